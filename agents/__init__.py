@@ -1,0 +1,1 @@
+"""Who acts: the agents of each stage, the LLM stage, and the rules of curation."""

@@ -1,0 +1,75 @@
+"""The LLM stage's port: what every provider is asked, and what it answers."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from schemas.memories import Memory
+from schemas.messages import Moment
+from schemas.policies import Fraction, Policy
+from schemas.requests import ExtractionRequest
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """What a provider may know besides the slice: the policy, and the namespaces' most related live memories."""
+
+    policy: Policy
+    related: tuple[Memory, ...] = ()
+
+
+class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory as a provider proposes it, already checked against the slice.
+
+    `message_ids` are ids of the slice's messages, at least one. `repeats`, `refines`, `contradicts` are memory ids
+    out of `Context.related`.
+    """
+
+    kind: str
+    text: str
+    message_ids: tuple[str, ...]
+    confidence: Fraction
+    importance: Fraction = 0.5
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    context: str | None = None
+    full_text: str | None = None
+    event_time: Moment | None = None
+    language: str | None = None
+    repeats: str | None = None
+    refines: str | None = None
+    contradicts: str | None = None
+
+
+class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Tokens as the provider bills them; `input_tokens` excludes what was read from or written to its cache."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+
+class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A provider's answer to one request; `rejected` counts proposals that failed the checks, by reason."""
+
+    provider: str
+    model: str
+    proposals: tuple[Proposal, ...] = ()
+    usage: Usage = Usage()
+    rejected: dict[str, int] = {}
+
+
+class Provider(Protocol):
+    """Turns a slice into proposals."""
+
+    name: str
+
+    async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
+        """One model call for one slice; an empty answer means that nothing was worth keeping.
+
+        Raises Retryable for outages, time-outs and rate limits, Rejected when this slice can never be answered
+        (refused, too large), Misconfigured when no request can succeed (no key, unknown model).
+        """
+
+    async def available(self) -> bool:
+        """Whether a request would have a chance now; cheap, never raises."""

@@ -1,0 +1,31 @@
+"""The exception tree, branched by what the caller should do.
+
+MemstreamError
+├── Retryable        something outside is down or busy: try again later, acknowledge nothing
+├── Rejected         this input will never be accepted: it goes to the dead letters with its reason
+└── Misconfigured    start-up stops: the message names the setting, the value and the remedy
+"""
+
+
+class MemstreamError(Exception):
+    """Root of everything memstream raises on purpose."""
+
+
+class Retryable(MemstreamError):
+    """A dependency failed in a way that may pass; the work must be tried again, un-acknowledged."""
+
+
+class Rejected(MemstreamError):
+    """Input that can never be processed.
+
+    `reason` is a short stable word that operators can filter on (`undecodable`, `invalid`, ...); the text says the rest.
+    """
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(f"{reason}: {detail}")
+        self.reason = reason
+        self.detail = detail
+
+
+class Misconfigured(MemstreamError):
+    """A setting or a dependency is wrong in a way that no retry mends."""

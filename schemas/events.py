@@ -1,0 +1,69 @@
+"""CloudEvents 1.0 that memstream publishes: memory events (one per change) and activity events (about work)."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from schemas import ids
+from schemas.memories import Change, Memory
+from schemas.messages import Moment
+
+SOURCE = "memstream"
+CONTENT_TYPE = "application/cloudevents+json"
+
+
+class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Who changed a memory and on account of what: a candidate of a request, or a command."""
+
+    actor: str
+    candidate_id: str | None = None
+    request_id: str | None = None
+    command_id: str | None = None
+    reason: str | None = None
+
+
+class MemoryChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The data of a memory event; `sequence` is per namespace, from 1, without gaps."""
+
+    change: Change
+    namespace: str
+    sequence: int
+    memory: Memory
+    cause: Cause
+    before: Memory | None = None
+
+
+class MemoryEvent(Struct, frozen=True, kw_only=True):
+    """A change of a memory as a structured CloudEvent."""
+
+    id: str
+    type: str
+    time: Moment
+    subject: str
+    data: MemoryChanged
+    specversion: Literal["1.0"] = "1.0"
+    source: str = SOURCE
+    datacontenttype: str = "application/json"
+
+    @classmethod
+    def of(cls, changed: MemoryChanged, time: Moment) -> "MemoryEvent":
+        return cls(
+            id=ids.event_id(changed.namespace, changed.sequence),
+            type=f"memstream.memory.{changed.change}",
+            time=time,
+            subject=changed.memory.memory_id,
+            data=changed,
+        )
+
+
+class ActivityEvent(Struct, frozen=True, kw_only=True):
+    """Work that was done, as a structured CloudEvent; `subject` is the conversation or the namespace."""
+
+    id: str
+    type: str
+    time: Moment
+    subject: str
+    data: dict[str, Any]
+    specversion: Literal["1.0"] = "1.0"
+    source: str = SOURCE
+    datacontenttype: str = "application/json"

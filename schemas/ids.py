@@ -1,0 +1,36 @@
+"""Derived identifiers: each is a UUIDv5 of what caused it, so whatever is redelivered finds the same id again."""
+
+from uuid import UUID, uuid5
+
+NAMESPACE = UUID("6f2c9a52-6a0e-5f0b-9d53-6b1f4a0d7c11")
+
+
+def derive(kind: str, *parts: object) -> str:
+    """A UUIDv5 of `kind` and the parts; parts are length-prefixed, so ("a", "bc") and ("ab", "c") differ."""
+    text = "".join(f"{len(str(part))}:{part}" for part in (kind, *parts))
+    return str(uuid5(NAMESPACE, text))
+
+
+def request_id(conversation_id: str, partition: int, first: int, last: int, first_message_id: str) -> str:
+    """The id of the extraction of one slice: positions are offsets in the conversation's messages partition, inclusive."""
+    return derive("request", conversation_id, partition, first, last, first_message_id)
+
+
+def candidate_id(request: str, namespace: str, index: int) -> str:
+    """The id of the index-th candidate (from 0) of a stored answer, for one namespace."""
+    return derive("candidate", request, namespace, index)
+
+
+def memory_id(cause_id: str) -> str:
+    """The id of the memory that a candidate or command created."""
+    return derive("memory", cause_id)
+
+
+def event_id(namespace: str, sequence: int) -> str:
+    """The id of a memory event; sequences are per namespace, from 1, without gaps."""
+    return derive("event", namespace, sequence)
+
+
+def activity_id(kind: str, *parts: object) -> str:
+    """The id of an activity event: the same work told twice has the same id."""
+    return derive("activity", kind, *parts)

@@ -1,0 +1,76 @@
+"""What chat services publish: messages and ends of conversations."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
+
+Identifier = Annotated[str, Meta(min_length=1, max_length=256)]
+Moment = Annotated[datetime, Meta(tz=True)]
+Role = Literal["user", "assistant", "system", "tool"]
+
+
+class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A call the assistant made; the tool's message answers it by `tool_call_id`."""
+
+    id: Identifier
+    name: Identifier
+    arguments: Any = None
+
+
+class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One turn of a conversation, as published to `chat.messages` under its conversation_id."""
+
+    conversation_id: Identifier
+    message_id: Identifier
+    role: Role
+    timestamp: Moment
+    content: str = ""
+    tenant_id: Identifier | None = None
+    app_id: Identifier | None = None
+    user_id: Identifier | None = None
+    agent_id: Identifier | None = None
+    mode: Identifier | None = None
+    model: Identifier | None = None
+    time_zone: Identifier | None = None
+    language: Identifier | None = None
+    important: bool = False
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: Identifier | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class ConversationEnded(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The end of a conversation, as published to `chat.conversations.ended` under its conversation_id.
+
+    With `last_message_id` or `message_count` memstream waits (bounded) for messages that are still on their way.
+    """
+
+    conversation_id: Identifier
+    timestamp: Moment
+    reason: str | None = None
+    last_message_id: Identifier | None = None
+    message_count: Annotated[int, Meta(ge=0)] | None = None
+    metadata: dict[str, Any] = field(default_factory=dict)
+
+
+class Scope(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The fields of a conversation's messages that policies match on and namespaces are derived from."""
+
+    conversation_id: Identifier
+    tenant_id: str | None = None
+    app_id: str | None = None
+    user_id: str | None = None
+    agent_id: str | None = None
+    mode: str | None = None
+
+    @classmethod
+    def of(cls, message: Message) -> "Scope":
+        return cls(
+            conversation_id=message.conversation_id,
+            tenant_id=message.tenant_id,
+            app_id=message.app_id,
+            user_id=message.user_id,
+            agent_id=message.agent_id,
+            mode=message.mode,
+        )

@@ -1,0 +1,92 @@
+"""Policies: which conversations they apply to, which namespaces those feed, and the settings of the way through."""
+
+from fnmatch import fnmatchcase
+from typing import Annotated
+from urllib.parse import quote
+
+from msgspec import Meta, Struct
+
+from schemas.messages import Scope
+
+Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
+Seconds = Annotated[float, Meta(gt=0.0)]
+
+DEFAULT_KINDS = ("fact", "preference", "decision", "plan", "insight")
+
+
+class Match(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Shell patterns (`*`, `?`, `[...]`) per field; a field without a pattern matches anything, also its absence."""
+
+    tenant_id: str | None = None
+    app_id: str | None = None
+    agent_id: str | None = None
+    mode: str | None = None
+
+    def accepts(self, scope: Scope) -> bool:
+        patterns = (
+            (self.tenant_id, scope.tenant_id),
+            (self.app_id, scope.app_id),
+            (self.agent_id, scope.agent_id),
+            (self.mode, scope.mode),
+        )
+        return all(
+            pattern is None or (value is not None and fnmatchcase(value, pattern)) for pattern, value in patterns
+        )
+
+
+class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Settings of one kind of conversation. The first policy that matches a conversation's scope applies."""
+
+    name: Annotated[str, Meta(min_length=1, max_length=100)]
+    version: int = 1
+    match: Match = Match()
+    namespaces: tuple[str, ...] = ("{app_id}/{user_id}",)
+    kinds: tuple[str, ...] = DEFAULT_KINDS
+    max_text_chars: Annotated[int, Meta(ge=20)] = 200
+    min_confidence: Fraction = 0.3
+    merge_threshold: Fraction = 0.85
+    related_memories: Annotated[int, Meta(ge=0)] = 8
+    slice_tokens: Annotated[int, Meta(ge=100)] = 8_000
+    straggler_wait_s: Seconds = 30.0
+    reask_after_s: Seconds = 3_600.0
+
+    def namespaces_of(self, scope: Scope) -> tuple[str, ...]:
+        """The namespaces a conversation feeds, without repeats; templates that name an absent field are left out.
+
+        A conversation that fits no template feeds a namespace of its own, so that nothing said is lost.
+        """
+        rendered = [render(template, scope) for template in self.namespaces]
+        named = tuple(dict.fromkeys(name for name in rendered if name is not None))
+        return named or (f"conversation/{quote_part(scope.conversation_id)}",)
+
+
+def quote_part(value: str) -> str:
+    """Escapes what would let one value reach into another namespace (`/`, `%`, braces, control characters)."""
+    return quote(value, safe=" :@+,;=!$&'()*~")
+
+
+def render(template: str, scope: Scope) -> str | None:
+    """`{app_id}/{user_id}` with the scope's values, or None when one of them is absent.
+
+    Raises KeyError when the template names a field that a scope does not have.
+    """
+    fields = {name: getattr(scope, name) for name in scope.__struct_fields__}
+    used = [name for name in fields if "{" + name + "}" in template]
+    if any(not fields[name] for name in used):
+        return None
+    return template.format_map({name: quote_part(str(fields[name])) for name in used})
+
+
+DEFAULT_POLICY = Policy(name="default")
+
+
+class Policies(Struct, frozen=True):
+    """An ordered list of policies; the built-in default stands at its end."""
+
+    listed: tuple[Policy, ...] = ()
+
+    def match(self, scope: Scope) -> Policy:
+        return next((policy for policy in self.listed if policy.match.accepts(scope)), DEFAULT_POLICY)
+
+    def named(self, name: str) -> Policy:
+        return next((policy for policy in self.listed if policy.name == name), DEFAULT_POLICY)

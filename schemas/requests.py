@@ -1,0 +1,135 @@
+"""What memstream's stages say to each other: extraction requests, candidates, window control, commands."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from schemas.messages import Identifier, Moment, Role, Scope, ToolCall
+from schemas.policies import Fraction
+
+
+class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One message of a slice; `position` is its offset in the conversation's messages partition."""
+
+    message_id: Identifier
+    role: Role
+    timestamp: Moment
+    content: str
+    position: int
+    tokens: int = 0
+    important: bool = False
+    time_zone: str | None = None
+    language: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One slice of a window on its way to the LLM stage: one model call, whatever the number of namespaces it feeds.
+
+    `first` and `last` are positions, inclusive; `partition` is the messages partition, where the answer is sent back to.
+    """
+
+    request_id: str
+    scope: Scope
+    partition: int
+    first: int
+    last: int
+    policy: str
+    policy_version: int
+    namespaces: tuple[str, ...]
+    messages: tuple[SliceMessage, ...]
+    requested_at: Moment
+    attempt: int = 1
+
+    @property
+    def conversation_id(self) -> str:
+        return self.scope.conversation_id
+
+
+class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message that a memory came from."""
+
+    conversation_id: str
+    message_id: str
+    position: int | None = None
+    timestamp: Moment | None = None
+
+
+class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory proposed by the LLM stage, before deduplication.
+
+    `repeats`, `refines` and `contradicts` name a memory of the namespace: evidence for the curator, not an order.
+    """
+
+    candidate_id: str
+    kind: Identifier
+    text: Annotated[str, Meta(min_length=1)]
+    sources: Annotated[tuple[Source, ...], Meta(min_length=1)]
+    confidence: Fraction
+    importance: Fraction = 0.5
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    context: str | None = None
+    full_text: str | None = None
+    event_time: Moment | None = None
+    language: str | None = None
+    repeats: str | None = None
+    refines: str | None = None
+    contradicts: str | None = None
+
+
+class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one request proposes for one namespace: part `part` (from 1) of `parts`, possibly empty.
+
+    `conversation_id` and `partition` say where the completion goes once every part is committed.
+    """
+
+    request_id: str
+    conversation_id: str
+    partition: int
+    namespace: Identifier
+    part: Annotated[int, Meta(ge=1)]
+    parts: Annotated[int, Meta(ge=1)]
+    policy: str
+    policy_version: int
+    provider: str
+    candidates: tuple[Candidate, ...]
+    extracted_at: Moment
+
+
+class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """memstream's word to the window of a conversation; each kind may be repeated without effect.
+
+    `due`: look whether a deadline has passed by `at`; `flush`: extract what is there; `clear`: empty the context;
+    `extraction_completed` / `extraction_failed`: the answer to `request_id` is stored / will never come.
+    """
+
+    conversation_id: Identifier
+    kind: Literal["due", "flush", "clear", "extraction_completed", "extraction_failed"]
+    at: Moment
+    request_id: str | None = None
+    read_to: int | None = None
+    reason: str | None = None
+
+
+class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A change to memories asked for by a person or a service, on `memory.commands` under its namespace.
+
+    create needs `text`; update and delete need `memory_id`. The same `command_id` is carried out once.
+    """
+
+    command_id: Identifier
+    kind: Literal["create", "update", "delete"]
+    namespace: Identifier
+    at: Moment
+    actor: str = "service"
+    reason: str | None = None
+    memory_id: str | None = None
+    text: str | None = None
+    memory_kind: str | None = None
+    tags: tuple[str, ...] | None = None
+    context: str | None = None
+    full_text: str | None = None
+    importance: Fraction | None = None
+    confidence: Fraction | None = None

@@ -1,0 +1,13 @@
+"""The logical names of memstream's topics. A deployment puts its prefix before them; nothing else in the code does."""
+
+MESSAGES = "chat.messages"
+ENDED = "chat.conversations.ended"
+WINDOW_CONTROL = "memory.window-control"
+REQUESTS = "memory.extraction-requests"
+CANDIDATES = "memory.candidates"
+COMMANDS = "memory.commands"
+POLICIES = "memory.policies"
+EVENTS = "memory.events"
+STATE = "memory.state"
+ACTIVITY = "memory.activity"
+DEAD_LETTERS = "memory.dead-letters"
