@@ -1,0 +1,90 @@
+"""One Faust app a stage, so one consumer group a stage: a slow model holds up no window, and lag reads per stage."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from schemas import topics as names
+from streams.delivery.app import StageApp
+from streams.delivery.batch import BatchSchema
+from streams.delivery.changelog import KafkaChangelog
+from streams.delivery.checkpoint import Checkpointer
+from streams.delivery.table import CheckpointedTable
+from streams.topics import WINDOWS_TABLE, TopicSettings
+
+STAGES: dict[str, tuple[str, ...]] = {
+    "windows": (names.MESSAGES, names.ENDED, names.WINDOW_CONTROL),
+    "archive": (names.MESSAGES,),
+    "extraction": (names.REQUESTS,),
+    "curation": (names.CANDIDATES, names.COMMANDS),
+}
+
+# Records an event carries at most: cheap work in hundreds, calls to models and decisions in a few.
+BATCH_RECORDS = {"windows": 500, "archive": 500, "extraction": 8, "curation": 32}
+
+
+class ClusterSettings(Struct, frozen=True, kw_only=True):
+    """How to reach the brokers, and how fast a lost worker is noticed."""
+
+    bootstrap_servers: str
+    datadir: Path
+    session_timeout_s: float = 10.0
+    heartbeat_interval_s: float = 3.0
+    checkpoint_interval_s: float = 0.5
+
+    def client(self) -> dict[str, Any]:
+        """aiokafka's connection settings."""
+        return {"bootstrap_servers": self.bootstrap_servers}
+
+
+def stage_app(
+    stage: str, cluster: ClusterSettings, topics: TopicSettings, origins: Mapping[tuple[str, int], int]
+) -> StageApp:
+    """A stage's app without its agent. The windows stage has its table and checkpointer."""
+    partitioned_by_conversation = stage != "curation"
+    partitions = topics.conversation_partitions if partitioned_by_conversation else topics.namespace_partitions
+    app = StageApp(
+        topics.group(stage),
+        origins=origins,
+        broker="kafka://" + cluster.bootstrap_servers.replace(",", ";"),
+        datadir=_made(cluster.datadir / stage),
+        store="memory://",
+        web_enabled=False,
+        topic_partitions=partitions,
+        topic_disable_leader=True,
+        topic_allow_declare=False,
+        broker_max_poll_records=BATCH_RECORDS[stage],
+        broker_session_timeout=cluster.session_timeout_s,
+        broker_heartbeat_interval=cluster.heartbeat_interval_s,
+        broker_commit_interval=0.5,
+        stream_wait_empty=False,
+        stream_buffer_maxsize=4,
+        consumer_max_fetch_size=topics.own_message_bytes,
+        table_standby_replicas=0,
+        Table=CheckpointedTable,
+        producer_max_request_size=topics.own_message_bytes,
+    )
+    if stage == "windows":
+        changelog = KafkaChangelog(
+            cluster.client(),
+            app.conf.id,
+            topics.changelog,
+            topics.physical,
+            max_request_bytes=topics.own_message_bytes,
+        )
+        app.checkpointer = Checkpointer(changelog, app.fence, interval_s=cluster.checkpoint_interval_s)
+        app.Table(WINDOWS_TABLE, partitions=partitions, key_type=bytes, value_type=bytes)
+    return app
+
+
+def input_channel(app: StageApp, stage: str, topics: TopicSettings) -> Any:
+    """What the stage's agent reads: `async for event in stream.noack().events()`, each `event.value` a Batch."""
+    return app.topic(*(topics.physical(name) for name in STAGES[stage]), schema=BatchSchema(), partitions=None)
+
+
+def _made(directory: Path) -> Path:
+    """Faust makes its own directories, but not their parents."""
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory

@@ -1,0 +1,57 @@
+"""The Faust app of a stage: fenced transport, one way out of recovery, and a stop that finishes what was begun."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import faust
+
+from streams.delivery.checkpoint import Checkpointer
+from streams.delivery.consumer import FencedTransport
+from streams.delivery.fence import Fence
+from streams.delivery.recovery import FencedTableManager
+
+log = logging.getLogger(__name__)
+
+
+class StageApp(faust.App):
+    """A consumer group of its own. `origins` says where partitions start that nobody has committed yet.
+
+    A stage with a table has a `checkpointer`: its transactions carry the source offsets, and nothing else commits them.
+    """
+
+    def __init__(self, *args: Any, origins: Mapping[tuple[str, int], int], **options: Any) -> None:
+        self.fence = Fence()
+        self.origins = origins
+        self.checkpointer: Checkpointer | None = None
+        self._checkpointing: asyncio.Task[None] | None = None
+        super().__init__(*args, TableManager=FencedTableManager, **options)
+        self.transport = FencedTransport(self.conf.broker_consumer, self)
+
+    async def restore(self, partitions: set[int]) -> None:
+        """Brings the stage's tables up to date for these partitions. Raises Retryable; may be called again."""
+        if self.checkpointer is None:
+            return
+        await self.checkpointer.restore(partitions)
+        if self._checkpointing is None:
+            self._checkpointing = asyncio.create_task(self.checkpointer.run(), name=f"{self.conf.id}-checkpoints")
+
+    async def settle(self) -> None:
+        """Makes safe what was applied in the closing epoch."""
+        if self.checkpointer is not None:
+            await self.checkpointer.settle()
+
+    async def abandon(self) -> None:
+        """Drops what was not made safe: the epoch is over."""
+        if self.checkpointer is not None:
+            await self.checkpointer.abandon()
+
+    async def _stop_consumer(self) -> None:
+        """Before Faust pauses the consumer and stops the tables: finish the running checkpoint, commit, shut the fence."""
+        if self._consumer is not None:
+            await self._consumer.end_epoch(self.conf.broker_session_timeout * 0.6)
+        if self._checkpointing is not None:
+            self._checkpointing.cancel()
+            await asyncio.gather(self._checkpointing, return_exceptions=True)
+        await super()._stop_consumer()

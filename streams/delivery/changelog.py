@@ -1,0 +1,202 @@
+"""The changelog of a table on Kafka: one transactional producer a partition writes it, recovery reads it by position.
+
+A checkpoint is one transaction: changelog rows, effects and source offsets become visible together or not at all. The
+`transactional.id` is the partition's, so a new owner's first call makes the broker refuse whatever a stalled old owner
+still tries to write (Kafka's own fencing; an epoch in our memory cannot reach a process that was stopped).
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.errors import (
+    InvalidProducerEpoch,
+    InvalidProducerIdMapping,
+    InvalidTxnState,
+    KafkaError,
+    OutOfOrderSequenceNumber,
+    ProducerFenced,
+)
+
+from schemas.errors import MemstreamError, Retryable
+from schemas.records import Outgoing
+from streams.delivery.ledger import Checkpoint, Rows
+
+log = logging.getLogger(__name__)
+
+Restore = Callable[[int, Rows], None]
+
+
+class Fenced(MemstreamError):
+    """Another worker owns the partition now; nothing more may be written for it."""
+
+
+class Changelog(Protocol):
+    """Where a table's checkpoints go, and where it is recovered from."""
+
+    async def open(self, partitions: Iterable[int]) -> None:
+        """Takes the partitions over: from here on nobody else's checkpoint can arrive. Raises Retryable."""
+
+    async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
+        """Returns the changelog offset after the checkpoint. Raises Fenced, or Retryable when it may not have arrived."""
+
+    async def read(self, starts: Mapping[int, int], restore: Restore) -> dict[int, int]:
+        """Hands over all rows from each partition's start on, in order; returns the offsets after them. Raises Retryable."""
+
+    async def close(self) -> None:
+        """Gives every partition up; a transaction that is still open is aborted."""
+
+
+class KafkaChangelog:
+    """`topic` is the physical changelog topic; `physical` turns logical topic names into physical ones.
+
+    `client` holds aiokafka's connection settings, `group` is the consumer group whose offsets the transactions carry.
+    """
+
+    def __init__(
+        self,
+        client: dict[str, Any],
+        group: str,
+        topic: str,
+        physical: Callable[[str], str],
+        *,
+        timeout_s: float = 30.0,
+        max_request_bytes: int = 4_194_304,
+    ) -> None:
+        self._client = client
+        self._group = group
+        self._topic = topic
+        self._physical = physical
+        self._timeout_s = timeout_s
+        self._max_request_bytes = max_request_bytes
+        self._producers: dict[int, AIOKafkaProducer] = {}
+
+    async def open(self, partitions: Iterable[int]) -> None:
+        await self.close()
+        await asyncio.gather(*(self._take_over(partition) for partition in partitions))
+
+    async def _take_over(self, partition: int) -> None:
+        """start() is InitProducerId: the broker aborts the old owner's open transaction and fences the old owner."""
+        producer = AIOKafkaProducer(
+            **self._client,
+            transactional_id=f"{self._group}-{partition}",
+            transaction_timeout_ms=int(self._timeout_s * 1000),
+            request_timeout_ms=int(self._timeout_s * 1000),
+            max_request_size=self._max_request_bytes,
+            max_batch_size=262_144,
+            linger_ms=0,
+        )
+        self._producers[partition] = producer  # known before it is started: whatever interrupts this can close it
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await producer.start()
+        except (KafkaError, TimeoutError, OSError) as exc:
+            await self._drop(partition)
+            raise Retryable(f"cannot take over partition {partition} of {self._topic}: {exc!r}") from exc
+
+    async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
+        if partition not in self._producers:
+            await self._take_over(partition)  # the last transaction left its producer in doubt
+        producer = self._producers[partition]
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._transaction(producer, partition, checkpoint)
+        except (ProducerFenced, InvalidProducerEpoch, InvalidProducerIdMapping) as exc:
+            await self._drop(partition)
+            raise Fenced(f"partition {partition} of {self._topic} has a new owner") from exc
+        except (KafkaError, TimeoutError, OSError, InvalidTxnState, OutOfOrderSequenceNumber) as exc:
+            # Whether the broker has it is unknown. A new producer ends the old transaction; sending again is idempotent.
+            await self._drop(partition)
+            raise Retryable(f"checkpoint of partition {partition} of {self._topic} failed: {exc!r}") from exc
+
+    async def _transaction(self, producer: AIOKafkaProducer, partition: int, checkpoint: Checkpoint) -> int:
+        await producer.begin_transaction()
+        sent = await self._send_rows(producer, partition, checkpoint.rows)
+        sent += [await self._send(producer, effect) for effect in checkpoint.effects]
+        arrived = await asyncio.gather(*sent)
+        offsets = {TopicPartition(topic, partition): end for topic, end in checkpoint.offsets().items()}
+        await producer.send_offsets_to_transaction(offsets, self._group)
+        await producer.commit_transaction()
+        return max((meta.offset + 1 for meta in arrived if meta.topic == self._topic), default=0)
+
+    async def _send_rows(self, producer: AIOKafkaProducer, partition: int, rows: Rows) -> list[Any]:
+        """Whole record batches: aiokafka's path for single records costs ten times as much."""
+        sent = []
+        batch = producer.create_batch()
+        for key, value in rows.items():
+            while batch.append(key=key, value=value, timestamp=None) is None:  # full
+                batch.close()
+                sent.append(await producer.send_batch(batch, self._topic, partition=partition))
+                batch = producer.create_batch()
+        if batch.record_count():
+            batch.close()
+            sent.append(await producer.send_batch(batch, self._topic, partition=partition))
+        return sent
+
+    async def _send(self, producer: AIOKafkaProducer, effect: Outgoing) -> Any:
+        return await producer.send(
+            self._physical(effect.topic),
+            key=effect.key,
+            value=effect.value,
+            partition=effect.partition,
+            headers=list(effect.headers),
+        )
+
+    async def read(self, starts: Mapping[int, int], restore: Restore) -> dict[int, int]:
+        consumer = AIOKafkaConsumer(
+            **self._client,
+            group_id=None,
+            enable_auto_commit=False,
+            isolation_level="read_committed",
+            auto_offset_reset="earliest",
+            max_partition_fetch_bytes=self._max_request_bytes,
+        )
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await consumer.start()
+            return await self._read_to_end(consumer, starts, restore)
+        except (KafkaError, TimeoutError, OSError) as exc:
+            raise Retryable(f"cannot read {self._topic}: {exc!r}") from exc
+        finally:
+            await consumer.stop()
+
+    async def _read_to_end(
+        self, consumer: AIOKafkaConsumer, starts: Mapping[int, int], restore: Restore
+    ) -> dict[int, int]:
+        """Ends by position: the last offset of a changelog is a transaction marker, which is never delivered."""
+        tps = [TopicPartition(self._topic, partition) for partition in starts]
+        consumer.assign(tps)
+        async with asyncio.timeout(self._timeout_s):
+            ends = await consumer.end_offsets(tps)
+            beginnings = await consumer.beginning_offsets(tps)
+        positions = {tp: max(starts[tp.partition], beginnings[tp]) for tp in tps}
+        for tp, position in positions.items():
+            consumer.seek(tp, position)
+        while behind := [tp for tp in tps if positions[tp] < ends[tp]]:
+            async with asyncio.timeout(self._timeout_s):
+                fetched = await consumer.getmany(*behind, timeout_ms=200)
+                for tp in behind:
+                    positions[tp] = await consumer.position(tp)
+            for tp, records in fetched.items():
+                restore(tp.partition, {record.key: record.value for record in records})
+        return {tp.partition: position for tp, position in positions.items()}
+
+    async def _drop(self, partition: int) -> None:
+        producer = self._producers.pop(partition, None)
+        if producer is not None:
+            await _discard(producer)
+
+    async def close(self) -> None:
+        producers, self._producers = self._producers, {}
+        await asyncio.gather(*(_discard(producer) for producer in producers.values()))
+
+
+async def _discard(producer: AIOKafkaProducer) -> None:
+    """Stops a producer whose last transaction may be open or fenced: what it says of that no longer matters."""
+    try:
+        async with asyncio.timeout(5):
+            await producer.stop()
+    except (KafkaError, TimeoutError, OSError) as exc:
+        log.debug("a producer did not stop cleanly: %r", exc)

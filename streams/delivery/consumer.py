@@ -1,0 +1,235 @@
+"""The Faust consumer that delivers fenced batches; every method here replaces one of Faust's (see README.md).
+
+Two threads meet: aiokafka's consumer lives on Faust's consumer thread with a loop of its own (heartbeats go on whatever an
+agent does), agents and tables on the main one. Everything that moves the fetcher (draining and seeking) happens on the
+consumer thread, so that where a read began is known exactly.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import aiokafka
+from aiokafka.errors import ConsumerStoppedError
+from faust.transport.drivers import aiokafka as driver
+from faust.types import TP
+
+from schemas.errors import Retryable
+from streams.delivery.batch import Batch
+from streams.delivery.fence import Fence
+from streams.delivery.positions import Positions, Read
+
+log = logging.getLogger(__name__)
+
+
+class FencedConsumerThread(driver.AIOKafkaConsumerThread):
+    """aiokafka's consumer on its own thread: one assignor for every stage, committed records only, exact reads."""
+
+    def _create_worker_consumer(self, transport: Any) -> aiokafka.AIOKafkaConsumer:
+        """Faust would use round-robin without tables, which splits co-partitioned topics, and read uncommitted records."""
+        conf = self.app.conf
+        self._assignor = self.app.assignor
+        self._left_at: dict[Any, int] = {}
+        return aiokafka.AIOKafkaConsumer(
+            client_id=conf.broker_client_id,
+            group_id=conf.id,
+            bootstrap_servers=driver.server_list(transport.url, transport.default_port),
+            partition_assignment_strategy=[self._assignor],
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",  # positions are always sought; this serves only offsets that retention deleted
+            max_poll_records=conf.broker_max_poll_records,
+            max_poll_interval_ms=int((conf.broker_max_poll_interval or 0) * 1000.0),
+            max_partition_fetch_bytes=conf.consumer_max_fetch_size,
+            fetch_max_wait_ms=500,
+            request_timeout_ms=int(conf.broker_request_timeout * 1000.0),
+            session_timeout_ms=int(conf.broker_session_timeout * 1000.0),
+            rebalance_timeout_ms=int(conf.broker_rebalance_timeout * 1000.0),
+            heartbeat_interval_ms=int(conf.broker_heartbeat_interval * 1000.0),
+            isolation_level="read_committed",
+            metadata_max_age_ms=conf.consumer_metadata_max_age_ms,
+            connections_max_idle_ms=conf.consumer_connections_max_idle_ms,
+            **driver.credentials_to_aiokafka_auth(conf.broker_credentials, conf.ssl_context),
+        )
+
+    async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
+        """Drains what the fetcher has of these partitions; also tells where it stepped over control records alone."""
+        return await self.call_thread(self._read, tps, timeout_s)
+
+    async def _read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
+        consumer = self._ensure_consumer()
+        if not self.consumer.flow_active:
+            return {}
+        if consumer._closed or consumer._fetcher._closed:
+            raise ConsumerStoppedError
+        with consumer._subscription.fetch_context():
+            fetched = await consumer._fetcher.fetched_records(tps, timeout_s, consumer._max_poll_records)
+        # Nothing may be awaited from here on: positions are as the drain left them.
+        reads = {}
+        for tp in tps:
+            start, end = self._left_at.get(tp), self._position(consumer, tp)
+            if start is not None and end is not None and end != start:
+                reads[tp] = Read(start, end, fetched.get(tp, []))
+                self._left_at[tp] = end
+        return reads
+
+    @staticmethod
+    def _position(consumer: aiokafka.AIOKafkaConsumer, tp: TP) -> int | None:
+        assignment = consumer._subscription.subscription and consumer._subscription.subscription.assignment
+        if assignment is None or tp not in assignment.tps:
+            return None
+        state = assignment.state_value(tp)
+        return state._position if state.has_valid_position else None
+
+    async def place(self, positions: Mapping[TP, int], paused: Iterable[TP] = ()) -> bool:
+        """Seeks; False when a partition is no longer assigned. `paused` are not fetched at all."""
+        return await self.call_thread(self._place, dict(positions), set(paused))
+
+    async def _place(self, positions: dict[TP, int], paused: set[TP]) -> bool:
+        consumer = self._ensure_consumer()
+        assigned = consumer.assignment()
+        if not assigned >= positions.keys():
+            return False
+        consumer.pause(*(tp for tp in assigned if tp in paused))
+        for tp, offset in positions.items():
+            consumer.seek(tp, offset)
+            self._left_at[tp] = offset
+        return True
+
+    async def committed(self, tps: Iterable[TP]) -> dict[TP, int | None]:
+        """Committed offsets as the broker has them now."""
+        return await self.call_thread(self._committed, set(tps))
+
+    async def _committed(self, tps: set[TP]) -> dict[TP, int | None]:
+        consumer = self._ensure_consumer()
+        offsets = await asyncio.gather(*(consumer.committed(tp) for tp in tps))
+        return dict(zip(tps, offsets, strict=True))
+
+    async def end_offsets(self, tps: Iterable[TP]) -> dict[TP, int]:
+        """The offsets after the last committed record of each partition, asked of the broker now."""
+        return await self.call_thread(self._ensure_consumer().end_offsets, list(tps))
+
+
+class FencedConsumer(driver.Consumer):
+    """Delivers batches below Faust's per-event path; keeps positions and frontiers; opens and shuts the fence."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fence: Fence = self.app.fence
+        self.positions = Positions()
+        self.rewinds = 0
+        self.skipped_offsets = 0
+
+    def _new_consumer_thread(self) -> FencedConsumerThread:
+        return FencedConsumerThread(self, loop=self.loop, beacon=self.beacon)
+
+    async def begin(self, tps: set[TP], idle: set[TP], origins: Mapping[tuple[str, int], int]) -> bool:
+        """Opens an epoch: seeks every partition to where it is to be read from, then lets batches be applied.
+
+        A partition nobody has committed starts at its origin, or at its beginning when it came later. `idle` partitions
+        (changelogs) are never fetched here. False when a rebalance came between.
+        """
+        committed = await self._thread.committed(tps)
+        fresh = [tp for tp, offset in committed.items() if offset is None and tuple(tp) not in origins]
+        beginnings = await self.earliest_offsets(*fresh) if fresh else {}
+        starts = {
+            tp: offset if offset is not None else origins.get(tuple(tp), beginnings.get(tp, 0))
+            for tp, offset in committed.items()
+        }
+        if not await self._thread.place(starts, paused=idle):
+            return False
+        self.positions.reset(starts)
+        self._committed_offset.update(committed)
+        self.fence.open()
+        return True
+
+    async def end_epoch(self, bound_s: float) -> None:
+        """Two phases: closing (finish and commit what was applied, bounded), then shut."""
+        await self.app.tables.recovery.interrupt()
+        self.fence.close()
+        try:
+            async with asyncio.timeout(bound_s):
+                await self.app.settle()
+                await self.force_commit()
+        except TimeoutError:
+            log.warning("what was applied could not be committed within %.1f s: it will be applied again", bound_s)
+        finally:
+            self.fence.shut()
+            self.positions.clear()
+            await self.app.abandon()
+
+    async def on_partitions_revoked(self, revoked: set[TP]) -> None:
+        await self.end_epoch(self.app.conf.broker_session_timeout * 0.6)
+        await super().on_partitions_revoked(revoked)
+
+    async def _drain_messages(self, fetcher: Any) -> None:
+        """Faust's fetcher loop: reads, and hands over as batches what continues where the partition was left."""
+        try:
+            while not (self.should_stop or fetcher.should_stop):
+                if not self.flow_active:
+                    await self.wait(self.can_resume_flow)
+                await self._drain_once()
+                await asyncio.sleep(0)
+        except (asyncio.CancelledError, *self.consumer_stopped_errors):
+            if not self.app.should_stop:
+                raise
+
+    async def _drain_once(self) -> None:
+        epoch = self.fence.epoch
+        tps = {tp for tp in self._get_active_partitions() | self._buffered_partitions if tp in self.positions}
+        if not tps:
+            await self.sleep(0.05)
+            return
+        for tp, read in (await self._thread.read(tps, timeout_s=1.0)).items():
+            if epoch == self.fence.epoch and self.flow_active and self.positions.continues(tp, read):
+                await self._deliver(tp, read)
+            else:
+                await self._rewind(tp)
+
+    async def _rewind(self, tp: TP) -> None:
+        """The fetcher has moved on over records that were not delivered: they must be fetched again."""
+        if tp in self.positions:
+            self.rewinds += 1
+            await self._thread.place({tp: self.positions.expected(tp)})
+
+    async def _deliver(self, tp: TP, read: Read) -> None:
+        extent = self.positions.take(tp, read)
+        self.skipped_offsets += read.end - read.start - len(read.records)
+        if not read.records:
+            self.positions.finish(tp, extent)  # control records alone: nothing to apply, and no lag may stay
+            return
+
+        def ack() -> None:
+            self.positions.finish(tp, extent)
+
+        batch = Batch(tp.topic, tp.partition, read.start, read.end, read.records, self.fence, ack)
+        message = self._to_message(tp, read.records[-1])
+        message.value = batch
+        await self.wait_first(self.callback(message), self.suspend_flow.wait())
+
+    def read_to(self, topic: str, partition: int, applied: int | None) -> int | None:
+        """See Positions.read_to; None when the partition is not held."""
+        tp = TP(topic, partition)
+        return self.positions.read_to(tp, applied) if tp in self.positions else None
+
+    async def log_end(self, topic: str, partition: int) -> int:
+        """The offset after the partition's last committed record, asked of the broker now. Raises Retryable."""
+        tp = TP(topic, partition)
+        try:
+            return (await self._thread.end_offsets([tp]))[tp]
+        except aiokafka.errors.KafkaError as exc:
+            raise Retryable(f"cannot ask for the end of {topic}[{partition}]: {exc!r}") from exc
+
+    def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
+        """Which partitions to commit: all that are held, unless checkpoints carry the offsets."""
+        held = () if self.app.checkpointer is not None else self.positions
+        return (tp for tp in list(held) if topics is None or tp in topics or tp.topic in topics)
+
+    def _new_offset(self, tp: TP) -> int | None:
+        return self.positions.committable(tp)
+
+
+class FencedTransport(driver.Transport):
+    """Faust's aiokafka transport with the fenced consumer."""
+
+    Consumer = FencedConsumer

@@ -1,0 +1,84 @@
+"""Where each partition is to be read next, and whether what the fetcher brought continues there.
+
+aiokafka's fetcher moves its position when records are drained from it, delivered or not. Each read therefore says from
+which position it was drained and where it left the fetcher. A read that does not start at the expected position was
+drained around a rebalance or a seek and is refused; the partition must be rewound. A jump inside a read (transaction
+markers, compaction) was seen by the broker itself and needs no second look.
+"""
+
+from typing import Any, NamedTuple
+
+from streams.delivery.frontier import Extent, Frontier
+
+
+class Read(NamedTuple):
+    """Records drained from the fetcher: it stood at `start` before and at `end` after, control records included."""
+
+    start: int
+    end: int
+    records: list[Any]
+
+
+class Positions:
+    """The expected position and the frontier of every partition of one epoch, by (topic, partition)."""
+
+    def __init__(self) -> None:
+        self._expected: dict[Any, int] = {}
+        self._handed: dict[Any, int] = {}
+        self._starts: dict[Any, int] = {}
+        self._frontiers: dict[Any, Frontier] = {}
+
+    def reset(self, positions: dict[Any, int]) -> None:
+        """Starts an epoch at these offsets; whatever was known before is forgotten."""
+        self._expected = dict(positions)
+        self._handed = dict(positions)
+        self._starts = dict(positions)
+        self._frontiers = {tp: Frontier(offset) for tp, offset in positions.items()}
+
+    def clear(self) -> None:
+        self.reset({})
+
+    def __contains__(self, tp: Any) -> bool:
+        return tp in self._expected
+
+    def __iter__(self) -> Any:
+        return iter(self._expected)
+
+    def continues(self, tp: Any, read: Read) -> bool:
+        """Whether the read starts where the partition is to be read next."""
+        return self._expected.get(tp) == read.start
+
+    def take(self, tp: Any, read: Read) -> Extent:
+        """Moves the expected position past a read that continues, and opens its extent."""
+        self._expected[tp] = read.end
+        if read.records:
+            self._handed[tp] = read.end
+        return self._frontiers[tp].add(read.end)
+
+    def finish(self, tp: Any, extent: Extent) -> None:
+        """Does nothing for a partition that is no longer held."""
+        if tp in self._frontiers:
+            self._frontiers[tp].finish(extent)
+
+    def expected(self, tp: Any) -> int:
+        """The offset to read next: everything below was handed out, and trailing control records are counted as read."""
+        return self._expected[tp]
+
+    def read_to(self, tp: Any, applied: int | None) -> int:
+        """The offset up to which an agent has seen a partition, when `applied` is the end of the last batch it applied.
+
+        With nothing left in its queue that is the expected position, which stands behind trailing control records; None
+        means that it applied nothing in this epoch.
+        """
+        if applied is None:
+            applied = self._starts[tp]
+        return self._expected[tp] if applied == self._handed[tp] else applied
+
+    def committable(self, tp: Any) -> int | None:
+        """The offset to commit, or None for a partition that is not held."""
+        frontier = self._frontiers.get(tp)
+        return frontier.position if frontier else None
+
+    def in_flight(self) -> int:
+        """Extents handed out and not finished, over all partitions."""
+        return sum(frontier.in_flight for frontier in self._frontiers.values())

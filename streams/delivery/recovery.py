@@ -1,0 +1,110 @@
+"""What happens between an assignment and the first batch, with tables and without: one way, in one place.
+
+Faust has two ways out of recovery, and both let partitions flow before they are sought; a time-out on either leaves the
+worker paused and alive. Here: take over and restore the tables by position, then seek on the consumer's thread while
+everything is still paused, then open the epoch, then let records flow. What fails is tried again; what keeps failing
+stops the worker.
+"""
+
+import asyncio
+import logging
+
+from aiokafka.errors import IllegalStateError, KafkaError
+from faust.tables.manager import TableManager
+from faust.tables.recovery import Recovery
+from mode import Service
+
+from schemas.errors import Retryable
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 10
+
+
+class FencedRecovery(Recovery):
+    """Restores and starts an epoch after each rebalance; the next revocation interrupts it."""
+
+    _recovering: asyncio.Task[None] | None = None
+
+    @Service.task
+    async def _restart_recovery(self) -> None:
+        while not self.should_stop:
+            if await self.wait_for_stopped(self.signal_recovery_start):
+                break
+            self.signal_recovery_start.clear()
+            self._recovering = asyncio.create_task(self._recover(self._generation_id))
+            self._recovering.add_done_callback(self._recovered)
+
+    def _recovered(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("this worker cannot start an epoch and stops", exc_info=error)
+            self.app.loop.create_task(self.app.crash(error))
+
+    async def interrupt(self) -> None:
+        """Ends a recovery that is under way; called before anything it uses is closed."""
+        recovering, self._recovering = self._recovering, None
+        if recovering is not None and not recovering.done():
+            recovering.cancel()
+            await asyncio.gather(recovering, return_exceptions=True)
+
+    @Service.task
+    async def _slurp_changelogs(self) -> None:
+        """Changelogs are read by the table's own reader."""
+
+    @Service.task
+    async def _publish_stats(self) -> None:
+        """There is nothing to tell: Faust's own recovery does not run."""
+
+    async def _recover(self, generation: int) -> None:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                await self._start_epoch(generation)
+                return
+            except (Retryable, KafkaError, TimeoutError) as exc:
+                if attempt == ATTEMPTS:
+                    raise
+                log.warning("starting an epoch failed (%d of %d): %r", attempt, ATTEMPTS, exc)
+                await asyncio.sleep(min(2.0**attempt / 10, 5.0))
+            except IllegalStateError as exc:
+                log.info("another rebalance has begun: %s", exc)
+                return
+
+    async def _start_epoch(self, generation: int) -> None:
+        app, consumer = self.app, self.app.consumer
+        self._set_recovery_started()
+        assigned = consumer.assignment()
+        changelogs = {tp for tp in assigned if self._is_changelog_tp(tp)}
+        sources = assigned - changelogs
+        await app.restore({tp.partition for tp in sources})
+        if app.consumer_generation_id != generation:
+            return
+        async with asyncio.timeout(app.conf.broker_request_timeout):
+            if not await consumer.begin(sources, changelogs, app.origins):
+                return
+        self._set_recovery_ended()
+        await app.on_rebalance_complete.send()
+        consumer.resume_partitions(sources)
+        app.flow_control.resume()
+        consumer.resume_flow()
+        await app._fetcher.maybe_start()
+        self.completed.set()
+        self.tables.on_actives_ready()
+        self.tables.on_standbys_ready()
+        app.on_rebalance_end()
+
+
+class FencedTableManager(TableManager):
+    """Faust's table manager with our recovery."""
+
+    @property
+    def recovery(self) -> Recovery:
+        if self._recovery is None:
+            self._recovery = FencedRecovery(self.app, self, beacon=self.beacon, loop=self.loop)
+        return self._recovery
+
+    async def on_start(self) -> None:
+        """As Faust's, without its second of sleep."""
+        await self._update_channels()
+        await self.recovery.start()
+
+

@@ -1,0 +1,55 @@
+"""Records to Kafka outside of checkpoints: one idempotent producer a process, confirmed by the broker."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from schemas.errors import Retryable
+from schemas.records import Outgoing
+
+
+class KafkaPublisher:
+    """Implements schemas.records.Publisher. Start and stop it with `async with`."""
+
+    def __init__(self, client: dict[str, Any], physical: Callable[[str], str], max_request_bytes: int = 4_194_304) -> None:
+        self._physical = physical
+        self._client = client
+        self._max_request_bytes = max_request_bytes
+
+    async def __aenter__(self) -> "KafkaPublisher":
+        self._producer = AIOKafkaProducer(
+            **self._client,
+            acks="all",
+            enable_idempotence=True,
+            linger_ms=2,
+            max_batch_size=131_072,
+            max_request_size=self._max_request_bytes,
+        )
+        try:
+            await self._producer.start()
+        except (KafkaError, OSError) as exc:
+            await self._producer.stop()
+            raise Retryable(f"cannot reach the brokers: {exc!r}") from exc
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await self._producer.stop()
+
+    async def publish(self, records: Sequence[Outgoing]) -> None:
+        try:
+            sent = [
+                await self._producer.send(
+                    self._physical(record.topic),
+                    key=record.key,
+                    value=record.value,
+                    partition=record.partition,
+                    headers=list(record.headers),
+                )
+                for record in records
+            ]
+            await asyncio.gather(*sent)
+        except (KafkaError, OSError) as exc:
+            raise Retryable(f"cannot publish: {exc!r}") from exc

@@ -1,0 +1,130 @@
+"""memstream's topics as they are created on a cluster: partitions, clean-up and sizes."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
+from msgspec import Struct
+
+from schemas import topics as names
+from schemas.errors import Misconfigured, Retryable
+
+DAY_MS = 86_400_000
+WINDOWS_TABLE = "state"
+
+
+class TopicSettings(Struct, frozen=True, kw_only=True):
+    """What a deployment chooses. Messages, ends and window control are co-partitioned; so are candidates and commands.
+
+    `max_message_bytes` bounds what chat services publish; memstream's own topics get four times that.
+    """
+
+    prefix: str = ""
+    conversation_partitions: int = 8
+    namespace_partitions: int = 8
+    replication: int = 1
+    max_message_bytes: int = 1_048_576
+
+    def physical(self, name: str) -> str:
+        return self.prefix + name
+
+    def group(self, stage: str) -> str:
+        """The consumer group (and Faust app id) of a stage."""
+        return f"{self.prefix}memstream-{stage}"
+
+    @property
+    def changelog(self) -> str:
+        """The window table's changelog, as Faust names it."""
+        return f"{self.group('windows')}-{WINDOWS_TABLE}-changelog"
+
+    @property
+    def own_message_bytes(self) -> int:
+        return 4 * self.max_message_bytes
+
+
+class TopicSpec(Struct, frozen=True):
+    """One topic to create; `retention_days` None keeps the latest record of each key (compaction)."""
+
+    name: str
+    partitions: int
+    retention_days: int | None
+    max_message_bytes: int
+
+    def configs(self) -> dict[str, str]:
+        kept = {"cleanup.policy": "compact"}
+        if self.retention_days is not None:
+            kept = {"cleanup.policy": "delete", "retention.ms": str(self.retention_days * DAY_MS)}
+        return {**kept, "max.message.bytes": str(self.max_message_bytes)}
+
+
+def specs(settings: TopicSettings) -> tuple[TopicSpec, ...]:
+    """Every topic that memstream reads or writes, with physical names."""
+    by_conversation, by_namespace = settings.conversation_partitions, settings.namespace_partitions
+    theirs, ours = settings.max_message_bytes, settings.own_message_bytes
+    listed: tuple[tuple[str, int, int | None, int], ...] = (
+        (names.MESSAGES, by_conversation, 30, theirs),
+        (names.ENDED, by_conversation, 30, theirs),
+        (names.WINDOW_CONTROL, by_conversation, 7, ours),
+        (names.REQUESTS, by_conversation, 7, ours),
+        (names.CANDIDATES, by_namespace, 7, ours),
+        (names.COMMANDS, by_namespace, 30, ours),
+        (names.POLICIES, 1, None, ours),
+        (names.EVENTS, by_namespace, 30, ours),
+        (names.STATE, by_namespace, None, ours),
+        (names.ACTIVITY, by_namespace, 7, ours),
+        (names.DEAD_LETTERS, by_namespace, 90, ours),
+    )
+    own = tuple(TopicSpec(settings.physical(name), *rest) for name, *rest in listed)
+    return (*own, TopicSpec(settings.changelog, by_conversation, None, ours))
+
+
+async def create(client: dict[str, Any], wanted: Iterable[TopicSpec], replication: int) -> list[str]:
+    """Creates what is missing and returns its names; existing topics are left as they are. Raises Retryable."""
+    admin = AIOKafkaAdminClient(**client)
+    try:
+        await admin.start()
+        existing = set(await admin.list_topics())
+        missing = [spec for spec in wanted if spec.name not in existing]
+        response = await admin.create_topics(
+            [NewTopic(spec.name, spec.partitions, replication, topic_configs=spec.configs()) for spec in missing]
+        )
+        for name, code, *rest in response.topic_errors:
+            if code and for_code(code) is not TopicAlreadyExistsError:
+                raise Misconfigured(f"topic {name} cannot be created: {rest[0] if rest else for_code(code).__name__}")
+    except (KafkaError, OSError) as exc:
+        raise Retryable(f"cannot create topics: {exc!r}") from exc
+    finally:
+        await admin.close()
+    return [spec.name for spec in missing]
+
+
+async def partition_counts(client: dict[str, Any], wanted: Iterable[TopicSpec]) -> dict[str, int]:
+    """Partitions of each topic as the cluster has them; 0 for a topic that is missing. Raises Retryable."""
+    admin = AIOKafkaAdminClient(**client)
+    try:
+        await admin.start()
+        existing = set(await admin.list_topics())
+        present = [spec.name for spec in wanted if spec.name in existing]
+        described = await admin.describe_topics(present) if present else []
+        found = {topic["topic"]: len(topic["partitions"]) for topic in described}
+    except (KafkaError, OSError) as exc:
+        raise Retryable(f"cannot describe topics: {exc!r}") from exc
+    finally:
+        await admin.close()
+    return {spec.name: found.get(spec.name, 0) for spec in wanted}
+
+
+def problems(wanted: Iterable[TopicSpec], found: dict[str, int]) -> list[str]:
+    """What is wrong with the topics of a cluster, one sentence each with its remedy."""
+    said = []
+    for spec in wanted:
+        count = found.get(spec.name, 0)
+        if count == 0:
+            said.append(f"topic {spec.name} is missing: run `memstream topics create`")
+        elif count != spec.partitions:
+            said.append(
+                f"topic {spec.name} has {count} partitions, the settings say {spec.partitions}: "
+                "set the partition settings to what the cluster has"
+            )
+    return said
