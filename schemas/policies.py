@@ -35,7 +35,13 @@ class Match(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
 
 
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Settings of one kind of conversation. The first policy that matches a conversation's scope applies."""
+    """Settings of one kind of conversation. The first policy that matches a conversation's scope applies.
+
+    A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message. An end event waits
+    `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a
+    request without an answer is asked again after `reask_after_s`, doubling; a finished window is forgotten after
+    `grace_s`.
+    """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
     version: int = 1
@@ -47,7 +53,10 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     merge_threshold: Fraction = 0.85
     related_memories: Annotated[int, Meta(ge=0)] = 8
     slice_tokens: Annotated[int, Meta(ge=100)] = 8_000
+    slice_bytes: Annotated[int, Meta(ge=1_000)] = 524_288
     straggler_wait_s: Seconds = 30.0
+    late_idle_s: Seconds = 30.0
+    grace_s: Seconds = 86_400.0
     reask_after_s: Seconds = 3_600.0
 
     def namespaces_of(self, scope: Scope) -> tuple[str, ...]:

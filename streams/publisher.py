@@ -14,7 +14,9 @@ from schemas.records import Outgoing
 class KafkaPublisher:
     """Implements schemas.records.Publisher. Start and stop it with `async with`."""
 
-    def __init__(self, client: dict[str, Any], physical: Callable[[str], str], max_request_bytes: int = 4_194_304) -> None:
+    def __init__(
+        self, client: dict[str, Any], physical: Callable[[str], str], max_request_bytes: int = 4_194_304
+    ) -> None:
         self._physical = physical
         self._client = client
         self._max_request_bytes = max_request_bytes

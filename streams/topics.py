@@ -75,7 +75,7 @@ def specs(settings: TopicSettings) -> tuple[TopicSpec, ...]:
         (names.ACTIVITY, by_namespace, 7, ours),
         (names.DEAD_LETTERS, by_namespace, 90, ours),
     )
-    own = tuple(TopicSpec(settings.physical(name), *rest) for name, *rest in listed)
+    own = tuple(TopicSpec(settings.physical(name), count, days, size) for name, count, days, size in listed)
     return (*own, TopicSpec(settings.changelog, by_conversation, None, ours))
 
 

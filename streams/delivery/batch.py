@@ -18,7 +18,14 @@ class Batch:
     __slots__ = ("_ack", "_fence", "acked", "end", "epoch", "first", "partition", "records", "topic")
 
     def __init__(
-        self, topic: str, partition: int, first: int, end: int, records: list[Any], fence: Fence, ack: Callable[[], None]
+        self,
+        topic: str,
+        partition: int,
+        first: int,
+        end: int,
+        records: list[Any],
+        fence: Fence,
+        ack: Callable[[], None],
     ) -> None:
         self.topic = topic
         self.partition = partition

@@ -54,7 +54,8 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
 
     async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
         """Drains what the fetcher has of these partitions; also tells where it stepped over control records alone."""
-        return await self.call_thread(self._read, tps, timeout_s)
+        reads: dict[TP, Read] = await self.call_thread(self._read, tps, timeout_s)
+        return reads
 
     async def _read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
         consumer = self._ensure_consumer()
@@ -83,7 +84,8 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
 
     async def place(self, positions: Mapping[TP, int], paused: Iterable[TP] = ()) -> bool:
         """Seeks; False when a partition is no longer assigned. `paused` are not fetched at all."""
-        return await self.call_thread(self._place, dict(positions), set(paused))
+        placed: bool = await self.call_thread(self._place, dict(positions), set(paused))
+        return placed
 
     async def _place(self, positions: dict[TP, int], paused: set[TP]) -> bool:
         consumer = self._ensure_consumer()
@@ -98,7 +100,8 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
 
     async def committed(self, tps: Iterable[TP]) -> dict[TP, int | None]:
         """Committed offsets as the broker has them now."""
-        return await self.call_thread(self._committed, set(tps))
+        offsets: dict[TP, int | None] = await self.call_thread(self._committed, set(tps))
+        return offsets
 
     async def _committed(self, tps: set[TP]) -> dict[TP, int | None]:
         consumer = self._ensure_consumer()
@@ -107,7 +110,8 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
 
     async def end_offsets(self, tps: Iterable[TP]) -> dict[TP, int]:
         """The offsets after the last committed record of each partition, asked of the broker now."""
-        return await self.call_thread(self._ensure_consumer().end_offsets, list(tps))
+        offsets: dict[TP, int] = await self.call_thread(self._ensure_consumer().end_offsets, list(tps))
+        return offsets
 
 
 class FencedConsumer(driver.Consumer):
@@ -216,7 +220,8 @@ class FencedConsumer(driver.Consumer):
         """The offset after the partition's last committed record, asked of the broker now. Raises Retryable."""
         tp = TP(topic, partition)
         try:
-            return (await self._thread.end_offsets([tp]))[tp]
+            offsets: dict[TP, int] = await self._thread.end_offsets([tp])
+            return offsets[tp]
         except aiokafka.errors.KafkaError as exc:
             raise Retryable(f"cannot ask for the end of {topic}[{partition}]: {exc!r}") from exc
 

@@ -96,6 +96,8 @@ class FencedRecovery(Recovery):
 class FencedTableManager(TableManager):
     """Faust's table manager with our recovery."""
 
+    _recovery: Recovery | None
+
     @property
     def recovery(self) -> Recovery:
         if self._recovery is None:
@@ -106,5 +108,3 @@ class FencedTableManager(TableManager):
         """As Faust's, without its second of sleep."""
         await self._update_channels()
         await self.recovery.start()
-
-

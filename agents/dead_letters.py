@@ -1,0 +1,36 @@
+"""What could not be processed, kept with its reason and the way back.
+
+A dead letter carries the original key, value and headers as they were, so that publishing it to its source topic again is
+a replay; where it came from and why it is here stand in headers of their own, legible with any Kafka tool.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from schemas import topics
+from schemas.errors import Rejected
+from schemas.records import Outgoing
+
+PREFIX = "memstream-"
+
+
+def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Outgoing:
+    """`record` is an aiokafka ConsumerRecord; the same record rejected twice gives the same letter but for its time."""
+    told = {
+        "reason": rejected.reason,
+        "detail": rejected.detail,
+        "stage": stage,
+        "topic": record.topic,
+        "partition": str(record.partition),
+        "offset": str(record.offset),
+        "timestamp-ms": str(record.timestamp),
+        "at": at.isoformat(),
+    }
+    ours = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in told.items())
+    theirs = tuple((name, value) for name, value in record.headers if not name.startswith(PREFIX))
+    return Outgoing(topic=topics.DEAD_LETTERS, key=record.key, value=record.value, headers=theirs + ours)
+
+
+def told(headers: Any) -> dict[str, str]:
+    """What a dead letter's headers say, by name without the prefix."""
+    return {name.removeprefix(PREFIX): value.decode() for name, value in headers if name.startswith(PREFIX)}

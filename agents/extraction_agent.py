@@ -1,0 +1,108 @@
+"""The extraction agent: many requests at a time, each acked when its candidates are published or it is dead-lettered."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from agents.dead_letters import dead_letter
+from agents.extractor import Extractor
+from agents.serving import pause_s
+from schemas import codec, topics
+from schemas.errors import Rejected, Retryable
+from schemas.records import Outgoing, Publisher
+from schemas.requests import ExtractionRequest, WindowControl
+from sinks.extractions import Extractions
+from streams.delivery.app import StageApp
+from streams.delivery.batch import Batch
+
+log = logging.getLogger(__name__)
+
+STAGE = "extraction"
+
+
+class ExtractionAgent:
+    """`in_flight` bounds the requests taken on at a time, waiting ones included. `worker` names this process."""
+
+    def __init__(
+        self,
+        app: StageApp,
+        extractor: Extractor,
+        extractions: Extractions,
+        publisher: Publisher,
+        worker: str,
+        clock: Callable[[], datetime],
+        *,
+        in_flight: int = 64,
+    ) -> None:
+        self._app = app
+        self._extractor = extractor
+        self._extractions = extractions
+        self._publisher = publisher
+        self._worker = worker
+        self._clock = clock
+        self._in_flight = in_flight
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def handle(self, batch: Batch) -> None:
+        """Takes the batch on and returns; batches end in any order, and the frontier passes only finished ones."""
+        while len(self._running) >= self._in_flight:
+            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+        task = asyncio.create_task(self._batch(batch), name=f"extract {batch!r}")
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def _batch(self, batch: Batch) -> None:
+        try:
+            await asyncio.gather(*(self._record(batch, record) for record in batch.records))
+        except Exception as exc:
+            log.exception("%r cannot be answered, this worker stops", batch)
+            await self._app.crash(exc)
+            return
+        batch.ack()
+
+    async def _record(self, batch: Batch, record: Any) -> None:
+        tries = 0
+        while batch.held:
+            try:
+                await self._attempt(batch, record)
+                return
+            except Retryable as exc:
+                tries += 1
+                log.warning("attempt %d on request at %s[%d]@%d failed: %s", tries, *position(record), exc)
+                await asyncio.sleep(pause_s(tries))
+
+    async def _attempt(self, batch: Batch, record: Any) -> None:
+        try:
+            request = codec.decode(record.value, ExtractionRequest)
+        except Rejected as rejected:
+            await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
+            return
+        owner = f"{self._worker}/{batch.epoch}/{record.offset}"
+        try:
+            await self._extractor.extract(request, owner, lambda: batch.held)
+        except Rejected as rejected:
+            await self._give_up(record, request, rejected)
+
+    async def _give_up(self, record: Any, request: ExtractionRequest, rejected: Rejected) -> None:
+        """The dead letter holds the whole slice, so it can be replayed; the window need not keep it."""
+        await self._extractions.fail(request.request_id, str(rejected))
+        told = WindowControl(
+            conversation_id=request.conversation_id,
+            kind="extraction_failed",
+            at=self._clock(),
+            request_id=request.request_id,
+            reason=rejected.reason,
+        )
+        control = Outgoing(
+            topic=topics.WINDOW_CONTROL,
+            key=request.conversation_id.encode(),
+            value=codec.encode(told),
+            partition=request.partition,
+        )
+        await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock()), control])
+
+
+def position(record: Any) -> tuple[str, int, int]:
+    return record.topic, record.partition, record.offset

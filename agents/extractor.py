@@ -1,0 +1,165 @@
+"""One request through the LLM stage: at most one call per slice, its answer stored before anything is published."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
+
+from agents.llm.port import Answer, Context, Proposal, Provider
+from agents.related import RelatedMemories
+from schemas import codec, ids, topics
+from schemas.policies import Policies
+from schemas.records import Outgoing, Publisher
+from schemas.requests import Candidate, CandidateBatch, ExtractionRequest, Source
+from sinks.extractions import Answered, Extractions, Held, Leased
+
+log = logging.getLogger(__name__)
+
+LEASE_S = 10.0  # how long a dead worker's call keeps the next owner waiting; a running call renews its lease
+LOOK_AGAIN_S = 0.5
+
+
+class Extractor:
+    """`calls` bounds the model calls of this process; requests that wait for another owner's lease are outside of it."""
+
+    def __init__(
+        self,
+        extractions: Extractions,
+        provider: Provider,
+        related: RelatedMemories,
+        publisher: Publisher,
+        policies: Policies,
+        clock: Callable[[], datetime],
+        *,
+        concurrency: int = 8,
+    ) -> None:
+        self._extractions = extractions
+        self._provider = provider
+        self._related = related
+        self._publisher = publisher
+        self._policies = policies
+        self._clock = clock
+        self._calls = asyncio.Semaphore(concurrency)
+
+    async def extract(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> None:
+        """Answers a request, from the store if it was answered before, and publishes one candidate batch a namespace.
+
+        `owner` names this delivery; `still_held` says whether its partition is still this worker's, asked again before
+        anything is sent. Raises Retryable and Rejected as the provider does.
+        """
+        answer = await self._answer(request, owner, still_held)
+        if answer is not None and still_held():
+            await self._publisher.publish(candidates(request, answer, self._clock()))
+
+    async def _answer(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> Answer | None:
+        while still_held():
+            lease = await self._extractions.lease(request, owner, LEASE_S)
+            if isinstance(lease, Answered):
+                return codec.decode(lease.answer, Answer)
+            if isinstance(lease, Leased):
+                return await self._ask(request, owner)
+            await asyncio.sleep(min(LOOK_AGAIN_S, self._seconds_until(lease)))
+        return None
+
+    def _seconds_until(self, held: Held) -> float:
+        return max(0.05, (held.until - self._clock()).total_seconds())
+
+    async def _ask(self, request: ExtractionRequest, owner: str) -> Answer:
+        policy = self._policies.named(request.policy)
+        async with self._leased(request.request_id, owner):
+            async with self._calls:
+                context = Context(policy=policy, related=await self._related.of(request, policy))
+                answer = await self._provider.extract(request, context)
+            stored = await self._extractions.store_answer(
+                request.request_id,
+                owner,
+                codec.encode(answer),
+                provider=answer.provider,
+                model=answer.model,
+                usage=answer.usage,
+                parts=len(request.namespaces),
+            )
+        return codec.decode(stored, Answer)
+
+    @contextlib.asynccontextmanager
+    async def _leased(self, request_id: str, owner: str) -> AsyncIterator[None]:
+        """Renews the lease while the call runs; gives it back when the call fails."""
+
+        async def renew() -> None:
+            while True:
+                await asyncio.sleep(LEASE_S / 3)
+                await self._extractions.renew(request_id, owner, LEASE_S)
+
+        renewing = asyncio.create_task(renew())
+        try:
+            yield
+        except BaseException:
+            await self._extractions.release(request_id, owner)
+            raise
+        finally:
+            renewing.cancel()
+            (ended,) = await asyncio.gather(renewing, return_exceptions=True)
+            if isinstance(ended, Exception):
+                log.warning("a lease could not be renewed: %s", ended)
+
+
+def candidates(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:
+    """One record a namespace, part i of n, possibly without candidates: each namespace answers for its part."""
+    return [
+        Outgoing(
+            topic=topics.CANDIDATES,
+            key=namespace.encode(),
+            value=codec.encode(candidate_batch(request, answer, namespace, part, at)),
+        )
+        for part, namespace in enumerate(request.namespaces, start=1)
+    ]
+
+
+def candidate_batch(
+    request: ExtractionRequest, answer: Answer, namespace: str, part: int, at: datetime
+) -> CandidateBatch:
+    return CandidateBatch(
+        request_id=request.request_id,
+        conversation_id=request.conversation_id,
+        partition=request.partition,
+        namespace=namespace,
+        part=part,
+        parts=len(request.namespaces),
+        policy=request.policy,
+        policy_version=request.policy_version,
+        provider=answer.provider,
+        candidates=tuple(
+            candidate(request, proposal, namespace, index) for index, proposal in enumerate(answer.proposals)
+        ),
+        extracted_at=at,
+    )
+
+
+def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, index: int) -> Candidate:
+    said = {message.message_id: message for message in request.messages}
+    return Candidate(
+        candidate_id=ids.candidate_id(request.request_id, namespace, index),
+        kind=proposal.kind,
+        text=proposal.text,
+        sources=tuple(
+            Source(
+                conversation_id=request.conversation_id,
+                message_id=message_id,
+                position=said[message_id].position,
+                timestamp=said[message_id].timestamp,
+            )
+            for message_id in proposal.message_ids
+        ),
+        confidence=proposal.confidence,
+        importance=proposal.importance,
+        kinds=proposal.kinds,
+        tags=proposal.tags,
+        context=proposal.context,
+        full_text=proposal.full_text,
+        event_time=proposal.event_time,
+        language=proposal.language,
+        repeats=proposal.repeats,
+        refines=proposal.refines,
+        contradicts=proposal.contradicts,
+    )

@@ -1,0 +1,42 @@
+"""The memories of a request's namespaces that have most to do with what was said: what a model may repeat or contradict."""
+
+from collections.abc import Sequence
+
+from schemas.memories import Memory
+from schemas.policies import Policy
+from schemas.requests import ExtractionRequest, SliceMessage
+from sinks.embeddings.port import Embedder
+from sinks.memories import Memories
+from sinks.vectors import VectorIndex
+
+ASKED_MESSAGES = 12  # the latest user messages of a slice stand for it; each is one search
+MIN_SCORE = 0.35  # below, MiniLM's neighbours have nothing to do with each other (pairs labelled unrelated reach .30)
+
+
+class RelatedMemories:
+    """Looks the namespaces' memories up by the slice's user messages."""
+
+    def __init__(self, embedder: Embedder, vectors: VectorIndex, memories: Memories) -> None:
+        self._embedder = embedder
+        self._vectors = vectors
+        self._memories = memories
+
+    async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
+        """At most `policy.related_memories` live memories, the nearest first. Raises Retryable."""
+        texts = asked(request.messages)
+        if not texts or not policy.related_memories:
+            return ()
+        scores: dict[str, float] = {}
+        for vector in await self._embedder.embed(texts):
+            for found in await self._vectors.search(
+                vector, namespaces=request.namespaces, limit=policy.related_memories, min_score=MIN_SCORE
+            ):
+                scores[found.memory_id] = max(found.score, scores.get(found.memory_id, 0.0))
+        nearest = sorted(scores, key=lambda memory_id: -scores[memory_id])[: policy.related_memories]
+        known = await self._memories.by_ids(nearest)
+        return tuple(known[memory_id] for memory_id in nearest if memory_id in known)
+
+
+def asked(messages: Sequence[SliceMessage]) -> list[str]:
+    said = [message.content for message in messages if message.role == "user" and message.content.strip()]
+    return said[-ASKED_MESSAGES:]

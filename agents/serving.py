@@ -1,0 +1,50 @@
+"""The outermost loop of every agent: retries what may pass, and stops the worker, un-acked, when it can do nothing else."""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from schemas.errors import Retryable
+from streams.delivery.app import StageApp
+from streams.delivery.batch import Batch
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE_S = 0.1
+LONGEST_PAUSE_S = 15.0
+
+Handle = Callable[[Batch], Awaitable[None]]
+
+
+def serve(app: StageApp, channel: Any, handle: Handle) -> None:
+    """Registers an agent on the channel. `handle` applies a batch or raises; it acks, or has its checkpoint ack."""
+
+    async def agent(stream: Any) -> None:
+        async for event in stream.noack().events():
+            await attempt(app, event.value, handle)
+
+    app.agent(channel, name=f"{app.conf.id}-agent")(agent)
+
+
+async def attempt(app: StageApp, batch: Batch, handle: Handle) -> None:
+    """Handles a batch until it is done or its epoch is over. An unforeseen error stops the worker: nothing was acked."""
+    tries = 0
+    while batch.current:
+        try:
+            await handle(batch)
+            return
+        except Retryable as exc:
+            tries += 1
+            log.warning("%s: attempt %d on %r failed, trying again: %s", app.conf.id, tries, batch, exc)
+            await asyncio.sleep(pause_s(tries))
+        except Exception as exc:
+            log.exception("%s: %r cannot be handled, this worker stops", app.conf.id, batch)
+            await app.crash(exc)
+            return
+
+
+def pause_s(tries: int) -> float:
+    """Exponential backoff with full jitter, in seconds (AWS architecture blog, "Exponential Backoff And Jitter", 2015)."""
+    return random.uniform(FIRST_PAUSE_S, min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0**tries))

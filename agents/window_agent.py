@@ -1,0 +1,161 @@
+"""The window agent: the only writer of the windows table. Decodes, applies to windows, records rows and effects."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from agents.dead_letters import dead_letter
+from agents.window_cache import WindowCache
+from schemas import codec, topics
+from schemas.errors import Rejected
+from schemas.messages import ConversationEnded, Message
+from schemas.policies import Policies, Policy
+from schemas.records import Outgoing, Publisher
+from schemas.requests import ExtractionRequest, WindowControl
+from streams.delivery.app import StageApp
+from streams.delivery.batch import Batch
+from streams.topics import TopicSettings
+from streams.windows.tokens import TokenCount
+from streams.windows.window import Window
+
+log = logging.getLogger(__name__)
+
+STAGE = "windows"
+MAX_TOLD_AGAIN_S = 10.0
+
+Event = TypeVar("Event", Message, ConversationEnded, WindowControl)
+
+
+class WindowAgent:
+    """One per process. `clock` gives Unix seconds; `publisher` takes the timers' control events to Kafka."""
+
+    def __init__(
+        self,
+        app: StageApp,
+        names: TopicSettings,
+        policies: Policies,
+        count_tokens: TokenCount,
+        publisher: Publisher,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._app = app
+        self._policies = policies
+        self._count_tokens = count_tokens
+        self._publisher = publisher
+        self._clock = clock
+        self._logical = {names.physical(name): name for name in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL)}
+        self._messages_topic = names.physical(topics.MESSAGES)
+        self._cache = WindowCache(app, self._policy)
+
+    async def handle(self, batch: Batch) -> None:
+        """Applies a batch; the checkpoint that carries its rows and effects acks it."""
+        assert self._app.checkpointer is not None
+        await self._app.checkpointer.room(batch.partition)
+        topic = self._logical[batch.topic]
+        log_end = 0
+        if topic == topics.ENDED:
+            log_end = await self._app.consumer.log_end(self._messages_topic, batch.partition)
+        if not batch.current:
+            return
+        # Nothing may be awaited from here to the end: the epoch was checked, and the changes must be of that epoch.
+        self._cache.enter(batch.epoch)
+        effects = self._apply(topic, batch, log_end)
+        self._app.checkpointer.record(batch, self._cache.take_rows(batch.partition), effects)
+        if effects:
+            self._app.checkpointer.ask()
+
+    def _apply(self, topic: str, batch: Batch, log_end: int) -> list[Outgoing]:
+        if topic == topics.MESSAGES:
+            return self._apply_messages(batch)
+        if topic == topics.ENDED:
+            return self._apply_ends(batch, log_end)
+        return self._apply_controls(batch)
+
+    def _apply_messages(self, batch: Batch) -> list[Outgoing]:
+        now = self._clock()
+        effects: list[Outgoing] = []
+        for record, message in self._decoded(batch, Message, effects):
+            window = self._cache.window(message.conversation_id, batch.partition)
+            tokens = self._count_tokens(message.content)
+            window.add(message, record.offset, tokens, self._policy(window), now)
+        self._cache.applied(batch.partition, batch.end)
+        read_to = self.read_to(batch.partition)
+        for window in self._cache.ready(batch.partition, read_to, now):
+            effects += self._requests(window.release(read_to, self._policy(window), now))
+        return effects
+
+    def _apply_ends(self, batch: Batch, log_end: int) -> list[Outgoing]:
+        now, read_to = self._clock(), self.read_to(batch.partition)
+        effects: list[Outgoing] = []
+        for record, event in self._decoded(batch, ConversationEnded, effects):
+            window = self._cache.window(event.conversation_id, batch.partition)
+            requests = window.end(event, record.offset, log_end, read_to, self._policy(window), now)
+            effects += self._requests(requests)
+        return effects
+
+    def _apply_controls(self, batch: Batch) -> list[Outgoing]:
+        now = self._clock()
+        effects: list[Outgoing] = []
+        for record, control in self._decoded(batch, WindowControl, effects):
+            window = self._cache.window(control.conversation_id, batch.partition)
+            policy = self._policy(window)
+            effects += self._requests(window.control(control, record.offset, policy, now))
+            if window.expired(policy, now):
+                self._cache.forget(window)
+        return effects
+
+    def _decoded(self, batch: Batch, shape: type[Event], effects: list[Outgoing]) -> Iterable[tuple[Any, Event]]:
+        """Each record with its event; what cannot be decoded becomes a dead letter among the effects."""
+        for record in batch.records:
+            try:
+                yield record, codec.decode(record.value, shape)
+            except Rejected as rejected:
+                effects.append(dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC)))
+
+    def _requests(self, requests: Iterable[ExtractionRequest]) -> list[Outgoing]:
+        return [
+            Outgoing(
+                topic=topics.REQUESTS,
+                key=request.conversation_id.encode(),
+                value=codec.encode(request),
+                partition=request.partition,
+            )
+            for request in requests
+        ]
+
+    def _policy(self, window: Window) -> Policy:
+        return self._policies.match(window.head.scope)
+
+    def read_to(self, partition: int) -> int:
+        """The offset up to which this agent has applied the messages partition, trailing control records included."""
+        applied = self._cache.applied_to(partition)
+        read_to: int | None = self._app.consumer.read_to(self._messages_topic, partition, applied)
+        return read_to or 0
+
+    async def tick(self) -> None:
+        """Tells windows whose time has come, as control events: timers never write the table. Raises Retryable."""
+        if self._app.checkpointer is None or not self._app.fence.admits(self._app.fence.epoch):
+            return
+        self._cache.enter(self._app.fence.epoch)
+        now = self._clock()
+        due: list[Outgoing] = []
+        for partition in self._app.checkpointer.partitions:
+            read_to = self.read_to(partition)
+            for conversation_id in self._cache.ringing(partition, read_to, now, MAX_TOLD_AGAIN_S):
+                due.append(due_event(conversation_id, partition, read_to, now))
+        if due:
+            await self._publisher.publish(due)
+
+
+def due_event(conversation_id: str, partition: int, read_to: int, now: float) -> Outgoing:
+    """Says which position the messages partition was read to, so that applying the event again decides the same."""
+    at = datetime.fromtimestamp(now, UTC)
+    control = WindowControl(conversation_id=conversation_id, kind="due", at=at, read_to=read_to)
+    return Outgoing(
+        topic=topics.WINDOW_CONTROL,
+        key=conversation_id.encode(),
+        value=codec.encode(control),
+        partition=partition,
+    )

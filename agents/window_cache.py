@@ -1,0 +1,130 @@
+"""Windows in memory between events, with their alarms: what one epoch of this worker knows of its partitions."""
+
+import heapq
+from collections.abc import Callable, Iterator
+
+from schemas.policies import Policy
+from streams.delivery.app import StageApp
+from streams.delivery.ledger import Ledger, Rows
+from streams.windows import rows
+from streams.windows.window import Alarm, Window
+
+CACHED_WINDOWS = 20_000
+
+
+class WindowCache:
+    """Loads windows from the table's rows, keeps them, and says which changed. Emptied when an epoch ends."""
+
+    def __init__(self, app: StageApp, policy: Callable[[Window], Policy]) -> None:
+        self._app = app
+        self._policy = policy
+        self._epoch = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self._windows: dict[tuple[int, str], Window] = {}
+        self._changed: dict[int, dict[str, Window]] = {}
+        self._forgotten: dict[int, list[Window]] = {}
+        self._applied: dict[int, int] = {}
+        self._alarms: dict[int, dict[str, Alarm]] = {}
+        self._times: dict[int, list[tuple[float, str]]] = {}
+        self._held: dict[int, set[str]] = {}
+        self._told_at: dict[tuple[int, str], float] = {}
+
+    def enter(self, epoch: int) -> None:
+        """Forgets everything of another epoch; alarms are found again in the rows."""
+        if epoch == self._epoch:
+            return
+        self._epoch = epoch
+        self._reset()
+        assert self._app.checkpointer is not None
+        for partition in self._app.checkpointer.partitions:
+            ledger = self._app.checkpointer[partition]
+            for window in rows.load_all(ledger.scan(), ledger.read):
+                self._set_alarm(partition, window)
+
+    def _ledger(self, partition: int) -> Ledger:
+        assert self._app.checkpointer is not None
+        return self._app.checkpointer[partition]
+
+    def window(self, conversation_id: str, partition: int) -> Window:
+        """The conversation's window, to be changed; a new one when there is none."""
+        window = self._peek(conversation_id, partition) or Window.opened(conversation_id, partition)
+        self._windows[partition, conversation_id] = window
+        self._changed.setdefault(partition, {})[conversation_id] = window
+        return window
+
+    def _peek(self, conversation_id: str, partition: int) -> Window | None:
+        window = self._windows.pop((partition, conversation_id), None)
+        window = window or rows.load(conversation_id, self._ledger(partition).read)
+        if window is not None:
+            self._windows[partition, conversation_id] = window  # the latest used is evicted last
+        return window
+
+    def ready(self, partition: int, read_to: int, now: float) -> list[Window]:
+        """The windows whose held end may take effect now, to be changed."""
+        peeked = [self._peek(held, partition) for held in sorted(self._held.get(partition, ()))]
+        ready = [w for w in peeked if w is not None and w.alarm(self._policy(w)).rings(read_to, now)]
+        return [self.window(window.head.scope.conversation_id, partition) for window in ready]
+
+    def forget(self, window: Window) -> None:
+        """The window's rows go with the batch that is being applied."""
+        self._forgotten.setdefault(window.head.partition, []).append(window)
+
+    def take_rows(self, partition: int) -> Rows:
+        """The rows of every window changed since the last call."""
+        changes: Rows = {}
+        for conversation_id, window in self._changed.pop(partition, {}).items():
+            changes |= rows.save(window)
+            self._set_alarm(partition, window)
+            self._told_at.pop((partition, conversation_id), None)
+        for window in self._forgotten.pop(partition, []):
+            changes |= rows.tombstone(window)
+            self._drop(partition, window.head.scope.conversation_id)
+        self._evict()
+        return changes
+
+    def _drop(self, partition: int, conversation_id: str) -> None:
+        self._windows.pop((partition, conversation_id), None)
+        self._alarms.get(partition, {}).pop(conversation_id, None)
+        self._held.get(partition, set()).discard(conversation_id)
+
+    def _evict(self) -> None:
+        while len(self._windows) > CACHED_WINDOWS:
+            del self._windows[next(iter(self._windows))]
+
+    def applied(self, partition: int, end: int) -> None:
+        """Notes the end of the last messages batch applied."""
+        self._applied[partition] = end
+
+    def applied_to(self, partition: int) -> int | None:
+        return self._applied.get(partition)
+
+    def _set_alarm(self, partition: int, window: Window) -> None:
+        conversation_id = window.head.scope.conversation_id
+        alarm = window.alarm(self._policy(window))
+        self._alarms.setdefault(partition, {})[conversation_id] = alarm
+        if alarm.at is not None:
+            heapq.heappush(self._times.setdefault(partition, []), (alarm.at, conversation_id))
+        held = self._held.setdefault(partition, set())
+        held.discard(conversation_id)
+        if alarm.held_to is not None:
+            held.add(conversation_id)
+
+    def ringing(self, partition: int, read_to: int, now: float, told_again_s: float) -> Iterator[str]:
+        """Conversations to be told that they are due; told again only after `told_again_s` without effect."""
+        alarms = self._alarms.get(partition, {})
+        for conversation_id in {*self._held.get(partition, ()), *self._past(partition, now)}:
+            alarm = alarms.get(conversation_id)
+            if alarm is None or not alarm.rings(read_to, now):
+                continue
+            if alarm.at is not None:
+                heapq.heappush(self._times[partition], (now + told_again_s, conversation_id))
+            if now - self._told_at.get((partition, conversation_id), 0.0) >= told_again_s:
+                self._told_at[partition, conversation_id] = now
+                yield conversation_id
+
+    def _past(self, partition: int, now: float) -> Iterator[str]:
+        times = self._times.get(partition, [])
+        while times and times[0][0] <= now:
+            yield heapq.heappop(times)[1]

@@ -1,0 +1,55 @@
+"""The row that describes a conversation's window: everything but the messages, which rest in chunks beside it."""
+
+from msgspec import Struct, field
+
+from schemas.messages import Scope
+
+REMEMBERED_IDS = 256  # message ids kept after their messages left, so that a chat service's late retry is recognised
+
+
+class Chunk(Struct, array_like=True):
+    """A sealed row of messages: those one conversation got in one batch. `first` and `last` are positions."""
+
+    first: int
+    last: int
+    count: int
+
+
+class Asked(Struct, array_like=True):
+    """A slice that is on its way through the LLM stage; `due` is when it is asked for again (Unix seconds)."""
+
+    request_id: str
+    first: int
+    last: int
+    attempt: int
+    due: float
+
+
+class HeldEnd(Struct, array_like=True):
+    """An end event that waits: until the messages partition is read to `read_to`, then for stragglers until `deadline`."""
+
+    read_to: int
+    deadline: float
+    last_message_id: str | None
+    message_count: int | None
+
+
+class Head(Struct, omit_defaults=True):
+    """`applied` holds, by logical topic, the offset after the last event applied; `cut_to` the position cut up to.
+
+    `extracted` are [first, last] ranges whose extraction is stored while their chunks still hold other messages.
+    """
+
+    scope: Scope
+    partition: int
+    applied: dict[str, int] = field(default_factory=dict)
+    chunks: list[Chunk] = field(default_factory=list)
+    cut_to: int = 0
+    asked: list[Asked] = field(default_factory=list)
+    extracted: list[tuple[int, int]] = field(default_factory=list)
+    held: HeldEnd | None = None
+    ended: bool = False
+    received: int = 0
+    remembered: list[str] = field(default_factory=list)
+    idle_due: float | None = None
+    touched_at: float = 0.0

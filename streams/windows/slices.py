@@ -1,0 +1,45 @@
+"""Cutting messages into slices: as few as fit the policy's limits, each with a derived request id."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from schemas import ids
+from schemas.messages import Scope
+from schemas.policies import Policy
+from schemas.requests import ExtractionRequest, SliceMessage
+
+
+def cut(messages: Iterable[SliceMessage], policy: Policy) -> Iterator[tuple[SliceMessage, ...]]:
+    """Consecutive runs of at most `slice_tokens` and `slice_bytes` of content; a larger message stands alone."""
+    current: list[SliceMessage] = []
+    tokens = size = 0
+    for message in messages:
+        length = len(message.content.encode("utf-8", "surrogatepass"))
+        if current and (tokens + message.tokens > policy.slice_tokens or size + length > policy.slice_bytes):
+            yield tuple(current)
+            current, tokens, size = [], 0, 0
+        current.append(message)
+        tokens += message.tokens
+        size += length
+    if current:
+        yield tuple(current)
+
+
+def request(
+    messages: Sequence[SliceMessage], scope: Scope, partition: int, policy: Policy, now: float, attempt: int = 1
+) -> ExtractionRequest:
+    """The extraction request of one slice; the same slice has the same id, whoever asks and however often."""
+    first, last = messages[0], messages[-1]
+    return ExtractionRequest(
+        request_id=ids.request_id(scope.conversation_id, partition, first.position, last.position, first.message_id),
+        scope=scope,
+        partition=partition,
+        first=first.position,
+        last=last.position,
+        policy=policy.name,
+        policy_version=policy.version,
+        namespaces=policy.namespaces_of(scope),
+        messages=tuple(messages),
+        requested_at=datetime.fromtimestamp(now, UTC),
+        attempt=attempt,
+    )
