@@ -9,7 +9,7 @@ import faust
 
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.consumer import FencedTransport
-from streams.delivery.fence import Fence
+from streams.delivery.fence import Fence, Phase
 from streams.delivery.recovery import FencedTableManager
 
 log = logging.getLogger(__name__)
@@ -26,6 +26,7 @@ class StageApp(faust.App):
         self.origins = origins
         self.checkpointer: Checkpointer | None = None
         self._checkpointing: asyncio.Task[None] | None = None
+        self._shut_since: float | None = None
         super().__init__(*args, TableManager=FencedTableManager, **options)
         self.transport = FencedTransport(self.conf.broker_consumer, self)
 
@@ -46,6 +47,18 @@ class StageApp(faust.App):
         """Drops what was not made safe: the epoch is over."""
         if self.checkpointer is not None:
             await self.checkpointer.abandon()
+
+    def check_fence(self, now: float) -> None:
+        """Stops a worker that was fenced and is not given a new epoch: it would be alive and do nothing for ever.
+
+        Raises RuntimeError when the fence has been shut for three session time-outs; `now` is monotonic, in seconds.
+        """
+        if self.fence.phase is not Phase.SHUT or self.in_recovery or self.rebalancing:
+            self._shut_since = None
+        elif self._shut_since is None:
+            self._shut_since = now
+        elif now - self._shut_since > 3 * self.conf.broker_session_timeout:
+            raise RuntimeError(f"{self.conf.id} lost its partitions and was not given new ones")
 
     async def _stop_consumer(self) -> None:
         """Before Faust pauses the consumer and stops the tables: finish the running checkpoint, commit, shut the fence."""

@@ -1,0 +1,145 @@
+"""Memories as they become: new, reinforced, superseded, updated, deleted. Numbers are given by the ledger.
+
+Importance and confidence rules: repeating a statement never lowers either; both become the greater of what is known and
+what is proposed. That is the same in whatever order repetitions arrive. How often it was said stays apart, in
+`reinforcement_count`, for ranking to weigh.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from agents.curation.decide import last_said, new_sources
+from schemas import ids
+from schemas.memories import Memory
+from schemas.requests import Candidate, Command
+
+DEFAULT_KIND = "fact"
+UNNUMBERED = 0  # until the ledger gives version and sequence
+
+
+def created(candidate: Candidate, namespace: str, created_by: str, now: datetime) -> Memory:
+    """The memory that a candidate proposes; it holds from when it is said, or from an earlier event it speaks of."""
+    return Memory(
+        memory_id=ids.memory_id(candidate.candidate_id),
+        namespace=namespace,
+        kind=candidate.kind,
+        kinds=candidate.kinds,
+        tags=distinct(candidate.tags),
+        text=candidate.text,
+        context=candidate.context,
+        full_text=candidate.full_text,
+        language=candidate.language,
+        importance=candidate.importance,
+        confidence=candidate.confidence,
+        version=UNNUMBERED,
+        sequence=UNNUMBERED,
+        status="active",
+        created_at=now,
+        updated_at=now,
+        created_by=created_by,
+        event_time=candidate.event_time,
+        valid_from=valid_from(candidate, now),
+        sources=candidate.sources,
+    )
+
+
+def reinforced(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
+    """Said again: counted, with the new messages, tags and kinds added behind those it has."""
+    said = last_said(candidate.sources) or now
+    return replace(
+        memory,
+        importance=max(memory.importance, candidate.importance),
+        confidence=max(memory.confidence, candidate.confidence),
+        kinds=distinct(kind for kind in (*memory.kinds, candidate.kind, *candidate.kinds) if kind != memory.kind),
+        tags=distinct((*memory.tags, *candidate.tags)),
+        sources=(*memory.sources, *new_sources(candidate, memory)),
+        reinforcement_count=memory.reinforcement_count + 1,
+        last_reinforced_at=max(said, memory.last_reinforced_at or said),
+        updated_at=now,
+    )
+
+
+def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime) -> Memory:
+    """No longer true since `until`, which is never before it began."""
+    return replace(
+        memory,
+        status="superseded",
+        superseded_by=successor.memory_id,
+        valid_until=max(until, memory.valid_from or until),
+        updated_at=now,
+    )
+
+
+def valid_from(candidate: Candidate, now: datetime) -> datetime:
+    said = min((source.timestamp for source in candidate.sources if source.timestamp is not None), default=now)
+    return said if candidate.event_time is None else min(candidate.event_time, said)
+
+
+def commanded(command: Command, text: str, now: datetime) -> Memory:
+    """The memory that a command creates. The id is of the namespace too: senders choose their command ids freely."""
+    return Memory(
+        memory_id=ids.memory_id(ids.derive("command", command.namespace, command.command_id)),
+        namespace=command.namespace,
+        kind=command.memory_kind or DEFAULT_KIND,
+        tags=distinct(command.tags or ()),
+        text=text,
+        context=command.context,
+        full_text=command.full_text,
+        importance=0.5 if command.importance is None else command.importance,
+        confidence=1.0 if command.confidence is None else command.confidence,
+        version=UNNUMBERED,
+        sequence=UNNUMBERED,
+        status="active",
+        created_at=now,
+        updated_at=now,
+        created_by=command.actor,
+        valid_from=command.at,
+    )
+
+
+def confirmed(memory: Memory, command: Command, now: datetime) -> Memory:
+    """A command would create what is there already."""
+    return replace(
+        updated(memory, replace(command, text=None, tags=(*memory.tags, *(command.tags or ()))), now),
+        importance=max(memory.importance, command.importance or 0.0),
+        confidence=max(memory.confidence, 1.0 if command.confidence is None else command.confidence),
+        reinforcement_count=memory.reinforcement_count + 1,
+        last_reinforced_at=max(command.at, memory.last_reinforced_at or command.at),
+    )
+
+
+def updated(memory: Memory, command: Command, now: datetime) -> Memory:
+    """With the fields that the command gives; the others stay."""
+    given: dict[str, Any] = {
+        "text": command.text,
+        "kind": command.memory_kind,
+        "tags": None if command.tags is None else distinct(command.tags),
+        "context": command.context,
+        "full_text": command.full_text,
+        "importance": command.importance,
+        "confidence": command.confidence,
+    }
+    return replace(memory, **{name: value for name, value in given.items() if value is not None}, updated_at=now)
+
+
+def deleted(memory: Memory, now: datetime) -> Memory:
+    """Without its content, which only the versions keep."""
+    return replace(
+        memory,
+        status="deleted",
+        text="",
+        context=None,
+        full_text=None,
+        kinds=(),
+        tags=(),
+        sources=(),
+        updated_at=now,
+    )
+
+
+def distinct(values: Iterable[str]) -> tuple[str, ...]:
+    """Without repeats, in order of first appearance."""
+    return tuple(dict.fromkeys(values))

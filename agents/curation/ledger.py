@@ -1,0 +1,87 @@
+"""A namespace as one transaction knows it: the memories it read, and the changes it has decided so far, in order."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import numpy as np
+from msgspec.structs import replace
+
+from agents.curation.decide import RELATED_COSINE, Scored
+from agents.curation.normalise import normalise
+from schemas.events import Cause
+from schemas.memories import Change, Memory
+from sinks.entry import Entry
+from sinks.vectors import Neighbour, Vector
+
+
+class Ledger:
+    """Later candidates of a batch see what earlier ones changed, though nothing is written before the end."""
+
+    def __init__(self, namespace: str, sequence: int, memories: Iterable[Memory] = ()) -> None:
+        self.namespace = namespace
+        self.sequence = sequence
+        self.entries: list[Entry] = []
+        self._memories = {memory.memory_id: memory for memory in memories}
+        self._vectors: dict[str, Vector] = {}
+
+    def knows(self, memory_id: str) -> bool:
+        """Whether there is such a memory, whatever its status and namespace."""
+        return memory_id in self._memories
+
+    def find(self, memory_id: str | None) -> Memory | None:
+        """A memory of this namespace that is not deleted."""
+        memory = self._memories.get(memory_id) if memory_id else None
+        return memory if memory and memory.namespace == self.namespace and memory.status != "deleted" else None
+
+    def live(self, memory_id: str | None) -> Memory | None:
+        memory = self.find(memory_id)
+        return memory if memory and memory.status == "active" else None
+
+    def exact(self, text: str) -> Memory | None:
+        """The live memory with the same normalised text; the oldest if there are several."""
+        wanted = normalise(text)
+        same = [
+            memory
+            for memory_id in self._memories
+            if (memory := self.live(memory_id)) is not None and normalise(memory.text) == wanted
+        ]
+        return min(same, key=lambda memory: (memory.created_at, memory.memory_id), default=None)
+
+    def neighbours(self, vector: Vector, found: Sequence[Neighbour]) -> list[Scored]:
+        """The live ones of what the index found, and of what was made in this transaction; nearest first."""
+        near = {neighbour.memory_id: neighbour.score for neighbour in found}
+        near |= {memory_id: cosine(vector, other) for memory_id, other in self._vectors.items()}
+        scored = [
+            Scored(memory, score)
+            for memory_id, score in near.items()
+            if score >= RELATED_COSINE and (memory := self.live(memory_id)) is not None
+        ]
+        return sorted(scored, key=lambda each: (-each.score, each.memory.memory_id))
+
+    def enter(
+        self, change: Change, memory: Memory, cause: Cause, now: datetime, vector: Vector | None = None
+    ) -> Memory:
+        """Numbers the change (its version, the namespace's next sequence), and returns the memory as it then is."""
+        before = self._memories.get(memory.memory_id)
+        self.sequence += 1
+        after = replace(memory, version=before.version + 1 if before else 1, sequence=self.sequence)
+        self._memories[after.memory_id] = after
+        if vector is not None:
+            self._vectors[after.memory_id] = vector
+        self.entries.append(
+            Entry(
+                change=change,
+                before=before,
+                after=after,
+                normalised=normalise(after.text),
+                cause=cause,
+                at=now,
+                vector=vector,
+            )
+        )
+        return after
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return float(one @ other) / lengths if lengths else 0.0

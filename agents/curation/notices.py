@@ -1,0 +1,57 @@
+"""What others are told of the curator's work: the completion of a request, and the answer to a command."""
+
+from datetime import datetime
+
+from agents.curation.outcome import Outcome
+from schemas import ids, topics
+from schemas.codec import encode
+from schemas.events import CONTENT_TYPE, ActivityEvent
+from schemas.records import Outgoing
+from schemas.requests import Command, WindowControl
+from sinks.settlements import Part
+
+CLOUD_EVENT = (("content-type", CONTENT_TYPE.encode()),)
+
+
+def of_completion(part: Part, at: datetime) -> tuple[Outgoing, Outgoing]:
+    """For the request's window, on the partition its messages are on, and for whoever watches."""
+    key = part.conversation_id.encode()
+    control = WindowControl(
+        conversation_id=part.conversation_id, kind="extraction_completed", at=at, request_id=part.request_id
+    )
+    event = ActivityEvent(
+        id=ids.activity_id("extraction.completed", part.request_id),
+        type="memstream.extraction.completed",
+        time=at,
+        subject=part.conversation_id,
+        data={
+            "request_id": part.request_id,
+            "conversation_id": part.conversation_id,
+            "policy": part.policy,
+            "parts": part.parts,
+        },
+    )
+    return (
+        Outgoing(topic=topics.WINDOW_CONTROL, key=key, value=encode(control), partition=part.partition),
+        Outgoing(topic=topics.ACTIVITY, key=key, value=encode(event), headers=CLOUD_EVENT),
+    )
+
+
+def of_command(command: Command, outcome: Outcome, at: datetime) -> tuple[Outgoing]:
+    """`memstream.command.accepted` or `.rejected`, under the namespace."""
+    event = ActivityEvent(
+        id=ids.activity_id("command", command.namespace, command.command_id),
+        type=f"memstream.command.{outcome.status}",
+        time=at,
+        subject=command.namespace,
+        data={
+            "command_id": command.command_id,
+            "kind": command.kind,
+            "namespace": command.namespace,
+            "sequence": outcome.sequence,
+            "memory_id": outcome.memory_id,
+            "change": outcome.change,
+            "reason": outcome.reason,
+        },
+    )
+    return (Outgoing(topic=topics.ACTIVITY, key=command.namespace.encode(), value=encode(event), headers=CLOUD_EVENT),)

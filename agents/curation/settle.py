@@ -1,0 +1,90 @@
+"""Carrying a decision on a candidate into the ledger, and what came of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from agents.curation import change
+from agents.curation.decide import Create, Drop, Reinforce, Supersede, decide
+from agents.curation.ledger import Ledger
+from agents.curation.outcome import Result, Ruling
+from schemas import ids
+from schemas.events import Cause
+from schemas.memories import Change, Memory
+from schemas.policies import Policy
+from schemas.requests import Candidate, CandidateBatch
+from sinks.vectors import Neighbour, Vector
+
+
+def settle(
+    ledger: Ledger,
+    batch: CandidateBatch,
+    candidate: Candidate,
+    vector: Vector,
+    found: Sequence[Neighbour],
+    policy: Policy,
+    now: datetime,
+) -> Ruling:
+    """Enters what becomes of a candidate; `found` is what the vector index has near it."""
+    if ledger.knows(ids.memory_id(candidate.candidate_id)):
+        return Ruling(
+            candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
+        )
+    decision = decide(
+        candidate,
+        ledger.exact(candidate.text),
+        ledger.neighbours(vector, found),
+        policy,
+        ledger.live(candidate.contradicts),
+    )
+    return _Settlement(ledger, batch, candidate, vector, now).carry_out(decision)
+
+
+class _Settlement:
+    """One candidate's way into the ledger."""
+
+    def __init__(
+        self, ledger: Ledger, batch: CandidateBatch, candidate: Candidate, vector: Vector, now: datetime
+    ) -> None:
+        self._ledger, self._candidate, self._vector, self._now = ledger, candidate, vector, now
+        self._cause = Cause(actor=batch.provider, candidate_id=candidate.candidate_id, request_id=batch.request_id)
+
+    def carry_out(self, decision: Create | Reinforce | Supersede | Drop) -> Ruling:
+        match decision:
+            case Drop(reason):
+                return self._ruling("dropped", None, reason)
+            case Reinforce(memory, reason):
+                return self._ruling("reinforced", self._reinforce(memory, reason), reason)
+            case Create(reason):
+                return self._ruling("created", self._create(reason, None), reason)
+            case Supersede(memory, successor, reason):
+                return self._ruling("superseded", self._supersede(memory, successor, reason), reason)
+
+    def _create(self, reason: str | None, supersedes: Memory | None) -> Memory:
+        memory = change.created(self._candidate, self._ledger.namespace, self._cause.actor, self._now)
+        if supersedes is not None:
+            memory = replace(memory, supersedes=supersedes.memory_id)
+        return self._enter("created", memory, reason, self._vector)
+
+    def _reinforce(self, memory: Memory, reason: str) -> Memory:
+        """The candidate's own words go into the reason: they are kept nowhere else once it is folded."""
+        said = f"{reason}: {self._candidate.text}"
+        return self._enter("reinforced", change.reinforced(memory, self._candidate, self._now), said)
+
+    def _supersede(self, memory: Memory, successor: Memory | None, reason: str) -> Memory:
+        """The new one first: at no point of the sequence is neither known."""
+        if successor is None:
+            follows = self._create(None, memory)
+        else:
+            follows = self._reinforce(replace(successor, supersedes=successor.supersedes or memory.memory_id), reason)
+        until = change.valid_from(self._candidate, self._now)
+        self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
+        return follows
+
+    def _enter(self, kind: Change, memory: Memory, reason: str | None, vector: Vector | None = None) -> Memory:
+        return self._ledger.enter(kind, memory, replace(self._cause, reason=reason), self._now, vector)
+
+    def _ruling(self, result: Result, memory: Memory | None, reason: str | None) -> Ruling:
+        memory_id = memory.memory_id if memory else None
+        return Ruling(candidate_id=self._candidate.candidate_id, result=result, memory_id=memory_id, reason=reason)

@@ -1,0 +1,132 @@
+"""A text taken apart into what the guards compare: its words, numbers, times, names, subject, negation."""
+
+import re
+from itertools import pairwise
+
+from msgspec import Struct
+
+from agents.curation import words
+from agents.curation.normalise import normalise
+
+ENDED = "⟨ended⟩"
+NAME = re.compile(r"(?<=\w[,;:)»”\" ] )(?!\d)[^\W\d_a-zß-öø-ÿ]\w+|(?<=\w )(?!\d)[^\W\d_a-zß-öø-ÿ]\w*")
+NEGATION_REACH = 2  # content words: a verb and its object
+DIGITS = re.compile(r"[-−]?\d[\d.,:]*")
+THOUSANDS = re.compile(r"[.,](?=\d{3}(?!\d))")
+UNIT = re.compile(r"(?<=\d)(?=[^\W\d])")
+NO_MORE = re.compile(r"\b(?:ne|n) (\w+) plus\b")  # n'aime plus
+TIMES = {name: f"month {index}" for line in words.MONTHS for index, name in enumerate(line.split())} | {
+    name: f"weekday {index}" for line in words.WEEKDAYS for index, name in enumerate(line.split())
+}
+SPELT = {
+    name: str(value) for line in words.NUMBERS for name, value in zip(line.split(), words.NUMBER_VALUES, strict=True)
+} | {name: str(value) for name, value in words.OTHER_NUMBERS.items()}
+
+
+class Statement(Struct, frozen=True, kw_only=True):
+    """`content` are the stems of the words that carry meaning, in order; the other fields are what their names say."""
+
+    tokens: tuple[str, ...]
+    content: tuple[str, ...]
+    subject: str | None
+    names: tuple[str, ...]
+    numbers: tuple[tuple[str, str], ...]  # (number, the word it counts)
+    times: frozenset[str]
+    relations: frozenset[str]
+    negated: frozenset[str] | None  # what is negated, or None when nothing is
+    ended: bool
+    disliked: bool
+    preference: bool
+
+    @property
+    def negative(self) -> bool:
+        """`does not avoid` is as positive as `likes`."""
+        return (self.negated is not None) != self.disliked
+
+    @property
+    def quantities(self) -> frozenset[str]:
+        return frozenset(number for number, _ in self.numbers)
+
+
+def statement(text: str) -> Statement:
+    tokens = with_endings(normalise(text))
+    present = frozenset(tokens)
+    return Statement(
+        tokens=tokens,
+        content=content(tokens),
+        subject=subject(tokens),
+        names=names(text),
+        numbers=numbers(tokens),
+        times=times(tokens),
+        relations=frozenset(map(stem, present & words.RELATIONS)),
+        negated=negated(tokens) if present & words.NEGATIONS else None,
+        ended=ENDED in present or bool(present & words.ENDINGS),
+        disliked=bool(present & words.DISLIKES),
+        preference=bool(present & (words.LIKES | words.DISLIKES)),
+    )
+
+
+def with_endings(normalised: str) -> tuple[str, ...]:
+    """The words, with `no longer` and its like as one word, so that its `no` negates nothing; `3pm` is two."""
+    text = NO_MORE.sub(rf"{ENDED} \1", f" {UNIT.sub(' ', normalised)} ")
+    for phrase in words.ENDING_PHRASES:
+        text = text.replace(f" {phrase} ", f" {ENDED} ")
+    return tuple(text.split())
+
+
+def stem(word: str) -> str:
+    """Rough: good enough to see `hikes`, `hiked` and `hiking` as one."""
+    for suffix, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
+        if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):
+            return word.removesuffix(suffix) + instead
+    return word
+
+
+def content(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """Without numbers, which are compared by value, and verbs of liking, which are compared by direction."""
+    empty = words.FUNCTION_WORDS | words.LIKES | words.DISLIKES | words.NEGATIONS | {ENDED}
+    return tuple(stem(token) for token in tokens if token not in empty and number(token) is None)
+
+
+def subject(tokens: tuple[str, ...]) -> str | None:
+    """The first word that is no article, or None when it says no more than `the user`."""
+    first = next((token for token in tokens if token not in words.ARTICLES), None)
+    return None if first is None or first in words.GENERIC_SUBJECTS else first
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Capitalised words within a sentence, in order; in German every noun is one, which errs on the careful side."""
+    found = (normalise(name.group()) for name in NAME.finditer(text))
+    return tuple(
+        name for name in found if name not in words.GENERIC_SUBJECTS | words.FUNCTION_WORDS and name not in TIMES
+    )
+
+
+def numbers(tokens: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Numbers as digits or words, `1,000` and `1000` alike, each with the word behind it."""
+    followed = pairwise((*tokens, ""))
+    return tuple((value, stem(after)) for token, after in followed if (value := number(token)) is not None)
+
+
+def number(token: str) -> str | None:
+    digits = DIGITS.search(token)
+    return THOUSANDS.sub("", digits.group()) if digits else SPELT.get(token)
+
+
+def times(tokens: tuple[str, ...]) -> frozenset[str]:
+    """Months and weekdays in any language as one, and other words for times."""
+    beside = [
+        (before, token, after) for before, token, after in zip(("", *tokens), tokens, (*tokens[1:], ""), strict=False)
+    ]
+    named = {
+        TIMES[token]
+        for before, token, after in beside
+        if token in TIMES and (token not in words.AMBIGUOUS or number(before) or number(after) or before == "in")
+    }
+    return frozenset(named | (set(tokens) & words.OTHER_TIMES))
+
+
+def negated(tokens: tuple[str, ...]) -> frozenset[str]:
+    """The stems of the first words that follow each negation."""
+    positions = (index for index, token in enumerate(tokens) if token in words.NEGATIONS)
+    return frozenset(word for index in positions for word in content(tokens[index + 1 :])[:NEGATION_REACH])

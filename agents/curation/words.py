@@ -1,0 +1,101 @@
+"""Words that decide whether two statements may be the same: English well, German, French and Spanish where it is cheap."""
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+NEGATIONS = words(
+    "not no never none nobody nothing neither nor without cannot cant wont dont doesnt didnt isnt arent wasnt werent"
+    " hasnt havent hadnt shouldnt wouldnt couldnt aint hardly"
+    " nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder"
+    " ne pas jamais rien aucun aucune sans"
+    " nunca jamás jamas nada ningún ninguno ninguna sin tampoco"
+)
+
+ENDINGS = words(
+    "stopped stops quit quits quitting ceased former formerly ex previously cancelled canceled anymore ended"
+    " aufgehört ehemals ehemalige ehemaliger früher arrêté ancien ancienne anciennement dejó antiguo antigua"
+)
+ENDING_PHRASES = (
+    "no longer", "any more", "used to", "gave up", "given up", "broke up", "moved away", "moved out",
+    "nicht mehr", "keine mehr", "kein mehr", "ya no",
+)  # fmt: skip
+
+DISLIKES = words(
+    "dislike dislikes disliked hate hates hated avoid avoids avoided avoiding detest detests loathe loathes despise"
+    " despises refuse refuses refused against averse"
+    " hasst hasse verabscheut meidet vermeidet ablehnt déteste détester évite hait odia odio detesta evita"
+)
+LIKES = words(
+    "like likes liked love loves loved enjoy enjoys enjoyed prefer prefers preferred adore adores want wants wanted"
+    " favour favours favor favors favourite favorite fond fan"
+    " mag mögen liebt bevorzugt gerne gern möchte aime adore préfère veut gusta gustan encanta ama prefiere quiere"
+)
+
+MONTHS = (
+    "january february march april may june july august september october november december",
+    "januar februar märz april mai juni juli august september oktober november dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+)
+WEEKDAYS = (
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+    "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "lunes martes miércoles jueves viernes sábado domingo",
+)
+AMBIGUOUS = words("may mars")  # a verb and a planet: dates only next to a number
+OTHER_TIMES = words(
+    "yesterday today tomorrow tonight morning noon afternoon evening night midnight weekend weekday weekdays daily weekly"
+    " monthly yearly annually spring summer autumn winter gestern heute morgen hier demain ayer mañana"
+)
+NUMBERS = (
+    "zero two three four five six seven eight nine ten eleven twelve",
+    "null zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "zéro deux trois quatre cinq six sept huit neuf dix onze douze",
+    "cero dos tres cuatro cinco seis siete ocho nueve diez once doce",
+)
+NUMBER_VALUES = (0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
+OTHER_NUMBERS = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
+
+RELATIONS = words(
+    "mother father mom mum dad parent parents sister brother sibling siblings wife husband spouse partner girlfriend"
+    " boyfriend fiancé fiancée son daughter child children kid kids uncle aunt cousin nephew niece grandmother"
+    " grandfather grandma grandpa grandson granddaughter friend boss colleague manager team neighbour neighbor"
+    " roommate dog cat"
+    " mutter vater schwester bruder frau mann sohn tochter kind freund freundin chef chefin kollege kollegin hund katze"
+    " mère père sœur soeur frère femme mari fils fille ami amie chien chat"
+    " madre padre hermana hermano esposa esposo hijo hija amigo amiga jefe jefa perro gato"
+)
+
+ANTONYMS = frozenset(
+    frozenset(pair.split("/"))
+    for pair in words(
+        "hot/cold warm/cold high/low higher/lower early/late earlier/later before/after morning/evening morning/night"
+        " left/right east/west north/south up/down open/closed on/off enabled/disabled enable/disable allow/forbid"
+        " allows/forbids allowed/forbidden accept/reject accepts/rejects accepted/rejected approved/rejected buy/sell"
+        " buys/sells bought/sold rent/own rents/owns married/divorced married/single employed/unemployed"
+        " vegetarian/carnivore male/female short/long shorter/longer brief/detailed concise/detailed concise/verbose"
+        " formal/informal formal/casual dark/light more/less more/fewer most/least increase/decrease increased/decreased"
+        " increases/decreases start/stop starts/stops started/stopped with/without indoor/outdoor indoors/outdoors"
+        " public/private remote/onsite remotely/onsite introvert/extrovert always/never sometimes/never always/rarely"
+        " best/worst first/last success/failure succeeded/failed passed/failed sync/async am/pm weak/strong easy/hard"
+    )
+)
+
+FUNCTION_WORDS = words(
+    "a an the user users s is are was were be been being am has have had do does did of in on at to for from by with and or"
+    " as that this these those it its he she they him her his their them i my me we our you your very really so too also"
+    " just still now currently who which there than then but if will would can could should may might about"
+    " der die das ein eine einen einem einer ist sind war hat haben und oder mit von zu in im am für auf"
+    " le la les un une des de du est sont a ont et ou avec pour dans en à au aux il elle son sa ses l d"
+    " el los las una es son ha han y o con para por en del al su sus"
+)
+GENERIC_SUBJECTS = words(
+    "user users he she they i we it you his her their my our your this that there who someone everyone"
+    " client customer person nutzer benutzer kunde er sie es ich wir mein meine sein seine ihr ihre"
+    " utilisateur utilisatrice il elle je nous mon ma mes ses son sa usuario usuaria él ella yo mi mis su sus"
+)
+ARTICLES = words("the a an der die das ein eine le la les un une l el los las una")
+COMPARISONS = words("but over than instead rather before after from to versus vs lieber als plutôt que más")

@@ -1,0 +1,156 @@
+"""The deciding transaction: what becomes of candidates and commands, recorded once, and then told to Qdrant and Kafka.
+
+Order of locks: the namespace (advisory, to the end of the transaction), then the row of the extraction. A transaction
+takes one namespace and one extraction at most, so no two can wait for each other.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from agents.curation import notices
+from agents.curation.decide import RELATED_COSINE
+from agents.curation.ledger import Ledger
+from agents.curation.normalise import normalise
+from agents.curation.obey import obey
+from agents.curation.outcome import Outcome, Ruling
+from agents.curation.settle import settle
+from schemas import ids
+from schemas.codec import shaped
+from schemas.policies import Policies
+from schemas.requests import Candidate, CandidateBatch, Command
+from sinks import changes
+from sinks.embeddings.port import Embedder
+from sinks.memories import Memories
+from sinks.outbox import Projector, put_records
+from sinks.postgres import Connection, Pool, translated
+from sinks.settlements import Part, Settlements
+from sinks.vectors import Neighbour, Vector, VectorIndex
+
+NEIGHBOURS = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
+
+
+class Curator:
+    """Settles parts and commands; each once, whatever is redelivered.
+
+    Every method returns when the outcome is committed and projected, and raises Retryable when Postgres, Qdrant, Kafka
+    or the embedder fails. It may then be committed already: repeating the call finds it and projects what is left.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        vectors: VectorIndex,
+        embedder: Embedder,
+        projector: Projector,
+        policies: Policies,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._pool = pool
+        self._vectors = vectors
+        self._embedder = embedder
+        self._projector = projector
+        self._policies = policies
+        self._clock = clock
+
+    async def curate(self, batch: CandidateBatch) -> Outcome:
+        """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""
+        part, vectors = Part.of(batch), await self._embed([candidate.text for candidate in batch.candidates])
+        async with self._deciding(batch.namespace) as connection:
+            if (known := await Settlements(connection).of_part(part)) is not None:
+                return repeated(known)
+            now = self._clock()
+            ledger, rulings = await self._settle(connection, batch, vectors, now)
+            await changes.record(connection, batch.namespace, ledger.entries, self._vectors.embedding_model)
+            outcome = Outcome(status="settled", namespace=batch.namespace, sequence=ledger.sequence, rulings=rulings)
+            return await record_part(connection, part, outcome, now)
+
+    async def drop_part(self, part: Part, reason: str) -> Outcome:
+        """Counts a part as answered that cannot be curated (it went to the dead letters): its request must complete."""
+        async with self._deciding(part.namespace) as connection:
+            if (known := await Settlements(connection).of_part(part)) is not None:
+                return repeated(known)
+            sequence = await changes.sequence(connection, part.namespace)
+            outcome = Outcome(status="dropped", namespace=part.namespace, sequence=sequence, reason=reason)
+            return await record_part(connection, part, outcome, self._clock())
+
+    async def carry_out(self, command: Command) -> Outcome:
+        """Carries out a command; one that cannot be is `rejected`, which is an outcome and no exception."""
+        vectors = await self._embed([command.text] if command.text else [])
+        async with self._deciding(command.namespace) as connection:
+            settlements, now = Settlements(connection), self._clock()
+            if (known := await settlements.of_command(command.namespace, command.command_id)) is not None:
+                return repeated(known)
+            texts = [command.text] if command.text else []
+            memory_ids = [command.memory_id] if command.memory_id else []
+            ledger = await open_ledger(connection, command.namespace, texts, memory_ids)
+            outcome = obey(ledger, command, vectors[0] if vectors else None, now)
+            await changes.record(connection, command.namespace, ledger.entries, self._vectors.embedding_model)
+            await settlements.record_command(command.namespace, command.command_id, outcome, now)
+            await put_records(connection, command.namespace, notices.of_command(command, outcome, now))
+            return outcome
+
+    @asynccontextmanager
+    async def _deciding(self, namespace: str) -> AsyncIterator[Connection]:
+        """The transaction, and the projection behind it.
+
+        What earlier decisions left pending is projected first, so that the index shows every memory of the namespace.
+        """
+        with translated("curating"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                await self._projector.project(connection, namespace)
+                yield connection
+        await self._projector.project_now(namespace)
+
+    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Before the transaction: an embedding takes longer than everything a namespace is locked for."""
+        return list(await self._embedder.embed(texts)) if texts else []
+
+    async def _settle(
+        self, connection: Connection, batch: CandidateBatch, vectors: Sequence[Vector], now: datetime
+    ) -> tuple[Ledger, tuple[Ruling, ...]]:
+        found = await asyncio.gather(*(self._near(batch.namespace, vector) for vector in vectors))
+        texts = [candidate.text for candidate in batch.candidates]
+        ledger = await open_ledger(connection, batch.namespace, texts, mentioned(batch.candidates, found))
+        policy = self._policies.named(batch.policy)
+        settled = zip(batch.candidates, vectors, found, strict=True)
+        return ledger, tuple(
+            settle(ledger, batch, candidate, vector, near, policy, now) for candidate, vector, near in settled
+        )
+
+    async def _near(self, namespace: str, vector: Vector) -> list[Neighbour]:
+        return await self._vectors.neighbours(namespace, vector, min_score=RELATED_COSINE, limit=NEIGHBOURS)
+
+
+async def open_ledger(
+    connection: Connection, namespace: str, texts: Sequence[str], memory_ids: Sequence[str]
+) -> Ledger:
+    """With the memories that have one of the texts or ids: all that the rules will ask for."""
+    memories = Memories(connection)
+    sequence = await changes.sequence(connection, namespace)
+    same = await memories.live_by_text(namespace, list(map(normalise, texts)))
+    named = await memories.by_ids(memory_ids)
+    return Ledger(namespace, sequence, [*same, *named.values()])
+
+
+def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbour]]) -> list[str]:
+    """The ids of neighbours, of what the candidates contradict, and those they would have themselves."""
+    near = [neighbour.memory_id for neighbours in found for neighbour in neighbours]
+    contradicted = [candidate.contradicts for candidate in candidates if candidate.contradicts]
+    return [*near, *contradicted, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
+
+
+async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:
+    """Records the part last of all: from here on the extraction's row is locked."""
+    if not await Settlements(connection).record_part(part, outcome, now):
+        return outcome
+    await put_records(connection, part.namespace, notices.of_completion(part, now))
+    return replace(outcome, completed=True)
+
+
+def repeated(known: Any) -> Outcome:
+    return replace(shaped(known, Outcome), repeated=True)

@@ -1,0 +1,148 @@
+"""The words of dates in the languages the offline provider reads: weekdays, months, units, numbers, phrases."""
+
+WEEKDAYS = {
+    "en": "monday tuesday wednesday thursday friday saturday sunday",
+    "de": "montag dienstag mittwoch donnerstag freitag samstag sonntag",
+    "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "es": "lunes martes miércoles jueves viernes sábado domingo",
+}
+MONTHS = {
+    "en": "january february march april may june july august september october november december",
+    "de": "januar februar märz april mai juni juli august september oktober november dezember",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+}
+NUMBERS = {
+    "en": "one two three four five six seven eight nine ten eleven twelve",
+    "de": "einem zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+    "fr": "un deux trois quatre cinq six sept huit neuf dix onze douze",
+    "es": "un dos tres cuatro cinco seis siete ocho nueve diez once doce",
+}
+ONES = {"a": 1, "an": 1, "einer": 1, "une": 1, "una": 1}
+UNITS = {
+    "day": "day",
+    "days": "day",
+    "tag": "day",
+    "tagen": "day",
+    "jour": "day",
+    "jours": "day",
+    "día": "day",
+    "días": "day",
+    "week": "week",
+    "weeks": "week",
+    "woche": "week",
+    "wochen": "week",
+    "semaine": "week",
+    "semaines": "week",
+    "semana": "week",
+    "semanas": "week",
+    "month": "month",
+    "months": "month",
+    "monat": "month",
+    "monaten": "month",
+    "mois": "month",
+    "mes": "month",
+    "meses": "month",
+    "year": "year",
+    "years": "year",
+    "jahr": "year",
+    "jahren": "year",
+    "an": "year",
+    "ans": "year",
+    "année": "year",
+    "año": "year",
+    "años": "year",
+}
+DAYS_AWAY = {
+    "today": 0,
+    "tonight": 0,
+    "tomorrow": 1,
+    "the day after tomorrow": 2,
+    "yesterday": -1,
+    "heute": 0,
+    "heute abend": 0,
+    "morgen": 1,
+    "übermorgen": 2,
+    "gestern": -1,
+    "aujourd'hui": 0,
+    "ce soir": 0,
+    "demain": 1,
+    "après-demain": 2,
+    "hier": -1,
+    "hoy": 0,
+    "esta noche": 0,
+    "mañana": 1,
+    "pasado mañana": 2,
+    "ayer": -1,
+}
+NEXT_WORDS = "next coming nächsten nächste nächster nächstes kommenden kommende prochain prochaine próximo próxima"
+NEXT = frozenset(NEXT_WORDS.split())
+LAST_WORDS = "last letzten letzte letztes letzter dernier dernière pasado pasada"
+LAST = frozenset(LAST_WORDS.split())
+# A phrase per form; {weekday} and so on are replaced by the language's words. `lead` is the preposition, kept if it is there.
+PHRASES = {
+    "en": (
+        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:the )?(?P<day>\d{1,2})(?:st|nd"
+        r"|rd|th)?(?: of)? (?P<month>{month})(?:,? (?P<year>\d{4}))?",
+        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?P<month>{month}) "
+        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>\d{4}))?",
+        r"(?P<away>the day after tomorrow|today|tonight|tomorrow|yesterday)",
+        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?P<which>next|this|last"
+        r"|coming) )?(?P<weekday>{weekday})(?! (?:mornings|afternoons|evenings|nights))",
+        r"(?P<ahead>in) (?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?)(?! or)",
+        r"(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?) (?P<ago>ago)",
+        r"(?P<which>next|this|last) (?P<span>week|month|year)",
+    ),
+    "de": (
+        r"(?:(?P<lead>am|bis|ab|seit|vor|nach)(?: dem| zum)? )?(?P<day>\d{1,2})\. (?P<month>{month})(?: "
+        r"(?P<year>\d{4}))?",
+        r"(?P<away>übermorgen|heute abend|heute|morgen|gestern)",
+        r"(?:(?P<lead>am|bis|ab|seit) )?(?:(?P<which>nächsten|kommenden|diesen|letzten) )?"
+        r"(?P<weekday>{weekday})",
+        r"(?P<ahead>in) (?P<count>{number}|einer|\d{1,3}) (?P<unit>tagen?|tag|wochen?|monaten?|monat"
+        r"|jahren?|jahr)",
+        r"(?P<ago>vor) (?P<count>{number}|einer|\d{1,3}) (?P<unit>tagen?|tag|wochen?|monaten?|monat"
+        r"|jahren?|jahr)",
+        r"(?P<which>nächste[rsn]?|letzte[rsn]?) (?P<span>woche|monat|jahr)",
+    ),
+    "fr": (
+        r"(?:(?P<lead>le|avant le|depuis le|jusqu'au|dès le) )?(?P<day>\d{1,2})(?:er)? "
+        r"(?P<month>{month})(?: (?P<year>\d{4}))?",
+        r"(?P<away>après-demain|aujourd'hui|ce soir|demain|hier)",
+        r"(?:(?P<lead>le|avant|dès) )?(?P<weekday>{weekday}) (?P<which>prochain|dernier)",
+        r"(?P<ahead>dans) (?P<count>{number}|une|\d{1,3}) (?P<unit>jours?|semaines?|mois|ans?)",
+        r"(?P<ago>il y a) (?P<count>{number}|une|\d{1,3}) (?P<unit>jours?|semaines?|mois|ans?)",
+        r"(?:la |le |l')?(?P<span>semaine|mois|année) (?P<which>prochaine?|derni[eè]re?)",
+    ),
+    "es": (
+        r"(?:(?P<lead>el|antes del|desde el|hasta el) )?(?P<day>\d{1,2}) de (?P<month>{month})(?: de "
+        r"(?P<year>\d{4}))?",
+        r"(?P<away>pasado mañana|esta noche|hoy|(?<!la )(?<!por la )mañana|ayer)",
+        r"(?:(?P<lead>el) )?(?P<which>próximo) (?P<weekday>{weekday})",
+        r"(?:(?P<lead>el) )?(?P<weekday>{weekday}) (?P<which>que viene|pasado)",
+        r"(?P<ahead>en|dentro de) (?P<count>{number}|una|\d{1,3}) (?P<unit>días?|semanas?|mes(?:es)?|años?)",
+        r"(?P<ago>hace) (?P<count>{number}|una|\d{1,3}) (?P<unit>días?|semanas?|mes(?:es)?|años?)",
+        r"(?:la |el )?(?P<which>próxim[ao]) (?P<span>semana|mes|año)",
+    ),
+}
+RECURRING = {
+    "en": r"every |each |every other |most |on alternate ",
+    "de": r"jeden |jede |jedes |immer ",
+    "fr": r"chaque |tous les ",
+    "es": r"cada |todos los ",
+}
+ON = {"en": "on", "de": "am", "fr": "le", "es": "el"}
+WITHIN = {
+    "en": {"week": "in the week of", "month": "in", "year": "in"},
+    "de": {"week": "in der Woche ab", "month": "im Monat", "year": "im Jahr"},
+    "fr": {"week": "la semaine du", "month": "en", "year": "en"},
+    "es": {"week": "la semana del", "month": "en", "year": "en"},
+}
+CLOCK = {
+    "en": r"\b(?:at|from|around) (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))? ?(?P<half>am|pm|a\.m\."
+    r"|p\.m\.)?(?![\d:])",
+    "de": r"\b(?:um|ab|gegen) (?P<hour>\d{1,2})(?:[:.](?P<minute>\d{2}))? ?uhr\b",
+    "fr": r"\b(?:à|vers) (?P<hour>\d{1,2}) ?h(?:eures)? ?(?P<minute>\d{2})?\b",
+    "es": r"\ba las? (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\b",
+}
+SAID = {"en": "said", "de": "gesagt", "fr": "dit", "es": "dicho"}

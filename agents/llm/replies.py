@@ -1,0 +1,48 @@
+"""Reads the text of a model's reply as drafts: the JSON asked for, or as much of it as stands."""
+
+import json
+import re
+from typing import Any
+
+import orjson
+from msgspec import Struct
+
+FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
+
+
+class Reply(Struct, frozen=True):
+    """The drafts of a reply; `whole` unless something around or after them could not be read."""
+
+    drafts: tuple[Any, ...]
+    whole: bool
+
+
+def read_reply(text: str) -> Reply:
+    """Drafts are builtins, unchecked. A reply of another shape is not whole and has the drafts that could be made out."""
+    try:
+        found = orjson.loads(FENCE.sub("", text))
+    except orjson.JSONDecodeError:
+        return Reply(tuple(salvaged(text)), whole=False)
+    if isinstance(found, dict) and isinstance(found.get("memories"), list):
+        return Reply(tuple(found["memories"]), whole=True)
+    if isinstance(found, list):
+        return Reply(tuple(found), whole=True)
+    return Reply((), whole=False)
+
+
+def salvaged(text: str) -> list[Any]:
+    """The complete objects with a text in a reply that broke off or is wrapped in prose."""
+    decoder = json.JSONDecoder()
+    found: list[Any] = []
+    at = text.find("{")
+    while at >= 0:
+        try:
+            item, end = decoder.raw_decode(text, at)
+        except ValueError:
+            end = at + 1
+        else:
+            found.extend(
+                item["memories"] if isinstance(item.get("memories"), list) else [item] if "text" in item else []
+            )
+        at = text.find("{", end)
+    return found

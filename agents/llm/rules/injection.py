@@ -1,0 +1,28 @@
+"""Recognises text that addresses the memory instead of telling about the speaker: such a message is not remembered at all."""
+
+import re
+
+MARKS = (
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instructions?|prompts?|rules"
+    r"|guidelines|directions|context|policy)\b",
+    r"\b(?:ignoriere|vergiss)\b.{0,40}\b(?:anweisung\w*|regeln|vorgaben)\b",
+    r"\b(?:ignore[zr]?|oublie[zr]?)\b.{0,40}\b(?:instructions|consignes|règles)\b",
+    r"\b(?:ignora|olvida)\b.{0,40}\b(?:instrucciones|reglas)\b",
+    r"^\s*(?:#+\s*|\[|<+\|?/?)?(?:system|assistant|developer|tool)(?:\s+(?:prompt|message|note"
+    r"|override))?\s*(?:\]|\|?>+)?\s*[:>\]]",
+    r"<\|?/?(?:system|im_start|im_end|transcript|memories|instructions?)\b",
+    r"\byou are now\b|\bnew (?:system )?instructions?\b|\bsystem prompt\b|\bdeveloper mode\b"
+    r"|\bjailbreak\w*",
+    r"\b(?:remember|store|save|note|record|add|write)\b.{0,60}\bI(?:'m| am| have)\b.{0,20}\b"
+    r"(?:admin\w*|root|superuser|owner|developer access"
+    r"|unrestricted|authori[sz]ed|verified)\b",
+    r"\b(?:store|save|insert|write|add)\b.{0,40}\b(?:in|into|to) (?:your|the) (?:long-term )?memor"
+    r"(?:y|ies)\b",
+    r"\b(?:delete|erase|wipe|forget)\b.{0,30}\b(?:all|every|your)\b.{0,20}\bmemor(?:y|ies)\b",
+)
+INJECTION = re.compile("|".join(f"(?:{mark})" for mark in MARKS), re.IGNORECASE | re.MULTILINE)
+
+
+def is_injection(text: str) -> bool:
+    """True when any part of the message does so; the honest remainder is not worth the risk."""
+    return INJECTION.search(text) is not None

@@ -1,0 +1,57 @@
+"""Takes a message apart into the speaker's own sentences: code, quotations, pasted logs and data are not statements."""
+
+import re
+
+FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
+INLINE_CODE = re.compile(r"`([^`\n]*)`")
+QUOTED_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
+# A short quotation is a name or a title; a long one is somebody's words.
+QUOTATION = re.compile(r"[\"“„«]([^\"“”„«»\n]{1,400})[\"”“»]")
+DATA_LINE = re.compile(
+    r"^\s*(?:[{\[<]|Traceback \(|File \"|at \S+\(|\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:INFO|WARN|ERROR"
+    r"|DEBUG|TRACE)\b|\$ |#!|//|/\*)"
+)
+HEADER_LINE = re.compile(r"^\s*(?:from|to|subject|date|cc|sent|von|betreff|de|objet|para|asunto):\s", re.IGNORECASE)
+PASTE_MARK = re.compile(
+    r"(?:^|\n)[^\n]*(?:wrote|schrieb|a écrit|escribió|says|said|e-?mail|article|transcript|text|log"
+    r"|error|output)[^\n]{0,40}:\s*\n",
+    re.IGNORECASE,
+)
+BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+# No break after abbreviations, initials, and the ordinals of German dates ("am 3. März").
+BREAK = re.compile(
+    r"(?<=[.!?…])(?<!\b[A-Z]\.)(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bDr\.)(?<!\bSt\.)(?<!\bNo\.)(?<!\bNr\."
+    r")(?<!\bInc\.)(?<!\bLtd\.)(?<!\bJr\.)(?<!\betc\.)(?<!\bapprox\.)(?<!\ba\.m\.)(?<!\bp\.m\.)(?<!"
+    r"\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\bz\.B\.)"
+    r"(?<!\b\d\.)(?<!\b\d\d\.)\s+"
+)
+WORDS_OF_A_NAME = 4
+APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "´": "'", "\u00a0": " "})
+
+
+def sentences(content: str) -> list[str]:
+    """The sentences of a message, as written, in order, each with its closing mark."""
+    text = own_words(content.translate(APOSTROPHES))
+    lines = (BULLET.sub("", line) for line in text.split("\n") if not is_data(line))
+    parts = (part.strip() for line in lines for part in BREAK.split(line))
+    return [part for part in parts if part]
+
+
+def own_words(text: str) -> str:
+    """Without code, quoted lines, long quotations, and everything after a line that announces a paste."""
+    text = FENCED.sub("\n", text)
+    announced = PASTE_MARK.search(text)
+    if announced:
+        text = text[: announced.start()]
+    text = QUOTED_LINE.sub("", text)
+    text = INLINE_CODE.sub(r"\1", text)
+    return QUOTATION.sub(short_quotation, text)
+
+
+def short_quotation(match: re.Match[str]) -> str:
+    return match.group(0) if len(match.group(1).split()) <= WORDS_OF_A_NAME else " … "
+
+
+def is_data(line: str) -> bool:
+    """A line of a log, a trace, JSON, markup or a mail header."""
+    return bool(DATA_LINE.match(line) or HEADER_LINE.match(line))

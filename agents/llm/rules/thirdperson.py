@@ -1,0 +1,126 @@
+"""Puts an English first-person clause into the third person: "I don't like my desk" becomes "User does not like their desk"."""
+
+import re
+
+CONTRACTIONS = (
+    (r"\bI'm\b", "I am"),
+    (r"\bim\b(?= )", "I am"),
+    (r"\b(can)'t\b", r"\1not"),
+    (r"\bwon't\b", "will not"),
+    (r"\b(\w+)n't\b", r"\1 not"),
+    (r"\b(I|we|they|you)'ve\b", r"\1 have"),
+    (r"\b(I|we|they|you|he|she|it)'ll\b", r"\1 will"),
+    (r"\b(we|they|you)'re\b", r"\1 are"),
+    (r"\blet's\b", "let us"),
+    (r"\b(I|we|they|you|he|she)'d\b", r"\1 would"),
+    (r"\b(it|that|he|she|what|there|here)'s\b", r"\1 is"),
+    (r"\bgonna\b", "going to"),
+    (r"\bwanna\b", "want to"),
+)
+EXPANSIONS = tuple((re.compile(pattern, re.IGNORECASE), whole) for pattern, whole in CONTRACTIONS)
+ADVERBS_WORDS = (
+    "really absolutely definitely always usually generally mostly still also currently now just actually "
+    "strongly only particularly especially often totally personally never recently finally already both "
+    "sometimes probably rarely mainly typically long since no longer yet"
+)
+ADVERBS = frozenset(ADVERBS_WORDS.split())
+UNCHANGED_WORDS = (
+    "will would can cannot could should must may might shall was had did went bought became got grew took "
+    "made left chose quit lost found met ran wrote began brought built came drove ate fell felt flew gave "
+    "held kept knew led learnt said saw sold sent slept spoke spent stood taught told thought understood "
+    "woke won wore used broke hired"
+)
+UNCHANGED = frozenset(UNCHANGED_WORDS.split())
+IRREGULAR = {"am": "is", "are": "is", "were": "was", "have": "has", "do": "does", "go": "goes"}
+ENDS_IN_ED_WORDS = "need feed speed embed breed seed"
+ENDS_IN_ED = frozenset(ENDS_IN_ED_WORDS.split())
+COORDINATED = (
+    "love hate like prefer enjoy dislike work live use play speak have am do need want run write "
+    "drink eat study teach cannot go"
+)
+COORDINATION = re.compile(rf"\b(and|but|so|because) ((?:also |now )?)({COORDINATED.replace(' ', '|')})\b")
+FAMILY = re.compile(
+    r"\b(?:wife|husband|kids?|child(?:ren)?|baby|bab(?:y|ies)|daughters?|sons?|wedding|honeymoon"
+    r"|holidays?|vacation|house|apartment|flat|married"
+    r"|parents|dog|cat|puppy|school|family)\b",
+    re.IGNORECASE,
+)
+# What a family has, each of it has: "we have a daughter" is "User has a daughter".
+SHARED = re.compile(r"we (?:have|adopted|got|had|bought)\b", re.IGNORECASE)
+PRONOUNS = (
+    (r"\bI am\b", "they are"),
+    (r"\bI was\b", "they were"),
+    (r"\bI\b", "they"),
+    (r"\bmyself\b", "themselves"),
+    (r"\bmine\b", "theirs"),
+    (r"\bmy\b", "their"),
+    (r"\bme\b", "them"),
+    (r"\b[Ww]e\b", "they"),
+    (r"\b[Oo]urselves\b", "themselves"),
+    (r"\b[Oo]urs\b", "theirs"),
+    (r"\b[Oo]ur\b", "their"),
+    (r"\bus\b", "them"),
+    (r"\byou are\b", "the assistant is"),
+    (r"\b[Yy]our\b", "the assistant's"),
+    (r"\b[Yy]ou\b", "the assistant"),
+)
+REPLACED = tuple((re.compile(pattern), other) for pattern, other in PRONOUNS)
+
+
+def expanded(sentence: str) -> str:
+    """Contractions written out, so that the rules need one form of each verb."""
+    for pattern, whole in EXPANSIONS:
+        sentence = pattern.sub(whole, sentence)
+    return re.sub(r"^i\b|(?<=[\s,])i\b(?!\.)", "I", sentence)
+
+
+def third_person(clause: str) -> str:
+    """The clause about "User" (or "User's team" where it says "we"), with its negation, tense and details kept."""
+    word, _, rest = clause.partition(" ")
+    subject = subject_of(word.lower(), clause)
+    if subject is None:
+        return pronouns(clause)
+    if word.lower() in ("i", "we"):
+        rest = conjugated(rest)
+    return f"{subject} {pronouns(rest)}"
+
+
+def subject_of(word: str, clause: str) -> str | None:
+    group = "family" if FAMILY.search(clause) else "team"
+    if word == "we" and group == "family" and SHARED.match(clause):
+        return "User"
+    return {"i": "User", "my": "User's", "we": f"User's {group}", "our": f"The {group}'s"}.get(word)
+
+
+def pronouns(text: str) -> str:
+    for pattern, other in REPLACED:
+        text = pattern.sub(other, text)
+    return text
+
+
+def conjugated(predicate: str) -> str:
+    """The predicate of "I" or "we" as the third person singular has it; coordinated verbs with it."""
+    words = predicate.split(" ")
+    at = next((index for index, word in enumerate(words) if word.lower() not in ADVERBS), 0)
+    words[at] = third(words[at])
+    return COORDINATION.sub(lambda found: coordinated(found), " ".join(words))
+
+
+def coordinated(found: re.Match[str]) -> str:
+    """ "and hate" as "and hates", but not in "likes to swim and run", where the verb is an infinitive."""
+    if " to " in found.string[: found.start()]:
+        return found[0]
+    return f"{found[1]} {found[2]}{third(found[3])}"
+
+
+def third(verb: str) -> str:
+    lowered = verb.lower().rstrip(",;:")
+    if lowered in IRREGULAR:
+        return IRREGULAR[lowered]
+    if lowered in UNCHANGED or (lowered.endswith("ed") and lowered not in ENDS_IN_ED):
+        return verb
+    if lowered.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return verb + "es"
+    if lowered.endswith("y") and lowered[-2:-1] not in "aeiou":
+        return verb[:-1] + "ies"
+    return verb + "s"

@@ -1,0 +1,113 @@
+"""Checks every dependency, and says of what is wrong what to do."""
+
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+
+from deploy import connections
+from deploy.settings import Settings
+from schemas.errors import MemstreamError
+from sinks.migrate import pending
+from streams.topics import partition_counts, problems, specs
+
+
+class Finding(Struct, frozen=True):
+    """One check: what was found, or what is wrong and what to do about it."""
+
+    name: str
+    ok: bool
+    said: str
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Every check in the order in which they depend on each other; one that fails does not keep the others from running."""
+    checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
+        "broker": broker,
+        "topics": topics,
+        "postgres": postgres,
+        "migrations": migrations,
+        "qdrant": qdrant,
+        "embedder": embedder,
+        "tokenizer": tokenizer,
+        "provider": provider,
+        "policies": policies,
+    }
+    return [await finding(name, check(settings)) for name, check in checks.items()]
+
+
+async def finding(name: str, check: Awaitable[str]) -> Finding:
+    try:
+        return Finding(name, True, await check)
+    except MemstreamError as exc:
+        return Finding(name, False, str(exc))
+
+
+class Unhealthy(MemstreamError):
+    """A check's own verdict, with the remedy."""
+
+
+async def broker(settings: Settings) -> str:
+    try:
+        await partition_counts(settings.cluster().client(), ())
+    except MemstreamError as exc:
+        raise Unhealthy(
+            f"no Kafka broker at {settings.bootstrap_servers} ({exc}): start one (`memstream dev`), "
+            "or set MEMSTREAM_BOOTSTRAP_SERVERS"
+        ) from exc
+    return settings.bootstrap_servers
+
+
+async def topics(settings: Settings) -> str:
+    wanted = specs(settings.topics())
+    found = await partition_counts(settings.cluster().client(), wanted)
+    if wrong := problems(wanted, found):
+        raise Unhealthy("; ".join(wrong))
+    return f"{len(wanted)} topics, partitions as the settings say"
+
+
+async def postgres(settings: Settings) -> str:
+    try:
+        async with connections.postgres(settings, max_size=1) as pool:
+            return str(await pool.fetchval("SELECT split_part(version(), ' on ', 1)"))
+    except MemstreamError as exc:
+        raise Unhealthy(f"{exc}: start PostgreSQL (`memstream dev`), or set MEMSTREAM_POSTGRES_DSN") from exc
+
+
+async def migrations(settings: Settings) -> str:
+    if missing := await pending(settings.postgres_dsn.get_secret_value()):
+        raise Unhealthy(f"{len(missing)} migrations are missing ({', '.join(missing)}): run `memstream migrate`")
+    return "all applied"
+
+
+async def qdrant(settings: Settings) -> str:
+    with connections.embedder() as model:
+        async with connections.qdrant(settings, model) as vectors:
+            try:
+                await vectors.ensure_collection()
+                return f"{settings.qdrant_url}, {await vectors.count()} memories in {settings.qdrant_collection}"
+            except MemstreamError as exc:
+                raise Unhealthy(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
+
+
+async def embedder(settings: Settings) -> str:
+    with connections.embedder() as model:
+        (vector,) = await model.embed(["is anybody there?"])
+        return f"{model.model}, {len(vector)} dimensions"
+
+
+async def tokenizer(settings: Settings) -> str:
+    return f"{settings.tokenizer}, {connections.token_counter(settings)('four tokens, I guess')} tokens counted"
+
+
+async def provider(settings: Settings) -> str:
+    chosen = connections.provider(settings)
+    if not await chosen.available():
+        raise Unhealthy(
+            f"provider {chosen.name} is not available: set MEMSTREAM_ANTHROPIC_API_KEY, or MEMSTREAM_PROVIDER=offline"
+        )
+    return chosen.name
+
+
+async def policies(settings: Settings) -> str:
+    listed = settings.policies().listed
+    return ", ".join(policy.name for policy in listed) or "the built-in default"

@@ -1,0 +1,69 @@
+"""Adapters picked by the settings: what workers, the command line and the demo connect to."""
+
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
+
+import tiktoken
+from qdrant_client import AsyncQdrantClient
+
+from agents.llm.claude import ClaudeProvider
+from agents.llm.offline import OfflineProvider
+from agents.llm.port import Provider
+from deploy.embedded.vocabulary import ensure_vocabulary
+from deploy.settings import Settings
+from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.port import Embedder
+from sinks.postgres import Pool, connect
+from sinks.qdrant import Vectors
+from streams.publisher import KafkaPublisher
+from streams.windows.tokens import TokenCounter
+
+
+@asynccontextmanager
+async def postgres(settings: Settings, max_size: int = 10) -> AsyncIterator[Pool]:
+    """A pool of connections. Raises Retryable when PostgreSQL is not there."""
+    pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=max_size)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+@asynccontextmanager
+async def qdrant(settings: Settings, embedder: Embedder) -> AsyncIterator[Vectors]:
+    """The vector index; its collection is not looked at yet."""
+    key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
+    client = AsyncQdrantClient(url=settings.qdrant_url, api_key=key, timeout=30, check_compatibility=False)
+    try:
+        yield Vectors(
+            client,
+            dimension=embedder.dimension,
+            embedding_model=embedder.model,
+            collection=settings.qdrant_collection,
+        )
+    finally:
+        await client.close()
+
+
+def kafka(settings: Settings) -> KafkaPublisher:
+    topics = settings.topics()
+    return KafkaPublisher(settings.cluster().client(), topics.physical, topics.own_message_bytes)
+
+
+def embedder() -> closing[MiniLmEmbedder]:
+    """To be used in a `with`: its thread ends there."""
+    return closing(MiniLmEmbedder())
+
+
+def provider(settings: Settings) -> Provider:
+    if settings.provider == "offline":
+        return OfflineProvider()
+    key = settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None
+    return ClaudeProvider(model=settings.claude_model, api_key=key, base_url=settings.anthropic_base_url)
+
+
+def token_counter(settings: Settings) -> TokenCounter:
+    """tiktoken reads its vocabulary from a directory named by the environment, and would download it otherwise."""
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(ensure_vocabulary(settings.cache / "vocabulary")))
+    return TokenCounter(tiktoken.get_encoding(settings.tokenizer))

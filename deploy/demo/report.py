@@ -1,0 +1,155 @@
+"""What a newcomer sees after the demo: memories, events, latency, dead letters, and what to try next."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from agents.dead_letters import told
+from deploy import terminal
+from schemas import codec
+from schemas.events import MemoryEvent
+from schemas.memories import Memory
+from sinks.memories import Memories
+from sinks.postgres import Pool
+from sinks.progress import Processed
+
+
+class DeadLetter(Struct, frozen=True):
+    """A dead letter as shown: why, where it came from, and how it begins."""
+
+    reason: str
+    position: str
+    detail: str
+    value: str
+
+
+class Report(Struct):
+    """The demo's outcome; durations in seconds. Latency: from a conversation's confirmed end to its stored memories."""
+
+    memories: list[Memory]
+    events: list[MemoryEvent]
+    dead_letters: list[DeadLetter]
+    conversations: int
+    messages: int
+    latency_p50_s: float
+    latency_p95_s: float
+    start_s: float = 0.0
+    total_s: float = 0.0
+
+
+async def gather(
+    pool: Pool,
+    events: Sequence[Any],
+    letters: Sequence[Any],
+    ends: dict[str, datetime],
+    states: dict[str, Processed],
+) -> Report:
+    changed = [codec.decode(record.value, MemoryEvent) for record in events]
+    namespaces = sorted({event.data.namespace for event in changed})
+    memories = [
+        memory
+        for name in namespaces
+        for memory in await Memories(pool).in_namespace(name, statuses=("active", "superseded"))
+    ]
+    waits = sorted(
+        (state.completed_at - ends[name]).total_seconds()
+        for name, state in states.items()
+        if state.completed_at is not None and name in ends
+    )
+    return Report(
+        memories=memories,
+        events=sorted(changed, key=lambda event: (event.data.namespace, event.data.sequence)),
+        dead_letters=[dead_letter(record) for record in letters],
+        conversations=len(states),
+        messages=sum(state.archived for state in states.values()),
+        latency_p50_s=percentile(waits, 0.50),
+        latency_p95_s=percentile(waits, 0.95),
+    )
+
+
+def dead_letter(record: Any) -> DeadLetter:
+    why = told(record.headers)
+    value = (record.value or b"").decode("utf-8", "replace")
+    position = f"{why['topic']}[{why['partition']}]@{why['offset']}"
+    return DeadLetter(why["reason"], position, why["detail"], value[:80])
+
+
+def percentile(ordered: Sequence[float], fraction: float) -> float:
+    """Nearest rank; 0 without values."""
+    return round(ordered[max(0, math.ceil(fraction * len(ordered)) - 1)], 2) if ordered else 0.0
+
+
+def show(report: Report, data_dir: Path) -> None:
+    terminal.show_table(
+        "What is remembered",
+        ("namespace", "kind", "text", "imp.", "conf.", "from"),
+        grouped([memory_row(memory) for memory in report.memories]),
+        wide="text",
+    )
+    changes = Counter(event.data.change for event in report.events)
+    terminal.say("")
+    terminal.show_table(
+        f"Memory events published ({', '.join(f'{count} {change}' for change, count in changes.items())})",
+        ("namespace", "#", "change", "text"),
+        grouped([event_row(event) for event in report.events]),
+        wide="text",
+    )
+    terminal.say("")
+    terminal.show_table(
+        "Dead letters",
+        ("reason", "position", "detail", "begins"),
+        [(letter.reason, letter.position, letter.detail, letter.value) for letter in report.dead_letters],
+        wide="detail",
+    )
+    terminal.say("")
+    terminal.say(
+        f"{report.conversations} conversations, {report.messages} messages. From a conversation's end to its stored "
+        f"memories: p50 {report.latency_p50_s:.2f} s, p95 {report.latency_p95_s:.2f} s. "
+        f"Started in {report.start_s:.1f} s, done in {report.total_s:.1f} s; everything is stopped again."
+    )
+    for line in next_steps(report, data_dir):
+        terminal.say(line)
+
+
+def memory_row(memory: Memory) -> tuple[str, ...]:
+    state = "" if memory.status == "active" else f" ({memory.status})"
+    sources = ", ".join(dict.fromkeys(source.message_id for source in memory.sources))
+    return (
+        memory.namespace,
+        memory.kind,
+        memory.text + state,
+        f"{memory.importance:.2f}",
+        f"{memory.confidence:.2f}",
+        sources,
+    )
+
+
+def grouped(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Names the first column once for the rows that share it."""
+    shown, last = [], None
+    for first, *rest in rows:
+        shown.append(("" if first == last else first, *rest))
+        last = first
+    return shown
+
+
+def event_row(event: MemoryEvent) -> tuple[str, ...]:
+    return (event.data.namespace, str(event.data.sequence), event.data.change, event.data.memory.text)
+
+
+def next_steps(report: Report, data_dir: Path) -> list[str]:
+    namespace = report.memories[0].namespace if report.memories else "app/user"
+    return [
+        "",
+        "Next:",
+        f"  .venv/bin/memstream dev --data-dir {data_dir}     keep it running, with what the demo remembered",
+        f'  .venv/bin/memstream search "what do they like?" -n "{namespace}"     (in another shell)',
+        "  .venv/bin/memstream events --follow",
+        "  .venv/bin/memstream publish deploy/samples/day-2.jsonl",
+        "  .venv/bin/memstream doctor",
+    ]

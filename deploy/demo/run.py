@@ -1,0 +1,144 @@
+"""`memstream demo`: starts everything, publishes the samples, waits until they are processed, shows what came of it."""
+
+import asyncio
+import shutil
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from deploy import connections, terminal
+from deploy.commands.follow import follow
+from deploy.commands.publish import publish
+from deploy.demo.report import Report, gather, show
+from deploy.demo.samples import DAYS, POLICIES, day, expected
+from deploy.dev import running_stack, running_worker
+from deploy.embedded.stack import Ports
+from deploy.settings import Settings
+from schemas import topics
+from schemas.errors import MemstreamError
+from sinks.postgres import Pool
+from sinks.progress import Processed, processed, unsettled
+
+PROCESSED_WITHIN_S = 120.0
+MARK = ".memstream-demo"
+
+
+class DemoStuck(MemstreamError):
+    """The samples were not processed in time."""
+
+
+async def run_demo(settings: Settings, *, as_json: bool) -> int:
+    """Leaves its data under the data directory's `demo`, for `memstream dev --data-dir` to look at. 0 when all is well."""
+    begun = time.monotonic()
+    demo = demo_settings(settings)
+    with progress_bars(quiet=as_json) as bars:
+        starting = bars.add_task("starting Kafka, PostgreSQL, Qdrant", total=None)
+
+        def started(what: str, done: int, total: int) -> None:
+            bars.update(starting, description=what, completed=done, total=total)
+
+        async with running_stack(demo, Ports(), started) as reached:
+            bars.update(starting, description="starting a worker")
+            async with running_worker(reached):
+                bars.update(starting, description="running", completed=1, total=1)
+                ready_s = time.monotonic() - begun
+                report = await play(reached, bars)
+    report.start_s, report.total_s = round(ready_s, 1), round(time.monotonic() - begun, 1)
+    if as_json:
+        terminal.emit(report)
+    else:
+        show(report, demo.data_dir)
+    return 0
+
+
+def demo_settings(settings: Settings) -> Settings:
+    """The user's settings on a data directory of the demo's own, emptied, with the samples' policies."""
+    data_dir = settings.data_dir.absolute() / "demo"
+    if (data_dir / MARK).exists():
+        shutil.rmtree(data_dir)
+    data_dir.mkdir(parents=True, exist_ok=True)
+    (data_dir / MARK).touch()
+    return settings.model_copy(
+        update={
+            "data_dir": data_dir,
+            "policies_file": settings.policies_file or POLICIES,
+            "start_from": "earliest",
+            "session_timeout_s": 6.0,
+            "heartbeat_interval_s": 1.0,
+            "topic_prefix": "",
+        }
+    )
+
+
+async def play(settings: Settings, bars: Progress) -> Report:
+    """Each day's conversations, the second after the first is processed: days do not overlap."""
+    async with connections.postgres(settings, max_size=2) as pool:
+        ends: dict[str, datetime] = {}
+        states: dict[str, Processed] = {}
+        for number, path in enumerate(DAYS, start=1):
+            ends |= await publish_day(settings, number, path, bars)
+            states |= await wait_until_processed(pool, number, path, bars)
+        await settled(pool)
+        events = [record async for record in follow(settings, topics.EVENTS, from_beginning=True, until_end=True)]
+        letters = [
+            record async for record in follow(settings, topics.DEAD_LETTERS, from_beginning=True, until_end=True)
+        ]
+        return await gather(pool, events, letters, ends, states)
+
+
+async def publish_day(settings: Settings, number: int, path: Path, bars: Progress) -> dict[str, datetime]:
+    """Publishes a day's lines; returns when each conversation's end was confirmed."""
+    lines = day(path)
+    bar = bars.add_task(f"publishing day {number}", total=len(lines))
+    ends = {}
+    async with connections.kafka(settings) as publisher:
+        async for confirmed in publish(lines, publisher):
+            bars.advance(bar, len(confirmed))
+            ends |= {line.key: datetime.now(UTC) for line in confirmed if line.topic == topics.ENDED}
+    return ends
+
+
+async def wait_until_processed(pool: Pool, number: int, path: Path, bars: Progress) -> dict[str, Processed]:
+    """Until every message of every ended conversation is archived and lies in a completed extraction."""
+    wanted = expected(day(path)).messages
+    bar = bars.add_task(f"remembering day {number}", total=len(wanted))
+    deadline = time.monotonic() + PROCESSED_WITHIN_S
+    while True:
+        states = await processed(pool, wanted)
+        done = [name for name, ids in wanted.items() if name in states and complete(states[name], len(ids))]
+        bars.update(bar, completed=len(done))
+        if len(done) == len(wanted):
+            return states
+        if time.monotonic() > deadline:
+            waiting = sorted(set(wanted) - set(done))
+            raise DemoStuck(
+                f"not processed within {PROCESSED_WITHIN_S:g} s: {', '.join(waiting)}; see worker.log in the data directory"
+            )
+        await asyncio.sleep(0.1)
+
+
+def complete(state: Processed, messages: int) -> bool:
+    return state.archived >= messages and state.extracted >= messages
+
+
+async def settled(pool: Pool) -> None:
+    """Until everything decided is published."""
+    deadline = time.monotonic() + 30.0
+    while await unsettled(pool):
+        if time.monotonic() > deadline:
+            raise DemoStuck("the outbox was not published within 30 s; see worker.log in the data directory")
+        await asyncio.sleep(0.1)
+
+
+def progress_bars(*, quiet: bool) -> Progress:
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description:<36}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=terminal.console,
+        disable=quiet,
+    )

@@ -1,0 +1,41 @@
+"""The sample conversations, and what must have happened once they are processed."""
+
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from deploy.commands.publish import Line, read
+from schemas import topics
+from schemas.messages import ConversationEnded, Message
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+DAYS = (SAMPLES / "day-1.jsonl", SAMPLES / "day-2.jsonl")
+POLICIES = SAMPLES / "policies.json"
+
+
+class Expected(Struct):
+    """What a set of lines asks for: message ids by conversation, and when each conversation's end was published."""
+
+    messages: dict[str, set[str]]
+    ended: set[str]
+
+
+def day(path: Path) -> list[Line]:
+    return read(path)
+
+
+def expected(lines: list[Line]) -> Expected:
+    """Only valid events count: what is malformed is expected among the dead letters."""
+    messages: dict[str, set[str]] = {}
+    ended = set()
+    for line in lines:
+        try:
+            if line.topic == topics.MESSAGES and line.value is not None:
+                message = msgspec.convert(line.value, Message)
+                messages.setdefault(message.conversation_id, set()).add(message.message_id)
+            elif line.topic == topics.ENDED and line.value is not None:
+                ended.add(msgspec.convert(line.value, ConversationEnded).conversation_id)
+        except msgspec.ValidationError:
+            continue
+    return Expected({name: ids for name, ids in messages.items() if name in ended}, ended)

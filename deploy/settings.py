@@ -1,0 +1,130 @@
+"""Settings: environment variables with the prefix MEMSTREAM_ and a `.env` file, checked when the process starts."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from schemas import codec
+from schemas.errors import MemstreamError, Misconfigured
+from schemas.policies import Policies, Policy
+from streams.apps import ClusterSettings
+from streams.topics import TopicSettings
+
+PREFIX = "MEMSTREAM_"
+
+# Loopback ports of `memstream dev`: other tools find it without settings of their own.
+DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT = 29092, 25432, 26333
+
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+class Settings(BaseSettings):
+    """Each field is the variable MEMSTREAM_<NAME>; the description is its line in the documentation's table."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)
+
+    bootstrap_servers: str = Field(
+        f"127.0.0.1:{DEV_KAFKA_PORT}", min_length=3, description="Kafka brokers, host:port, separated by commas"
+    )
+    postgres_dsn: SecretStr = Field(
+        SecretStr(f"postgresql://memstream@127.0.0.1:{DEV_POSTGRES_PORT}/memstream"),
+        description="PostgreSQL connection URL",
+    )
+    qdrant_url: str = Field(
+        f"http://127.0.0.1:{DEV_QDRANT_PORT}", pattern=r"^https?://", description="Qdrant's REST address"
+    )
+    qdrant_api_key: SecretStr | None = Field(None, description="Qdrant's API key, if it wants one")
+    qdrant_collection: str = Field("memories", min_length=1, description="Qdrant collection of the memories")
+    topic_prefix: str = Field("", pattern=r"^[A-Za-z0-9._-]*$", description="put before every topic and group name")
+    conversation_partitions: int = Field(8, ge=1, le=1000, description="partitions of the topics keyed by conversation")
+    namespace_partitions: int = Field(8, ge=1, le=1000, description="partitions of the topics keyed by namespace")
+    replication: int = Field(1, ge=1, le=10, description="replication factor of topics that memstream creates")
+    max_message_bytes: int = Field(
+        1_048_576, ge=10_240, description="largest message a chat service may publish; own topics take four times that"
+    )
+    start_from: Literal["now", "earliest"] = Field(
+        "now", description="where a consumer group's very first start begins to read"
+    )
+    session_timeout_s: float = Field(10.0, ge=6.0, le=300.0, description="after which a silent worker is replaced")
+    heartbeat_interval_s: float = Field(3.0, gt=0.0, description="between a worker's heartbeats")
+    checkpoint_interval_s: float = Field(0.5, gt=0.0, le=10.0, description="between a partition's checkpoints")
+    provider: Literal["offline", "claude"] = Field("offline", description="who extracts memories")
+    anthropic_api_key: SecretStr | None = Field(None, description="for provider claude; else ANTHROPIC_API_KEY counts")
+    anthropic_base_url: str | None = Field(
+        None, description="for provider claude behind a proxy; else ANTHROPIC_BASE_URL counts"
+    )
+    claude_model: str = Field("claude-haiku-4-5", min_length=1, description="model of provider claude")
+    extraction_concurrency: int = Field(8, ge=1, le=256, description="model calls at a time in one worker")
+    curation_concurrency: int = Field(4, ge=1, le=64, description="deciding transactions at a time in one worker")
+    policies_file: Path | None = Field(None, description="JSON list of policies; without it the built-in one applies")
+    migrate_at_start: bool = Field(False, description="whether a worker migrates PostgreSQL before it starts")
+    data_dir: Path = Field(Path(".memstream"), description="where the embedded stack and workers keep files")
+    cache_dir: Path = Field(
+        Path("~/.cache/memstream"), description="where Kafka's jars and vocabularies are kept between runs"
+    )
+    tokenizer: Literal["o200k_base", "cl100k_base"] = Field("o200k_base", description="tiktoken encoding for counts")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is logged")
+
+    def topics(self) -> TopicSettings:
+        return TopicSettings(
+            prefix=self.topic_prefix,
+            conversation_partitions=self.conversation_partitions,
+            namespace_partitions=self.namespace_partitions,
+            replication=self.replication,
+            max_message_bytes=self.max_message_bytes,
+        )
+
+    def cluster(self) -> ClusterSettings:
+        return ClusterSettings(
+            bootstrap_servers=self.bootstrap_servers,
+            datadir=self.data_dir / "worker",
+            session_timeout_s=self.session_timeout_s,
+            heartbeat_interval_s=self.heartbeat_interval_s,
+            checkpoint_interval_s=self.checkpoint_interval_s,
+        )
+
+    def policies(self) -> Policies:
+        """Raises Misconfigured when the policies file cannot be read or is not a list of policies."""
+        if self.policies_file is None:
+            return Policies()
+        try:
+            listed = codec.decode(self.policies_file.read_bytes(), tuple[Policy, ...])
+        except (OSError, MemstreamError) as exc:
+            raise Misconfigured(
+                f"{PREFIX}POLICIES_FILE={self.policies_file}: {exc}; name a JSON list of policies"
+            ) from exc
+        return Policies(listed)
+
+    @property
+    def cache(self) -> Path:
+        return self.cache_dir.expanduser()
+
+
+def load(**overrides: object) -> Settings:
+    """Settings of this process. Raises Misconfigured naming each wrong variable, its value and what it takes."""
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as exc:
+        raise Misconfigured("; ".join(complaint(dict(error)) for error in exc.errors())) from None
+
+
+def complaint(error: dict[str, object]) -> str:
+    """One wrong variable. A secret's value is never repeated."""
+    name = str(error["loc"][0])  # type: ignore[index]
+    field = Settings.model_fields.get(name)
+    secret = field is not None and "Secret" in str(field.annotation)
+    value = "(secret)" if secret else repr(error.get("input"))
+    described = f" ({field.description})" if field is not None else ""
+    return f"{PREFIX}{name.upper()}={value}: {error['msg']}{described}"
+
+
+def table() -> list[tuple[str, str, str]]:
+    """(variable, default, meaning) of every setting, for the documentation and `memstream settings`."""
+    rows = []
+    for name, field in Settings.model_fields.items():
+        default = field.default
+        shown = default.get_secret_value() if isinstance(default, SecretStr) else default
+        rows.append((PREFIX + name.upper(), "" if shown is None else str(shown), field.description or ""))
+    return rows

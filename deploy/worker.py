@@ -1,0 +1,176 @@
+"""The composition root of a worker: wires the stages it is asked to run, starts them, and stops them in order."""
+
+import asyncio
+import logging
+import os
+import socket
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+
+from agents.archive_agent import ArchiveAgent
+from agents.curation_agent import CurationAgent
+from agents.curator import Curator
+from agents.extraction_agent import ExtractionAgent
+from agents.extractor import Extractor
+from agents.related import RelatedMemories
+from agents.serving import Handle, serve
+from agents.window_agent import WindowAgent
+from deploy import connections
+from deploy.origins import fixed_origins
+from deploy.settings import Settings
+from schemas.errors import Misconfigured, Retryable
+from sinks.archive import Archive
+from sinks.embeddings.port import Embedder
+from sinks.extractions import Extractions
+from sinks.memories import Memories
+from sinks.migrate import migrate, pending
+from sinks.outbox import Projector
+from sinks.postgres import Pool
+from sinks.qdrant import Vectors
+from streams.apps import STAGES, input_channel, stage_app
+from streams.delivery.app import StageApp
+from streams.publisher import KafkaPublisher
+from streams.topics import partition_counts, problems, specs
+
+log = logging.getLogger(__name__)
+
+TICK_S = 0.2
+SWEEP_S = 5.0
+
+
+class Worker:
+    """Runs stages until it is told to stop, or until one of them cannot go on."""
+
+    def __init__(self, settings: Settings, stages: Sequence[str] = tuple(STAGES)) -> None:
+        self._settings = settings
+        self._stages = stages
+        self._topics = settings.topics()
+        self._policies = settings.policies()
+        self._apps: list[StageApp] = []
+        self._chores: list[asyncio.Task[None]] = []
+        self._name = f"{socket.gethostname()}/{os.getpid()}"
+
+    async def run(self, stop: asyncio.Event, on_ready: Callable[[], object]) -> None:
+        """Returns after a clean stop. Raises Misconfigured before anything starts, or what made a stage give up."""
+        async with AsyncExitStack() as resources:
+            await self._check()
+            await self._wire(resources)
+            try:
+                for app in self._apps:
+                    await app.start()
+                await self._until_ready(stop)
+                on_ready()
+                await self._until_stopped(stop)
+            finally:
+                await self._stop()
+
+    async def _check(self) -> None:
+        dsn = self._settings.postgres_dsn.get_secret_value()
+        if self._settings.migrate_at_start:
+            await migrate(dsn)
+        elif missing := await pending(dsn):
+            raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
+        wanted = specs(self._topics)
+        found = await partition_counts(self._settings.cluster().client(), wanted)
+        if wrong := problems(wanted, found):
+            raise Misconfigured("; ".join(wrong))
+
+    async def _wire(self, resources: AsyncExitStack) -> None:
+        pool = await resources.enter_async_context(connections.postgres(self._settings, max_size=16))
+        publisher = await resources.enter_async_context(connections.kafka(self._settings))
+        if "windows" in self._stages:
+            await self._wire_windows(pool, publisher)
+        if "archive" in self._stages:
+            await self._add("archive", pool, lambda app: ArchiveAgent(Archive(pool)).handle)
+        if {"extraction", "curation"} & set(self._stages):
+            embedder = resources.enter_context(connections.embedder())
+            vectors = await resources.enter_async_context(connections.qdrant(self._settings, embedder))
+            await vectors.ensure_collection()
+            await self._wire_thinking(pool, publisher, embedder, vectors)
+
+    async def _wire_windows(self, pool: Pool, publisher: KafkaPublisher) -> None:
+        count_tokens = connections.token_counter(self._settings)
+
+        def handle(app: StageApp) -> Handle:
+            agent = WindowAgent(app, self._topics, self._policies, count_tokens, publisher)
+            self._chores.append(asyncio.create_task(repeat("window timers", TICK_S, agent.tick)))
+            return agent.handle
+
+        await self._add("windows", pool, handle)
+
+    async def _wire_thinking(self, pool: Pool, publisher: KafkaPublisher, embedder: Embedder, vectors: Vectors) -> None:
+        extractions = Extractions(pool)
+        if "extraction" in self._stages:
+            extractor = Extractor(
+                extractions,
+                connections.provider(self._settings),
+                RelatedMemories(embedder, vectors, Memories(pool)),
+                publisher,
+                self._policies,
+                now,
+                concurrency=self._settings.extraction_concurrency,
+            )
+            await self._add(
+                "extraction",
+                pool,
+                lambda app: ExtractionAgent(app, extractor, extractions, publisher, self._name, now).handle,
+            )
+        if "curation" in self._stages:
+            projector = Projector(pool, vectors, publisher)
+            curator = Curator(pool, vectors, embedder, projector, self._policies, now)
+            concurrency = self._settings.curation_concurrency
+            agent = CurationAgent(curator, self._topics, publisher, now, concurrency=concurrency)
+            await self._add("curation", pool, lambda app: agent.handle)
+            self._chores.append(asyncio.create_task(repeat("outbox sweep", SWEEP_S, projector.sweep)))
+
+    async def _add(self, stage: str, pool: Pool, handle: Callable[[StageApp], Handle]) -> None:
+        origins = await fixed_origins(stage, self._settings, pool)
+        app = stage_app(stage, self._settings.cluster(), self._topics, origins)
+        serve(app, input_channel(app, stage, self._topics), handle(app))
+        app.finalize()
+        self._apps.append(app)
+
+    async def _until_ready(self, stop: asyncio.Event) -> None:
+        """Every stage has joined its group once; which partitions it got is the group's business."""
+        while not stop.is_set() and not all(app.fence.epoch for app in self._apps):
+            self._raise_if_crashed()
+            await asyncio.sleep(0.05)
+        log.info("ready: %s", ", ".join(self._stages))
+
+    async def _until_stopped(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            self._raise_if_crashed()
+            for app in self._apps:
+                app.check_fence(time.monotonic())
+            try:
+                async with asyncio.timeout(0.2):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+
+    def _raise_if_crashed(self) -> None:
+        for app in self._apps:
+            if app.crashed:
+                raise app.crash_reason or RuntimeError(f"{app.conf.id} stopped by itself")
+
+    async def _stop(self) -> None:
+        for chore in self._chores:
+            chore.cancel()
+        await asyncio.gather(*self._chores, return_exceptions=True)
+        await asyncio.gather(*(app.stop() for app in self._apps))
+
+
+async def repeat(name: str, interval_s: float, chore: Callable[[], Awaitable[object]]) -> None:
+    """Does a chore again and again; what may pass is logged and tried at the next turn."""
+    while True:
+        await asyncio.sleep(interval_s)
+        try:
+            await chore()
+        except Retryable as exc:
+            log.warning("%s: %s", name, exc)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,87 @@
+"""Writing what was decided: memory, version and vector rows, and what the outbox will tell of them, in one transaction."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from schemas import topics
+from schemas.codec import encode
+from schemas.events import CONTENT_TYPE, MemoryChanged, MemoryEvent
+from schemas.memories import Memory
+from schemas.records import Outgoing
+from sinks.entry import Entry
+from sinks.outbox import put_records, put_vectors
+from sinks.postgres import Connection
+from sinks.queries import query
+from sinks.vectors import to_bytes
+
+CLOUD_EVENT = (("content-type", CONTENT_TYPE.encode()),)
+
+
+async def sequence(connection: Connection, namespace: str) -> int:
+    """The sequence of the namespace's latest change, 0 before the first; makes the namespace known."""
+    return int(await connection.fetchval(query("memories", "sequence"), namespace))
+
+
+async def record(connection: Connection, namespace: str, entries: Sequence[Entry], embedding_model: str) -> None:
+    """Writes the entries of a namespace in their order, within the transaction that holds its lock."""
+    if not entries:
+        return
+    last = {entry.after.memory_id: entry for entry in entries}
+    await _write_rows(connection, entries, list(last.values()), embedding_model)
+    await connection.execute(query("memories", "advance"), namespace, entries[-1].after.sequence)
+    await put_vectors(connection, namespace, last)
+    await put_records(connection, namespace, map(event, entries))
+    await put_records(connection, namespace, (state(entry.after) for entry in last.values()))
+
+
+async def _write_rows(
+    connection: Connection, entries: Sequence[Entry], last: Sequence[Entry], embedding_model: str
+) -> None:
+    many = connection.executemany
+    await many(query("memories", "store"), [(row(entry),) for entry in last])
+    await many(query("memories", "store_version"), [version(entry) for entry in entries])
+    vectors = [
+        (entry.after.memory_id, embedding_model, to_bytes(entry.vector))
+        for entry in entries
+        if entry.vector is not None
+    ]
+    if vectors:
+        await many(query("memories", "store_embedding"), vectors)
+    if deleted := [entry.after.memory_id for entry in last if entry.after.status == "deleted"]:
+        await connection.execute(query("memories", "drop_embeddings"), deleted)
+
+
+def row(entry: Entry) -> dict[str, Any]:
+    """Every column by name: fields at their defaults too, which the memory's JSON leaves out."""
+    return msgspec.structs.asdict(entry.after) | {"normalised": entry.normalised}
+
+
+def version(entry: Entry) -> tuple[Any, ...]:
+    after = entry.after
+    return (
+        *(after.memory_id, after.version, after.namespace, entry.change),
+        *(entry.before, after, entry.cause, entry.at),
+    )
+
+
+def event(entry: Entry) -> Outgoing:
+    """The memory event, under its namespace. What an update replaced is told; what was deleted is not told again."""
+    after = entry.after
+    changed = MemoryChanged(
+        change=entry.change,
+        namespace=after.namespace,
+        sequence=after.sequence,
+        memory=after,
+        cause=entry.cause,
+        before=entry.before if entry.change == "updated" else None,
+    )
+    value = encode(MemoryEvent.of(changed, entry.at))
+    return Outgoing(topic=topics.EVENTS, key=after.namespace.encode(), value=value, headers=CLOUD_EVENT)
+
+
+def state(memory: Memory) -> Outgoing:
+    """The latest state under the memory's id; a tombstone when it is deleted."""
+    value = None if memory.status == "deleted" else encode(memory)
+    return Outgoing(topic=topics.STATE, key=memory.memory_id.encode(), value=value)

@@ -1,0 +1,85 @@
+"""Reading what is remembered: memories by id, text or namespace, their versions and vectors."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, TypeAlias
+
+import asyncpg
+from msgspec import Struct
+
+from schemas.codec import shaped
+from schemas.events import Cause
+from schemas.memories import Change, Memory, Status
+from schemas.messages import Moment
+from sinks.postgres import Connection, Pool, translated
+from sinks.queries import query
+from sinks.vectors import Point, from_bytes
+
+LIVE: tuple[Status, ...] = ("active",)
+
+Reader: TypeAlias = Pool | Connection
+
+
+class MemoryVersion(Struct, frozen=True, kw_only=True):
+    """One change of a memory: what it was, what it became, who did it and on account of what."""
+
+    memory_id: str
+    version: int
+    namespace: str
+    change: Change
+    before: Memory | None
+    after: Memory
+    cause: Cause
+    at: Moment
+
+
+class Memories:
+    """The `memories` tables, read. `reader` is the pool, or the connection of a transaction that must see itself."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    async def get(self, memory_id: str) -> Memory | None:
+        """The memory, of any status."""
+        return (await self.by_ids((memory_id,))).get(memory_id)
+
+    async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
+        """Those that exist, of any status and namespace."""
+        return {memory.memory_id: memory for memory in await self._fetch("by_ids", list(memory_ids))}
+
+    async def live_by_text(self, namespace: str, normalised: Collection[str]) -> tuple[Memory, ...]:
+        """Live memories whose normalised text is one of these, oldest first."""
+        return await self._fetch("live_by_text", namespace, list(normalised))
+
+    async def in_namespace(
+        self, namespace: str, *, statuses: Sequence[Status] = LIVE, limit: int = 100, offset: int = 0
+    ) -> tuple[Memory, ...]:
+        """Memories of a namespace, the most important first."""
+        return await self._fetch("in_namespace", namespace, list(statuses), limit, offset)
+
+    async def count_live(self, namespace: str) -> int:
+        with translated("counting memories"):
+            return int(await self._reader.fetchval(query("memories", "count_live"), namespace))
+
+    async def versions(self, memory_id: str) -> tuple[MemoryVersion, ...]:
+        """Every version of a memory, oldest first; texts of deleted memories are only here."""
+        with translated("reading versions"):
+            rows = await self._reader.fetch(query("memories", "versions"), memory_id)
+        return tuple(shaped(dict(row), MemoryVersion) for row in rows)
+
+    async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
+        """What the vector index should hold of these memories: none for those deleted or embedded by another model."""
+        with translated("reading vectors"):
+            rows = await self._reader.fetch(query("memories", "with_vectors"), list(memory_ids), embedding_model)
+        return [Point.of(found(row), from_bytes(row["vector"])) for row in rows]
+
+    async def _fetch(self, name: str, *arguments: Any) -> tuple[Memory, ...]:
+        with translated("reading memories"):
+            return all_found(await self._reader.fetch(query("memories", name), *arguments))
+
+
+def all_found(rows: Iterable[asyncpg.Record]) -> tuple[Memory, ...]:
+    return tuple(found(row) for row in rows)
+
+
+def found(row: asyncpg.Record) -> Memory:
+    return shaped(dict(row), Memory)

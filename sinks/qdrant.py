@@ -1,0 +1,153 @@
+"""The vector index in Qdrant: one collection, a point per memory, the namespace as its tenant."""
+
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+
+from schemas.errors import Misconfigured, Retryable
+from sinks.vectors import Neighbour, Point, Vector
+
+DEFAULT_COLLECTION = "memories"
+REFUSED = (401, 403)  # a wrong key: trying again mends nothing
+CONFLICT = 409  # two workers created the collection at once
+
+# Keywords only: the embedded engine never matches a boolean.
+INDEXES = {
+    "namespace": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
+    "kinds": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD),
+    "status": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD),
+}
+
+
+class Vectors:
+    """A VectorIndex on a Qdrant collection of cosine vectors of `dimension`, all made by `embedding_model`."""
+
+    def __init__(
+        self, client: AsyncQdrantClient, *, dimension: int, embedding_model: str, collection: str = DEFAULT_COLLECTION
+    ) -> None:
+        self._client = client
+        self._collection = collection
+        self._dimension = dimension
+        self._embedding_model = embedding_model
+
+    @property
+    def embedding_model(self) -> str:
+        return self._embedding_model
+
+    async def ensure_collection(self) -> None:
+        with translated("preparing the collection"):
+            if not await self._client.collection_exists(self._collection):
+                await self._create()
+            self._check(await self._client.get_collection(self._collection))
+
+    async def _create(self) -> None:
+        size = models.VectorParams(size=self._dimension, distance=models.Distance.COSINE)
+        try:
+            await self._client.create_collection(self._collection, vectors_config=size)
+        except UnexpectedResponse as exc:
+            if exc.status_code != CONFLICT:
+                raise
+        for field, index in INDEXES.items():
+            await self._client.create_payload_index(self._collection, field, index, wait=True)
+
+    def _check(self, info: models.CollectionInfo) -> None:
+        held = info.config.params.vectors
+        size = held.size if isinstance(held, models.VectorParams) else None
+        if size != self._dimension:
+            raise Misconfigured(
+                f"the Qdrant collection {self._collection!r} holds vectors of dimension {size}, "
+                f"{self._embedding_model} makes {self._dimension}: run `memstream reindex`"
+            )
+
+    async def drop_collection(self) -> None:
+        with translated("dropping the collection"):
+            await self._client.delete_collection(self._collection)
+
+    async def neighbours(self, namespace: str, vector: Vector, *, min_score: float, limit: int) -> list[Neighbour]:
+        return await self.search(vector, namespaces=(namespace,), min_score=min_score, limit=limit)
+
+    async def search(
+        self,
+        vector: Vector,
+        *,
+        namespaces: Collection[str],
+        kinds: Collection[str] = (),
+        limit: int = 10,
+        min_score: float | None = None,
+    ) -> list[Neighbour]:
+        conditions: list[models.Condition] = [any_of("namespace", namespaces), any_of("status", ("active",))]
+        if kinds:
+            conditions.append(any_of("kinds", kinds))
+        with translated("searching"):
+            answer = await self._client.query_points(
+                self._collection,
+                query=vector.tolist(),
+                query_filter=models.Filter(must=conditions),
+                limit=limit,
+                score_threshold=min_score,
+                with_payload=False,
+            )
+        return [Neighbour(str(point.id), point.score) for point in answer.points]
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        if not points:
+            return
+        with translated("writing points"):
+            await self._client.upsert(self._collection, [as_qdrant(point) for point in points], wait=True)
+
+    async def delete(self, memory_ids: Collection[str]) -> None:
+        if not memory_ids:
+            return
+        selector = models.PointIdsList(points=list(memory_ids))
+        with translated("deleting points"):
+            await self._client.delete(self._collection, selector, wait=True)
+
+    async def count(self, namespace: str | None = None) -> int:
+        condition = None if namespace is None else models.Filter(must=[any_of("namespace", (namespace,))])
+        with translated("counting points"):
+            return (await self._client.count(self._collection, count_filter=condition, exact=True)).count
+
+    async def ids(self, *, page: int = 1_000) -> AsyncIterator[list[tuple[str, str]]]:
+        offset: Any = None
+        while True:
+            with translated("listing points"):
+                points, offset = await self._client.scroll(
+                    self._collection, limit=page, offset=offset, with_payload=["namespace"], with_vectors=False
+                )
+            yield [((point.payload or {}).get("namespace", ""), str(point.id)) for point in points]
+            if offset is None:
+                return
+
+
+def any_of(field: str, values: Collection[str]) -> models.FieldCondition:
+    return models.FieldCondition(key=field, match=models.MatchAny(any=list(values)))
+
+
+def as_qdrant(point: Point) -> models.PointStruct:
+    payload = {
+        "namespace": point.namespace,
+        "kind": point.kind,
+        "kinds": list(point.kinds),
+        "status": point.status,
+        "text": point.text,
+        "importance": point.importance,
+    }
+    return models.PointStruct(id=point.memory_id, vector=point.vector.tolist(), payload=payload)
+
+
+@contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Client errors as memstream's: Misconfigured for a refused key, Retryable for everything else.
+
+    An answer such as "no such collection" is Retryable too: `memstream reindex` mends it while the worker waits.
+    """
+    try:
+        yield
+    except UnexpectedResponse as exc:
+        kind = Misconfigured if exc.status_code in REFUSED else Retryable
+        raise kind(f"Qdrant failed while {doing}: {exc}") from exc
+    except (ApiException, OSError, TimeoutError) as exc:
+        raise Retryable(f"Qdrant failed while {doing}: {getattr(exc, 'source', None) or exc!r}") from exc

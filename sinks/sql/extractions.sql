@@ -1,0 +1,57 @@
+-- name: lease
+-- Granted when nobody has answered and the lease is free, run out, or this owner's already. The database's clock
+-- counts: the workers' clocks may differ.
+INSERT INTO extractions (request_id, conversation_id, partition, first_position, last_position, policy, policy_version,
+                         namespaces, requested_at, lease_owner, lease_until)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp() + $11::double precision * interval '1 second')
+ON CONFLICT (request_id) DO UPDATE SET lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
+WHERE extractions.answer IS NULL
+  AND (extractions.lease_until IS NULL
+       OR extractions.lease_until <= clock_timestamp()
+       OR extractions.lease_owner = excluded.lease_owner)
+RETURNING lease_until
+
+-- name: state
+SELECT answer::text AS answer, lease_until, lease_owner, failed_reason, completed_at
+FROM extractions WHERE request_id = $1
+
+-- name: renew
+UPDATE extractions SET lease_until = clock_timestamp() + $3::double precision * interval '1 second'
+WHERE request_id = $1 AND lease_owner = $2 AND answer IS NULL
+RETURNING lease_until
+
+-- name: release
+UPDATE extractions SET lease_owner = NULL, lease_until = NULL
+WHERE request_id = $1 AND lease_owner = $2
+
+-- name: store_answer
+UPDATE extractions
+SET answer = $2::text::jsonb, provider = $3, model = $4, usage = $5, parts = $6, stored_at = clock_timestamp(),
+    lease_owner = NULL, lease_until = NULL, failed_at = NULL, failed_reason = NULL
+WHERE request_id = $1 AND answer IS NULL
+RETURNING answer::text AS answer
+
+-- name: fail
+UPDATE extractions SET failed_at = clock_timestamp(), failed_reason = $2, lease_owner = NULL, lease_until = NULL
+WHERE request_id = $1 AND answer IS NULL
+
+-- name: ensure
+-- A request that this database has never seen: its candidates were made by hand, or its row was lost.
+INSERT INTO extractions (request_id, conversation_id, partition, policy, policy_version, provider, parts)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT DO NOTHING
+
+-- name: lock
+SELECT completed_at FROM extractions WHERE request_id = $1 FOR UPDATE
+
+-- name: part
+SELECT outcome FROM extraction_parts WHERE request_id = $1 AND part = $2
+
+-- name: record_part
+INSERT INTO extraction_parts (request_id, part, namespace, outcome, committed_at) VALUES ($1, $2, $3, $4, $5)
+
+-- name: count_parts
+SELECT count(*) FROM extraction_parts WHERE request_id = $1
+
+-- name: complete
+UPDATE extractions SET completed_at = $2 WHERE request_id = $1

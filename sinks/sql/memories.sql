@@ -1,0 +1,80 @@
+-- name: by_ids
+SELECT * FROM memories WHERE memory_id = ANY ($1::text[])
+
+-- name: live_by_text
+-- By hash, as texts may be longer than an index entry; the comparison settles collisions.
+SELECT * FROM memories
+WHERE namespace = $1 AND status = 'active'
+  AND md5(normalised) = ANY (SELECT md5(wanted) FROM unnest($2::text[]) AS wanted)
+  AND normalised = ANY ($2::text[])
+ORDER BY created_at, memory_id
+
+-- name: in_namespace
+SELECT * FROM memories
+WHERE namespace = $1 AND status = ANY ($2::text[])
+ORDER BY importance DESC, memory_id
+LIMIT $3 OFFSET $4
+
+-- name: count_live
+SELECT count(*) FROM memories WHERE namespace = $1 AND status = 'active'
+
+-- name: versions
+SELECT memory_id, version, namespace, change, before, after, cause, at
+FROM memory_versions WHERE memory_id = $1 ORDER BY version
+
+-- name: store
+-- The row's columns by name from the memory's JSON.
+INSERT INTO memories SELECT (jsonb_populate_record(NULL::memories, $1)).*
+ON CONFLICT (memory_id) DO UPDATE SET
+    kind = excluded.kind, kinds = excluded.kinds, tags = excluded.tags, text = excluded.text,
+    normalised = excluded.normalised, context = excluded.context, full_text = excluded.full_text,
+    language = excluded.language, importance = excluded.importance, confidence = excluded.confidence,
+    version = excluded.version, sequence = excluded.sequence, status = excluded.status,
+    updated_at = excluded.updated_at, event_time = excluded.event_time, valid_from = excluded.valid_from,
+    valid_until = excluded.valid_until, superseded_by = excluded.superseded_by, supersedes = excluded.supersedes,
+    reinforcement_count = excluded.reinforcement_count, last_reinforced_at = excluded.last_reinforced_at,
+    sources = excluded.sources
+
+-- name: store_version
+INSERT INTO memory_versions (memory_id, version, namespace, change, before, after, cause, at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+
+-- name: store_embedding
+INSERT INTO embeddings (memory_id, model, vector) VALUES ($1, $2, $3)
+ON CONFLICT (memory_id) DO UPDATE SET model = excluded.model, vector = excluded.vector
+
+-- name: drop_embeddings
+DELETE FROM embeddings WHERE memory_id = ANY ($1::text[])
+
+-- name: with_vectors
+-- What the index should hold of these memories.
+SELECT memories.*, embeddings.vector
+FROM memories JOIN embeddings USING (memory_id)
+WHERE memory_id = ANY ($1::text[]) AND status <> 'deleted' AND embeddings.model = $2
+
+-- name: keys_after
+SELECT namespace, memory_id
+FROM memories
+WHERE (namespace, memory_id) > ($1, $2)
+ORDER BY namespace, memory_id
+LIMIT $3
+
+-- name: embedded_otherwise
+-- Memories whose vectors are missing or were made by another model.
+SELECT memory_id, text
+FROM memories LEFT JOIN embeddings USING (memory_id)
+WHERE memory_id = ANY ($1::text[]) AND status <> 'deleted' AND model IS DISTINCT FROM $2
+
+-- name: lock_namespace
+SELECT pg_advisory_xact_lock(hashtextextended($1, 1))
+
+-- name: try_lock_namespace
+SELECT pg_try_advisory_xact_lock(hashtextextended($1, 1))
+
+-- name: sequence
+INSERT INTO namespaces (namespace) VALUES ($1)
+ON CONFLICT (namespace) DO UPDATE SET namespace = excluded.namespace
+RETURNING sequence
+
+-- name: advance
+UPDATE namespaces SET sequence = $2 WHERE namespace = $1

@@ -1,0 +1,25 @@
+"""Fixtures for all tests: one embedded stack a session, started when the first test asks for it."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deploy.embedded.stack import EmbeddedStack
+
+
+@pytest.fixture(scope="session")
+def cache_dir() -> Path:
+    """Where downloads are kept between test runs: `$MEMSTREAM_CACHE_DIR`, else below the home directory."""
+    return Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
+
+
+@pytest.fixture(scope="session")
+def embedded_stack(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
+    """Kafka, PostgreSQL and the vector server; tests share it, so each uses names of its own."""
+    stack = EmbeddedStack(tmp_path_factory.mktemp("stack"), cache_dir)
+    asyncio.run(stack.start())
+    yield stack
+    asyncio.run(stack.stop())

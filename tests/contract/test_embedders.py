@@ -1,0 +1,71 @@
+"""What every embedder owes its callers; the model that ships and the fake go through the same suite."""
+
+import asyncio
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.port import Embedder
+
+TEXTS = ["The user drinks tea in the morning", "In the morning the user drinks green tea", "Invoices are due on Friday"]
+
+
+@pytest.fixture(params=["fake", "minilm"], scope="module")
+def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
+    if request.param == "fake":
+        yield FakeEmbedder()
+        return
+    model = MiniLmEmbedder()
+    yield model
+    model.close()
+
+
+async def test_rows_are_unit_vectors_of_the_stated_dimension(embedder: Embedder):
+    vectors = await embedder.embed(TEXTS)
+    assert vectors.shape == (3, embedder.dimension) == (3, 384)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+
+
+async def test_no_texts_give_no_rows(embedder: Embedder):
+    assert (await embedder.embed([])).shape == (0, embedder.dimension)
+
+
+async def test_texts_that_say_the_same_are_closer_than_others(embedder: Embedder):
+    tea, green_tea, invoices = await embedder.embed(TEXTS)
+    assert tea @ green_tea > 0.7 > 0.4 > tea @ invoices
+
+
+async def test_a_text_has_the_same_vector_whatever_it_is_embedded_with(embedder: Embedder):
+    crowd = [f"{' word' * (index % 40)} number {index}" for index in range(70)]
+    alone = await embedder.embed([TEXTS[0]])
+    among = await embedder.embed([*crowd[:30], TEXTS[0], *crowd[30:]])
+    np.testing.assert_allclose(among[30], alone[0], atol=1e-4)
+
+
+async def test_rows_come_in_the_order_of_the_texts(embedder: Embedder):
+    texts = ["a" * length for length in (30, 1, 200, 7)]
+    together = await embedder.embed(texts)
+    one_by_one = np.vstack([await embedder.embed([text]) for text in texts])
+    np.testing.assert_allclose(together, one_by_one, atol=1e-4)
+
+
+@pytest.mark.parametrize("text", ["", " ", "…", "日本語のテキスト", "🙂", "x" * 20_000])
+async def test_any_text_has_a_direction(embedder: Embedder, text: str):
+    vectors = await embedder.embed([text])
+    assert np.isfinite(vectors).all()
+    np.testing.assert_allclose(np.linalg.norm(vectors[0]), 1, atol=1e-5)
+
+
+async def test_calls_may_overlap(embedder: Embedder):
+    results = await asyncio.gather(*(embedder.embed([text]) for text in TEXTS * 4))
+    expected = await embedder.embed(TEXTS)
+    for index, vectors in enumerate(results):
+        np.testing.assert_allclose(vectors[0], expected[index % 3], atol=1e-4)
+
+
+def test_models_have_names_of_their_own():
+    assert MiniLmEmbedder.model == "all-MiniLM-L6-v2-int8" != FakeEmbedder.model

@@ -1,0 +1,90 @@
+"""A changelog in memory: transactions that arrive whole or not at all, fencing by owner, and failures at every await."""
+
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping
+
+from schemas.records import Outgoing
+from streams.delivery.changelog import Fenced, Restore
+from streams.delivery.ledger import Checkpoint, Rows
+
+Happening = BaseException | asyncio.Event | None
+
+
+class Broker:
+    """What every worker's changelog shares: the log of each partition, the offsets and effects committed with it."""
+
+    def __init__(self) -> None:
+        self.log: dict[int, list[tuple[bytes, bytes | None]]] = defaultdict(list)
+        self.committed: dict[tuple[str, int], int] = {}
+        self.effects: list[Outgoing] = []
+        self.transactions: list[tuple[int, Checkpoint]] = []
+        self.owners: dict[int, object] = {}
+
+    def append(self, partition: int, checkpoint: Checkpoint) -> int:
+        self.log[partition] += checkpoint.rows.items()
+        self.effects += checkpoint.effects
+        self.transactions.append((partition, checkpoint))
+        for topic, end in checkpoint.offsets().items():
+            self.committed[topic, partition] = end
+        return len(self.log[partition])
+
+    def rows(self, partition: int) -> dict[bytes, bytes]:
+        """The partition's state as anybody would restore it."""
+        return {key: value for key, value in dict(self.log[partition]).items() if value is not None}
+
+
+class FakeChangelog:
+    """One worker's way to the broker. `on("commit", ...)` says what happens at the next awaits of a kind:
+
+    `open`, `read`, `close`: as named; `commit`: on the way there, nothing arrived; `committed`: it arrived, the answer is on
+    its way. An exception is raised there, an Event is waited for, None lets it pass.
+    """
+
+    def __init__(self, broker: Broker) -> None:
+        self.broker = broker
+        self.calls: list[tuple[str, int]] = []
+        self._script: dict[tuple[str, int | None], deque[Happening]] = defaultdict(deque)
+        self._tokens: dict[int, object] = {}
+
+    def on(self, point: str, *happenings: Happening, partition: int | None = None) -> None:
+        self._script[point, partition].extend(happenings)
+
+    async def reach(self, point: str, partition: int) -> None:
+        self.calls.append((point, partition))
+        await asyncio.sleep(0)
+        planned = self._script[point, partition] or self._script[point, None]
+        happening = planned.popleft() if planned else None
+        if isinstance(happening, asyncio.Event):
+            await happening.wait()
+        elif happening is not None:
+            raise happening
+
+    async def open(self, partitions: Iterable[int]) -> None:
+        await self.close()
+        for partition in partitions:
+            await self.reach("open", partition)
+            self._tokens[partition] = self.broker.owners[partition] = object()
+
+    async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
+        token = self._tokens.get(partition)
+        await self.reach("commit", partition)
+        if token is None or self.broker.owners.get(partition) is not token:
+            raise Fenced(f"partition {partition} has a new owner")
+        end = self.broker.append(partition, checkpoint)
+        await self.reach("committed", partition)
+        return end
+
+    async def read(self, starts: Mapping[int, int], restore: Restore) -> dict[int, int]:
+        ends = {}
+        for partition, start in starts.items():
+            await self.reach("read", partition)
+            for key, value in self.broker.log[partition][start:]:
+                rows: Rows = {key: value}
+                restore(partition, rows)
+            ends[partition] = len(self.broker.log[partition])
+        return ends
+
+    async def close(self) -> None:
+        self._tokens = {}
+        self.calls.append(("close", -1))

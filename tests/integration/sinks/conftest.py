@@ -1,0 +1,152 @@
+"""A database of its own for each test, copied from a migrated template, and a curator on it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import asyncpg
+import pytest
+
+from agents.curator import Curator
+from deploy.embedded.stack import EmbeddedStack
+from schemas import topics
+from schemas.codec import decode
+from schemas.events import ActivityEvent, MemoryEvent
+from schemas.memories import Memory
+from schemas.policies import Policies
+from schemas.requests import Candidate, CandidateBatch, Source, WindowControl
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.fakes import FakePublisher, FakeVectors, Fuse
+from sinks.memories import Memories
+from sinks.migrate import migrate
+from sinks.outbox import Projector
+from sinks.postgres import Pool, connect
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def named(dsn: str, database: str) -> str:
+    return urlsplit(dsn)._replace(path=f"/{database}").geturl()
+
+
+async def administer(dsn: str, statement: str) -> None:
+    connection = await asyncpg.connect(dsn)
+    try:
+        await connection.execute(statement)
+    finally:
+        await connection.close()
+
+
+@pytest.fixture(scope="session")
+def template(embedded_stack: EmbeddedStack) -> Iterator[str]:
+    """The name of a migrated, empty database."""
+    name = f"template_{uuid4().hex[:12]}"
+    asyncio.run(administer(embedded_stack.dsn, f"CREATE DATABASE {name}"))
+    asyncio.run(migrate(named(embedded_stack.dsn, name)))
+    yield name
+    asyncio.run(administer(embedded_stack.dsn, f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@pytest.fixture
+async def empty_dsn(embedded_stack: EmbeddedStack) -> AsyncIterator[str]:
+    """A database without tables."""
+    name = f"empty_{uuid4().hex[:12]}"
+    await administer(embedded_stack.dsn, f"CREATE DATABASE {name}")
+    yield named(embedded_stack.dsn, name)
+    await administer(embedded_stack.dsn, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def dsn(embedded_stack: EmbeddedStack, template: str) -> AsyncIterator[str]:
+    """A migrated database."""
+    name = f"test_{uuid4().hex[:12]}"
+    await administer(embedded_stack.dsn, f"CREATE DATABASE {name} TEMPLATE {template}")
+    yield named(embedded_stack.dsn, name)
+    await administer(embedded_stack.dsn, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+async def pool(dsn: str) -> AsyncIterator[Pool]:
+    pool = await connect(dsn, max_size=8)
+    yield pool
+    await pool.close()
+
+
+class Bench:
+    """A curator over a real database and stand-ins for Qdrant and Kafka, and what it takes to feed it."""
+
+    def __init__(self, pool: Pool, fuse: Fuse | None = None) -> None:
+        self.pool = pool
+        self.vectors = FakeVectors(fuse=fuse)
+        self.publisher = FakePublisher(fuse)
+        self.projector = Projector(pool, self.vectors, self.publisher, stale_s=0)
+        self.memories = Memories(pool)
+        self.curator = Curator(pool, self.vectors, FakeEmbedder(), self.projector, Policies(), self.now)
+        self._said = 0
+
+    def now(self) -> datetime:
+        return NOON
+
+    def candidate(self, text: str, candidate_id: str | None = None, **fields: Any) -> Candidate:
+        """Each from a message of its own, said a minute after the one before."""
+        self._said += 1
+        said = Source(conversation_id="c", message_id=f"m{self._said}", timestamp=NOON + timedelta(minutes=self._said))
+        defaults: dict[str, Any] = {"kind": "fact", "confidence": 0.9, "sources": (said,)}
+        return Candidate(candidate_id=candidate_id or uuid4().hex, text=text, **(defaults | fields))
+
+    def batch(self, *said: Candidate | str, **fields: Any) -> CandidateBatch:
+        defaults: dict[str, Any] = {
+            "request_id": uuid4().hex,
+            "conversation_id": "c",
+            "partition": 3,
+            "namespace": "n",
+            "part": 1,
+            "parts": 1,
+            "policy": "default",
+            "policy_version": 1,
+            "provider": "offline",
+            "extracted_at": NOON,
+        }
+        candidates = tuple(self.candidate(each) if isinstance(each, str) else each for each in said)
+        return CandidateBatch(candidates=candidates, **(defaults | fields))
+
+    async def remember(self, text: str, **fields: Any) -> Memory:
+        """Curates one candidate and returns the memory that now says it."""
+        outcome = await self.curator.curate(self.batch(self.candidate(text, **fields)))
+        memory = await self.memories.get(outcome.rulings[0].memory_id or "")
+        assert memory is not None
+        return memory
+
+    async def pending(self) -> int:
+        """Rows in the outbox."""
+        return int(await self.pool.fetchval("SELECT count(*) FROM outbox"))
+
+    def events(self, namespace: str = "n") -> list[MemoryEvent]:
+        """Memory events of a namespace as a consumer keeps them: each id once, in order of first arrival."""
+        records = [record for record in self.publisher.on(topics.EVENTS) if record.key == namespace.encode()]
+        first = {(event := decode(record.value, MemoryEvent)).id: event for record in reversed(records)}
+        return list(reversed(first.values()))
+
+    def controls(self) -> list[WindowControl]:
+        return [decode(record.value, WindowControl) for record in self.publisher.on(topics.WINDOW_CONTROL)]
+
+    def activity(self) -> list[ActivityEvent]:
+        return [decode(record.value, ActivityEvent) for record in self.publisher.on(topics.ACTIVITY)]
+
+
+@pytest.fixture
+def bench(pool: Pool) -> Bench:
+    return Bench(pool)
+
+
+@pytest.fixture
+def make_bench(pool: Pool) -> Callable[..., Bench]:
+    """Further benches on the same database, as other workers would be."""
+
+    def make(fuse: Fuse | None = None) -> Bench:
+        return Bench(pool, fuse)
+
+    return make

@@ -1,0 +1,54 @@
+import asyncpg
+import pytest
+
+from schemas.errors import Misconfigured, Rejected, Retryable
+from sinks.postgres import Pool, connect, translated
+
+
+async def test_a_connection_that_the_server_ends_is_retryable(pool: Pool) -> None:
+    with pytest.raises(Retryable), translated("testing"):
+        await pool.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+
+async def test_a_statement_that_takes_too_long_is_retryable(dsn: str) -> None:
+    slow = await connect(dsn, command_timeout_s=0.05)
+    with pytest.raises(Retryable), translated("testing"):
+        await slow.execute("SELECT pg_sleep(30)")
+    await slow.close()
+
+
+async def test_a_deadlock_is_retryable(pool: Pool) -> None:
+    with pytest.raises(Retryable), translated("testing"):
+        await pool.execute("DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$")
+
+
+async def test_a_closed_pool_is_retryable(dsn: str) -> None:
+    pool = await connect(dsn)
+    await pool.close()
+    with pytest.raises(Retryable), translated("testing"):
+        await pool.execute("SELECT 1")
+
+
+async def test_a_value_that_no_column_takes_is_rejected(pool: Pool) -> None:
+    with pytest.raises(Rejected, match="unstorable"), translated("testing"):
+        await pool.fetchval("SELECT $1::integer", 2**40)
+
+
+async def test_a_database_without_tables_is_misconfigured_and_the_remedy_is_named(empty_dsn: str) -> None:
+    pool = await connect(empty_dsn)
+    with pytest.raises(Misconfigured, match="memstream migrate"), translated("testing"):
+        await pool.fetch("SELECT * FROM memories")
+    await pool.close()
+
+
+async def test_a_mistake_in_the_code_stays_what_it_is(pool: Pool) -> None:
+    with pytest.raises(asyncpg.InterfaceError), translated("testing"):
+        await pool.fetchval("SELECT $1::integer")
+
+
+@pytest.mark.parametrize("text", ["NUL \x00", "\\u0000", "\\\x00", "\\\\u0000\x00", '"\x00"', "🙂"])
+async def test_text_and_json_come_back_as_they_were_but_for_nul(pool: Pool, text: str) -> None:
+    stored = text.replace("\x00", "\ufffd")
+    assert await pool.fetchval("SELECT $1::text", text) == stored
+    assert await pool.fetchval("SELECT $1::text[]", [text]) == [stored]
+    assert await pool.fetchval("SELECT $1::jsonb", {text: [text]}) == {stored: [stored]}

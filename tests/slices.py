@@ -1,0 +1,69 @@
+"""Builders of slices, contexts and memories for tests: a Monday morning in Berlin unless told otherwise."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from agents.llm.port import Context
+from schemas.memories import Memory
+from schemas.messages import Role, Scope
+from schemas.policies import DEFAULT_POLICY, Policy
+from schemas.requests import ExtractionRequest, SliceMessage
+
+MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+BERLIN = "Europe/Berlin"
+
+
+def said(
+    content: str, number: int = 1, role: Role = "user", at: datetime = MONDAY, zone: str | None = BERLIN, language: str | None = None
+) -> SliceMessage:
+    return SliceMessage(
+        message_id=f"m{number}",
+        role=role,
+        timestamp=at,
+        content=content,
+        position=number,
+        time_zone=zone,
+        language=language,
+    )
+
+
+def slice_of(*messages: SliceMessage | str) -> ExtractionRequest:
+    """One request; plain texts are said by the user, numbered from 1 as m1, m2 and so on."""
+    built = tuple(
+        said(message, number) if isinstance(message, str) else message for number, message in enumerate(messages, 1)
+    )
+    return ExtractionRequest(
+        request_id="request-1",
+        scope=Scope(conversation_id="conversation-1"),
+        partition=0,
+        first=1,
+        last=len(built),
+        policy="default",
+        policy_version=1,
+        namespaces=("app/user",),
+        messages=built,
+        requested_at=MONDAY,
+    )
+
+
+def known(text: str, kind: str = "fact", memory_id: str | None = None) -> Memory:
+    """A live memory; its id is its text unless told otherwise."""
+    return Memory(
+        memory_id=memory_id or text,
+        namespace="app/user",
+        kind=kind,
+        text=text,
+        importance=0.5,
+        confidence=0.8,
+        version=1,
+        sequence=1,
+        status="active",
+        created_at=MONDAY,
+        updated_at=MONDAY,
+        created_by="test",
+    )
+
+
+def knowing(*related: Memory | str, policy: Policy = DEFAULT_POLICY) -> Context:
+    memories: Sequence[Memory] = [known(each) if isinstance(each, str) else each for each in related]
+    return Context(policy=policy, related=tuple(memories))

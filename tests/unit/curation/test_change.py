@@ -1,0 +1,102 @@
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+
+from agents.curation import change
+from schemas.memories import Memory
+from schemas.requests import Candidate, Command, Source
+
+MakeCandidate = Callable[..., Candidate]
+MakeMemory = Callable[..., Memory]
+MakeSource = Callable[..., Source]
+MakeCommand = Callable[..., Command]
+
+
+def test_a_new_memory_holds_from_when_it_was_first_said(
+    candidate: MakeCandidate, source: MakeSource, now: datetime
+) -> None:
+    said = candidate("User has a dog", sources=(source(7), source(3)))
+    assert change.created(said, "n", "offline", now).valid_from == source(3).timestamp
+
+
+def test_an_earlier_event_is_when_it_began_and_a_later_one_is_not(candidate: MakeCandidate, now: datetime) -> None:
+    moved = candidate("User moved", event_time=now - timedelta(days=900))
+    planned = candidate("User will move", event_time=now + timedelta(days=900))
+    assert change.created(moved, "n", "offline", now).valid_from == moved.event_time
+    assert change.created(planned, "n", "offline", now).valid_from == planned.sources[0].timestamp
+
+
+@pytest.mark.parametrize(("known", "proposed", "kept"), [(0.5, 0.9, 0.9), (0.9, 0.5, 0.9)])
+def test_reinforcing_never_lowers_importance_or_confidence(
+    known: float, proposed: float, kept: float, candidate: MakeCandidate, memory: MakeMemory, now: datetime
+) -> None:
+    before = memory("User has a dog", importance=known, confidence=known)
+    after = change.reinforced(before, candidate("User has a dog", importance=proposed, confidence=proposed), now)
+    assert (after.importance, after.confidence) == (kept, kept)
+
+
+def test_reinforcing_counts_and_adds_messages_tags_and_kinds_without_repeats(
+    candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
+) -> None:
+    before = memory("User has a dog", sources=(source(1),), tags=("pets",), kinds=("pet",))
+    said = candidate("User has a dog", sources=(source(1), source(2), source(2)), tags=("dog", "pets"), kind="event")
+    after = change.reinforced(before, said, now)
+    assert after.sources == (source(1), source(2))
+    assert after.tags == ("pets", "dog")
+    assert (after.kind, after.kinds) == ("fact", ("pet", "event"))
+    assert after.reinforcement_count == 1
+    assert after.last_reinforced_at == source(2).timestamp
+    assert after.text == before.text
+
+
+def test_a_late_repetition_does_not_move_the_last_reinforcement_back(
+    candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
+) -> None:
+    before = memory("User has a dog", last_reinforced_at=source(50).timestamp)
+    after = change.reinforced(before, candidate("User has a dog", at=20), now)
+    assert after.last_reinforced_at == source(50).timestamp
+
+
+def test_a_superseded_memory_keeps_its_text_and_ends_when_the_new_one_begins(
+    memory: MakeMemory, source: MakeSource, now: datetime
+) -> None:
+    until = source(30).timestamp
+    assert until is not None
+    old, new = memory("User lives in Paris", at=5), memory("User moved to Berlin")
+    after = change.superseded(old, new, until, now)
+    assert (after.status, after.superseded_by, after.text) == ("superseded", new.memory_id, old.text)
+    assert (after.valid_from, after.valid_until) == (source(5).timestamp, until)
+
+
+def test_no_memory_ends_before_it_begins(memory: MakeMemory, source: MakeSource, now: datetime) -> None:
+    early = source(1).timestamp
+    assert early is not None
+    after = change.superseded(memory("User lives in Paris", at=5), memory("x"), early, now)
+    assert after.valid_until == after.valid_from
+
+
+def test_an_update_changes_what_it_names_and_nothing_else(
+    memory: MakeMemory, command: MakeCommand, now: datetime
+) -> None:
+    before = memory("User has a dog", tags=("pets",), context="said in passing")
+    after = change.updated(
+        before, command("update", memory_id=before.memory_id, text="User has two dogs", tags=()), now
+    )
+    assert (after.text, after.tags, after.context) == ("User has two dogs", (), "said in passing")
+    assert after.memory_id == before.memory_id
+
+
+def test_a_deleted_memory_has_no_content_left(memory: MakeMemory, now: datetime) -> None:
+    before = memory("User has a dog", tags=("pets",), context="c", full_text="f", kinds=("pet",))
+    after = change.deleted(before, now)
+    assert (after.text, after.tags, after.context, after.full_text, after.kinds, after.sources) == (
+        *("", (), None, None, (), ()),
+    )
+    assert after.status == "deleted"
+
+
+def test_the_same_command_id_makes_other_memories_in_other_namespaces(command: MakeCommand, now: datetime) -> None:
+    one = change.commanded(command("create", namespace="a"), "text", now)
+    other = change.commanded(command("create", namespace="b"), "text", now)
+    assert one.memory_id != other.memory_id

@@ -1,0 +1,104 @@
+"""Pairs that must stay two memories, and pairs that may become one, whatever their vectors say."""
+
+import pytest
+
+from agents.curation.guards import objection
+
+APART = [
+    # (guard, what is said now, what is known)
+    ("numbers", "User has 3 cats", "User has 2 cats"),
+    ("numbers", "User has three cats", "User has 2 cats"),
+    ("numbers", "User's rent is 1,200 euros", "User's rent is 1,100 euros"),
+    ("numbers", "The budget is $5.50 a day", "The budget is $5.00 a day"),
+    ("numbers", "User has 2 dogs and 3 cats", "User has 3 dogs and 2 cats"),
+    ("numbers", "User was born in 1987", "User was born in the eighties"),
+    ("numbers", "Der Vertrag läuft zwei Jahre", "Der Vertrag läuft drei Jahre"),
+    ("numbers", "El contrato dura dos años", "El contrato dura tres años"),
+    ("numbers", "The meeting is on 2024-05-03", "The meeting is on 2024-05-04"),
+    ("times", "User's birthday is in March", "User's birthday is in April"),
+    ("times", "User plays tennis on Mondays and on Friday", "User plays tennis on Monday"),
+    ("times", "User takes the medicine in the morning", "User takes the medicine in the evening"),
+    ("times", "Das Treffen ist am Dienstag", "Das Treffen ist am Donnerstag"),
+    ("times", "Le rendez-vous est lundi", "Le rendez-vous est jeudi"),
+    ("negation", "User is not allergic to peanuts", "User is allergic to peanuts"),
+    ("negation", "User is allergic to peanuts", "User isn't allergic to peanuts"),
+    ("negation", "User never eats meat", "User eats meat"),
+    ("negation", "User has no children", "User has children"),
+    ("negation", "User takes coffee without sugar", "User takes coffee with sugar"),
+    ("negation", "User does not drink coffee but drinks tea", "User does not drink tea but drinks coffee"),
+    ("negation", "Der Nutzer isst kein Fleisch", "Der Nutzer isst Fleisch"),
+    ("negation", "Der Nutzer ist nicht verheiratet", "Der Nutzer ist verheiratet"),
+    ("negation", "L'utilisateur n'est pas végétarien", "L'utilisateur est végétarien"),
+    ("negation", "L'utilisateur ne fume jamais", "L'utilisateur fume"),
+    ("negation", "El usuario nunca come carne", "El usuario come carne"),
+    ("negation", "El usuario no tiene hijos", "El usuario tiene hijos"),
+    ("preference", "User hates coffee", "User loves coffee"),
+    ("preference", "User dislikes mornings", "User enjoys mornings"),
+    ("preference", "User avoids gluten", "User eats gluten"),
+    ("preference", "L'utilisateur déteste le café", "L'utilisateur aime le café"),
+    ("preference", "El usuario odia el café", "El usuario ama el café"),
+    ("ended", "User no longer works at the bank", "User works at the bank"),
+    ("ended", "User stopped smoking", "User is smoking"),
+    ("ended", "User used to live by the sea", "User lives by the sea"),
+    ("ended", "Der Nutzer raucht nicht mehr", "Der Nutzer raucht"),
+    ("ended", "L'utilisateur ne fume plus", "L'utilisateur fume"),
+    ("opposites", "User is married", "User is divorced"),
+    ("opposites", "User wants detailed answers", "User wants concise answers"),
+    ("opposites", "User wakes at 7 pm", "User wakes at 7am"),
+    ("subject", "User's sister is vegetarian", "User is vegetarian"),
+    ("subject", "User is vegetarian", "User's sister is vegetarian"),
+    ("subject", "Anna likes climbing", "Bob likes climbing"),
+    ("subject", "Anna likes climbing", "User likes climbing"),
+    ("subject", "Die Schwester des Nutzers ist Ärztin", "Der Bruder des Nutzers ist Ärztin"),
+    ("names", "User works at Google", "User works at Amazon"),
+    ("names", "User moved from Berlin to Paris", "User moved from Paris to Berlin"),
+    ("names", "User lives in São Paulo", "User lives in Rio"),
+    ("names", "User speaks with Ädam", "User speaks with Étienne"),
+    ("order", "User takes tea rather than coffee", "User takes coffee rather than tea"),
+    ("order", "User prefers tea over coffee", "User prefers coffee over tea"),
+    ("object", "User is allergic to peanuts", "User is allergic to walnuts"),
+    ("object", "User likes hiking", "User likes climbing"),
+    ("object", "User works as a nurse", "User works as a teacher"),
+    ("object", "User prefers dark chocolate", "User prefers milk chocolate"),
+]
+
+TOGETHER = [
+    ("User lives in Berlin", "The user lives in Berlin."),
+    ("User is living in Berlin", "User lives in Berlin"),
+    ("User has two cats", "User has 2 cats"),
+    ("User's rent is 1200 euros", "User's rent is 1,200 euros"),
+    ("User has cats", "User has 2 cats"),
+    ("User does not like coffee", "User dislikes coffee"),
+    ("User doesn't eat meat", "User never eats meat"),
+    ("User no longer smokes", "User stopped smoking"),
+    ("User enjoys hiking", "User likes hiking"),
+    ("User likes mountain hikes", "User enjoys hiking in the mountains"),
+    ("User works as a nurse", "User is employed as a nurse"),
+    ("User lives in Berlin", "User lives in Berlin, Germany"),
+    ("Der Nutzer isst kein Fleisch", "Der Nutzer isst niemals Fleisch"),
+    ("User's sister lives in Rome", "User's sister is living in Rome"),
+    ("User may travel for work", "User might travel for work"),
+    ("He likes tea", "User likes tea"),
+    ("The meeting is on Monday", "The meeting takes place on Monday"),
+]
+
+
+@pytest.mark.parametrize(("guard", "candidate", "memory"), APART)
+def test_what_differs_in_meaning_is_objected_to(guard: str, candidate: str, memory: str) -> None:
+    assert objection(candidate, memory) == guard
+
+
+@pytest.mark.parametrize(("candidate", "memory"), TOGETHER)
+def test_another_way_to_say_the_same_is_not_objected_to(candidate: str, memory: str) -> None:
+    assert objection(candidate, memory) is None
+
+
+def test_a_candidate_that_says_less_than_the_memory_may_be_folded_into_it_but_not_one_that_says_more() -> None:
+    short, long = "User runs 10 km", "User runs 10 km with Bob on Sunday"
+    assert objection(short, long) is None
+    assert objection(long, short) == "times"
+
+
+@pytest.mark.parametrize("text", ["", "?!", "🙂", "日本語のテキスト", "عربي", "x" * 5_000, "User\x00likes\ufffdtea"])
+def test_any_text_agrees_with_itself(text: str) -> None:
+    assert objection(text, text) is None

@@ -1,0 +1,122 @@
+from collections.abc import Callable
+from datetime import datetime
+
+import numpy as np
+
+from agents.curation.ledger import Ledger
+from agents.curation.obey import obey
+from agents.curation.settle import settle
+from schemas.memories import Memory
+from schemas.policies import DEFAULT_POLICY
+from schemas.requests import Candidate, CandidateBatch, Command
+from sinks.vectors import Neighbour, Vector
+
+MakeCandidate = Callable[..., Candidate]
+MakeMemory = Callable[..., Memory]
+MakeBatch = Callable[..., CandidateBatch]
+MakeCommand = Callable[..., Command]
+
+
+def towards(*components: float) -> Vector:
+    return np.array(components, np.float32)
+
+
+EAST, NORTH = towards(1, 0), towards(0, 1)
+
+
+def test_sequences_and_versions_go_up_by_one(memory: MakeMemory, command: MakeCommand, now: datetime) -> None:
+    known = memory("User has a dog", version=4)
+    ledger = Ledger("n", 7, [known])
+    for name in ("a", "b"):
+        obey(ledger, command("update", memory_id=known.memory_id, text=name), EAST, now)
+    assert [(entry.after.sequence, entry.after.version) for entry in ledger.entries] == [(8, 5), (9, 6)]
+    assert [entry.before and entry.before.text for entry in ledger.entries] == ["User has a dog", "a"]
+
+
+def test_a_duplicate_within_a_batch_is_folded(candidate: MakeCandidate, batch: MakeBatch, now: datetime) -> None:
+    ledger = Ledger("n", 0)
+    first, second = candidate("User likes hiking", at=1), candidate("User enjoys hiking", at=2)
+    for said in (first, second):
+        settle(ledger, batch(first, second), said, EAST, (), DEFAULT_POLICY, now)
+    assert [entry.change for entry in ledger.entries] == ["created", "reinforced"]
+    assert len({entry.after.memory_id for entry in ledger.entries}) == 1
+
+
+def test_what_a_batch_superseded_is_not_reinforced_by_it(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    known = memory("User lives in Paris")
+    ledger = Ledger("n", 1, [known])
+    moved = candidate("User moved to Berlin", contradicts=known.memory_id)
+    again = candidate("User lives in Paris", at=20)
+    found = (Neighbour(known.memory_id, 1.0),)
+    settle(ledger, batch(), moved, NORTH, found, DEFAULT_POLICY, now)
+    ruling = settle(ledger, batch(), again, EAST, found, DEFAULT_POLICY, now)
+    assert ruling.result == "created"
+    assert [entry.change for entry in ledger.entries] == ["created", "superseded", "created"]
+
+
+def test_the_index_may_name_memories_of_other_namespaces_or_none_at_all(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    foreign = memory("User likes hiking", namespace="other")
+    ledger = Ledger("n", 0, [foreign])
+    found = (Neighbour(foreign.memory_id, 1.0), Neighbour("unknown", 1.0))
+    said = candidate("User likes hiking", contradicts=foreign.memory_id)
+    assert settle(ledger, batch(), said, EAST, found, DEFAULT_POLICY, now).result == "created"
+    assert all(entry.after.memory_id != foreign.memory_id for entry in ledger.entries)
+
+
+def test_a_candidate_that_was_settled_under_another_request_changes_nothing(
+    candidate: MakeCandidate, batch: MakeBatch, now: datetime
+) -> None:
+    ledger, said = Ledger("n", 0), candidate("User likes hiking")
+    settle(ledger, batch(), said, EAST, (), DEFAULT_POLICY, now)
+    ruling = settle(ledger, batch(), said, EAST, (), DEFAULT_POLICY, now)
+    assert (ruling.result, len(ledger.entries)) == ("dropped", 1)
+
+
+def test_the_words_of_a_folded_candidate_are_kept_in_the_reason(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    known = memory("User likes hiking")
+    ledger = Ledger("n", 1, [known])
+    found = (Neighbour(known.memory_id, 0.9),)
+    settle(ledger, batch(), candidate("User enjoys hiking"), EAST, found, DEFAULT_POLICY, now)
+    assert ledger.entries[0].cause.reason == "cosine 0.900: User enjoys hiking"
+
+
+def test_creating_by_command_what_is_known_reinforces_it(
+    memory: MakeMemory, command: MakeCommand, now: datetime
+) -> None:
+    known = memory("User has a dog", tags=("pets",))
+    ledger = Ledger("n", 1, [known])
+    outcome = obey(ledger, command("create", text="user has a DOG!", tags=("dog",)), EAST, now)
+    assert (outcome.status, outcome.change, outcome.memory_id) == ("accepted", "reinforced", known.memory_id)
+    assert ledger.entries[0].after.tags == ("pets", "dog")
+    assert ledger.entries[0].after.text == "User has a dog"
+
+
+def test_commands_that_cannot_be_carried_out_are_rejected_with_a_reason(
+    memory: MakeMemory, command: MakeCommand, now: datetime
+) -> None:
+    gone, foreign = memory("gone", status="deleted"), memory("foreign", namespace="other")
+    old = memory("old", status="superseded")
+    ledger = Ledger("n", 1, [gone, foreign, old])
+    refused = [
+        command("create"),
+        command("create", text=" "),
+        command("update", text="x"),
+        command("update", memory_id=old.memory_id, text="x"),
+        *(command("delete", memory_id=each) for each in (gone.memory_id, foreign.memory_id, "unknown", None)),
+    ]
+    outcomes = [obey(ledger, each, EAST, now) for each in refused]
+    assert {outcome.status for outcome in outcomes} == {"rejected"}
+    assert all(outcome.reason for outcome in outcomes)
+    assert not ledger.entries
+
+
+def test_a_superseded_memory_can_be_deleted(memory: MakeMemory, command: MakeCommand, now: datetime) -> None:
+    old = memory("old", status="superseded")
+    outcome = obey(Ledger("n", 1, [old]), command("delete", memory_id=old.memory_id), None, now)
+    assert (outcome.status, outcome.change) == ("accepted", "deleted")

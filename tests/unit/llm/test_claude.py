@@ -1,0 +1,210 @@
+"""The Claude provider, through the real SDK, against a local Messages server with the API's faults."""
+
+import json
+
+import pytest
+
+from agents.llm.claude import LARGER_MAX_TOKENS, MAX_TOKENS, ClaudeProvider
+from schemas.errors import Misconfigured, Rejected, Retryable
+from tests.messages_server import KEY, MessagesServer
+from tests.slices import knowing, slice_of
+
+SLICE = slice_of("I am allergic to peanuts.", "I prefer tea over coffee.")
+
+
+def provider_at(server: MessagesServer, model: str = "claude-test-1", key: str = KEY, **settings: float) -> ClaudeProvider:
+    return ClaudeProvider(model, api_key=key, base_url=server.url, timeout_s=settings.get("timeout_s", 5.0), max_retries=int(settings.get("max_retries", 2)))
+
+
+def draft(**changed: object) -> dict[str, object]:
+    return {"kind": "fact", "text": "User is allergic to peanuts.", "messages": [1], "confidence": 0.9, **changed}
+
+
+async def test_slice_becomes_proposals_with_the_ids_of_its_messages(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert [(item.text, item.message_ids) for item in answer.proposals] == [
+        ("User is allergic to peanuts.", ("m1",)),
+        ("User prefers tea over coffee.", ("m2",)),
+    ]
+    assert (answer.provider, answer.model, answer.rejected) == ("claude", "claude-test-1", {})
+
+
+async def test_second_call_reads_the_stable_part_from_the_cache_that_the_first_wrote(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    first = await provider.extract(SLICE, knowing())
+    second = await provider.extract(slice_of("I live in Turin."), knowing())
+    await provider.close()
+    assert first.usage.cache_write_tokens > 0 and first.usage.cache_read_tokens == 0
+    assert second.usage.cache_read_tokens == first.usage.cache_write_tokens and second.usage.cache_write_tokens == 0
+    assert second.usage.input_tokens > 0 and second.usage.output_tokens > 0
+
+
+async def test_related_memories_travel_under_numbers_and_come_back_as_ids(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("text:" + json.dumps({"memories": [draft(contradicts=2), draft(text="User eats nuts.", repeats=9)]}))
+    answer = await provider.extract(SLICE, knowing("User likes chess.", "User eats peanuts."))
+    await provider.close()
+    assert answer.proposals[0].contradicts == "User eats peanuts."
+    assert answer.proposals[1].repeats is None
+    assert '"id":2' in server.seen[0]["messages"][0]["content"]
+
+
+async def test_empty_answer_means_that_nothing_was_worth_keeping(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    answer = await provider.extract(slice_of("Thanks, bye!"), knowing())
+    await provider.close()
+    assert answer.proposals == () and answer.rejected == {}
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("fault", ["rate_limited", "server_error", "overloaded"])
+async def test_passing_fault_is_retried_by_the_client(server: MessagesServer, fault: str) -> None:
+    provider = provider_at(server)
+    server.script(fault)
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(answer.proposals) == 2
+    assert len(server.seen) == 2
+
+
+@pytest.mark.parametrize("fault", ["rate_limited", "server_error", "overloaded", "no_credit"])
+async def test_lasting_outage_is_retryable(server: MessagesServer, fault: str) -> None:
+    provider = provider_at(server, max_retries=1)
+    server.script(fault, fault)
+    with pytest.raises(Retryable, match="Claude answered"):
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+
+
+async def test_time_out_is_retryable(server: MessagesServer) -> None:
+    provider = provider_at(server, timeout_s=0.1, max_retries=0)
+    server.script("slow")
+    with pytest.raises(Retryable):
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+
+
+async def test_wait_that_the_server_asks_for_is_bounded() -> None:
+    async with MessagesServer(retry_after="3600") as server:
+        provider = provider_at(server, timeout_s=0.2, max_retries=1)
+        server.script("rate_limited")
+        with pytest.raises(Retryable, match=r"within 0\.4 s"):
+            await provider.extract(SLICE, knowing())
+        await provider.close()
+
+
+async def test_unreachable_server_is_retryable(server: MessagesServer) -> None:
+    provider = provider_at(server, max_retries=0)
+    await server.stop()
+    with pytest.raises(Retryable, match="could not be reached"):
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [("bad_request", "refused_request"), ("too_large", "too_large"), ("refusal", "refused"), ("context_exceeded", "too_large")],
+)
+async def test_slice_that_can_never_be_answered_is_rejected(server: MessagesServer, fault: str, reason: str) -> None:
+    provider = provider_at(server)
+    server.script(fault)
+    with pytest.raises(Rejected) as caught:
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert caught.value.reason == reason
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("fault", ["unauthorized", "forbidden", "not_found", "no_structured_outputs"])
+async def test_wrong_key_or_model_is_misconfigured(server: MessagesServer, fault: str) -> None:
+    provider = provider_at(server)
+    server.script(fault)
+    with pytest.raises(Misconfigured):
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+
+
+async def test_unknown_model_is_named_in_the_error(server: MessagesServer) -> None:
+    provider = provider_at(server, model="claude-of-tomorrow")
+    with pytest.raises(Misconfigured, match="claude-of-tomorrow"):
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+
+
+async def test_truncated_answer_is_asked_again_with_more_room(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("truncated")
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(answer.proposals) == 2
+    assert [body["max_tokens"] for body in server.seen] == [MAX_TOKENS, LARGER_MAX_TOKENS]
+    assert answer.usage.cache_read_tokens > 0 and answer.usage.cache_write_tokens > 0
+
+
+async def test_answer_truncated_twice_is_rejected(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("truncated", "truncated")
+    with pytest.raises(Rejected) as caught:
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert caught.value.reason == "truncated"
+
+
+@pytest.mark.parametrize("reply", ["I have extracted two memories.", '{"facts": []}', "", '{"memories": "none"}', "[1"])
+async def test_unreadable_answer_is_repaired_once(server: MessagesServer, reply: str) -> None:
+    provider = provider_at(server)
+    server.script(f"text:{reply}")
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(answer.proposals) == 2
+    assert [message["role"] for message in server.seen[1]["messages"]] == ["user", "assistant", "user"]
+
+
+async def test_answer_unreadable_twice_is_rejected_and_not_taken_for_an_empty_one(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("text:sorry", "text:still sorry")
+    with pytest.raises(Rejected) as caught:
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert caught.value.reason == "unreadable"
+
+
+async def test_what_is_valid_in_a_broken_answer_is_kept_after_the_repair_failed(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    broken = f'text:Here you are: {{"memories": [{json.dumps(draft())}, {{"kind": "fact", "te'
+    server.script(broken, "text:no")
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert [item.text for item in answer.proposals] == ["User is allergic to peanuts."]
+    assert answer.rejected == {"unreadable": 1}
+
+
+async def test_key_appears_in_no_repr_and_no_error(server: MessagesServer) -> None:
+    provider = provider_at(server, key="sk-ant-EXAMPLE-another-0000")
+    with pytest.raises(Misconfigured) as caught:
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert "EXAMPLE-another" not in repr(provider) + repr(caught.value) + repr(caught.value.__cause__)
+
+
+async def test_base_url_of_the_environment_is_honoured(server: MessagesServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    provider = ClaudeProvider("claude-test-1")
+    assert await provider.available()
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(answer.proposals) == 2
+
+
+async def test_provider_without_credentials_is_not_available(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    provider = ClaudeProvider("claude-test-1", base_url="http://127.0.0.1:9")
+    assert not await provider.available()
+    with pytest.raises(Misconfigured):
+        await provider.extract(SLICE, knowing())
+    await provider.close()
