@@ -23,7 +23,7 @@ STAGE = "extraction"
 
 
 class ExtractionAgent:
-    """`in_flight` bounds the requests taken on at a time, waiting ones included. `worker` names this process."""
+    """`in_flight` bounds the batches taken on at a time, waiting ones included. `worker` names this process."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class ExtractionAgent:
         worker: str,
         clock: Callable[[], datetime],
         *,
-        in_flight: int = 64,
+        in_flight: int = 8,
     ) -> None:
         self._app = app
         self._extractor = extractor
@@ -83,10 +83,12 @@ class ExtractionAgent:
         try:
             await self._extractor.extract(request, owner, lambda: batch.held)
         except Rejected as rejected:
-            await self._give_up(record, request, rejected)
+            await self._give_up(batch, record, request, rejected)
 
-    async def _give_up(self, record: Any, request: ExtractionRequest, rejected: Rejected) -> None:
+    async def _give_up(self, batch: Batch, record: Any, request: ExtractionRequest, rejected: Rejected) -> None:
         """The dead letter holds the whole slice, so it can be replayed; the window need not keep it."""
+        if not batch.held:
+            return
         await self._extractions.fail(request.request_id, str(rejected))
         told = WindowControl(
             conversation_id=request.conversation_id,
@@ -101,7 +103,8 @@ class ExtractionAgent:
             value=codec.encode(told),
             partition=request.partition,
         )
-        await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock()), control])
+        if batch.held:
+            await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock()), control])
 
 
 def position(record: Any) -> tuple[str, int, int]:

@@ -9,6 +9,7 @@ from datetime import datetime
 from agents.llm.port import Answer, Context, Proposal, Provider
 from agents.related import RelatedMemories
 from schemas import codec, ids, topics
+from schemas.errors import Retryable
 from schemas.policies import Policies
 from schemas.records import Outgoing, Publisher
 from schemas.requests import Candidate, CandidateBatch, ExtractionRequest, Source
@@ -88,8 +89,11 @@ class Extractor:
 
         async def renew() -> None:
             while True:
-                await asyncio.sleep(LEASE_S / 3)
-                await self._extractions.renew(request_id, owner, LEASE_S)
+                await asyncio.sleep(LEASE_S / 4)
+                try:
+                    await self._extractions.renew(request_id, owner, LEASE_S)
+                except Retryable as exc:
+                    log.warning("a lease could not be renewed, trying again: %s", exc)
 
         renewing = asyncio.create_task(renew())
         try:
@@ -99,9 +103,6 @@ class Extractor:
             raise
         finally:
             renewing.cancel()
-            (ended,) = await asyncio.gather(renewing, return_exceptions=True)
-            if isinstance(ended, Exception):
-                log.warning("a lease could not be renewed: %s", ended)
 
 
 def candidates(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:

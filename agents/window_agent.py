@@ -10,7 +10,7 @@ from agents.dead_letters import dead_letter
 from agents.window_cache import WindowCache
 from schemas import codec, topics
 from schemas.errors import Rejected
-from schemas.messages import ConversationEnded, Message
+from schemas.messages import ConversationEnded, Message, Scope
 from schemas.policies import Policies, Policy
 from schemas.records import Outgoing, Publisher
 from schemas.requests import ExtractionRequest, WindowControl
@@ -18,7 +18,7 @@ from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
 from streams.windows.tokens import TokenCount
-from streams.windows.window import Window
+from streams.windows.window import Window, merged
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,8 @@ class WindowAgent:
         for record, message in self._decoded(batch, Message, effects):
             window = self._cache.window(message.conversation_id, batch.partition)
             tokens = self._count_tokens(message.content)
-            window.add(message, record.offset, tokens, self._policy(window), now)
+            policy = self._policies.match(merged(window.head.scope, Scope.of(message)))
+            window.add(message, record.offset, tokens, policy, now)
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)
         for window in self._cache.ready(batch.partition, read_to, now):

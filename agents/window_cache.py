@@ -103,8 +103,9 @@ class WindowCache:
     def _set_alarm(self, partition: int, window: Window) -> None:
         conversation_id = window.head.scope.conversation_id
         alarm = window.alarm(self._policy(window))
-        self._alarms.setdefault(partition, {})[conversation_id] = alarm
-        if alarm.at is not None:
+        alarms = self._alarms.setdefault(partition, {})
+        known, alarms[conversation_id] = alarms.get(conversation_id), alarm
+        if alarm.at is not None and (known is None or known.at != alarm.at):
             heapq.heappush(self._times.setdefault(partition, []), (alarm.at, conversation_id))
         held = self._held.setdefault(partition, set())
         held.discard(conversation_id)

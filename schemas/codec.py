@@ -9,6 +9,8 @@ from schemas.errors import Rejected
 
 T = TypeVar("T")
 
+DEEPEST = 100  # levels; orjson reads 1,024 of them but writes only 254, and what is read here is written again
+
 
 def encode(value: Any) -> bytes:
     """Compact UTF-8 JSON of a Struct, or of builtins; datetimes as RFC 3339."""
@@ -25,9 +27,23 @@ def parse(data: bytes | None) -> Any:
     if data is None:
         raise Rejected("undecodable", "the record has no value")
     try:
-        return orjson.loads(data)
+        value = orjson.loads(data)
     except orjson.JSONDecodeError as exc:
         raise Rejected("undecodable", f"not JSON: {exc}") from exc
+    if data.count(b"[") + data.count(b"{") > DEEPEST and depth(value) > DEEPEST:
+        raise Rejected("invalid", f"nested deeper than {DEEPEST} levels")
+    return value
+
+
+def depth(value: Any) -> int:
+    """Levels of nesting: 0 for a scalar, 1 for a flat list or object."""
+    deepest, waiting = 0, [(value, 1)]
+    while waiting:
+        each, level = waiting.pop()
+        if isinstance(each, dict | list):
+            deepest = max(deepest, level)
+            waiting += [(inner, level + 1) for inner in (each.values() if isinstance(each, dict) else each)]
+    return deepest
 
 
 def shaped(value: Any, shape: type[T]) -> T:

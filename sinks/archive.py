@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from schemas.codec import shaped
 from schemas.messages import Message
-from sinks.postgres import Pool, translated
+from sinks.postgres import Pool, storable, translated
 from sinks.queries import query
 
 
@@ -54,11 +54,12 @@ class Archive:
 def row(archived: ArchivedMessage) -> tuple[Any, ...]:
     """The columns in the statement's order; the content has a column of its own and is left out of the body."""
     said = archived.message
-    return (
+    values = (
         *(said.conversation_id, said.message_id, archived.partition, archived.position),
         *(said.tenant_id, said.app_id, said.user_id, said.agent_id, said.mode),
         *(said.role, said.content, said.timestamp, msgspec.structs.replace(said, content="")),
     )
+    return tuple(storable(value) if isinstance(value, str) else value for value in values)
 
 
 def found(rows: Iterable[Any]) -> tuple[ArchivedMessage, ...]:

@@ -70,7 +70,7 @@ async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_ti
 
 
 async def set_codecs(connection: Connection) -> None:
-    """jsonb as Structs or builtins in and builtins out; text without NUL."""
+    """jsonb as Structs or builtins in and builtins out; text without NUL. Arrays of text bypass this: use `storable`."""
     await connection.set_type_codec(
         "jsonb", schema="pg_catalog", format="binary", encoder=encode_jsonb, decoder=decode_jsonb
     )

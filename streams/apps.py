@@ -74,7 +74,9 @@ def stage_app(
             topics.physical,
             max_request_bytes=topics.own_message_bytes,
         )
-        app.checkpointer = Checkpointer(changelog, app.fence, interval_s=cluster.checkpoint_interval_s)
+        app.checkpointer = Checkpointer(
+            changelog, app.fence, app.checkpoint_failed, interval_s=cluster.checkpoint_interval_s
+        )
         app.Table(WINDOWS_TABLE, partitions=partitions, key_type=bytes, value_type=bytes)
     return app
 

@@ -3,6 +3,7 @@ rules, counts its prompt cache, and has the API's faults on demand. It listens o
 
 import asyncio
 import json
+import re
 from collections import deque
 from datetime import datetime
 from types import TracebackType
@@ -17,6 +18,7 @@ from schemas.requests import SliceMessage
 
 KEY = "sk-ant-EXAMPLE-not-a-key-0000"
 MODELS = ("claude-test-1", "claude-test-2")
+VERSION = re.compile(r"\d{4}-\d{2}-\d{2}")
 CHARS_PER_TOKEN = 4
 # Status, error type and message as the API words them.
 FAULTS = {
@@ -76,7 +78,9 @@ class MessagesServer:
         await self.start()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         await self.stop()
 
     async def _answer(self, request: web.Request) -> web.Response:
@@ -139,10 +143,11 @@ def tokens(text: str) -> int:
 
 
 def wrong_headers(request: web.Request) -> tuple[int, str, str] | None:
-    if request.headers.get("x-api-key") != KEY:
+    # The API takes the key under either name; which one the SDK uses depends on its version.
+    if KEY not in (request.headers.get("x-api-key"), request.headers.get("authorization", "").removeprefix("Bearer ")):
         return FAULTS["unauthorized"]
-    if request.headers.get("anthropic-version") != "2023-06-01":
-        return 400, "invalid_request_error", "anthropic-version: header is required"
+    if not VERSION.fullmatch(request.headers.get("anthropic-version", "")):
+        return 400, "invalid_request_error", "anthropic-version: header is required, a date"
     if request.content_type != "application/json":
         return 400, "invalid_request_error", "content-type: must be application/json"
     return None

@@ -14,7 +14,12 @@ BERLIN = "Europe/Berlin"
 
 
 def said(
-    content: str, number: int = 1, role: Role = "user", at: datetime = MONDAY, zone: str | None = BERLIN, language: str | None = None
+    content: str,
+    number: int = 1,
+    role: Role = "user",
+    at: datetime = MONDAY,
+    zone: str | None = BERLIN,
+    language: str | None = None,
 ) -> SliceMessage:
     return SliceMessage(
         message_id=f"m{number}",

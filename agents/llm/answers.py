@@ -57,7 +57,7 @@ class Unfit(Exception):
 def check(drafts: Iterable[object], request: ExtractionRequest, context: Context) -> Checked:
     """Drafts (Draft, or builtins out of JSON) as proposals about this slice.
 
-    Reasons: `schema`, `provenance` (no message of the slice), `range`, `kind`, `empty`, `length`, `secret` (nothing left
+    Reasons: `schema`, `provenance` (no user's message of the slice), `range`, `kind`, `empty`, `length`, `secret` (nothing left
     beside a credential). Repeats are folded and count as nothing. Related numbers that name no memory are dropped.
     """
     kept: list[Proposal] = []
@@ -108,9 +108,12 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context) -> Prop
 
 
 def cited(numbers: list[int], messages: tuple[SliceMessage, ...]) -> list[SliceMessage]:
-    """The messages of the slice that the numbers name; others are passed over, and none at all is no provenance."""
+    """The messages of the slice that the numbers name; others are passed over.
+
+    One of them must be a user's: what assistants, systems and tools say is no memory, however well it is cited.
+    """
     found = [messages[number - 1] for number in numbers if 1 <= number <= len(messages)]
-    if not found:
+    if not any(message.role == "user" for message in found):
         raise Unfit("provenance")
     return found
 

@@ -10,7 +10,7 @@ from agents.llm.claude_errors import translated
 from agents.llm.port import Answer, Context, Usage
 from agents.llm.prompts import STABLE, answer_schema, data_part, policy_part
 from agents.llm.replies import Reply, read_reply
-from schemas.errors import Rejected, Retryable
+from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.requests import ExtractionRequest
 
 MAX_TOKENS = 2_048
@@ -52,6 +52,8 @@ class ClaudeProvider:
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Raises as the port says; `unreadable` and `truncated` are reasons of Rejected after the second attempt."""
+        if not await self.available():
+            raise Misconfigured("no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`")
         asked: list[MessageParam] = [{"role": "user", "content": data_part(request, context)}]
         message = await self._ask(asked, context, MAX_TOKENS)
         usage = billed(message)

@@ -52,7 +52,7 @@ def assigned(match: re.Match[str], found: Counter[str]) -> str:
 
 def card(match: re.Match[str], found: Counter[str]) -> str:
     digits = re.sub(r"\D", "", match[0])
-    if len(set(digits)) < 3 or not passes_luhn(digits):
+    if len(set(digits)) < 2 or not passes_luhn(digits):
         return match[0]
     found["CARD_NUMBER"] += 1
     return "[CARD_NUMBER]"

@@ -44,7 +44,7 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         "PASSWORD",
         re.compile(
             r"(?P<keep>\b(?:password|passwd|pwd|passphrase|passcode|passwort|kennwort|mot de passe"
-            r"|contraseña|clave)\b[\"']?\s*(?:for [\w.@-]+ )?(?:[:=]|\b(?:is|was|ist|lautet|est"
+            r"|contraseña|clave)\b[\"']?\s*(?:for (?:the |my )?[\w.@-]+ )?(?:[:=]|\b(?:is|was|ist|lautet|est"
             r"|es)\b\s*:?)\s*[\"'`]?)"
             r"(?P<secret>(?!(?:not|too|wrong|incorrect|invalid|expired|required|missing|reset|weak|strong"
             r"|stored|managed|set|the|in|a|an|on|never|always|still|now|being|falsch|abgelaufen|incorrecta?"

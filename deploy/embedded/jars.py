@@ -80,7 +80,13 @@ def classpath(
     Processes may share a cache. Raises EmbeddedPartFailed when a download fails or a checksum differs.
     """
     wanted = locked() if jars is None else jars
-    cache_dir.mkdir(parents=True, exist_ok=True)
+    try:
+        cache_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as exc:
+        remedy = "Choose a directory that can be written."
+        raise EmbeddedPartFailed(
+            "kafka jars", f"the cache {cache_dir} cannot be used ({exc.strerror})", remedy
+        ) from exc
     report = progress or (lambda _done, _total, _name: None)
     if any(not present(cache_dir, jar) for jar in wanted):
         with exclusive(cache_dir / ".lock"), tempfile.TemporaryDirectory(dir=cache_dir, prefix=".fetch-") as staging:

@@ -7,6 +7,7 @@ from typing import Any
 
 import faust
 
+from schemas.errors import Retryable
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.consumer import FencedTransport
 from streams.delivery.fence import Fence, Phase
@@ -37,6 +38,20 @@ class StageApp(faust.App):
         await self.checkpointer.restore(partitions)
         if self._checkpointing is None:
             self._checkpointing = asyncio.create_task(self.checkpointer.run(), name=f"{self.conf.id}-checkpoints")
+
+    def checkpoint_failed(self, error: BaseException) -> None:
+        """An answer in doubt begins the epoch anew, which reads what arrived; anything else stops the worker."""
+        if isinstance(error, Retryable):
+            log.warning("%s: %s; the epoch begins anew", self.conf.id, error)
+            self.loop.create_task(self._begin_anew())
+        else:
+            log.error("%s: a checkpoint failed for good, this worker stops", self.conf.id, exc_info=error)
+            self.loop.create_task(self.crash(error))
+
+    async def _begin_anew(self) -> None:
+        if not self.rebalancing and not self.should_stop:
+            await self._consumer.end_epoch(0.0)
+            self.tables.recovery.signal_recovery_start.set()
 
     async def settle(self) -> None:
         """Makes safe what was applied in the closing epoch."""

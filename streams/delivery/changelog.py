@@ -13,11 +13,10 @@ from typing import Any, Protocol
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import (
     InvalidProducerEpoch,
-    InvalidProducerIdMapping,
-    InvalidTxnState,
     KafkaError,
-    OutOfOrderSequenceNumber,
+    MessageSizeTooLargeError,
     ProducerFenced,
+    TopicAuthorizationFailedError,
 )
 
 from schemas.errors import MemstreamError, Retryable
@@ -25,6 +24,9 @@ from schemas.records import Outgoing
 from streams.delivery.ledger import Checkpoint, Rows
 
 log = logging.getLogger(__name__)
+
+# No repetition mends these: they must stop the worker.
+UNSENDABLE = (MessageSizeTooLargeError, TopicAuthorizationFailedError)
 
 Restore = Callable[[int, Rows], None]
 
@@ -40,7 +42,10 @@ class Changelog(Protocol):
         """Takes the partitions over: from here on nobody else's checkpoint can arrive. Raises Retryable."""
 
     async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
-        """Returns the changelog offset after the checkpoint. Raises Fenced, or Retryable when it may not have arrived."""
+        """Returns the changelog offset after the checkpoint. Raises Fenced when somebody else owns the partition, and
+        Retryable when nobody can tell whether it arrived: then only `open` and `read` tell, so the epoch must be begun
+        anew. Taking the partition over again without reading would overwrite what a new owner has done meanwhile.
+        """
 
     async def read(self, starts: Mapping[int, int], restore: Restore) -> dict[int, int]:
         """Hands over all rows from each partition's start on, in order; returns the offsets after them. Raises Retryable."""
@@ -97,18 +102,15 @@ class KafkaChangelog:
             raise Retryable(f"cannot take over partition {partition} of {self._topic}: {exc!r}") from exc
 
     async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
-        if partition not in self._producers:
-            await self._take_over(partition)  # the last transaction left its producer in doubt
         producer = self._producers[partition]
         try:
             async with asyncio.timeout(self._timeout_s):
                 return await self._transaction(producer, partition, checkpoint)
-        except (ProducerFenced, InvalidProducerEpoch, InvalidProducerIdMapping) as exc:
-            await self._drop(partition)
+        except (ProducerFenced, InvalidProducerEpoch) as exc:
             raise Fenced(f"partition {partition} of {self._topic} has a new owner") from exc
-        except (KafkaError, TimeoutError, OSError, InvalidTxnState, OutOfOrderSequenceNumber) as exc:
-            # Whether the broker has it is unknown. A new producer ends the old transaction; sending again is idempotent.
-            await self._drop(partition)
+        except UNSENDABLE:
+            raise
+        except (KafkaError, TimeoutError, OSError) as exc:
             raise Retryable(f"checkpoint of partition {partition} of {self._topic} failed: {exc!r}") from exc
 
     async def _transaction(self, producer: AIOKafkaProducer, partition: int, checkpoint: Checkpoint) -> int:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
-from schemas.errors import Retryable
 from schemas.records import Outgoing
 from streams.delivery.batch import Batch
 from streams.delivery.changelog import Changelog, Fenced
 from streams.delivery.fence import Fence
-from streams.delivery.ledger import Checkpoint, Ledger, Rows
+from streams.delivery.ledger import Ledger, Rows
 
 log = logging.getLogger(__name__)
 
@@ -22,9 +21,7 @@ class Counters(Struct):
 
     checkpoints: int = 0
     rows: int = 0
-    retried: int = 0
     fenced: int = 0
-    abandoned: int = 0
     last_duration_s: float = 0.0
 
 
@@ -32,6 +29,7 @@ class Checkpointer:
     """Owns the ledgers of a table's partitions and their way to the changelog.
 
     `interval_s` is the time between checkpoints of a partition that has changes; `ask` brings the next one forward.
+    A checkpoint that fails shuts the fence and is told to `on_failure`: Retryable means that the epoch must be begun anew.
     `max_pending_bytes` bounds what a partition may have applied and not yet made safe: `room` waits above it.
     """
 
@@ -39,18 +37,18 @@ class Checkpointer:
         self,
         changelog: Changelog,
         fence: Fence,
+        on_failure: Callable[[BaseException], None],
         *,
         interval_s: float = 0.5,
         asked_interval_s: float = 0.02,
-        retry_interval_s: float = 0.5,
         max_pending_bytes: int = 16_777_216,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._changelog = changelog
         self._fence = fence
+        self._on_failure = on_failure
         self._interval_s = interval_s
         self._asked_interval_s = asked_interval_s
-        self._retry_interval_s = retry_interval_s
         self._max_pending_bytes = max_pending_bytes
         self._clock = clock
         self._ledgers: dict[int, Ledger] = {}
@@ -107,6 +105,8 @@ class Checkpointer:
             self._start_due()
 
     def _start_due(self) -> None:
+        if not self._fence.holds(self._fence.epoch):
+            return
         for partition, ledger in self._ledgers.items():
             if ledger.dirty and partition not in self._running:
                 task = asyncio.create_task(self._checkpoint(partition, ledger), name=f"checkpoint-{partition}")
@@ -116,33 +116,25 @@ class Checkpointer:
     def _finished(self, partition: int, task: asyncio.Task[None]) -> None:
         del self._running[partition]
         self._progress.set()
-        if not task.cancelled() and task.exception() is not None:
-            log.error("checkpoint of partition %d failed for good", partition, exc_info=task.exception())
+        if not task.cancelled() and (error := task.exception()) is not None:
             self._fence.shut()
+            self._on_failure(error)
 
     async def _checkpoint(self, partition: int, ledger: Ledger) -> None:
+        """Raises Retryable when the broker's answer is in doubt, and whatever no repetition mends."""
         epoch = self._fence.epoch
+        if not self._fence.holds(epoch):
+            return
+        begun = self._clock()
         checkpoint = ledger.leave()
         try:
-            await self._send(partition, ledger, checkpoint, epoch)
+            safe_to = await self._changelog.commit(partition, checkpoint)
         except Fenced:
             self.counters.fenced += 1
             if self._fence.holds(epoch):
                 log.warning("partition %d was taken over by another worker: waiting for the rebalance", partition)
                 self._fence.shut()
-        except Retryable as exc:
-            self.counters.retried += 1
-            log.warning("%s; it will be sent again while the partition is held", exc)
-            await asyncio.sleep(self._retry_interval_s)
-            if self._fence.holds(epoch):
-                ledger.returned()
-
-    async def _send(self, partition: int, ledger: Ledger, checkpoint: Checkpoint, epoch: int) -> None:
-        if not self._fence.holds(epoch):
-            self.counters.abandoned += 1
             return
-        begun = self._clock()
-        safe_to = await self._changelog.commit(partition, checkpoint)
         if not self._fence.holds(epoch):
             return  # it is in the changelog; this epoch's ledger is forgotten and will be read from there
         ledger.arrived(safe_to)

@@ -13,7 +13,7 @@ from typing import Any
 import aiokafka
 from aiokafka.errors import ConsumerStoppedError
 from faust.transport.drivers import aiokafka as driver
-from faust.types import TP
+from faust.types import TP, ConsumerMessage
 
 from schemas.errors import Retryable
 from streams.delivery.batch import Batch
@@ -199,7 +199,7 @@ class FencedConsumer(driver.Consumer):
     async def _deliver(self, tp: TP, read: Read) -> None:
         extent = self.positions.take(tp, read)
         self.skipped_offsets += read.end - read.start - len(read.records)
-        if not read.records:
+        if not read.records and self.app.checkpointer is None:
             self.positions.finish(tp, extent)  # control records alone: nothing to apply, and no lag may stay
             return
 
@@ -207,9 +207,7 @@ class FencedConsumer(driver.Consumer):
             self.positions.finish(tp, extent)
 
         batch = Batch(tp.topic, tp.partition, read.start, read.end, read.records, self.fence, ack)
-        message = self._to_message(tp, read.records[-1])
-        message.value = batch
-        await self.wait_first(self.callback(message), self.suspend_flow.wait())
+        await self.wait_first(self.callback(carrier(tp, batch)), self.suspend_flow.wait())
 
     def read_to(self, topic: str, partition: int, applied: int | None) -> int | None:
         """See Positions.read_to; None when the partition is not held."""
@@ -232,6 +230,23 @@ class FencedConsumer(driver.Consumer):
 
     def _new_offset(self, tp: TP) -> int | None:
         return self.positions.committable(tp)
+
+
+def carrier(tp: TP, batch: Batch) -> ConsumerMessage:
+    """Faust's message around a batch, which may be without records: then a checkpoint only carries its offset on."""
+    last = batch.records[-1] if batch.records else None
+    return ConsumerMessage(
+        topic=tp.topic,
+        partition=tp.partition,
+        offset=batch.end - 1,
+        timestamp=last.timestamp / 1000.0 if last else 0.0,
+        timestamp_type=last.timestamp_type if last else 0,
+        headers=(),
+        key=None,
+        value=batch,
+        checksum=None,
+        tp=tp,
+    )
 
 
 class FencedTransport(driver.Transport):

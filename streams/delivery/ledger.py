@@ -91,16 +91,6 @@ class Ledger:
         self.safe_to = max(self.safe_to, safe_to)
         self._leaving = None
 
-    def returned(self) -> None:
-        """The checkpoint that left did not arrive: it goes out again, before what came after it."""
-        assert self._leaving is not None
-        back, self._leaving = self._leaving, None
-        later = self._changes
-        self._changes = {key: value for key, value in back.rows.items() if key not in later} | later
-        self._effects = [*back.effects, *self._effects]
-        self._batches = [*back.batches, *self._batches]
-        self.pending_bytes += size(back.rows, back.effects)
-
     def restore(self, rows: Rows) -> None:
         """Applies rows of the changelog."""
         for key, value in rows.items():

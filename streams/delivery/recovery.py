@@ -7,6 +7,7 @@ stops the worker.
 """
 
 import asyncio
+import itertools
 import logging
 
 from aiokafka.errors import IllegalStateError, KafkaError
@@ -18,7 +19,8 @@ from schemas.errors import Retryable
 
 log = logging.getLogger(__name__)
 
-ATTEMPTS = 10
+GIVE_UP_AFTER_S = 300.0
+LONGEST_PAUSE_S = 5.0
 
 
 class FencedRecovery(Recovery):
@@ -56,15 +58,16 @@ class FencedRecovery(Recovery):
         """There is nothing to tell: Faust's own recovery does not run."""
 
     async def _recover(self, generation: int) -> None:
-        for attempt in range(1, ATTEMPTS + 1):
+        give_up_at = self.app.loop.time() + GIVE_UP_AFTER_S
+        for attempt in itertools.count(1):
             try:
                 await self._start_epoch(generation)
                 return
             except (Retryable, KafkaError, TimeoutError) as exc:
-                if attempt == ATTEMPTS:
+                if self.app.loop.time() > give_up_at:
                     raise
-                log.warning("starting an epoch failed (%d of %d): %r", attempt, ATTEMPTS, exc)
-                await asyncio.sleep(min(2.0**attempt / 10, 5.0))
+                log.warning("%s: starting an epoch failed, attempt %d: %r", self.app.conf.id, attempt, exc)
+                await asyncio.sleep(min(2.0**attempt / 10, LONGEST_PAUSE_S))
             except IllegalStateError as exc:
                 log.info("another rebalance has begun: %s", exc)
                 return

@@ -4,7 +4,7 @@ from msgspec import Struct, field
 
 from schemas.messages import Scope
 
-REMEMBERED_IDS = 256  # message ids kept after their messages left, so that a chat service's late retry is recognised
+REMEMBERED_IDS = 64  # message ids kept after their messages left, so that a chat service's late retry is recognised
 
 
 class Chunk(Struct, array_like=True):

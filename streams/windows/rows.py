@@ -1,20 +1,21 @@
 """Windows as table rows: a head per conversation, and sealed chunks of messages beside it.
 
-A message is written once, in the chunk of the batch that brought it, so the cost of a message does not grow with the
-length of its window. Chunks go before their head, which holds the applied offsets and is the commit point.
+A message is written in the chunk of the batch that brought it, and again when small chunks are folded into larger ones, so
+the cost of a message grows with the logarithm of its window's length at most. Chunks go before their head, which holds the
+applied offsets and is the commit point.
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 
 from schemas import codec
 from schemas.requests import SliceMessage
 from streams.windows.head import Chunk, Head
 from streams.windows.window import Window
 
-SEPARATOR = (
-    b"\x00"  # does not occur in JSON-decoded identifiers that were encoded again: control characters are escaped
-)
-CHUNK_BYTES = 262_144  # content in one row at most, unless a single message is larger
+SEPARATOR = b"\x00"  # JSON escapes control characters, so no encoded identifier contains it
+CHUNK_BYTES = 262_144  # of one row at most, unless a single message is larger
+FOLDED = 8
 
 Rows = dict[bytes, bytes | None]
 Read = Callable[[bytes], bytes | None]
@@ -54,31 +55,63 @@ def _extracted(head: Head, position: int) -> bool:
 def save(window: Window) -> Rows:
     """The rows that changed: new chunks, the head, then tombstones of chunks that nothing refers to any more."""
     conversation_id = window.head.scope.conversation_id
-    rows: Rows = {}
-    for run in _sealed(window):
-        window.head.chunks.append(Chunk(run[0].position, run[-1].position, len(run)))
-        rows[chunk_key(conversation_id, run[0].position)] = codec.encode(run)
-    window.fresh = []
+    written, gone = _seal(window), {chunk.first for chunk in window.dropped}
+    _fold(window, written, gone)
+    window.fresh, window.dropped = [], []
+    chunks = [chunk for chunk in window.head.chunks if chunk.first in written]
+    rows: Rows = {chunk_key(conversation_id, chunk.first): codec.encode(_inside(window, chunk)) for chunk in chunks}
     rows[head_key(conversation_id)] = codec.encode(window.head)
-    for chunk in window.dropped:
-        rows[chunk_key(conversation_id, chunk.first)] = None
-    window.dropped = []
-    return rows
+    return rows | {chunk_key(conversation_id, first): None for first in sorted(gone - written)}
 
 
-def _sealed(window: Window) -> list[list[SliceMessage]]:
-    runs: list[list[SliceMessage]] = []
-    size = 0
+def _seal(window: Window) -> set[int]:
+    """Puts fresh messages into chunks at the end of the list; returns the first positions of those chunks."""
+    written: set[int] = set()
+    size = CHUNK_BYTES
     for position in window.fresh:
         message = window.messages.get(position)
         if message is None:
             continue
-        if not runs or size + len(message.content) > CHUNK_BYTES:
-            runs.append([])
-            size = 0
-        runs[-1].append(message)
-        size += len(message.content)
-    return runs
+        size += len(codec.encode(message))
+        if size > CHUNK_BYTES:
+            window.head.chunks.append(Chunk(position, position, 0))
+            written.add(position)
+            size = len(codec.encode(message))
+        window.head.chunks[-1].last = position
+        window.head.chunks[-1].count += 1
+    return written
+
+
+def _fold(window: Window, written: set[int], gone: set[int]) -> None:
+    """Makes one chunk of the last eight whenever they are of a size or smaller, as a log-structured tree does.
+
+    So the head lists a number of chunks that grows with the logarithm of the window's length, and a message is written
+    again once for every factor of eight.
+    """
+    chunks = window.head.chunks
+    while len(tail := _tail(chunks)) >= FOLDED:
+        merged = Chunk(tail[0].first, tail[-1].last, sum(chunk.count for chunk in tail))
+        if len(codec.encode(_inside(window, merged))) > CHUNK_BYTES:
+            return
+        del chunks[-len(tail) :]
+        chunks.append(merged)
+        written -= {chunk.first for chunk in tail}
+        gone |= {chunk.first for chunk in tail}
+        written.add(merged.first)
+
+
+def _tail(chunks: list[Chunk]) -> list[Chunk]:
+    """The chunks at the end that are of the last one's size, by factors of eight, or smaller."""
+    level = _level(chunks[-1]) if chunks else 0
+    return list(takewhile(lambda chunk: _level(chunk) <= level, reversed(chunks)))[::-1]
+
+
+def _level(chunk: Chunk) -> int:
+    return (chunk.count.bit_length() - 1) // 3
+
+
+def _inside(window: Window, chunk: Chunk) -> list[SliceMessage]:
+    return [message for position, message in window.messages.items() if chunk.first <= position <= chunk.last]
 
 
 def tombstone(window: Window) -> Rows:

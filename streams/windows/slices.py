@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from schemas import ids
+from schemas import codec, ids
 from schemas.messages import Scope
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest, SliceMessage
 
 
 def cut(messages: Iterable[SliceMessage], policy: Policy) -> Iterator[tuple[SliceMessage, ...]]:
-    """Consecutive runs of at most `slice_tokens` and `slice_bytes` of content; a larger message stands alone."""
+    """Consecutive runs of at most `slice_tokens` and `slice_bytes` as JSON; a larger message stands alone."""
     current: list[SliceMessage] = []
     tokens = size = 0
     for message in messages:
-        length = len(message.content.encode("utf-8", "surrogatepass"))
+        length = len(codec.encode(message))
         if current and (tokens + message.tokens > policy.slice_tokens or size + length > policy.slice_bytes):
             yield tuple(current)
             current, tokens, size = [], 0, 0

@@ -4,6 +4,7 @@ Every method takes values and the time, changes the window and returns what is t
 changes nothing: offsets and message ids are remembered.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -150,10 +151,14 @@ class Window:
 
     def _drop_empty_chunks(self) -> None:
         """A chunk goes once none of its messages is left; a partly empty one stays and is read past."""
-        held = list(self.messages)
-        empty = [chunk for chunk in self.head.chunks if not any(chunk.first <= p <= chunk.last for p in held)]
+        held = list(self.messages)  # in order of position
+        kept: list[Chunk] = []
+        empty: list[Chunk] = []
+        for chunk in self.head.chunks:
+            at = bisect_left(held, chunk.first)
+            (kept if at < len(held) and held[at] <= chunk.last else empty).append(chunk)
+        self.head.chunks = kept
         self.dropped += empty
-        self.head.chunks = [chunk for chunk in self.head.chunks if chunk not in empty]
         self.head.extracted = [
             (first, last)
             for first, last in self.head.extracted

@@ -46,7 +46,7 @@ class StubApp:
         self.consumer = StubConsumer()
         self.crashes: list[BaseException] = []
         self.changelog = FakeChangelog(broker or Broker())
-        self.checkpointer = Checkpointer(self.changelog, self.fence, **checkpointing)
+        self.checkpointer = Checkpointer(self.changelog, self.fence, self.crashes.append, **checkpointing)
 
     @property
     def broker(self) -> Broker:

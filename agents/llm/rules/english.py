@@ -12,7 +12,7 @@ ASKING = (
     "what|when|where|who|whom|whose|why|which|how|can you|could you|can I|can we|could I|could we"
     "|would you|will you|do you|does|did"
     "|is there|are there|is it|is this|is that|are you|should I|should we|shall|may I|am I|do I"
-    "|do we|have you|any idea"
+    "|do we|have you|any"
 )
 LEADS = (
     r"I think(?: that)?|I guess(?: that)?|I believe(?: that)?|I suppose(?: that)?|probably|hopefully"

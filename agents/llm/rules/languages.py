@@ -6,12 +6,12 @@ WORD = re.compile(r"[^\W\d_]+", re.UNICODE)
 LATIN = re.compile(r"[a-zà-öø-ÿœß]", re.IGNORECASE)
 SUPPORTED = frozenset({"en", "de", "fr", "es"})
 STOP_WORDS = {
-    "en": "i the and my is are to of a we our it in for with that not you have use always please was "
-    "from no on am will",
+    "en": "i the and my is are to of a we our it in for with that not you have use always please was from no on am will me your "
+    "he she they this at as have has do can don ll ve re call like love live work name prefer want never",
     "de": "ich und der die das mein meine ist nicht wir ein eine zu mit auf für bin habe von nach jetzt "
     "aber bitte mich den im am sich uns auch immer keine kein hallo wohne arbeite bevorzuge heiße "
     "mag hasse liebe antworte dem für gegen entschieden",
-    "fr": "je j le la les mon ma mes et est pas nous un une des à avec pour suis ai dans de du plus mais "
+    "fr": "je j m n d appelle le la les mon ma mes et est pas nous un une des à avec pour suis ai dans de du plus mais "
     "que en au aux on chez préfère habite travaille déteste adore toujours jamais bonjour salut "
     "merci c qu s",
     "es": "yo el la los las mi mis y es no nos un una me con para soy estoy de que por pero en ya se al "

@@ -26,6 +26,8 @@ BREAK = re.compile(
     r"(?<!\b\d\.)(?<!\b\d\d\.)\s+"
 )
 WORDS_OF_A_NAME = 4
+# Nobody says more in one breath: longer is pasted, and patterns need not search it.
+LONGEST_CHARS = 600
 APOSTROPHES = str.maketrans({"’": "'", "‘": "'", "´": "'", "\u00a0": " "})
 
 
@@ -34,7 +36,7 @@ def sentences(content: str) -> list[str]:
     text = own_words(content.translate(APOSTROPHES))
     lines = (BULLET.sub("", line) for line in text.split("\n") if not is_data(line))
     parts = (part.strip() for line in lines for part in BREAK.split(line))
-    return [part for part in parts if part]
+    return [part for part in parts if 0 < len(part) <= LONGEST_CHARS]
 
 
 def own_words(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.client import AIOKafkaClient
 
 from deploy.embedded.broker import EmbeddedBroker, run
 from deploy.embedded.errors import EmbeddedPartFailed
@@ -68,14 +69,15 @@ async def test_a_broker_keeps_its_messages_over_a_stop_and_over_a_kill(broker: E
     await broker.start()
     await send(broker, "letters", large := b"x" * 3_000_000)
     assert await read(broker, "letters", 3) == [b"first", b"second", large]
-    assert "no active members" not in await tool(broker, GROUPS, "--list")
+    assert (await tool(broker, GROUPS, "--list")).strip() == ""
 
 
 async def test_topics_are_not_made_by_mistake(broker: EmbeddedBroker):
     await tool(broker, TOPICS, "--create", "--topic", "wanted")
-    consumer = AIOKafkaConsumer("mistyped", bootstrap_servers=broker.bootstrap_servers)
-    await consumer.start()
-    await consumer.stop()
+    client = AIOKafkaClient(bootstrap_servers=broker.bootstrap_servers)
+    await client.bootstrap()
+    await client.set_topics(["mistyped"])
+    await client.close()
     assert (await tool(broker, TOPICS, "--list")).split() == ["wanted"]
 
 
@@ -91,7 +93,7 @@ async def test_a_taken_port_is_told_before_anything_is_started(tmp_path: Path, c
 async def test_jars_that_cannot_be_had_stop_the_start_with_one_clear_line(tmp_path: Path):
     (tmp_path / "jars").write_text("a file where a directory belongs")
     broker = EmbeddedBroker(tmp_path / "data", tmp_path / "jars")
-    with pytest.raises(EmbeddedPartFailed, match="kafka jars: .*cannot be used"):
+    with pytest.raises(EmbeddedPartFailed, match=r"kafka jars: .* cannot be used"):
         await broker.start()
 
 

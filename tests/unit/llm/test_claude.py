@@ -12,8 +12,16 @@ from tests.slices import knowing, slice_of
 SLICE = slice_of("I am allergic to peanuts.", "I prefer tea over coffee.")
 
 
-def provider_at(server: MessagesServer, model: str = "claude-test-1", key: str = KEY, **settings: float) -> ClaudeProvider:
-    return ClaudeProvider(model, api_key=key, base_url=server.url, timeout_s=settings.get("timeout_s", 5.0), max_retries=int(settings.get("max_retries", 2)))
+def provider_at(
+    server: MessagesServer, model: str = "claude-test-1", key: str = KEY, **settings: float
+) -> ClaudeProvider:
+    return ClaudeProvider(
+        model,
+        api_key=key,
+        base_url=server.url,
+        timeout_s=settings.get("timeout_s", 5.0),
+        max_retries=int(settings.get("max_retries", 2)),
+    )
 
 
 def draft(**changed: object) -> dict[str, object]:
@@ -105,7 +113,12 @@ async def test_unreachable_server_is_retryable(server: MessagesServer) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "reason"),
-    [("bad_request", "refused_request"), ("too_large", "too_large"), ("refusal", "refused"), ("context_exceeded", "too_large")],
+    [
+        ("bad_request", "refused_request"),
+        ("too_large", "too_large"),
+        ("refusal", "refused"),
+        ("context_exceeded", "too_large"),
+    ],
 )
 async def test_slice_that_can_never_be_answered_is_rejected(server: MessagesServer, fault: str, reason: str) -> None:
     provider = provider_at(server)

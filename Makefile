@@ -1,0 +1,75 @@
+# What a newcomer and CI run. Needs GNU make, a POSIX shell and Python 3.11 to 3.13 with venv; nothing else.
+
+SHELL = /bin/sh
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help demo dev test lint schemas kill-loop lock clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Named on the command line or in the environment: the environment is made anew when it has another version.
+export MEMSTREAM_SETUP_PYTHON := $(PYTHON)
+export MEMSTREAM_SETUP_CHOSEN := $(if $(filter file,$(origin PYTHON)),,yes)
+
+RUNTIME_LOCK := deploy/requirements.lock
+DEV_LOCK := tests/requirements.lock
+RUNTIME := $(VENV)/.runtime
+DEV := $(VENV)/.dev
+
+# An environment that is missing, broken or of another Python is made anew, whatever its stamps say.
+REMAKE := $(if $(shell deploy/setup.sh usable && echo yes),,remake)
+
+PROVIDER ?=
+SEED ?= 1
+RUNS ?= 1
+KILLS ?= 10
+CONVERSATIONS ?= 500
+UV_VERSION := 0.13.9
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+
+demo: check $(RUNTIME) ## the whole path on this machine with sample conversations (PROVIDER=claude for a model)
+	@$(BIN)/memstream demo $(if $(PROVIDER),--provider $(PROVIDER))
+
+dev: check $(RUNTIME) ## Kafka, PostgreSQL, Qdrant and a worker, kept running for a chat service on this machine
+	@$(BIN)/memstream dev
+
+test: lint ## everything CI runs: lint, then the fast tests, then the heavy ones
+	$(BIN)/python -m pytest -m "not heavy" --durations=10
+	$(BIN)/python -m pytest -m heavy --durations=10
+
+lint: check $(DEV) ## ruff, mypy, the layers of imports, generated schemas
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m schemas.generate --check
+
+schemas: check $(RUNTIME) ## write schemas/generated anew
+	@$(BIN)/python -m schemas.generate
+
+kill-loop: check $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVERSATIONS); the last line is JSON
+	@$(BIN)/python -m tests.chaos.kill_loop --seed $(SEED) --runs $(RUNS) --kills $(KILLS) --conversations $(CONVERSATIONS)
+
+lock: check ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
+	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(DEV_LOCK)
+
+clean: ## remove the environment and caches; data in .memstream stays
+	rm -rf $(VENV) *.egg-info build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: check remake
+remake:
+check:
+	@deploy/setup.sh check
+
+$(RUNTIME): $(RUNTIME_LOCK) pyproject.toml $(REMAKE) | check
+	@deploy/setup.sh install $(RUNTIME_LOCK)
+	@touch $@
+
+# The development lock holds the runtime lock's versions and more.
+$(DEV): $(DEV_LOCK) pyproject.toml $(REMAKE) | check
+	@deploy/setup.sh install $(DEV_LOCK)
+	@touch $(RUNTIME) $@

@@ -1,0 +1,89 @@
+"""Conversations whose outcome is known: each user says the same thing in two of them, so one memory, reinforced once."""
+
+import random
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+
+from schemas import codec, topics
+from schemas.messages import ConversationEnded, Message
+from schemas.records import Outgoing
+
+APP = "chaos"
+BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+SMALL_TALK = (
+    "Thanks!",
+    "Hello there.",
+    "What time is it?",
+    "Could you explain that again?",
+    "Hm.",
+    "How does this work?",
+)
+ANSWERS = ("Of course.", "Here you are.", "It is simple: press the button.", "You are welcome.")
+
+
+class Conversation(Struct, frozen=True):
+    """A conversation with its messages in order; two conversations share a user, and so a memory."""
+
+    conversation_id: str
+    user_id: str
+    messages: tuple[Message, ...]
+
+    def end(self) -> ConversationEnded:
+        last = self.messages[-1]
+        return ConversationEnded(
+            conversation_id=self.conversation_id,
+            timestamp=last.timestamp + timedelta(seconds=1),
+            last_message_id=last.message_id,
+            message_count=len(self.messages),
+        )
+
+
+def marker(user_id: str) -> str:
+    """The word that a user's memory contains and no other's."""
+    return f"Town{user_id.removeprefix('user-')}"
+
+
+def conversations(count: int, lengths: tuple[int, int], rng: random.Random) -> list[Conversation]:
+    return [conversation(number, rng.randint(*lengths), rng) for number in range(count)]
+
+
+def conversation(number: int, length: int, rng: random.Random) -> Conversation:
+    conversation_id, user_id = f"chaos-{number:05d}", f"user-{number // 2:05d}"
+    said_at = rng.randrange(0, length, 2)
+    messages = []
+    for index in range(length):
+        is_user = index % 2 == 0
+        text = f"I live in {marker(user_id)}." if index == said_at else rng.choice(SMALL_TALK if is_user else ANSWERS)
+        messages.append(
+            Message(
+                conversation_id=conversation_id,
+                message_id=f"{conversation_id}-{index:03d}",
+                role="user" if is_user else "assistant",
+                timestamp=BEGAN + timedelta(minutes=number, seconds=10 * index),
+                content=text,
+                app_id=APP,
+                user_id=user_id,
+            )
+        )
+    return Conversation(conversation_id, user_id, tuple(messages))
+
+
+def interleaved(all_of_them: list[Conversation], open_at_once: int, rng: random.Random) -> Iterator[Outgoing]:
+    """Messages of many conversations mixed as in life, each conversation in order, its end right after its last."""
+    waiting = list(reversed(all_of_them))
+    talking: list[list[Outgoing]] = []
+    while waiting or talking:
+        while waiting and len(talking) < open_at_once:
+            talking.append(list(reversed(events(waiting.pop()))))
+        speaker = rng.randrange(len(talking))
+        yield talking[speaker].pop()
+        if not talking[speaker]:
+            talking.pop(speaker)
+
+
+def events(of: Conversation) -> list[Outgoing]:
+    key = of.conversation_id.encode()
+    said = [Outgoing(topic=topics.MESSAGES, key=key, value=codec.encode(message)) for message in of.messages]
+    return [*said, Outgoing(topic=topics.ENDED, key=key, value=codec.encode(of.end()))]

@@ -1,0 +1,190 @@
+"""The kill loop's ledger: what was published held against everything that came of it."""
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from msgspec import Struct, field
+
+from deploy import connections
+from deploy.commands.follow import follow
+from deploy.settings import Settings
+from schemas import codec, topics
+from schemas.events import MemoryEvent
+from schemas.memories import Memory
+from sinks.postgres import Pool
+from streams.apps import STAGES
+from streams.topics import specs
+from streams.windows.head import Head
+from streams.windows.rows import is_head
+from tests.chaos.conversations import Conversation, marker
+
+
+class Ledger(Struct):
+    """`lost` and `duplicated` must be empty: each entry is one thing that is missing or there twice, in words.
+
+    `repeated` counts records that were published again under the same id, which consumers can tell.
+    """
+
+    lost: list[str] = field(default_factory=list)
+    duplicated: list[str] = field(default_factory=list)
+    repeated: int = 0
+
+
+async def balance(settings: Settings, pool: Pool, published: list[Conversation]) -> Ledger:
+    """Holds archive, extractions, memories, vectors, events, state, windows and dead letters against what was published."""
+    ledger = Ledger()
+    await _archive(ledger, pool, published)
+    await _slices(ledger, pool, published)
+    await _memories(ledger, pool, published)
+    await _vectors(ledger, settings, pool)
+    await _events(ledger, settings, pool)
+    await _state(ledger, settings, pool)
+    await _windows(ledger, settings)
+    async for letter in follow(settings, topics.DEAD_LETTERS, from_beginning=True, until_end=True):
+        ledger.lost.append(f"dead letter {letter.key!r}: {letter.headers}")
+    return ledger
+
+
+async def _archive(ledger: Ledger, pool: Pool, published: list[Conversation]) -> None:
+    archived = {row["message_id"] for row in await pool.fetch("SELECT message_id FROM messages")}
+    sent = {message.message_id for conversation in published for message in conversation.messages}
+    ledger.lost += [f"message {name} is not archived" for name in sorted(sent - archived)]
+    ledger.duplicated += [f"message {name} was never sent" for name in sorted(archived - sent)]
+
+
+async def _slices(ledger: Ledger, pool: Pool, published: list[Conversation]) -> None:
+    """Every message lies in exactly one extraction, and that one is completed."""
+    rows = await pool.fetch(
+        "SELECT m.message_id, count(e.request_id) AS slices, count(e.completed_at) AS completed FROM messages m "
+        "LEFT JOIN extractions e ON e.conversation_id = m.conversation_id AND e.partition = m.partition "
+        "AND m.position BETWEEN e.first_position AND e.last_position GROUP BY m.message_id"
+    )
+    for row in rows:
+        if row["completed"] < 1:
+            ledger.lost.append(f"message {row['message_id']} lies in no completed extraction")
+        if row["slices"] > 1:
+            ledger.duplicated.append(f"message {row['message_id']} lies in {row['slices']} extractions")
+    cut = Counter(row["conversation_id"] for row in await pool.fetch("SELECT conversation_id FROM extractions"))
+    for conversation in published:
+        if cut[conversation.conversation_id] > 1:
+            ledger.duplicated.append(
+                f"{conversation.conversation_id} was cut into {cut[conversation.conversation_id]} slices"
+            )
+
+
+async def _memories(ledger: Ledger, pool: Pool, published: list[Conversation]) -> None:
+    """One memory a user, from every conversation of that user, reinforced once for each but the first."""
+    rows = await pool.fetch(
+        "SELECT namespace, text, reinforcement_count, sources FROM memories WHERE status = 'active'"
+    )
+    by_user: dict[str, list[Any]] = {}
+    for row in rows:
+        by_user.setdefault(row["namespace"].rpartition("/")[2], []).append(row)
+    spoken = Counter(conversation.user_id for conversation in published)
+    for user_id, times in spoken.items():
+        found = [row for row in by_user.pop(user_id, []) if marker(user_id) in row["text"]]
+        if not found:
+            ledger.lost.append(f"the memory of {user_id}")
+            continue
+        ledger.duplicated += [f"the memory of {user_id}"] * (len(found) - 1)
+        reinforced = found[0]["reinforcement_count"]
+        sources = {source["conversation_id"] for source in found[0]["sources"]}
+        if reinforced < times - 1 or len(sources) < times:
+            ledger.lost.append(f"{user_id} said it {times} times, reinforced {reinforced} times from {len(sources)}")
+        if reinforced > times - 1:
+            ledger.duplicated.append(f"{user_id} said it {times} times, reinforced {reinforced} times")
+    ledger.duplicated += [f"{len(rows)} memories of {user_id}, who said nothing" for user_id, rows in by_user.items()]
+
+
+async def _vectors(ledger: Ledger, settings: Settings, pool: Pool) -> None:
+    stored = {row["memory_id"] for row in await pool.fetch("SELECT memory_id FROM memories WHERE status <> 'deleted'")}
+    with connections.embedder() as embedder:
+        async with connections.qdrant(settings, embedder) as vectors:
+            indexed = [memory_id async for page in vectors.ids() for _, memory_id in page]
+    ledger.lost += [f"memory {name} is not in Qdrant" for name in sorted(stored - set(indexed))]
+    ledger.duplicated += [f"Qdrant has {name}, Postgres has not" for name in sorted(set(indexed) - stored)]
+
+
+async def _events(ledger: Ledger, settings: Settings, pool: Pool) -> None:
+    """Sequences are without gaps from 1, in order, and end where the namespace's counter stands."""
+    seen: dict[str, int] = {}
+    ids: dict[tuple[str, int], str] = {}
+    async for record in follow(settings, topics.EVENTS, from_beginning=True, until_end=True):
+        event = codec.decode(record.value, MemoryEvent)
+        namespace, sequence = event.data.namespace, event.data.sequence
+        if ids.setdefault((namespace, sequence), event.id) != event.id:
+            ledger.duplicated.append(f"event {namespace} #{sequence} has two ids")
+        if sequence <= seen.get(namespace, 0):
+            ledger.repeated += 1
+        elif sequence > seen.get(namespace, 0) + 1:
+            ledger.lost.append(f"events of {namespace} jump from {seen.get(namespace, 0)} to {sequence}")
+        seen[namespace] = max(sequence, seen.get(namespace, 0))
+    for row in await pool.fetch("SELECT namespace, sequence FROM namespaces"):
+        if seen.get(row["namespace"], 0) != row["sequence"]:
+            ledger.lost.append(
+                f"{row['namespace']} stands at {row['sequence']}, its events at {seen.get(row['namespace'])}"
+            )
+
+
+async def _state(ledger: Ledger, settings: Settings, pool: Pool) -> None:
+    """The compacted topic says of every memory what Postgres says."""
+    latest: dict[str, Memory] = {}
+    async for record in follow(settings, topics.STATE, from_beginning=True, until_end=True):
+        memory = codec.decode(record.value, Memory)
+        latest[memory.memory_id] = memory
+    for row in await pool.fetch("SELECT memory_id, version FROM memories"):
+        told = latest.get(row["memory_id"])
+        if told is None or told.version != row["version"]:
+            ledger.lost.append(f"memory.state of {row['memory_id']} is {told and told.version}, not {row['version']}")
+
+
+async def _windows(ledger: Ledger, settings: Settings) -> None:
+    """Every window has let go of its messages: nothing is waited for any more."""
+    rows: dict[bytes, bytes | None] = {}
+    changelog = settings.topics().changelog.removeprefix(settings.topic_prefix)
+    async for record in follow(settings, changelog, from_beginning=True, until_end=True):
+        rows[record.key] = record.value
+    for key, value in rows.items():
+        if value is None:
+            continue
+        if not is_head(key):
+            ledger.lost.append(f"chunk {key!r} was left behind")
+            continue
+        head = codec.decode(value, Head)
+        if head.chunks or head.asked or head.held:
+            ledger.lost.append(f"the window of {head.scope.conversation_id} still waits: {head}")
+
+
+async def lags(settings: Settings) -> dict[str, int]:
+    """Records not yet committed, by stage: ends of the logs less committed offsets."""
+    return {stage: await _lag(settings, stage) for stage in STAGES}
+
+
+async def _lag(settings: Settings, stage: str) -> int:
+    names = settings.topics()
+    inputs = {names.physical(name) for name in STAGES[stage]}
+    tps = [
+        TopicPartition(spec.name, number)
+        for spec in specs(names)
+        if spec.name in inputs
+        for number in range(spec.partitions)
+    ]
+    consumer = AIOKafkaConsumer(
+        **settings.cluster().client(),
+        group_id=names.group(stage),
+        enable_auto_commit=False,
+        isolation_level="read_committed",
+    )
+    await consumer.start()
+    try:
+        ends = await consumer.end_offsets(tps)
+        done = {tp: await consumer.committed(tp) or 0 for tp in tps}
+        return sum(ends[tp] - done[tp] for tp in tps)
+    finally:
+        await consumer.stop()
+
+
+def first(entries: Iterable[str], count: int = 20) -> list[str]:
+    return list(entries)[:count]

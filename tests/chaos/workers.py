@@ -1,0 +1,60 @@
+"""Worker processes of a chaos run: started, awaited, killed, stopped; each with a data directory and a log of its own."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from deploy.dev import environment
+from deploy.settings import Settings
+
+
+class WorkerProcess:
+    """One worker under a name; `start` after `kill` is a new life on the same data directory."""
+
+    def __init__(self, name: str, settings: Settings, directory: Path) -> None:
+        self.name = name
+        self._ready_file = directory / f"{name}.ready"
+        self._log = directory / f"{name}.log"
+        own = settings.model_copy(update={"data_dir": directory / name})
+        self._environment = {**os.environ, **environment(own)}
+
+    def start(self) -> None:
+        self._ready_file.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(self._ready_file)]
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
+
+    @property
+    def ready(self) -> bool:
+        return self._ready_file.exists()
+
+    @property
+    def running(self) -> bool:
+        return self._process.poll() is None
+
+    async def wait_ready(self, timeout_s: float = 90.0) -> None:
+        deadline = time.monotonic() + timeout_s
+        while not self.ready:
+            if not self.running or time.monotonic() > deadline:
+                raise RuntimeError(f"{self.name} did not become ready; see {self._log}")
+            await asyncio.sleep(0.05)
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def send(self, number: signal.Signals) -> None:
+        self._process.send_signal(number)
+
+    async def stop(self, timeout_s: float = 30.0) -> int:
+        """SIGTERM, then the exit code. Raises TimeoutError for a worker that does not stop, which is killed."""
+        self._process.terminate()
+        try:
+            return await asyncio.to_thread(self._process.wait, timeout_s)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise TimeoutError(f"{self.name} did not stop within {timeout_s:g} s; see {self._log}") from None

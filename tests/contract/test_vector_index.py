@@ -1,0 +1,138 @@
+"""The fake index and the one on Qdrant answer alike."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from qdrant_client import AsyncQdrantClient
+
+from deploy.embedded.stack import EmbeddedStack
+from schemas.errors import Misconfigured, Retryable
+from sinks.fakes import FakeVectors
+from sinks.qdrant import Vectors
+from sinks.vectors import Point, Vector, VectorIndex
+
+DIMENSION = 8
+EXACT = 1e-5
+
+
+def towards(angle: float) -> Vector:
+    """A unit vector whose cosine with `towards(0)` is that of the angle."""
+    vector = np.zeros(DIMENSION, np.float32)
+    vector[:2] = np.cos(angle), np.sin(angle)
+    return vector
+
+
+def point(angle: float = 0, **fields: Any) -> Point:
+    defaults: dict[str, Any] = {
+        "memory_id": str(uuid4()),
+        "namespace": "n",
+        "kind": "fact",
+        "kinds": ("fact",),
+        "status": "active",
+        "text": "text",
+        "importance": 0.5,
+        "vector": towards(angle),
+    }
+    return Point(**(defaults | fields))
+
+
+@pytest.fixture(params=["fake", "qdrant"])
+async def index(request: pytest.FixtureRequest) -> AsyncIterator[VectorIndex]:
+    if request.param == "fake":
+        yield FakeVectors()
+        return
+    stack: EmbeddedStack = request.getfixturevalue("embedded_stack")
+    client = AsyncQdrantClient(url=stack.qdrant_url)
+    vectors = Vectors(client, dimension=DIMENSION, embedding_model="m", collection=f"index-{uuid4().hex}")
+    await vectors.ensure_collection()
+    yield vectors
+    await vectors.drop_collection()
+    await client.close()
+
+
+async def all_ids(index: VectorIndex, page: int = 1_000) -> list[tuple[str, str]]:
+    return [each async for ids in index.ids(page=page) for each in ids]
+
+
+async def test_neighbours_come_nearest_first_down_to_the_least_score(index: VectorIndex) -> None:
+    near, nearer, far = point(0.5), point(0.1), point(1.2)
+    await index.upsert([near, nearer, far])
+    found = await index.neighbours("n", towards(0), min_score=0.7, limit=10)
+    assert [neighbour.memory_id for neighbour in found] == [nearer.memory_id, near.memory_id]
+    assert [neighbour.score for neighbour in found] == pytest.approx([np.cos(0.1), np.cos(0.5)], abs=EXACT)
+    assert len(await index.neighbours("n", towards(0), min_score=0.7, limit=1)) == 1
+
+
+async def test_neighbours_are_live_and_of_the_namespace(index: VectorIndex) -> None:
+    mine = point()
+    await index.upsert([mine, point(namespace="other"), point(status="superseded")])
+    found = await index.neighbours("n", towards(0), min_score=0.7, limit=10)
+    assert [neighbour.memory_id for neighbour in found] == [mine.memory_id]
+
+
+async def test_a_search_takes_several_namespaces_and_any_of_several_kinds(index: VectorIndex) -> None:
+    fact, plan, both = point(), point(kinds=("plan",)), point(namespace="m", kinds=("event", "plan"))
+    await index.upsert([fact, plan, both, point(namespace="other")])
+
+    async def found(**filters: Any) -> set[str]:
+        return {each.memory_id for each in await index.search(towards(0), **filters)}
+
+    assert await found(namespaces=("n", "m")) == {fact.memory_id, plan.memory_id, both.memory_id}
+    assert await found(namespaces=("n", "m"), kinds=("plan",)) == {plan.memory_id, both.memory_id}
+    assert await found(namespaces=("m",), kinds=("fact", "event")) == {both.memory_id}
+
+
+async def test_writing_a_point_again_replaces_it(index: VectorIndex) -> None:
+    first = point(0)
+    await index.upsert([first])
+    await index.upsert([point(1.5, memory_id=first.memory_id)])
+    assert await index.count() == 1
+    assert await index.neighbours("n", towards(0), min_score=0.7, limit=10) == []
+
+
+async def test_deleting_what_is_not_there_does_not_matter(index: VectorIndex) -> None:
+    kept, gone = point(), point()
+    await index.upsert([kept, gone])
+    await index.delete([gone.memory_id, str(uuid4())])
+    await index.delete([])
+    assert await all_ids(index) == [("n", kept.memory_id)]
+
+
+async def test_points_are_counted_and_listed_in_pages(index: VectorIndex) -> None:
+    points = [point(namespace="n" if number % 3 else "m") for number in range(10)]
+    await index.upsert(points)
+    await index.upsert([])
+    assert (await index.count(), await index.count("m"), await index.count("none")) == (10, 4, 0)
+    assert sorted(await all_ids(index, page=3)) == sorted((each.namespace, each.memory_id) for each in points)
+
+
+async def test_a_collection_may_be_ensured_again_and_dropped_twice(index: VectorIndex) -> None:
+    await index.upsert([point()])
+    await index.ensure_collection()
+    assert await index.count() == 1
+    await index.drop_collection()
+    await index.drop_collection()
+    await index.ensure_collection()
+    assert await index.count() == 0
+
+
+async def test_a_collection_of_another_dimension_names_the_remedy(embedded_stack: EmbeddedStack) -> None:
+    client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
+    await Vectors(client, dimension=4, embedding_model="small", collection=name).ensure_collection()
+    with pytest.raises(Misconfigured, match=r"dimension 4.*makes 8.*memstream reindex"):
+        await Vectors(client, dimension=8, embedding_model="large", collection=name).ensure_collection()
+    await client.close()
+
+
+async def test_a_missing_collection_and_a_missing_server_are_retryable(embedded_stack: EmbeddedStack) -> None:
+    for url in (embedded_stack.qdrant_url, "http://127.0.0.1:1"):
+        client = AsyncQdrantClient(url=url, check_compatibility=False)
+        vectors = Vectors(client, dimension=4, embedding_model="m", collection="missing")
+        with pytest.raises(Retryable):
+            await vectors.count()
+        with pytest.raises(Retryable):
+            await vectors.upsert([point()])
+        await client.close()

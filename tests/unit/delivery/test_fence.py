@@ -1,0 +1,47 @@
+"""Which epoch's work may take effect."""
+
+from streams.delivery.fence import Fence, Phase
+
+
+def test_before_the_first_assignment_nothing_is_admitted():
+    fence = Fence()
+    assert not fence.admits(0)
+    assert not fence.holds(0)
+
+
+def test_an_open_epoch_admits_and_holds_its_own_work_only():
+    fence = Fence()
+    first = fence.open()
+    assert fence.admits(first)
+    assert fence.holds(first)
+    second = fence.open()
+    assert second == first + 1
+    assert not fence.admits(first)
+    assert not fence.holds(first)
+    assert fence.admits(second)
+
+
+def test_a_closing_epoch_takes_nothing_new_and_finishes_what_it_has():
+    fence = Fence()
+    epoch = fence.open()
+    fence.close()
+    assert not fence.admits(epoch)
+    assert fence.holds(epoch)
+
+
+def test_a_shut_epoch_changes_nothing():
+    fence = Fence()
+    epoch = fence.open()
+    fence.close()
+    fence.shut()
+    assert not fence.admits(epoch)
+    assert not fence.holds(epoch)
+
+
+def test_closing_does_not_open_a_fence_that_is_shut():
+    fence = Fence()
+    epoch = fence.open()
+    fence.shut()
+    fence.close()
+    assert fence.phase is Phase.SHUT
+    assert not fence.holds(epoch)

@@ -1,0 +1,143 @@
+"""Three layers of rows on their way to the broker."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.records import Outgoing
+from streams.delivery.fence import Fence
+from streams.delivery.ledger import Ledger
+from tests.fakes.batches import batch_of
+
+
+def effect(name: str) -> Outgoing:
+    return Outgoing(topic="memory.extraction-requests", key=None, value=name.encode())
+
+
+def a_batch(first: int = 0, topic: str = "chat.messages"):
+    fence = Fence()
+    fence.open()
+    return batch_of(fence, topic, first, [b"x"])
+
+
+def test_reads_see_the_latest_of_three_layers():
+    ledger = Ledger()
+    ledger.restore({b"a": b"safe", b"b": b"safe", b"c": b"safe"})
+    ledger.record(a_batch(), {b"b": b"leaving", b"c": b"leaving"}, [])
+    ledger.leave()
+    ledger.record(a_batch(), {b"c": b"changed"}, [])
+    assert [ledger.read(key) for key in (b"a", b"b", b"c", b"d")] == [b"safe", b"leaving", b"changed", None]
+
+
+@pytest.mark.parametrize("layer", ["leaving", "changed"])
+def test_a_row_deleted_in_an_upper_layer_is_not_there(layer):
+    ledger = Ledger()
+    ledger.restore({b"a": b"safe"})
+    ledger.record(a_batch(), {b"a": None}, [])
+    if layer == "leaving":
+        ledger.leave()
+    assert ledger.read(b"a") is None
+    assert list(ledger.scan()) == []
+
+
+def test_a_scan_yields_each_row_once_as_reads_see_it():
+    ledger = Ledger()
+    ledger.restore({b"a": b"1", b"b": b"1", b"gone": b"1"})
+    ledger.record(a_batch(), {b"b": b"2", b"c": b"2", b"gone": None}, [])
+    ledger.leave()
+    ledger.record(a_batch(), {b"c": b"3", b"d": b"3"}, [])
+    assert sorted(ledger.scan()) == [(b"a", b"1"), (b"b", b"2"), (b"c", b"3"), (b"d", b"3")]
+
+
+def test_one_checkpoint_is_on_its_way_at_a_time():
+    ledger = Ledger()
+    ledger.record(a_batch(), {b"a": b"1"}, [])
+    assert ledger.dirty
+    ledger.leave()
+    ledger.record(a_batch(), {b"a": b"2"}, [])
+    assert ledger.busy
+    assert not ledger.dirty
+    with pytest.raises(RuntimeError, match="already on its way"):
+        ledger.leave()
+
+
+def test_what_arrived_is_safe_and_what_came_later_waits():
+    ledger = Ledger()
+    ledger.restore({b"deleted": b"1"})
+    ledger.record(a_batch(), {b"a": b"1", b"deleted": None}, [])
+    ledger.leave()
+    ledger.record(a_batch(), {b"a": b"2"}, [])
+    ledger.arrived(7)
+    assert ledger.rows == {b"a": b"1"}
+    assert ledger.safe_to == 7
+    assert ledger.read(b"a") == b"2"
+    assert ledger.dirty
+
+
+def test_a_checkpoint_without_rows_does_not_move_what_is_safe_backwards():
+    ledger = Ledger()
+    ledger.safe_to = 9
+    ledger.record(a_batch(), {}, [])
+    ledger.leave()
+    ledger.arrived(0)
+    assert ledger.safe_to == 9
+
+
+def test_a_chunk_goes_before_its_head_even_if_the_head_was_there_first():
+    ledger = Ledger()
+    ledger.record(a_batch(), {b"chunk-1": b"1", b"head": b"1"}, [])
+    ledger.record(a_batch(), {b"chunk-2": b"1", b"head": b"2"}, [])
+    assert list(ledger.leave().rows.items()) == [(b"chunk-1", b"1"), (b"chunk-2", b"1"), (b"head", b"2")]
+
+
+def test_the_last_batch_of_each_topic_says_what_to_commit():
+    ledger = Ledger()
+    for given in (a_batch(3, "messages"), a_batch(9, "ended"), a_batch(4, "messages")):
+        ledger.record(given, {}, [])
+    assert ledger.leave().offsets() == {"messages": 5, "ended": 10}
+
+
+def test_bytes_are_counted_until_they_leave():
+    ledger = Ledger()
+    ledger.record(a_batch(), {b"key": b"value", b"gone": None}, [effect("four")])
+    assert ledger.pending_bytes == 3 + 5 + 4 + 4
+    ledger.leave()
+    assert ledger.pending_bytes == 0
+
+
+def test_forgetting_keeps_what_is_safe_and_nothing_else():
+    ledger = Ledger()
+    ledger.restore({b"a": b"safe"})
+    ledger.record(a_batch(), {b"a": b"leaving"}, [effect("one")])
+    ledger.leave()
+    ledger.record(a_batch(), {b"a": b"changed", b"b": b"changed"}, [])
+    ledger.forget()
+    assert list(ledger.scan()) == [(b"a", b"safe")]
+    assert not ledger.dirty
+    assert not ledger.busy
+    assert ledger.pending_bytes == 0
+
+
+keys = st.sampled_from([b"a", b"b", b"c"])
+changes = st.dictionaries(keys, st.none() | st.binary(min_size=1, max_size=2), max_size=3)
+steps = st.lists(changes | st.sampled_from(["leave", "arrived", "forget"]), max_size=25)
+
+
+@given(steps)
+def test_a_ledger_reads_like_one_dictionary_whatever_happens_on_the_way(steps):
+    ledger = Ledger()
+    seen, safe, left = {}, {}, None
+    for step in steps:
+        if isinstance(step, dict):
+            ledger.record(a_batch(), dict(step), [])
+            seen |= step
+        elif step == "leave" and ledger.dirty:
+            left = dict(ledger.leave().rows)
+        elif step == "arrived" and ledger.busy:
+            ledger.arrived(1)
+            safe |= left
+        elif step == "forget":
+            ledger.forget()
+            seen = dict(safe)
+        assert dict(ledger.scan()) == {key: value for key, value in seen.items() if value is not None}
+        assert ledger.rows == {key: value for key, value in safe.items() if value is not None}

@@ -1,0 +1,104 @@
+"""The checks on what a provider answers: what is valid is kept, what is not is counted by reason."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from agents.llm.answers import check
+from schemas.policies import Policy
+from tests.slices import MONDAY, knowing, known, said, slice_of
+
+SLICE = slice_of("I live in Turin.", said("Noted.", 2, role="assistant"), "I like tea.")
+
+
+def draft(**changed: object) -> dict[str, object]:
+    return {"kind": "fact", "text": "User lives in Turin.", "messages": [1], "confidence": 0.9} | changed
+
+
+@pytest.mark.parametrize(
+    ("broken", "reason"),
+    [
+        ("no object at all", "schema"),
+        ({"kind": "fact"}, "schema"),
+        (draft(text=None), "schema"),
+        (draft(messages="1"), "schema"),
+        (draft(messages=[]), "provenance"),
+        (draft(messages=[0]), "provenance"),
+        (draft(messages=[4]), "provenance"),
+        (draft(messages=[-1]), "provenance"),
+        (draft(messages=[2]), "provenance"),
+        (draft(confidence=1.2), "range"),
+        (draft(confidence=-0.1), "range"),
+        (draft(importance=9), "range"),
+        (draft(kind="recipe"), "kind"),
+        (draft(text="  "), "empty"),
+        (draft(text="…!"), "empty"),
+        (draft(text="long " * 500), "length"),
+        (draft(text="password: EXAMPLE-pw"), "secret"),
+    ],
+)
+def test_invalid_draft_is_counted_and_its_neighbours_are_kept(broken: object, reason: str) -> None:
+    checked = check([broken, draft()], SLICE, knowing())
+    assert [item.text for item in checked.proposals] == ["User lives in Turin."]
+    assert checked.rejected == {reason: 1}
+
+
+def test_numbers_become_message_ids_in_order_and_once() -> None:
+    (found,) = check([draft(messages=[3, 1, 3, 7])], SLICE, knowing()).proposals
+    assert found.message_ids == ("m3", "m1")
+
+
+def test_related_numbers_become_memory_ids_and_unknown_ones_are_dropped() -> None:
+    context = knowing(known("User lives in Rome.", memory_id="a"), known("User likes tea.", memory_id="b"))
+    (found,) = check([draft(contradicts=1, repeats=3, refines=0)], SLICE, context).proposals
+    assert (found.contradicts, found.repeats, found.refines) == ("a", None, None)
+
+
+def test_kinds_are_mapped_to_the_policys_nearest() -> None:
+    context = knowing(policy=Policy(name="p", kinds=("Insight", "interest")))
+    (found,) = check([draft(kind="preference", kinds=["fact", "preference", "recipe"])], SLICE, context).proposals
+    assert (found.kind, found.kinds) == ("interest", ("Insight",))
+
+
+def test_long_text_is_cut_at_a_word_and_kept_whole_as_full_text() -> None:
+    text = "User lives " + "in a very old house " * 15
+    (found,) = check([draft(text=text)], SLICE, knowing()).proposals
+    assert len(found.text) <= 200 and found.text.endswith("…") and not found.text.endswith(" …")
+    assert found.full_text == text.strip()
+
+
+def test_repeats_within_an_answer_are_folded_into_the_surest() -> None:
+    drafts = [
+        draft(confidence=0.5, tags=["home"]),
+        draft(text="user lives in Turin", messages=[3], confidence=0.8, importance=0.2),
+    ]
+    (found,) = check(drafts, SLICE, knowing()).proposals
+    assert (found.message_ids, found.confidence, found.importance, found.tags) == (("m1", "m3"), 0.8, 0.5, ("home",))
+
+
+def test_secrets_are_scrubbed_from_every_text() -> None:
+    secret = "password: EXAMPLE-pw"
+    (found,) = check(
+        [draft(text=f"User opens the door with {secret}", context=secret, full_text=secret, tags=["home", secret])],
+        SLICE,
+        knowing(),
+    ).proposals
+    assert "EXAMPLE" not in repr(found)
+    assert found.text == "User opens the door with password: [PASSWORD]" and found.tags == ("home",)
+
+
+@pytest.mark.parametrize(
+    ("written", "moment"),
+    [
+        ("2026-03-06T15:00:00+01:00", datetime(2026, 3, 6, 14, tzinfo=UTC)),
+        ("2026-03-06T15:00:00", datetime(2026, 3, 6, 14, tzinfo=UTC)),
+        ("2026-03-06", datetime(2026, 3, 6, 11, tzinfo=UTC)),
+        ("next Friday", None),
+        ("0001-01-01T00:00:00+14:00", None),
+        ("", None),
+    ],
+)
+def test_event_time_is_utc_and_nonsense_is_none(written: str, moment: datetime | None) -> None:
+    (found,) = check([draft(event_time=written)], SLICE, knowing()).proposals
+    assert found.event_time == moment
+    assert MONDAY.tzinfo is UTC

@@ -1,0 +1,75 @@
+from typing import Any
+
+import asyncpg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
+from sinks.postgres import decode_jsonb, encode_jsonb, storable_json, translated
+
+
+@pytest.mark.parametrize(
+    ("raised", "becomes"),
+    [
+        (asyncpg.SerializationError("x"), Retryable),
+        (asyncpg.DeadlockDetectedError("x"), Retryable),
+        (asyncpg.QueryCanceledError("x"), Retryable),
+        (asyncpg.AdminShutdownError("x"), Retryable),
+        (asyncpg.CannotConnectNowError("x"), Retryable),
+        (asyncpg.TooManyConnectionsError("x"), Retryable),
+        (asyncpg.ConnectionDoesNotExistError("x"), Retryable),
+        (asyncpg.DiskFullError("x"), Retryable),
+        (asyncpg.InterfaceError("connection is closed"), Retryable),
+        (ConnectionResetError("x"), Retryable),
+        (TimeoutError(), Retryable),
+        (asyncpg.CharacterNotInRepertoireError("x"), Rejected),
+        (asyncpg.UndefinedTableError("x"), Misconfigured),
+        (asyncpg.InvalidPasswordError("x"), Misconfigured),
+    ],
+)
+def test_driver_errors_become_what_the_caller_should_do(raised: Exception, becomes: type[MemstreamError]) -> None:
+    with pytest.raises(becomes) as caught, translated("testing"):
+        raise raised
+    assert caught.value.__cause__ is raised
+    assert "testing" in str(caught.value)
+
+
+@pytest.mark.parametrize("raised", [asyncpg.UniqueViolationError("x"), ValueError("x"), KeyError("x")])
+def test_mistakes_in_the_code_are_not_dressed_up(raised: Exception) -> None:
+    with pytest.raises(type(raised)), translated("testing"):
+        raise raised
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+)
+
+
+def without_nul(value: Any) -> Any:
+    match value:
+        case str():
+            return value.replace("\x00", "\ufffd")
+        case list():
+            return [without_nul(each) for each in value]
+        case dict():
+            return {without_nul(key): without_nul(each) for key, each in value.items()}
+    return value
+
+
+@given(values)
+def test_json_keeps_everything_but_nul(value: Any) -> None:
+    assert decode_jsonb(encode_jsonb(value)) == without_nul(value)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (rb'"\u0000"', rb'"\ufffd"'),
+        (rb'"\\u0000"', rb'"\\u0000"'),
+        (rb'"\\\u0000"', rb'"\\\ufffd"'),
+        (rb'"\u0000\u0000"', rb'"\ufffd\ufffd"'),
+    ],
+)
+def test_only_an_escaped_nul_is_replaced(before: bytes, after: bytes) -> None:
+    assert storable_json(before) == after

@@ -1,0 +1,339 @@
+"""Windows as rows: saved and loaded they are the same, and what is applied again changes nothing."""
+
+from statistics import median
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from schemas.messages import ToolCall
+from schemas.policies import Policy
+from streams.topics import TopicSettings
+from streams.windows import rows
+from streams.windows.rows import CHUNK_BYTES, SEPARATOR, chunk_key, head_key, is_head
+from streams.windows.window import Window
+from tests.fakes.chats import CONVERSATION, control, ended, message
+
+POLICY = Policy(name="small", slice_tokens=100, straggler_wait_s=30.0, late_idle_s=20.0, reask_after_s=100.0)
+NOW = 5_000.0
+
+
+class Table:
+    """Rows as a ledger keeps them; `written` counts bytes."""
+
+    def __init__(self) -> None:
+        self.rows: dict[bytes, bytes] = {}
+        self.written = 0
+
+    def save(self, window: Window) -> rows.Rows:
+        changed = rows.save(window)
+        self.apply(changed)
+        return changed
+
+    def apply(self, changed: rows.Rows) -> None:
+        for key, value in changed.items():
+            self.written += len(key) + len(value or b"")
+            if value is None:
+                self.rows.pop(key, None)
+            else:
+                self.rows[key] = value
+
+    def load(self) -> Window:
+        return rows.load(CONVERSATION, self.rows.get) or Window.opened(CONVERSATION, partition=2)
+
+    @property
+    def chunks(self) -> list[bytes]:
+        return [key for key in self.rows if not is_head(key)]
+
+
+def filled(table: Table, *batches: range) -> Window:
+    """A window that got each range of messages in a batch of its own."""
+    window = table.load()
+    for numbers in batches:
+        for number in numbers:
+            window.add(message(number), number, 10, POLICY, NOW)
+        table.save(window)
+    return window
+
+
+def answer(window: Window, request, offset: int) -> None:
+    window.control(control("extraction_completed", request_id=request.request_id), offset, POLICY, NOW)
+
+
+def test_no_rows_are_no_window():
+    assert rows.load(CONVERSATION, {}.get) is None
+
+
+def test_a_loaded_window_is_the_one_that_was_saved():
+    table = Table()
+    window = filled(table, range(3), range(3, 5))
+    window.end(ended(last_message_id="later"), 7, 0, 9, POLICY, NOW)
+    table.save(window)
+    loaded = table.load()
+    assert loaded.head == window.head
+    assert loaded.messages == window.messages
+    assert not loaded.add(message(4), 99, 10, POLICY, NOW)
+
+
+def test_each_batch_is_sealed_once_in_a_chunk_before_the_head():
+    table = Table()
+    window = filled(table, range(3))
+    window.add(message(3), 3, 10, POLICY, NOW)
+    changed = table.save(window)
+    assert list(changed) == [chunk_key(CONVERSATION, 3), head_key(CONVERSATION)]
+    assert list(table.save(window)) == [head_key(CONVERSATION)]
+
+
+def test_chunks_whose_messages_have_left_are_deleted_behind_the_head():
+    table = Table()
+    window = filled(table, range(3), range(3, 6))
+    (request,) = window.control(control("flush"), 0, POLICY, NOW)
+    answer(window, request, 1)
+    changed = table.save(window)
+    assert list(changed) == [head_key(CONVERSATION), chunk_key(CONVERSATION, 0), chunk_key(CONVERSATION, 3)]
+    assert table.chunks == []
+    assert window.head.chunks == []
+
+
+def test_a_chunk_some_of_whose_messages_have_left_stays_and_is_read_past():
+    table = Table()
+    window = filled(table, range(12))
+    first, second = window.control(control("flush"), 0, POLICY, NOW)
+    answer(window, first, 1)
+    table.save(window)
+    assert len(table.chunks) == 1
+    assert list(table.load().messages) == [10, 11]
+    window = table.load()
+    answer(window, second, 2)
+    table.save(window)
+    assert table.chunks == []
+    assert window.head.extracted == []
+
+
+def test_a_window_that_is_forgotten_leaves_no_rows():
+    table = Table()
+    window = filled(table, range(3))
+    (request,) = window.control(control("flush"), 0, POLICY, NOW)
+    answer(window, request, 1)
+    table.save(window)
+    table.apply(rows.tombstone(window))
+    assert table.rows == {}
+
+
+def test_many_messages_of_one_batch_are_sealed_in_rows_of_bounded_size():
+    table = Table()
+    window = table.load()
+    for number in range(4):
+        window.add(message(number, "x" * (CHUNK_BYTES // 2)), number, 10, POLICY, NOW)
+    table.save(window)
+    assert len(table.chunks) == 2
+    assert table.load().messages == window.messages
+
+
+def test_the_size_of_a_row_is_bounded_in_bytes_not_in_characters():
+    table = Table()
+    window = table.load()
+    for number in range(4):
+        window.add(message(number, "語" * (CHUNK_BYTES // 4)), number, 10, POLICY, NOW)
+    table.save(window)
+    assert max(len(table.rows[key]) for key in table.chunks) <= CHUNK_BYTES * 1.1
+
+
+def test_the_arguments_of_tool_calls_count_towards_the_size_of_a_row():
+    calls = (ToolCall(id="call", name="tool", arguments={"text": "x" * 600_000}),)
+    table = Table()
+    window = table.load()
+    for number in range(8):
+        window.add(message(number, "", role="assistant", tool_calls=calls), number, 10, POLICY, NOW)
+    table.save(window)
+    assert max(len(table.rows[key]) for key in table.chunks) <= TopicSettings().own_message_bytes
+
+
+def test_one_message_larger_than_a_row_stands_alone_in_its_chunk():
+    table = Table()
+    window = table.load()
+    for number, length in enumerate((10, CHUNK_BYTES + 1, 10)):
+        window.add(message(number, "x" * length), number, 10, POLICY, NOW)
+    table.save(window)
+    assert [(chunk.first, chunk.last, chunk.count) for chunk in window.head.chunks] == [(0, 0, 1), (1, 1, 1), (2, 2, 1)]
+
+
+@pytest.mark.parametrize("name", ["plain", "nul\x00inside", "quo\"te", "ünï", "a/b", " ", "\x00"])
+def test_keys_of_heads_and_chunks_are_told_apart_whatever_the_conversation_is_called(name):
+    assert is_head(head_key(name))
+    assert not is_head(chunk_key(name, 7))
+    assert chunk_key(name, 7).startswith(head_key(name) + SEPARATOR)
+
+
+def test_every_window_of_a_partition_is_found_among_its_rows():
+    stored: dict[bytes, bytes] = {}
+    for name in ("one", "two\x00", "three"):
+        window = Window.opened(name, 2)
+        window.add(replace(message(1), conversation_id=name), 1, 10, POLICY, NOW)
+        stored |= {key: value for key, value in rows.save(window).items() if value is not None}
+    found = rows.load_all(stored.items(), stored.get)
+    assert sorted(window.head.scope.conversation_id for window in found) == ["one", "three", "two\x00"]
+
+
+def cost_of_message(length: int) -> float:
+    """Bytes written for one more message, in a window that got `length` messages one by one: the median of the next 21."""
+    table = Table()
+    window = filled(table, *(range(number, number + 1) for number in range(length)))
+    costs = []
+    for number in range(10_000, 10_021):
+        before = table.written
+        window.add(message(number), number, 10, POLICY, NOW)
+        table.save(window)
+        costs.append(table.written - before)
+    return median(costs)
+
+
+def test_the_bytes_written_for_a_message_do_not_grow_with_the_window():
+    short, long = cost_of_message(10), cost_of_message(1_000)
+    assert long <= 2 * short, f"{short} bytes in a window of 10 messages, {long} in one of 1000"
+
+
+def test_the_bytes_written_for_many_messages_grow_with_their_number_only():
+    def written(length: int) -> float:
+        table = Table()
+        filled(table, *(range(number, number + 1) for number in range(length)))
+        return table.written / length
+
+    short, long = written(50), written(2_000)
+    assert long <= 3 * short, f"{short:.0f} bytes a message in a window of 50, {long:.0f} in one of 2000"
+
+
+class Step(NamedTuple):
+    """One event; `log_end` and `read_to` as the agent would find them, `now` when it was applied."""
+
+    event: object
+    offset: int
+    tokens: int
+    log_end: int
+    read_to: int
+    now: float
+
+
+def apply(window: Window, step: Step) -> list:
+    event = step.event
+    if hasattr(event, "role"):
+        window.add(event, step.offset, step.tokens, POLICY, step.now)
+        return window.release(step.read_to, POLICY, step.now)
+    if hasattr(event, "message_count"):
+        return window.end(event, step.offset, step.log_end, step.read_to, POLICY, step.now)
+    return window.control(event, step.offset, POLICY, step.now)
+
+
+messages = st.tuples(st.just("message"), st.integers(0, 12), st.integers(0, 150))
+ends = st.tuples(st.just("end"), st.integers(0, 3), st.sampled_from([{}, {"last_message_id": "m5"}, {"message_count": 4}]))
+controls = st.tuples(st.sampled_from(["due", "flush", "clear"]), st.just(0), st.just(0))
+answers = st.tuples(st.just("answer"), st.integers(0, 5), st.booleans())
+plans = st.lists(st.tuples(messages | messages | ends | controls | answers, st.integers(0, 40)), max_size=25)
+
+
+def steps_of(plan) -> tuple[list[Step], list]:
+    """Events with offsets and times, made by driving a window in memory; answers name requests it made."""
+    window, steps, asked = Window.opened(CONVERSATION, 2), [], []
+    offsets = {"message": 0, "end": 0, "control": 0}
+    now = NOW
+    for (kind, number, extra), wait in plan:
+        now += wait
+        family = kind if kind in offsets else "control"
+        tokens, log_end = 0, 0
+        if kind == "message":
+            event, tokens = message(number), extra
+        elif kind == "end":
+            event, log_end = ended(**extra), offsets["message"] + number
+        elif kind == "answer":
+            known = list(dict.fromkeys(request.request_id for request in asked)) or ["unknown"]
+            done = "extraction_completed" if extra else "extraction_failed"
+            event = control(done, request_id=known[number % len(known)])
+        else:
+            event = control(kind, read_to=offsets["message"])
+        offset = offsets[family]
+        offsets[family] += 1
+        step = Step(event, offset, tokens, log_end, offsets["message"], now)
+        asked += apply(window, step)
+        steps.append(step)
+    return steps, asked
+
+
+def view(window: Window) -> tuple:
+    """All that matters of a window but how its messages are spread over chunks."""
+    head = replace(window.head, chunks=[], extracted=[])
+    return head, window.messages
+
+
+def named(requests) -> list[tuple[str, int]]:
+    return [(request.request_id, request.attempt) for request in requests]
+
+
+def in_one_go(steps) -> tuple[Window, list]:
+    window, asked = Window.opened(CONVERSATION, 2), []
+    for step in steps:
+        asked += apply(window, step)
+    return window, asked
+
+
+@settings(max_examples=120)
+@given(plans, st.data())
+def test_a_window_saved_and_loaded_at_any_step_is_the_window_in_memory(plan, data):
+    steps, _ = steps_of(plan)
+    expected, asked = in_one_go(steps)
+    table, sent = Table(), []
+    window = table.load()
+    for step in steps:
+        sent += apply(window, step)
+        if data.draw(st.booleans()):
+            table.save(window)
+            loaded = table.load()
+            assert loaded.head == window.head
+            assert loaded.messages == window.messages
+            assert len(table.chunks) == len(window.head.chunks)
+            window = loaded
+    assert view(window) == view(expected)
+    assert named(sent) == named(asked)
+
+
+@settings(max_examples=80)
+@given(plans, st.data())
+def test_events_applied_again_from_the_start_change_nothing(plan, data):
+    steps, _ = steps_of(plan)
+    expected, asked = in_one_go(steps)
+    table, sent = Table(), []
+    crashes = data.draw(st.lists(st.integers(0, len(steps)), max_size=2))
+    for run in (*(steps[:crash] for crash in sorted(crashes)), steps, steps):
+        for step in run:
+            window = table.load()
+            sent += apply(window, step)
+            table.save(window)
+    assert view(table.load()) == view(expected)
+    assert named(sent) == named(asked)
+
+
+@settings(max_examples=120)
+@given(plans)
+def test_every_message_is_asked_for_in_exactly_one_slice_in_the_end_and_then_leaves(plan):
+    steps, _ = steps_of(plan)
+    table, sent, taken = Table(), [], set()
+    for step in steps:
+        window = table.load()
+        before = set(window.messages)
+        sent += apply(window, step)
+        taken |= set(window.messages) - before
+        table.save(window)
+    window, now = table.load(), NOW + 10_000
+    sent += window.end(ended(), 1_000, 0, 1_000, POLICY, now)
+    sent += window.due(1_000, POLICY, now + 10_000)
+    table.save(window)
+    slices = {request.request_id: [m.position for m in request.messages] for request in sent}
+    asked = [position for positions in slices.values() for position in positions]
+    assert sorted(asked) == sorted(set(asked)), "asked for in two slices"
+    assert taken <= set(asked), "never asked for"
+    for offset, request_id in enumerate(slices, start=1_000):
+        window.control(control("extraction_completed", request_id=request_id), offset, POLICY, now)
+        table.save(window)
+    assert window.finished
+    assert list(table.rows) == [head_key(CONVERSATION)]
