@@ -1,20 +1,26 @@
 """What the command line says to a person or a script: tables, lines, one-line errors, JSON."""
 
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from schemas import codec
 
-console = Console(highlight=False, soft_wrap=False)
+WIDEST = 26  # characters of a column that is not the wide one; longer cells fold
+LOG_WIDTH = 120  # a log or a pipe has no width of its own
+
+console = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else LOG_WIDTH)
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def say(text: str) -> None:
-    console.print(text, markup=False)
+    console.print(text, markup=False, soft_wrap=True)
 
 
 def complain(text: str) -> None:
@@ -29,18 +35,28 @@ def emit(value: Any) -> None:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], wide: str = "") -> None:
-    """A table that fits the terminal; the column named `wide` keeps at least half of it, the others fold."""
-    table = Table(title=title, title_justify="left", title_style="bold", padding=(0, 1), pad_edge=False)
-    room = console.width // 2
-    for column in columns:
-        table.add_column(
-            column, overflow="fold", min_width=min(room, longest(rows, columns, wide)) if column == wide else None
-        )
-    for row in rows:
-        table.add_row(*(cell.replace("[", "\\[") for cell in row))
-    console.print(table)
+    """A table as wide as the terminal: the column named `wide` takes the room that the others leave."""
+    show_groups(title, columns, {"": rows}, wide)
+
+
+def show_groups(
+    title: str, columns: Sequence[str], groups: Mapping[str, Sequence[Sequence[str]]], wide: str = ""
+) -> None:
+    """One table in parts, each under its name; columns stand under each other throughout."""
+    rows = [row for group in groups.values() for row in group]
+    console.print(title, style="bold", markup=False)
+    for number, (name, group) in enumerate(groups.items()):
+        if name:
+            console.print(f"\n{name}", style="cyan", markup=False)
+        table = Table(box=box.SIMPLE_HEAD, show_header=number == 0, padding=(0, 1), pad_edge=False, expand=bool(wide))
+        for column in columns:
+            ratio, width = (1, None) if column == wide else (None, min(WIDEST, longest(rows, columns, column)))
+            table.add_column(column, overflow="fold", ratio=ratio, width=width)
+        for row in group:
+            table.add_row(*(Text(cell) for cell in row))
+        console.print(table)
 
 
 def longest(rows: Sequence[Sequence[str]], columns: Sequence[str], column: str) -> int:
-    """Characters of the column's longest cell."""
-    return max((len(row[columns.index(column)]) for row in rows), default=0)
+    """Characters of the column's longest cell or its name."""
+    return max([len(column), *(len(row[columns.index(column)]) for row in rows)])

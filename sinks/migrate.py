@@ -17,7 +17,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 SCHEMA = "public"
 LOCK = 0x6D656D73747265  # any number will do; this one spells "memstre"
 
-log = logging.getLogger(__name__)
+SILENT = logging.Logger("pogo", level=logging.CRITICAL)  # it warns of each migration that it applies
 
 
 async def migrate(dsn: str) -> list[str]:
@@ -29,7 +29,7 @@ async def migrate(dsn: str) -> list[str]:
         await connection.execute("SELECT pg_advisory_lock($1)", LOCK)  # given back when the connection closes
         missing = await unapplied(connection)
         try:
-            await pogo.apply(connection, MIGRATIONS, schema_name=SCHEMA, logger=log)
+            await pogo.apply(connection, MIGRATIONS, schema_name=SCHEMA, logger=SILENT)
         except error.BadMigrationError as exc:
             raise Misconfigured(f"{exc}: {exc.__cause__}") from exc
         return missing

@@ -22,6 +22,7 @@ class Ledger:
         self.sequence = sequence
         self.entries: list[Entry] = []
         self._memories = {memory.memory_id: memory for memory in memories}
+        self._normalised = {memory_id: normalise(memory.text) for memory_id, memory in self._memories.items()}
         self._vectors: dict[str, Vector] = {}
 
     def knows(self, memory_id: str) -> bool:
@@ -42,8 +43,8 @@ class Ledger:
         wanted = normalise(text)
         same = [
             memory
-            for memory_id in self._memories
-            if (memory := self.live(memory_id)) is not None and normalise(memory.text) == wanted
+            for memory_id, normalised in self._normalised.items()
+            if normalised == wanted and (memory := self.live(memory_id)) is not None
         ]
         return min(same, key=lambda memory: (memory.created_at, memory.memory_id), default=None)
 
@@ -66,6 +67,7 @@ class Ledger:
         self.sequence += 1
         after = replace(memory, version=before.version + 1 if before else 1, sequence=self.sequence)
         self._memories[after.memory_id] = after
+        self._normalised[after.memory_id] = normalise(after.text)
         if vector is not None:
             self._vectors[after.memory_id] = vector
         self.entries.append(
@@ -73,7 +75,7 @@ class Ledger:
                 change=change,
                 before=before,
                 after=after,
-                normalised=normalise(after.text),
+                normalised=self._normalised[after.memory_id],
                 cause=cause,
                 at=now,
                 vector=vector,

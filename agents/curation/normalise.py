@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 CONTRACTION = re.compile(r"'(?=(?:s|t|m|d|re|ve|ll)\b)")  # don't and user's are one word, l'été is two
 OF_NUMBER = re.compile(r"(?<=\d)[.,:](?=\d)|(?<![\w)])[-−](?=\d)")  # 3.5, 10:30, -4
@@ -24,6 +25,7 @@ def normalise(text: str) -> str:
     return " ".join(kept.split()) or " ".join(folded.split())
 
 
+@lru_cache(maxsize=4_096)
 def reduced(char: str) -> str:
     """The character itself, a space in place of punctuation, or nothing in place of what cannot be seen."""
     category = unicodedata.category(char)

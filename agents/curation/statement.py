@@ -1,6 +1,7 @@
 """A text taken apart into what the guards compare: its words, numbers, times, names, subject, negation."""
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
@@ -48,7 +49,9 @@ class Statement(Struct, frozen=True, kw_only=True):
         return frozenset(number for number, _ in self.numbers)
 
 
+@lru_cache(maxsize=1_024)
 def statement(text: str) -> Statement:
+    """Remembers the latest: a candidate is compared with several neighbours, and they with several candidates."""
     tokens = with_endings(normalise(text))
     present = frozenset(tokens)
     return Statement(

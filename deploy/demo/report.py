@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -85,31 +85,28 @@ def percentile(ordered: Sequence[float], fraction: float) -> float:
 
 
 def show(report: Report, data_dir: Path) -> None:
-    terminal.show_table(
+    terminal.show_groups(
         "What is remembered",
-        ("namespace", "kind", "text", "imp.", "conf.", "from"),
-        grouped([memory_row(memory) for memory in report.memories]),
+        ("kind", "text", "imp.", "conf.", "from"),
+        by_namespace((memory.namespace, memory_row(memory)) for memory in report.memories),
         wide="text",
     )
     changes = Counter(event.data.change for event in report.events)
-    terminal.say("")
-    terminal.show_table(
-        f"Memory events published ({', '.join(f'{count} {change}' for change, count in changes.items())})",
-        ("namespace", "#", "change", "text"),
-        grouped([event_row(event) for event in report.events]),
+    terminal.show_groups(
+        f"\nMemory events published: {', '.join(f'{count} {change}' for change, count in changes.items())}",
+        ("#", "change", "text"),
+        by_namespace((event.data.namespace, event_row(event)) for event in report.events),
         wide="text",
     )
-    terminal.say("")
     terminal.show_table(
-        "Dead letters",
+        "\nDead letters",
         ("reason", "position", "detail", "begins"),
         [(letter.reason, letter.position, letter.detail, letter.value) for letter in report.dead_letters],
         wide="detail",
     )
-    terminal.say("")
     terminal.say(
-        f"{report.conversations} conversations, {report.messages} messages. From a conversation's end to its stored "
-        f"memories: p50 {report.latency_p50_s:.2f} s, p95 {report.latency_p95_s:.2f} s. "
+        f"\n{report.conversations} conversations, {report.messages} messages. From a conversation's end to its stored "
+        f"memories: p50 {report.latency_p50_s:.2f} s, p95 {report.latency_p95_s:.2f} s.\n"
         f"Started in {report.start_s:.1f} s, done in {report.total_s:.1f} s; everything is stopped again."
     )
     for line in next_steps(report, data_dir):
@@ -118,28 +115,19 @@ def show(report: Report, data_dir: Path) -> None:
 
 def memory_row(memory: Memory) -> tuple[str, ...]:
     state = "" if memory.status == "active" else f" ({memory.status})"
-    sources = ", ".join(dict.fromkeys(source.message_id for source in memory.sources))
-    return (
-        memory.namespace,
-        memory.kind,
-        memory.text + state,
-        f"{memory.importance:.2f}",
-        f"{memory.confidence:.2f}",
-        sources,
-    )
-
-
-def grouped(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Names the first column once for the rows that share it."""
-    shown, last = [], None
-    for first, *rest in rows:
-        shown.append(("" if first == last else first, *rest))
-        last = first
-    return shown
+    sources = "\n".join(dict.fromkeys(source.message_id for source in memory.sources))
+    return (memory.kind, memory.text + state, f"{memory.importance:.2f}", f"{memory.confidence:.2f}", sources)
 
 
 def event_row(event: MemoryEvent) -> tuple[str, ...]:
-    return (event.data.namespace, str(event.data.sequence), event.data.change, event.data.memory.text)
+    return (str(event.data.sequence), event.data.change, event.data.memory.text)
+
+
+def by_namespace(rows: Iterable[tuple[str, tuple[str, ...]]]) -> dict[str, list[tuple[str, ...]]]:
+    grouped: dict[str, list[tuple[str, ...]]] = {}
+    for namespace, row in rows:
+        grouped.setdefault(namespace, []).append(row)
+    return grouped
 
 
 def next_steps(report: Report, data_dir: Path) -> list[str]:
@@ -147,9 +135,16 @@ def next_steps(report: Report, data_dir: Path) -> list[str]:
     return [
         "",
         "Next:",
-        f"  .venv/bin/memstream dev --data-dir {data_dir}     keep it running, with what the demo remembered",
-        f'  .venv/bin/memstream search "what do they like?" -n "{namespace}"     (in another shell)',
+        "  # keep it running, with what the demo remembered:",
+        f"  .venv/bin/memstream dev --data-dir {shortest(data_dir)}",
+        "  # in another shell:",
+        f'  .venv/bin/memstream search "what do they like?" -n "{namespace}"',
         "  .venv/bin/memstream events --follow",
         "  .venv/bin/memstream publish deploy/samples/day-2.jsonl",
         "  .venv/bin/memstream doctor",
     ]
+
+
+def shortest(path: Path) -> Path:
+    """The path relative to the working directory when it lies below it."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -50,7 +50,7 @@ class StageApp(faust.App):
 
     async def _begin_anew(self) -> None:
         if not self.rebalancing and not self.should_stop:
-            await self._consumer.end_epoch(0.0)
+            await self._consumer.end_epoch(1.0)
             self.tables.recovery.signal_recovery_start.set()
 
     async def settle(self) -> None:

@@ -144,7 +144,8 @@ class FencedConsumer(driver.Consumer):
             return False
         self.positions.reset(starts)
         self._committed_offset.update(committed)
-        self.fence.open()
+        epoch = self.fence.open()
+        log.info("%s: epoch %d begins with %d partitions", self.app.conf.id, epoch, len(starts))
         return True
 
     async def end_epoch(self, bound_s: float) -> None:
@@ -207,7 +208,7 @@ class FencedConsumer(driver.Consumer):
             self.positions.finish(tp, extent)
 
         batch = Batch(tp.topic, tp.partition, read.start, read.end, read.records, self.fence, ack)
-        await self.wait_first(self.callback(carrier(tp, batch)), self.suspend_flow.wait())
+        await self.wait_first(self.callback(carrier(tp, batch, self.app.consumer_generation_id)), self.suspend_flow.wait())
 
     def read_to(self, topic: str, partition: int, applied: int | None) -> int | None:
         """See Positions.read_to; None when the partition is not held."""
@@ -232,8 +233,11 @@ class FencedConsumer(driver.Consumer):
         return self.positions.committable(tp)
 
 
-def carrier(tp: TP, batch: Batch) -> ConsumerMessage:
-    """Faust's message around a batch, which may be without records: then a checkpoint only carries its offset on."""
+def carrier(tp: TP, batch: Batch, generation: int) -> ConsumerMessage:
+    """Faust's message around a batch, which may be without records: then a checkpoint only carries its offset on.
+
+    Faust's stream silently drops messages that are not of the consumer's generation.
+    """
     last = batch.records[-1] if batch.records else None
     return ConsumerMessage(
         topic=tp.topic,
@@ -246,6 +250,7 @@ def carrier(tp: TP, batch: Batch) -> ConsumerMessage:
         value=batch,
         checksum=None,
         tp=tp,
+        generation_id=generation,
     )
 
 

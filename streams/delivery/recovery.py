@@ -34,6 +34,7 @@ class FencedRecovery(Recovery):
             if await self.wait_for_stopped(self.signal_recovery_start):
                 break
             self.signal_recovery_start.clear()
+            await self.interrupt()  # two recoveries would close each other's producers
             self._recovering = asyncio.create_task(self._recover(self._generation_id))
             self._recovering.add_done_callback(self._recovered)
 

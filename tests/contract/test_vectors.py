@@ -72,6 +72,11 @@ def random_filter(rng: random.Random, ids: list[Any], depth: int = 1) -> models.
     return models.Filter(must=clause(), must_not=clause(), should=clause())
 
 
+def connected(stack: EmbeddedStack) -> AsyncQdrantClient:
+    # The version check runs on a thread that outlives short tests; it has a test of its own.
+    return AsyncQdrantClient(url=stack.qdrant_url, timeout=30, check_compatibility=False)
+
+
 async def prepare(client: AsyncQdrantClient, name: str, points: list[models.PointStruct]) -> None:
     vectors = models.VectorParams(size=DIMENSION, distance=models.Distance.COSINE)
     assert await client.create_collection(name, vectors)
@@ -85,7 +90,7 @@ async def prepare(client: AsyncQdrantClient, name: str, points: list[models.Poin
 async def client(request: pytest.FixtureRequest) -> AsyncIterator[AsyncQdrantClient]:
     if request.param == "embedded":
         stack: EmbeddedStack = request.getfixturevalue("embedded_stack")
-        client = AsyncQdrantClient(url=stack.qdrant_url)
+        client = connected(stack)
     else:
         client = AsyncQdrantClient(":memory:")
     yield client
@@ -94,7 +99,7 @@ async def client(request: pytest.FixtureRequest) -> AsyncIterator[AsyncQdrantCli
 
 @pytest.fixture
 async def both(embedded_stack: EmbeddedStack) -> AsyncIterator[tuple[AsyncQdrantClient, AsyncQdrantClient]]:
-    embedded, local = AsyncQdrantClient(url=embedded_stack.qdrant_url), AsyncQdrantClient(":memory:")
+    embedded, local = connected(embedded_stack), AsyncQdrantClient(":memory:")
     yield embedded, local
     await embedded.close()
     await local.close()
@@ -206,7 +211,7 @@ async def test_collections_come_and_go(client: AsyncQdrantClient):
 
 
 async def test_indexes_are_listed_with_their_types(embedded_stack: EmbeddedStack):
-    client = AsyncQdrantClient(url=embedded_stack.qdrant_url)
+    client = connected(embedded_stack)
     await prepare(client, name := f"indexed-{uuid4()}", [])
     schema = (await client.get_collection(name)).payload_schema
     types = {field: index.data_type.value for field, index in schema.items()}
@@ -234,7 +239,7 @@ async def test_indexes_are_listed_with_their_types(embedded_stack: EmbeddedStack
     ],
 )
 async def test_refusals_have_qdrants_status_and_shape(embedded_stack: EmbeddedStack, status: int, call: Any):
-    client = AsyncQdrantClient(url=embedded_stack.qdrant_url)
+    client = connected(embedded_stack)
     await prepare(client, name := f"refusing-{uuid4()}", [])
     with pytest.raises(UnexpectedResponse) as caught:
         await call(client, name)

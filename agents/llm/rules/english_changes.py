@@ -105,7 +105,7 @@ CHANGES = (
         pattern=starting(
             r"(?!I\b|we\b)(?:it|this|that|(?:the|our|my) [\w\s'-]{2,50}?) (?:should be|is|must be"
             r"|needs to be|was meant to be|has to be|runs on|listens on|uses|lives (?:in|on|at))"
-            r" (?P<new>[^,]+?),? (?:not|instead of|rather than) (?P<old>[^,]+?)$"
+            r" (?P<new>[^,]+?)(?:, not|,? instead of|,? rather than) (?P<old>\S+(?: \S+){0,4})$"
         ),
         kind="fact",
         importance=0.75,

@@ -93,7 +93,9 @@ PLANS = (
         dated=True,
     ),
     Rule(
-        pattern=starting(rf"(?:I|we) (?:also )?{EVENTFUL}\b.*"),
+        pattern=starting(
+            rf"(?:I|we) (?:also )?{EVENTFUL}\b(?! (?:a|some|one) (?:\w+ )?(?:questions?|ideas?|problems?|troubles?)\b).*"
+        ),
         kind="plan",
         importance=0.65,
         confidence=0.8,
@@ -102,7 +104,7 @@ PLANS = (
     ),
     Rule(
         pattern=starting(
-            r"(?:my|our|the) (?:[\w'-]+ ){1,5}?(?:is|are|will be|starts?|begins?|ends?|takes place|happens"
+            r"(?:my|our|the) (?!weather\b|sun\b)(?:[\w'-]+ ){1,5}?(?:is|are|will be|starts?|begins?|ends?|takes place|happens"
             r"|goes live|ships|launches|opens|has been moved to|was moved to|moved to|got moved to|is due"
             r"|expires?|arrives?|leaves|departs) .*"
         ),

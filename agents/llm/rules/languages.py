@@ -1,6 +1,7 @@
 """Which of the languages with rules a message is written in. Others are recognised too, in order to leave them alone."""
 
 import re
+from collections import Counter
 
 WORD = re.compile(r"[^\W\d_]+", re.UNICODE)
 LATIN = re.compile(r"[a-zà-öø-ÿœß]", re.IGNORECASE)
@@ -27,7 +28,10 @@ STOP_WORDS = {
     "ro": "eu și este nu meu mea noi un o cu pentru sunt am de dar în locuiesc lucrez să la mă",
     "tr": "ben ve bir bu benim için değil ama çok da de mi olarak yaşıyorum çalışıyorum ile",
 }
-WORDS_OF = {code: frozenset(words.split()) for code, words in STOP_WORDS.items()}
+LANGUAGES_OF: dict[str, tuple[str, ...]] = {
+    word: tuple(code for code, listed in STOP_WORDS.items() if word in listed.split())
+    for word in " ".join(STOP_WORDS.values()).split()
+}
 
 
 def language_of(text: str, hint: str | None = None) -> str | None:
@@ -36,9 +40,9 @@ def language_of(text: str, hint: str | None = None) -> str | None:
     if not words or not mostly_latin(words):
         return None
     hinted = hint.split("-")[0].split("_")[0].lower() if hint else None
-    scores = {code: sum(word in listed for word in words) for code, listed in WORDS_OF.items()}
-    best = max(scores.values())
-    leading = [code for code, score in scores.items() if score == best] if best else []
+    scores = Counter(code for word in words for code in LANGUAGES_OF.get(word, ()))
+    best = max(scores.values(), default=0)
+    leading = [code for code in STOP_WORDS if best and scores[code] == best]
     if hinted and (not leading or hinted in leading):
         return hinted if hinted in SUPPORTED else None
     return certain(leading)

@@ -10,10 +10,20 @@ from agents.llm.dates import Dated, dates_in, event_time, with_dates
 from agents.llm.rules.rule import Rule, Tongue
 
 DOUBTED = 0.45
-TAIL = re.compile(
-    r"(?:[\s,;:–—-]+(?:though|btw|by the way|please|thanks|thank you|lol|haha|danke|merci|gracias"
-    r"|by now|you know))+$|[\s.!…,;:)(–—-]+$",
-    re.IGNORECASE,
+CLOSING = " \t.!…,;:)(–—-"
+FAREWELLS = (
+    "though",
+    "btw",
+    "by the way",
+    "please",
+    "thanks",
+    "thank you",
+    "lol",
+    "haha",
+    "danke",
+    "merci",
+    "gracias",
+    "by now",
 )
 EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]|(?<=\s)[:;]-?[)(DPp](?=\s|$)")
 LEADING = re.compile(r"^[\s,;:.!…–—-]+")
@@ -60,10 +70,10 @@ def doubted(tongue: Tongue, found: Finding) -> Finding:
 
 def opened(tongue: Tongue, text: str) -> str:
     """Without greetings, fillers and closing marks; an adverbial before the subject goes to the end."""
-    text = TAIL.sub("", LEADING.sub("", text))
+    text = closed(LEADING.sub("", text))
     while shorter := tongue.lead_in.match(text):
         text = LEADING.sub("", text[shorter.end() :])
-    text = TAIL.sub("", text)
+    text = closed(text)
     text = text[:1].upper() + text[1:]
     fronted = tongue.fronted.match(text)
     if fronted is None:
@@ -72,6 +82,14 @@ def opened(tongue: Tongue, text: str) -> str:
     if "verb" in fronted.re.groupindex:
         return f"{fronted['who']} {fronted['verb']} {front} {fronted['rest']}"
     return f"{fronted['rest']} {front}"
+
+
+def closed(text: str) -> str:
+    """Without closing marks and polite last words."""
+    text = text.rstrip(CLOSING)
+    lowered = text.lower()
+    last = next((word for word in FAREWELLS if lowered.endswith((f" {word}", f",{word}"))), None)
+    return closed(text[: -len(last)]) if last else text
 
 
 def first(tongue: Tongue, rules: tuple[Rule, ...], clause: str, said_at: datetime) -> Finding | None:
@@ -97,7 +115,7 @@ def taken(tongue: Tongue, rule: Rule, match: re.Match[str], said_at: datetime) -
         if rule.timeless
         else [found for found in dates_in(clause, said_at, tongue.code) if not found.bare or hold_once(rule)]
     )
-    if rule.dated and not any(found.day >= said_at.date() for found in dated):
+    if rule.dated and not any(found.day > said_at.date() for found in dated):
         return None
     text, remark = worded(tongue, rule, match, dated)
     day = dated[-1].day if dated else None

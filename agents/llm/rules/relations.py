@@ -117,7 +117,7 @@ def choice_differs(text: str, other: str) -> bool:
 def numbers_differ(text: str, other: str) -> bool:
     """The same statement with another number or date; a number that only one of them has is a detail."""
     mine, theirs = numbers(text), numbers(other)
-    if not mine or not theirs or mine & theirs:
+    if not mine - theirs or not theirs - mine:
         return False
     return overlap(words(text) - mine, words(other) - theirs) >= SAME_BUT_FOR_NUMBERS
 

@@ -13,7 +13,7 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     `pattern` must match at the start of a clause; its groups `old` and `new` name the ends of a change, its other groups
     fill `text`. Without a `text` the clause itself is put into the third person. `dated` rules hold only with a date that
-    is not past; a `timeless` rule keeps its dates as they were said (birthdays recur).
+    is to come; a `timeless` rule keeps its dates as they were said (birthdays recur).
     """
 
     pattern: re.Pattern[str]

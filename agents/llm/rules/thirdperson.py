@@ -17,11 +17,12 @@ CONTRACTIONS = (
     (r"\bgonna\b", "going to"),
     (r"\bwanna\b", "want to"),
 )
+CONTRACTED = re.compile(r"'|\b(?:im|gonna|wanna)\b", re.IGNORECASE)
 EXPANSIONS = tuple((re.compile(pattern, re.IGNORECASE), whole) for pattern, whole in CONTRACTIONS)
 ADVERBS_WORDS = (
     "really absolutely definitely always usually generally mostly still also currently now just actually "
     "strongly only particularly especially often totally personally never recently finally already both "
-    "sometimes probably rarely mainly typically long since no longer yet"
+    "sometimes probably rarely mainly typically long since no longer yet quite truly simply greatly"
 )
 ADVERBS = frozenset(ADVERBS_WORDS.split())
 UNCHANGED_WORDS = (
@@ -69,8 +70,9 @@ REPLACED = tuple((re.compile(pattern), other) for pattern, other in PRONOUNS)
 
 def expanded(sentence: str) -> str:
     """Contractions written out, so that the rules need one form of each verb."""
-    for pattern, whole in EXPANSIONS:
-        sentence = pattern.sub(whole, sentence)
+    if CONTRACTED.search(sentence):
+        for pattern, whole in EXPANSIONS:
+            sentence = pattern.sub(whole, sentence)
     return re.sub(r"^i\b|(?<=[\s,])i\b(?!\.)", "I", sentence)
 
 
@@ -81,7 +83,7 @@ def third_person(clause: str) -> str:
     if subject is None:
         return pronouns(clause)
     if word.lower() in ("i", "we"):
-        rest = conjugated(rest)
+        rest = conjugated(rest.removeprefix("also "))
     return f"{subject} {pronouns(rest)}"
 
 

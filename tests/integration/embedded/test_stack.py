@@ -34,7 +34,7 @@ async def test_all_three_addresses_are_served(embedded_stack: EmbeddedStack):
     postgres = await asyncpg.connect(embedded_stack.dsn)
     assert await postgres.fetchval("SELECT current_database()") == "memstream"
     await postgres.close()
-    qdrant = AsyncQdrantClient(url=embedded_stack.qdrant_url)
+    qdrant = AsyncQdrantClient(url=embedded_stack.qdrant_url, check_compatibility=False)
     assert (await qdrant.info()).version
     await qdrant.close()
 

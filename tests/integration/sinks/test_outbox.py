@@ -107,10 +107,11 @@ async def test_a_crash_at_any_step_is_healed_by_the_sweep(make_bench: Callable[.
 
 
 async def test_a_decision_first_projects_what_its_namespace_has_pending(make_bench: Callable[..., "Bench"]) -> None:
-    fuse = Fuse(3)
+    fuse = Fuse(2)  # step 1 is the search, step 2 the first write to the index
     bench = make_bench(fuse)
     with pytest.raises(Retryable):
         await bench.remember("User likes to hike in the mountains every weekend")
+    assert bench.vectors.points == {}
     fuse.at = 0
     assert await bench.pending() > 0
     outcome = await bench.curator.curate(bench.batch("The user likes to hike in the mountains every weekend"))

@@ -13,8 +13,10 @@ from deploy.embedded.stack import EmbeddedStack
 from schemas.policies import Policies
 from schemas.requests import Command
 from sinks.embeddings.fake import FakeEmbedder
+from sinks.memories import Memories
 from sinks.outbox import Projector
 from sinks.qdrant import Vectors
+from sinks.queries import query
 from sinks.reindex import Reindexed, reindex
 from sinks.vectors import Point
 
@@ -118,6 +120,25 @@ async def test_nothing_is_lost_that_a_worker_decides_meanwhile(
     assert rounds > 1
     rows = await bench.pool.fetch("SELECT memory_id FROM memories WHERE status <> 'deleted'")
     assert set(await held(vectors)) == {row["memory_id"] for row in rows}
+
+
+async def test_a_page_waits_for_whoever_decides_and_then_writes_what_was_decided(
+    bench: "Bench", curator: Curator, vectors: Vectors, client: AsyncQdrantClient
+) -> None:
+    await fill(bench, curator)
+    (memory, *_) = await bench.memories.in_namespace("a")
+    async with bench.pool.acquire() as connection, connection.transaction():
+        await connection.execute(query("memories", "lock_namespace"), "a")
+        await connection.execute("UPDATE memories SET text = 'decided' WHERE memory_id = $1", memory.memory_id)
+        await vectors.upsert(await Memories(connection).points([memory.memory_id], vectors.embedding_model))
+        reindexing = asyncio.create_task(reindex(bench.pool, vectors))
+        async with asyncio.timeout(10):
+            while not await bench.pool.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):
+                assert not reindexing.done(), "it did not wait"
+    await reindexing
+    (point,) = await client.retrieve(vectors._collection, [memory.memory_id])
+    assert point.payload is not None
+    assert point.payload["text"] == "decided"
 
 
 async def test_another_model_needs_an_embedder_and_another_dimension_a_new_collection(

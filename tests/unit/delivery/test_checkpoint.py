@@ -150,6 +150,29 @@ async def test_a_checkpoint_in_doubt_shuts_the_fence_acks_nothing_and_is_told(po
         assert stage.changelog.calls.count(("commit", 0)) == 1, "it may have arrived, or somebody else may own it by now"
 
 
+async def test_when_several_partitions_are_in_doubt_the_epoch_is_begun_anew_once():
+    """Twice at a time, each would close the producers of the other's recovery."""
+    async with running(0, 1, 2) as stage:
+        stage.changelog.on("commit", *(Retryable("broker away") for _ in range(3)))
+        for partition in range(3):
+            stage.apply(partition, 0, {b"a": b"1"})
+        await asyncio.sleep(5)
+        assert len(stage.failures) == 1
+
+
+async def test_a_checkpoint_that_fails_when_its_epoch_is_over_begins_nothing_anew():
+    async with running(0) as stage:
+        answer = asyncio.Event()
+        stage.changelog.on("commit", answer)
+        stage.changelog.on("committed", Retryable("answer lost"))
+        stage.apply(0, 0, {b"a": b"1"})
+        await asyncio.sleep(0.6)
+        stage.fence.shut()  # revoked: whoever did this goes on from here
+        answer.set()
+        await settled()
+        assert stage.failures == []
+
+
 @pytest.mark.parametrize("point", ["commit", "committed"], ids=["nothing arrived", "the answer was lost"])
 async def test_an_epoch_begun_anew_after_doubt_knows_what_arrived(point):
     async with running(0) as stage:

@@ -92,8 +92,8 @@ def test_a_chunk_goes_before_its_head_even_if_the_head_was_there_first():
 
 def test_the_last_batch_of_each_topic_says_what_to_commit():
     ledger = Ledger()
-    for given in (a_batch(3, "messages"), a_batch(9, "ended"), a_batch(4, "messages")):
-        ledger.record(given, {}, [])
+    for batch in (a_batch(3, "messages"), a_batch(9, "ended"), a_batch(4, "messages")):
+        ledger.record(batch, {}, [])
     assert ledger.leave().offsets() == {"messages": 5, "ended": 10}
 
 

@@ -126,7 +126,7 @@ def test_many_messages_of_one_batch_are_sealed_in_rows_of_bounded_size():
     table = Table()
     window = table.load()
     for number in range(4):
-        window.add(message(number, "x" * (CHUNK_BYTES // 2)), number, 10, POLICY, NOW)
+        window.add(message(number, "x" * (CHUNK_BYTES * 2 // 5)), number, 10, POLICY, NOW)
     table.save(window)
     assert len(table.chunks) == 2
     assert table.load().messages == window.messages

@@ -1,6 +1,7 @@
 """Cutting messages into slices, and the ids of their requests."""
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -52,7 +53,7 @@ def test_slices_keep_every_message_in_order_within_limits_and_are_as_few_as_fit(
         return sum(m.tokens for m in run) <= POLICY.slice_tokens and size <= POLICY.slice_bytes
 
     assert all(fits(run) or len(run) == 1 for run in runs)
-    assert not any(fits([*run, following]) for run, (following, *_) in zip(runs, runs[1:], strict=False))
+    assert not any(fits([*run, following]) for run, (following, *_) in pairwise(runs))
 
 
 def test_the_arguments_of_tool_calls_count_towards_the_bytes_of_a_slice():

@@ -1,0 +1,71 @@
+"""Extractions in memory: leases that run out by the given clock, and the first answer counts."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec import Struct
+
+from schemas.requests import ExtractionRequest
+from sinks.extractions import Answered, Held, Lease, Leased
+
+
+class Row(Struct):
+    owner: str | None = None
+    until: datetime | None = None
+    answer: bytes | None = None
+    failed: str | None = None
+
+
+class FakeExtractions:
+    """`failures` by method name are raised by its next calls, one each. One instance may serve several workers."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self.rows: dict[str, Row] = {}
+        self.failures: dict[str, deque[Exception]] = {}
+        self.calls: list[str] = []
+        self._clock = clock
+
+    async def _reach(self, name: str) -> None:
+        self.calls.append(name)
+        await asyncio.sleep(0)
+        if self.failures.get(name):
+            raise self.failures[name].popleft()
+
+    async def lease(self, request: ExtractionRequest, owner: str, lease_s: float) -> Lease:
+        await self._reach("lease")
+        row = self.rows.setdefault(request.request_id, Row())
+        if row.answer is not None:
+            return Answered(row.answer)
+        if row.owner not in (None, owner) and row.until is not None and row.until > self._clock():
+            return Held(row.until)
+        row.owner, row.until = owner, self._clock() + timedelta(seconds=lease_s)
+        return Leased(row.until)
+
+    async def renew(self, request_id: str, owner: str, lease_s: float) -> bool:
+        await self._reach("renew")
+        row = self.rows[request_id]
+        if row.owner != owner or row.answer is not None:
+            return False
+        row.until = self._clock() + timedelta(seconds=lease_s)
+        return True
+
+    async def release(self, request_id: str, owner: str) -> None:
+        await self._reach("release")
+        row = self.rows[request_id]
+        if row.owner == owner and row.answer is None:
+            row.owner = row.until = None
+
+    async def store_answer(self, request_id: str, owner: str, answer_json: bytes, **_: Any) -> bytes:
+        await self._reach("store_answer")
+        row = self.rows[request_id]
+        row.answer = row.answer or answer_json
+        return row.answer
+
+    async def fail(self, request_id: str, reason: str) -> None:
+        await self._reach("fail")
+        row = self.rows.setdefault(request_id, Row())
+        if row.answer is None:
+            row.failed, row.owner, row.until = reason, None, None

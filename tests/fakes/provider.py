@@ -1,0 +1,59 @@
+"""A provider that answers as it is told, and counts what it was asked."""
+
+import asyncio
+from collections import Counter, deque
+
+from agents.llm.port import Answer, Context, Proposal
+from schemas.memories import Memory
+from schemas.policies import Policy
+from schemas.requests import ExtractionRequest
+
+
+class FakeProvider:
+    """One proposal a slice. Each call takes `takes_s`; `failures` are raised by the next calls, one each, at their end."""
+
+    name = "fake"
+
+    def __init__(self, takes_s: float = 1.0) -> None:
+        self.takes_s = takes_s
+        self.asked: Counter[str] = Counter()
+        self.contexts: list[Context] = []
+        self.failures: deque[Exception] = deque()
+        self.slow: dict[str, float] = {}
+        self.running = self.most = 0
+
+    async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
+        self.asked[request.request_id] += 1
+        self.contexts.append(context)
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            await asyncio.sleep(self.slow.get(request.request_id, self.takes_s))
+        finally:
+            self.running -= 1
+        if self.failures:
+            raise self.failures.popleft()
+        said = request.messages[0]
+        text = f"answer {sum(self.asked.values())}"
+        return Answer(
+            provider=self.name,
+            model="fake-1",
+            proposals=(Proposal(kind="fact", text=text, message_ids=(said.message_id,), confidence=0.9),),
+        )
+
+    async def available(self) -> bool:
+        return True
+
+
+class FakeRelated:
+    """The same memories for every request."""
+
+    def __init__(self, memories: tuple[Memory, ...] = ()) -> None:
+        self.memories = memories
+        self.failures: deque[Exception] = deque()
+
+    async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
+        await asyncio.sleep(0)
+        if self.failures:
+            raise self.failures.popleft()
+        return self.memories

@@ -1,0 +1,59 @@
+"""A dead letter can be read, and sent back as it was."""
+
+from datetime import UTC, datetime
+
+from agents.dead_letters import dead_letter, told
+from schemas import topics
+from schemas.errors import Rejected
+from tests.fakes.batches import record
+
+AT = datetime(2026, 11, 1, 12, tzinfo=UTC)
+REJECTED = Rejected("invalid", "not a Message: field `role`")
+
+
+def test_a_dead_letter_carries_key_value_and_headers_as_they_were():
+    source = record("chat.messages", 7, b"\xff\x00 not json", key=b"\xfekey", headers=[("trace", b"\x00\xff"), ("b", b"")])
+    letter = dead_letter(source, "windows", REJECTED, AT)
+    assert letter.topic == topics.DEAD_LETTERS
+    assert (letter.key, letter.value) == (b"\xfekey", b"\xff\x00 not json")
+    assert letter.headers[:2] == (("trace", b"\x00\xff"), ("b", b""))
+
+
+def test_a_dead_letter_says_why_and_where_it_came_from():
+    letter = dead_letter(record("chat.messages", 7, b"x", partition=3), "windows", REJECTED, AT)
+    assert told(letter.headers) == {
+        "reason": "invalid",
+        "detail": "not a Message: field `role`",
+        "stage": "windows",
+        "topic": "chat.messages",
+        "partition": "3",
+        "offset": "7",
+        "timestamp-ms": "1700000000007",
+        "at": "2026-11-01T12:00:00+00:00",
+    }
+
+
+def test_a_record_without_key_and_value_becomes_a_dead_letter_too():
+    letter = dead_letter(record("chat.messages", 7, None, key=None), "windows", REJECTED, AT)
+    assert (letter.key, letter.value) == (None, None)
+
+
+def test_the_same_record_rejected_twice_gives_the_same_letter():
+    source = record("chat.messages", 7, b"x")
+    assert dead_letter(source, "windows", REJECTED, AT) == dead_letter(source, "windows", REJECTED, AT)
+
+
+def test_a_dead_letter_that_was_sent_back_and_rejected_again_says_only_the_latest():
+    first = dead_letter(record("chat.messages", 7, b"x", headers=[("trace", b"1")]), "windows", REJECTED, AT)
+    back = record("chat.messages", 90, first.value, headers=first.headers)
+    again = dead_letter(back, "windows", Rejected("undecodable", "not JSON"), AT)
+    assert told(again.headers)["offset"] == "90"
+    assert told(again.headers)["reason"] == "undecodable"
+    names = [name for name, _ in again.headers]
+    assert len(names) == len(set(names))
+    assert ("trace", b"1") in again.headers
+
+
+def test_a_detail_that_cannot_be_encoded_is_told_as_far_as_it_can():
+    letter = dead_letter(record("t", 1, b"x"), "windows", Rejected("invalid", "lone \ud83d surrogate"), AT)
+    assert told(letter.headers)["detail"] == "lone ? surrogate"

@@ -1,0 +1,321 @@
+"""The extraction stage with a fake store, provider and publisher, in virtual time."""
+
+import asyncio
+from collections import deque
+
+import pytest
+
+from agents.dead_letters import told
+from agents.extraction_agent import ExtractionAgent
+from agents.extractor import LEASE_S, Extractor
+from schemas import codec, ids, topics
+from schemas.errors import Rejected, Retryable
+from schemas.messages import Scope
+from schemas.policies import Policies, Policy
+from schemas.requests import CandidateBatch, ExtractionRequest, WindowControl
+from sinks.extractions import Leased
+from streams.windows.slices import request
+from tests.fakes.app import StubApp
+from tests.fakes.batches import batch_of
+from tests.fakes.chats import sliced
+from tests.fakes.clock import START_S, settled, utc
+from tests.fakes.extractions import FakeExtractions
+from tests.fakes.provider import FakeProvider, FakeRelated
+from tests.fakes.publisher import FakePublisher
+
+POLICY = Policy(name="two", namespaces=("{app_id}", "{app_id}/{user_id}"))
+PARTITION = 3
+
+
+def asked(number: int = 1) -> ExtractionRequest:
+    scope = Scope(conversation_id=f"conversation-{number}", app_id="app", user_id="user")
+    return request([sliced(10 * number), sliced(10 * number + 1)], scope, PARTITION, POLICY, START_S)
+
+
+class Worker:
+    """One worker; several share a store."""
+
+    def __init__(self, extractions: FakeExtractions | None = None, name: str = "worker-1", **limits: int) -> None:
+        self.app = StubApp()
+        self.app.fence.open()
+        self.extractions = extractions or FakeExtractions(utc)
+        self.provider, self.related, self.publisher = FakeProvider(), FakeRelated(), FakePublisher()
+        concurrency = limits.pop("concurrency", 8)
+        self.extractor = Extractor(
+            self.extractions,
+            self.provider,
+            self.related,
+            self.publisher,
+            Policies((POLICY,)),
+            utc,
+            concurrency=concurrency,
+        )
+        self.agent = ExtractionAgent(self.app, self.extractor, self.extractions, self.publisher, name, utc, **limits)
+        self.offset = 0
+
+    async def take(self, *requests):
+        """Delivers a batch, and returns it without waiting for its end."""
+        values = [codec.encode(r) if isinstance(r, ExtractionRequest) else r for r in requests]
+        given = batch_of(self.app.fence, topics.REQUESTS, self.offset, values, partition=PARTITION)
+        self.offset = given.end
+        await self.agent.handle(given)
+        return given
+
+    @property
+    def candidates(self) -> list[CandidateBatch]:
+        return [codec.decode(record.value, CandidateBatch) for record in self.publisher.on(topics.CANDIDATES)]
+
+    @property
+    def controls(self) -> list[WindowControl]:
+        return [codec.decode(record.value, WindowControl) for record in self.publisher.on(topics.WINDOW_CONTROL)]
+
+
+@pytest.fixture
+async def worker() -> Worker:
+    return Worker()
+
+
+async def test_a_request_becomes_one_part_for_each_namespace_and_is_then_acked(worker):
+    batch = await worker.take(asked())
+    assert not batch.acked
+    await asyncio.sleep(2)
+    assert batch.acked
+    first, second = worker.candidates
+    assert [(part.namespace, part.part, part.parts) for part in (first, second)] == [("app", 1, 2), ("app/user", 2, 2)]
+    assert [record.key for record in worker.publisher.records] == [b"app", b"app/user"]
+    assert first.partition == PARTITION
+    (candidate,) = second.candidates
+    assert candidate.candidate_id == ids.candidate_id(asked().request_id, "app/user", 0)
+    assert [(s.message_id, s.position) for s in candidate.sources] == [("m10", 10)]
+    assert first.candidates[0].candidate_id != candidate.candidate_id
+
+
+async def test_the_provider_is_told_the_policy_of_the_request(worker):
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    assert worker.provider.contexts[0].policy == POLICY
+
+
+async def test_a_redelivered_request_gets_the_stored_answer_again_without_a_call(worker):
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    first = worker.candidates
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    again = worker.candidates[2:]
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert [part.candidates for part in again] == [part.candidates for part in first]
+
+
+async def test_the_same_request_twice_at_a_time_is_one_call(worker):
+    batches = [await worker.take(asked(), asked()), await worker.take(asked())]
+    await asyncio.sleep(10)
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert all(batch.acked for batch in batches)
+    assert {part.candidates[0].text for part in worker.candidates} == {"answer 1"}
+
+
+async def test_two_workers_ask_once_between_them():
+    one = Worker(name="worker-1")
+    two = Worker(one.extractions, name="worker-2")
+    one.provider.takes_s = two.provider.takes_s = 10 * LEASE_S  # the running call keeps its lease
+    batches = [await one.take(asked()), await two.take(asked())]
+    await asyncio.sleep(11 * LEASE_S)
+    assert one.provider.asked + two.provider.asked == {asked().request_id: 1}
+    assert all(batch.acked for batch in batches)
+    assert one.candidates[0].candidates == two.candidates[0].candidates
+
+
+async def test_a_renewal_that_fails_does_not_end_the_lease_of_a_running_call():
+    one = Worker(name="worker-1")
+    two = Worker(one.extractions, name="worker-2")
+    one.provider.takes_s = 10 * LEASE_S
+    one.extractions.failures["renew"] = deque([Retryable("postgres away")])
+    await one.take(asked())
+    await settled()
+    await two.take(asked())
+    await asyncio.sleep(11 * LEASE_S)
+    assert one.provider.asked + two.provider.asked == {asked().request_id: 1}
+
+
+async def test_the_lease_of_a_worker_that_died_is_taken_over_once_it_ran_out(worker):
+    lease = await worker.extractions.lease(asked(), "dead worker", LEASE_S)
+    assert isinstance(lease, Leased)
+    batch = await worker.take(asked())
+    await asyncio.sleep(LEASE_S - 0.1)
+    assert worker.provider.asked == {}
+    assert not batch.acked
+    await asyncio.sleep(3)
+    assert batch.acked
+
+
+async def test_who_waits_for_another_owner_holds_no_place_among_the_calls():
+    worker = Worker(concurrency=1)
+    for number in range(2, 6):
+        await worker.extractions.lease(asked(number), "somebody else", 1_000)
+        await worker.take(asked(number))
+    batch = await worker.take(asked(1))
+    await asyncio.sleep(2)
+    assert batch.acked
+
+
+async def test_calls_are_bounded_by_the_concurrency():
+    worker = Worker(concurrency=2)
+    batch = await worker.take(*(asked(number) for number in range(1, 7)))
+    await asyncio.sleep(2.5)
+    assert not batch.acked
+    await asyncio.sleep(2.5)
+    assert worker.provider.most == 2
+    assert batch.acked
+
+
+async def test_no_more_is_taken_on_than_stated():
+    worker = Worker(in_flight=2)
+    await worker.take(asked(1))
+    await worker.take(asked(2))
+    third = asyncio.create_task(worker.take(asked(3)))
+    await settled()
+    assert not third.done()
+    await asyncio.sleep(1.5)
+    assert third.done()
+    await asyncio.sleep(2)
+
+
+async def test_batches_are_acked_in_the_order_they_end(worker):
+    worker.provider.slow[asked(1).request_id] = 50.0
+    slow, quick = await worker.take(asked(1)), await worker.take(asked(2))
+    await asyncio.sleep(2)
+    assert quick.acked
+    assert not slow.acked
+    await asyncio.sleep(50)
+    assert slow.acked
+
+
+async def test_a_batch_is_acked_when_all_of_its_requests_are_done(worker):
+    worker.provider.slow[asked(1).request_id] = 50.0
+    batch = await worker.take(asked(1), asked(2))
+    await asyncio.sleep(2)
+    assert [part.request_id for part in worker.candidates] == [asked(2).request_id] * 2
+    assert not batch.acked
+    await asyncio.sleep(50)
+    assert batch.acked
+
+
+async def test_a_provider_that_is_down_is_asked_again_and_its_lease_given_back(worker):
+    worker.provider.failures += [Retryable("overloaded"), Retryable("overloaded")]
+    batch = await worker.take(asked())
+    await asyncio.sleep(1.05)
+    assert "release" in worker.extractions.calls
+    assert not batch.acked
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert worker.provider.asked == {asked().request_id: 3}
+    assert len(worker.candidates) == 2
+
+
+@pytest.mark.parametrize("name", ["lease", "store_answer"])
+async def test_a_store_that_is_down_is_tried_again(worker, name):
+    worker.extractions.failures[name] = deque([Retryable("postgres away")])
+    batch = await worker.take(asked())
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert len(worker.candidates) == 2
+
+
+async def test_related_memories_that_cannot_be_looked_up_are_tried_again_before_the_model_is_asked(worker):
+    worker.related.failures.append(Retryable("qdrant away"))
+    batch = await worker.take(asked())
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert worker.provider.asked == {asked().request_id: 1}
+
+
+async def test_a_publisher_that_is_down_is_tried_again_without_another_call(worker):
+    worker.publisher.failures.append(Retryable("broker away"))
+    batch = await worker.take(asked())
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert len(worker.candidates) == 2
+
+
+async def test_what_can_never_be_answered_is_dead_lettered_recorded_and_told_to_its_window(worker):
+    worker.provider.failures.append(Rejected("refused", "the model refused"))
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert codec.decode(letter.value, ExtractionRequest) == asked()
+    assert told(letter.headers)["reason"] == "refused"
+    (control,) = worker.controls
+    assert (control.kind, control.request_id, control.reason) == (
+        "extraction_failed",
+        asked().request_id,
+        "refused",
+    )
+    assert control.conversation_id == asked().conversation_id
+    assert worker.publisher.on(topics.WINDOW_CONTROL)[0].partition == PARTITION
+    assert worker.extractions.rows[asked().request_id].failed == "refused: the model refused"
+    assert worker.candidates == []
+
+
+async def test_a_request_that_does_not_decode_is_dead_lettered_and_the_rest_goes_on(worker):
+    batch = await worker.take(b"{}", asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert (letter.value, told(letter.headers)["stage"]) == (b"{}", "extraction")
+    assert len(worker.candidates) == 2
+
+
+async def test_an_unforeseen_failure_stops_the_worker_with_nothing_acked(worker):
+    error = ValueError("a bug")
+    worker.provider.failures.append(error)
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert worker.app.crashes == [error]
+    assert not batch.acked
+
+
+@pytest.mark.parametrize("outcome", [None, Rejected("refused", "no"), Retryable("overloaded")])
+async def test_nothing_is_sent_and_nothing_acked_once_the_partition_is_lost(worker, outcome):
+    if outcome is not None:
+        worker.provider.failures.append(outcome)
+    batch = await worker.take(asked())
+    await asyncio.sleep(0.5)
+    worker.app.fence.shut()
+    worker.app.fence.open()
+    await asyncio.sleep(60)
+    assert worker.publisher.records == []
+    assert worker.extractions.rows[asked().request_id].failed is None
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert not batch.acked
+
+
+async def test_an_answer_that_came_too_late_to_send_is_there_for_the_next_owner(worker):
+    await worker.take(asked())
+    await asyncio.sleep(0.5)
+    worker.app.fence.shut()
+    successor = Worker(worker.extractions, name="worker-2")
+    batch = await successor.take(asked())
+    await asyncio.sleep(30)
+    assert successor.provider.asked == {}
+    assert len(successor.candidates) == 2
+    assert batch.acked
+
+
+async def test_who_waits_for_another_owner_gives_up_once_the_partition_is_lost(worker):
+    await worker.extractions.lease(asked(), "somebody else", 1_000)
+    batch = await worker.take(asked())
+    worker.app.fence.shut()
+    await asyncio.sleep(2_000)
+    assert worker.provider.asked == {}
+    assert not batch.acked
+
+
+async def test_what_is_under_way_while_the_epoch_closes_is_still_sent_and_acked(worker):
+    batch = await worker.take(asked())
+    worker.app.fence.close()
+    await asyncio.sleep(2)
+    assert len(worker.candidates) == 2
+    assert batch.acked

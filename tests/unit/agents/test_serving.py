@@ -1,0 +1,79 @@
+"""What becomes of a batch whose handling fails."""
+
+import asyncio
+
+import pytest
+
+from agents.serving import FIRST_PAUSE_S, LONGEST_PAUSE_S, attempt, pause_s
+from schemas.errors import Misconfigured, Rejected, Retryable
+from tests.fakes.app import StubApp
+from tests.fakes.batches import batch_of
+
+
+@pytest.fixture
+def app() -> StubApp:
+    app = StubApp()
+    app.fence.open()
+    return app
+
+
+def failing(*errors: BaseException):
+    """A handler that raises these, then acks."""
+    tries = iter(errors)
+
+    async def handle(batch) -> None:
+        await asyncio.sleep(0)
+        for error in tries:
+            raise error
+        batch.ack()
+
+    return handle
+
+
+async def test_what_may_pass_is_tried_again_until_it_passes(app):
+    batch = batch_of(app.fence, "t", 0, [b"x"])
+    await attempt(app, batch, failing(*(Retryable("busy") for _ in range(12))))
+    assert batch.acked
+    assert app.crashes == []
+
+
+@pytest.mark.parametrize("error", [ValueError("a bug"), Misconfigured("no key"), Rejected("invalid", "unhandled")])
+async def test_anything_else_stops_the_worker_with_nothing_acked(app, error):
+    batch = batch_of(app.fence, "t", 0, [b"x"])
+    await attempt(app, batch, failing(Retryable("busy"), error))
+    assert app.crashes == [error]
+    assert not batch.acked
+
+
+async def test_a_stale_batch_is_dropped_untouched(app):
+    batch = batch_of(app.fence, "t", 0, [b"x"])
+    app.fence.shut()
+    app.fence.open()
+    await attempt(app, batch, failing(ValueError("must not be called")))
+    assert app.crashes == []
+    assert not batch.acked
+
+
+async def test_a_batch_whose_epoch_closes_meanwhile_is_not_tried_again(app):
+    batch = batch_of(app.fence, "t", 0, [b"x"])
+    calls = []
+
+    async def handle(given) -> None:
+        calls.append(given)
+        app.fence.close()
+        raise Retryable("busy")
+
+    await attempt(app, batch, handle)
+    assert len(calls) == 1
+
+
+async def test_a_cancelled_handler_is_not_taken_for_a_failure(app):
+    with pytest.raises(asyncio.CancelledError):
+        await attempt(app, batch_of(app.fence, "t", 0, [b"x"]), failing(asyncio.CancelledError()))
+    assert app.crashes == []
+
+
+def test_pauses_grow_with_jitter_up_to_a_bound():
+    assert all(FIRST_PAUSE_S <= pause_s(1) <= 2 * FIRST_PAUSE_S for _ in range(50))
+    assert all(FIRST_PAUSE_S <= pause_s(5_000 % 1_000) <= LONGEST_PAUSE_S for _ in range(50))
+    assert len({pause_s(8) for _ in range(20)}) > 1

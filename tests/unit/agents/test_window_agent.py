@@ -1,0 +1,428 @@
+"""The window agent on a stub app, a fake changelog and a clock set by hand."""
+
+import asyncio
+import json
+
+import pytest
+
+from agents.dead_letters import told
+from agents.window_agent import MAX_TOLD_AGAIN_S, WindowAgent
+from agents.window_cache import CACHED_WINDOWS
+from schemas import codec, topics
+from schemas.errors import Retryable
+from schemas.policies import Match, Policies, Policy
+from schemas.requests import ExtractionRequest, WindowControl
+from streams.delivery.fence import Phase
+from streams.topics import TopicSettings
+from streams.windows import rows
+from tests.fakes.app import StubApp
+from tests.fakes.batches import batch_of
+from tests.fakes.changelog import Broker
+from tests.fakes.chats import CONVERSATION, control, ended, message
+from tests.fakes.clock import START_S, Clock, settled
+from tests.fakes.publisher import FakePublisher
+
+NAMES = TopicSettings(prefix="test.")
+MESSAGES, ENDED, CONTROL = (NAMES.physical(t) for t in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL))
+POLICY = Policy(
+    name="app", match=Match(app_id="app"), straggler_wait_s=40.0, late_idle_s=5.0, grace_s=500.0, reask_after_s=100.0
+)
+PARTITION = 2
+
+
+class Stage:
+    """The windows stage of one worker; `say`, `end` and `tell` deliver a batch each."""
+
+    def __init__(self, broker: Broker | None = None, clock: Clock | None = None) -> None:
+        self.app = StubApp(broker, interval_s=1_000.0)
+        self.clock = clock or Clock()
+        self.publisher = FakePublisher()
+        self.agent = WindowAgent(self.app, NAMES, Policies((POLICY,)), len, self.publisher, self.clock)
+        self.offsets = {MESSAGES: 0, ENDED: 0, CONTROL: 0}
+
+    async def begin(self, partitions: frozenset[int] = frozenset({PARTITION})) -> "Stage":
+        starts = {(topic, p): self.offsets[topic] for topic in self.offsets for p in partitions}
+        await self.app.start_epoch(set(partitions), starts)
+        return self
+
+    def batch(self, topic: str, values, partition: int = PARTITION):
+        values = [value if isinstance(value, bytes | None) else codec.encode(value) for value in values]
+        given = batch_of(self.app.fence, topic, self.offsets[topic], values, partition=partition)
+        self.offsets[topic] = given.end
+        self.app.consumer.handed(topic, partition, given.end)
+        return given
+
+    async def deliver(self, topic: str, *values):
+        given = self.batch(topic, values)
+        await self.agent.handle(given)
+        return given
+
+    async def say(self, *values):
+        self.app.consumer.log_ends[MESSAGES, PARTITION] = self.offsets[MESSAGES] + len(values)
+        return await self.deliver(MESSAGES, *values)
+
+    async def end(self, *values):
+        return await self.deliver(ENDED, *values)
+
+    async def tell(self, *values):
+        return await self.deliver(CONTROL, *values)
+
+    async def checkpoint(self) -> None:
+        """What was applied reaches the broker; the epoch goes on."""
+        self.app.checkpointer._start_due()
+        await settled()
+
+    @property
+    def requests(self) -> list[ExtractionRequest]:
+        effects = [effect for effect in self.app.broker.effects if effect.topic == topics.REQUESTS]
+        return [codec.decode(effect.value, ExtractionRequest) for effect in effects]
+
+    async def due(self) -> list[WindowControl]:
+        before = len(self.publisher.records)
+        await self.agent.tick()
+        return [codec.decode(record.value, WindowControl) for record in self.publisher.records[before:]]
+
+
+def said(number: int, content: str = "hello", **fields):
+    return message(number, content, **{"app_id": "app", "user_id": "user"} | fields)
+
+
+@pytest.fixture
+async def stage() -> Stage:
+    return await Stage().begin()
+
+
+async def test_messages_and_their_end_become_one_request_with_the_source_partition(stage):
+    batches = [await stage.say(said(1), said(2)), await stage.end(ended())]
+    assert stage.requests == []
+    await stage.checkpoint()
+    (request,) = stage.requests
+    assert [m.message_id for m in request.messages] == ["m1", "m2"]
+    assert (request.partition, request.first, request.last) == (PARTITION, 0, 1)
+    assert request.policy == "app"
+    assert request.namespaces == ("app/user",)
+    (effect,) = stage.app.broker.effects
+    assert (effect.partition, effect.key) == (PARTITION, CONVERSATION.encode())
+    assert [batch.acked for batch in batches] == [True, True]
+
+
+async def test_rows_effects_and_offsets_leave_in_one_transaction(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    ((partition, sent),) = stage.app.broker.transactions
+    assert partition == PARTITION
+    assert sent.offsets() == {MESSAGES: 1, ENDED: 1}
+    assert list(sent.rows)[-1] == rows.head_key(CONVERSATION)
+    assert len(sent.effects) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [(b"not json", "undecodable"), (None, "undecodable"), (b"{}", "invalid"), (b'{"role": "\\ud800"}', "undecodable")],
+)
+async def test_what_cannot_be_decoded_becomes_a_dead_letter_and_the_rest_goes_on(stage, value, reason):
+    batch = await stage.say(said(1), value, said(2))
+    await stage.end(ended())
+    await stage.checkpoint()
+    (letter,) = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
+    assert letter.value == value
+    assert told(letter.headers)["reason"] == reason
+    assert told(letter.headers)["offset"] == "1"
+    assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m2"]
+    assert batch.acked
+
+
+@pytest.mark.parametrize("depth", [50, 300, 1_000])
+async def test_arguments_nested_too_deeply_to_be_written_again_become_a_dead_letter(stage, depth):
+    called = json.loads(codec.encode(said(1, role="assistant")))
+    called["tool_calls"] = [{"id": "c", "name": "n", "arguments": "HERE"}]
+    value = json.dumps(called).replace('"HERE"', "[" * depth + "]" * depth).encode()
+    await stage.say(value, said(2))
+    await stage.end(ended())
+    await stage.checkpoint()
+    letters = [effect.value for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
+    kept = [m.message_id for request in stage.requests for m in request.messages]
+    assert (letters, kept) in [([value], ["m2"]), ([], ["m1", "m2"])]
+    assert depth > 100 or letters == []
+
+
+@pytest.mark.parametrize("topic", [ENDED, CONTROL])
+async def test_malformed_ends_and_controls_become_dead_letters_too(stage, topic):
+    await stage.deliver(topic, b"{", b'{"conversation_id": ""}')
+    await stage.checkpoint()
+    assert [told(effect.headers)["reason"] for effect in stage.app.broker.effects] == ["undecodable", "invalid"]
+
+
+async def test_a_batch_whose_epoch_ended_while_it_awaited_changes_nothing(stage):
+    await stage.say(said(1))
+    stage.app.consumer.answer.clear()
+    batch = stage.batch(ENDED, [ended()])
+    handling = asyncio.create_task(stage.agent.handle(batch))
+    await stage.app.consumer.asked.wait()
+    await stage.app.end_epoch()
+    before = list(stage.app.broker.transactions)
+    await stage.begin()
+    stage.app.consumer.answer.set()
+    await handling
+    await stage.checkpoint()
+    assert stage.app.broker.transactions == before
+    assert not batch.acked
+    assert not rows.load(CONVERSATION, stage.app.checkpointer[PARTITION].read).head.ended
+
+
+async def test_a_batch_that_awaits_while_its_epoch_closes_changes_nothing(stage):
+    stage.app.consumer.answer.clear()
+    batch = stage.batch(ENDED, [ended()])
+    handling = asyncio.create_task(stage.agent.handle(batch))
+    await stage.app.consumer.asked.wait()
+    stage.app.fence.close()
+    stage.app.consumer.answer.set()
+    await handling
+    assert not stage.app.checkpointer[PARTITION].dirty
+
+
+async def test_an_end_whose_log_end_cannot_be_asked_for_is_tried_again_unapplied(stage):
+    await stage.say(said(1))
+    stage.app.consumer.failures.append(Retryable("broker away"))
+    batch = stage.batch(ENDED, [ended()])
+    with pytest.raises(Retryable):
+        await stage.agent.handle(batch)
+    await stage.agent.handle(batch)
+    await stage.checkpoint()
+    assert len(stage.requests) == 1
+
+
+async def test_an_end_that_overtakes_its_messages_is_released_by_them(stage):
+    await stage.say(said(1))
+    stage.app.consumer.log_ends[MESSAGES, PARTITION] = 3
+    await stage.end(ended())
+    await stage.checkpoint()
+    assert stage.requests == []
+    await stage.deliver(MESSAGES, said(2), said(3))
+    await stage.checkpoint()
+    assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m2", "m3"]
+
+
+async def test_an_end_held_for_another_conversation_is_released_by_reading_on(stage):
+    """The partition is read past the end's highwater by messages of somebody else."""
+    await stage.say(said(1))
+    stage.app.consumer.log_ends[MESSAGES, PARTITION] = 2
+    await stage.end(ended())
+    await stage.deliver(MESSAGES, said(2, conversation_id="another"))
+    await stage.checkpoint()
+    assert [m.message_id for m in stage.requests[0].messages] == ["m1"]
+
+
+async def test_an_end_held_for_control_records_is_released_by_a_timer(stage):
+    await stage.say(said(1))
+    stage.app.consumer.log_ends[MESSAGES, PARTITION] = 2
+    await stage.end(ended())
+    assert await stage.due() == []
+    stage.app.consumer.handed(MESSAGES, PARTITION, 2, records=False)
+    (due,) = await stage.due()
+    assert (due.conversation_id, due.kind, due.read_to) == (CONVERSATION, "due", 2)
+    assert stage.publisher.records[0].partition == PARTITION
+    await stage.tell(due)
+    await stage.checkpoint()
+    assert len(stage.requests) == 1
+
+
+async def test_a_batch_delivered_again_changes_nothing(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    await stage.app.end_epoch()
+    stage.offsets = dict.fromkeys(stage.offsets, 0)
+    await stage.begin()
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    assert len(stage.requests) == 1
+    assert len(stage.app.broker.transactions) == 2
+
+
+async def test_an_answer_lets_the_messages_go(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    await stage.tell(control("extraction_completed", request_id=stage.requests[0].request_id))
+    await stage.checkpoint()
+    assert list(stage.app.broker.rows(PARTITION)) == [rows.head_key(CONVERSATION)]
+
+
+async def test_a_late_message_waits_as_long_as_its_own_policy_says_even_if_the_window_knew_only_its_end(stage):
+    await stage.end(ended())
+    await stage.say(said(1))
+    stage.clock.advance(POLICY.late_idle_s - 0.1)
+    assert await stage.due() == []
+    stage.clock.advance(0.1)
+    assert len(await stage.due()) == 1
+
+
+async def test_a_timer_tells_once_and_again_only_when_nothing_came_of_it(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.say(said(2))
+    stage.clock.advance(POLICY.late_idle_s)
+    assert len(await stage.due()) == 1
+    assert await stage.due() == []
+    stage.clock.advance(MAX_TOLD_AGAIN_S - 0.1)
+    assert await stage.due() == []
+    stage.clock.advance(0.1)
+    assert len(await stage.due()) == 1
+
+
+async def test_a_timer_that_could_not_tell_tells_later(stage):
+    await stage.end(ended())
+    await stage.say(said(1))
+    stage.clock.advance(POLICY.late_idle_s)
+    stage.publisher.failures.append(Retryable("broker away"))
+    with pytest.raises(Retryable):
+        await stage.agent.tick()
+    stage.clock.advance(MAX_TOLD_AGAIN_S)
+    assert len(await stage.due()) == 1
+
+
+async def test_timers_never_write_the_table(stage):
+    await stage.end(ended())
+    await stage.say(said(1))
+    await stage.checkpoint()
+    stage.clock.advance(POLICY.late_idle_s)
+    assert len(await stage.due()) == 1
+    assert not stage.app.checkpointer[PARTITION].dirty
+
+
+@pytest.mark.parametrize("phase", [Phase.CLOSING, Phase.SHUT])
+async def test_timers_say_nothing_unless_the_epoch_is_open(stage, phase):
+    await stage.end(ended())
+    await stage.say(said(1))
+    stage.clock.advance(POLICY.late_idle_s)
+    stage.app.fence.phase = phase
+    assert await stage.due() == []
+    stage.app.fence.phase = Phase.OPEN
+    assert len(await stage.due()) == 1
+
+
+async def test_alarms_are_found_again_in_the_rows_after_an_epoch_change(stage):
+    await stage.end(ended())
+    await stage.say(said(1))
+    await stage.app.end_epoch()
+    stage.clock.advance(POLICY.late_idle_s)
+    assert await stage.due() == []
+    await stage.begin()
+    (due,) = await stage.due()
+    assert due.conversation_id == CONVERSATION
+
+
+async def test_alarms_move_with_their_partition_to_another_worker(stage):
+    await stage.end(ended())
+    await stage.say(said(1))
+    await stage.app.end_epoch()
+    successor = Stage(stage.app.broker, stage.clock)
+    successor.offsets = dict(stage.offsets)
+    await successor.begin()
+    stage.clock.advance(POLICY.late_idle_s)
+    assert len(await successor.due()) == 1
+    assert await stage.due() == []
+
+
+async def test_what_an_abandoned_epoch_changed_in_memory_is_not_seen_in_the_next(stage):
+    await stage.say(said(1))
+    await stage.checkpoint()
+    await stage.say(said(2))  # never reaches the broker
+    stage.app.fence.shut()
+    await stage.app.checkpointer.abandon()
+    stage.offsets[MESSAGES] = 1
+    await stage.begin()
+    await stage.say(said(2))
+    await stage.end(ended())
+    await stage.checkpoint()
+    assert [m.position for m in stage.requests[0].messages] == [0, 1]
+
+
+async def test_a_request_is_asked_again_when_no_answer_comes(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    stage.clock.advance(POLICY.reask_after_s)
+    (due,) = await stage.due()
+    await stage.tell(due, due)
+    await stage.checkpoint()
+    first, again = stage.requests
+    assert again.request_id == first.request_id
+    assert again.attempt == 2
+
+
+async def test_a_finished_window_is_forgotten_after_its_grace_period(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    await stage.tell(control("extraction_completed", request_id=stage.requests[0].request_id))
+    stage.clock.advance(POLICY.grace_s - 1)
+    assert await stage.due() == []
+    stage.clock.advance(1)
+    (due,) = await stage.due()
+    await stage.tell(due)
+    await stage.checkpoint()
+    assert stage.app.broker.rows(PARTITION) == {}
+    stage.clock.advance(10_000)
+    assert await stage.due() == []
+
+
+async def test_a_conversation_that_comes_back_after_it_was_forgotten_begins_anew(stage):
+    await stage.tell(control("flush"))
+    await stage.checkpoint()
+    assert stage.app.broker.rows(PARTITION) == {}
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    assert len(stage.requests) == 1
+
+
+async def test_a_busy_conversation_does_not_pile_up_alarms(stage):
+    await stage.say(said(0))
+    await stage.tell(control("flush"))
+    for number in range(1, 200):
+        await stage.say(said(number))
+    waiting = sum(len(times) for times in stage.agent._cache._times.values())
+    assert waiting < 20
+
+
+async def test_more_windows_than_are_kept_in_memory_are_all_there(stage, monkeypatch):
+    monkeypatch.setattr("agents.window_cache.CACHED_WINDOWS", 3)
+    assert CACHED_WINDOWS > 3
+    for name in "abcdef":
+        await stage.say(said(1, conversation_id=name))
+    await stage.say(*(said(2, conversation_id=name) for name in "abcdef"))
+    assert len(stage.agent._cache._windows) <= 3
+    await stage.end(*(ended(conversation_id=name) for name in "abcdef"))
+    await stage.checkpoint()
+    assert [(r.conversation_id, len(r.messages)) for r in stage.requests] == [(name, 2) for name in "abcdef"]
+
+
+async def test_partitions_do_not_share_windows(stage):
+    await stage.app.end_epoch()
+    await stage.begin(frozenset({PARTITION, 3}))
+    await stage.agent.handle(stage.batch(MESSAGES, [said(1)]))
+    stage.offsets[MESSAGES] = 0
+    await stage.agent.handle(stage.batch(MESSAGES, [said(1)], partition=3))
+    await stage.checkpoint()
+    assert len(stage.app.broker.rows(PARTITION)) == len(stage.app.broker.rows(3)) == 2
+
+
+async def test_a_batch_without_records_carries_its_offset_on(stage):
+    """Control records alone: no lag may stay."""
+    for topic in (MESSAGES, ENDED, CONTROL):
+        given = batch_of(stage.app.fence, topic, 0, [], partition=PARTITION)
+        given.end = 1
+        await stage.agent.handle(given)
+    await stage.checkpoint()
+    assert stage.app.broker.committed == {(topic, PARTITION): 1 for topic in (MESSAGES, ENDED, CONTROL)}
+
+
+async def test_requests_say_when_they_were_made(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    assert stage.requests[0].requested_at.timestamp() == START_S

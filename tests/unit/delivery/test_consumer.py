@@ -1,0 +1,201 @@
+"""The consumer without Faust around it: what it reads it hands over, rewinds or passes, and nothing else."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from faust.types import TP
+
+from streams.delivery.consumer import FencedConsumer
+from streams.delivery.fence import Fence
+from streams.delivery.positions import Positions, Read
+from tests.fakes.batches import record
+
+MESSAGES, OTHER = TP("chat.messages", 0), TP("chat.messages", 1)
+
+
+class StubThread:
+    """aiokafka's side: `reads` are what the fetcher is drained of next; places are noted."""
+
+    def __init__(self) -> None:
+        self.reads: list[dict[TP, Read]] = []
+        self.offsets: dict[TP, int | None] = {}
+        self.placed: list[dict[TP, int]] = []
+        self.paused: set[TP] = set()
+        self.assigned = {MESSAGES, OTHER}
+        self.meanwhile: Any = lambda: None
+
+    async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
+        await asyncio.sleep(0)
+        self.meanwhile()
+        return self.reads.pop(0)
+
+    async def place(self, positions: dict[TP, int], paused: Any = ()) -> bool:
+        await asyncio.sleep(0)
+        if not self.assigned >= positions.keys():
+            return False
+        self.placed.append(dict(positions))
+        self.paused |= set(paused)
+        return True
+
+    async def committed(self, tps: set[TP]) -> dict[TP, int | None]:
+        return {tp: self.offsets.get(tp) for tp in tps}
+
+
+class BareConsumer(FencedConsumer):
+    """Without a broker, an app or threads; `delivered` are the batches."""
+
+    def __init__(self, *, checkpoints: bool = False) -> None:
+        self.fence, self.positions = Fence(), Positions()
+        self.rewinds = self.skipped_offsets = 0
+        self.app = SimpleNamespace(
+            checkpointer=object() if checkpoints else None,
+            conf=SimpleNamespace(id="stage"),
+            consumer_generation_id=9,
+        )
+        self._thread = StubThread()
+        self._committed_offset: dict[TP, int | None] = {}
+        self._buffered_partitions = set()
+        self.flow_active = True
+        self.suspend_flow = asyncio.Event()
+        self.delivered: list[Any] = []
+
+    async def callback(self, message: Any) -> None:
+        assert message.generation_id == 9, "Faust's stream drops messages of another generation"
+        self.delivered.append(message.value)
+
+    async def wait_first(self, *coroutines: Any, **_: Any) -> None:
+        first, rest = coroutines[0], coroutines[1:]
+        await first
+        for coroutine in rest:
+            coroutine.close()
+
+    async def earliest_offsets(self, *tps: TP) -> dict[TP, int]:
+        return dict.fromkeys(tps, 7)
+
+    def _get_active_partitions(self) -> set[TP]:
+        return {MESSAGES, OTHER}
+
+    async def drain(self, *reads: dict[TP, Read]) -> None:
+        for read in reads:
+            self._thread.reads.append(read)
+            await self._drain_once()
+
+    @property
+    def extents(self) -> list[tuple[TP, int, int]]:
+        return [(TP(batch.topic, batch.partition), batch.first, batch.end) for batch in self.delivered]
+
+
+def read(tp: TP, start: int, end: int, *offsets: int) -> dict[TP, Read]:
+    return {tp: Read(start, end, [record(tp.topic, offset, b"x", partition=tp.partition) for offset in offsets])}
+
+
+@pytest.fixture
+async def consumer() -> BareConsumer:
+    consumer = BareConsumer()
+    consumer._thread.offsets = {MESSAGES: 100, OTHER: 0}
+    assert await consumer.begin({MESSAGES, OTHER}, set(), {})
+    consumer._thread.placed.clear()
+    return consumer
+
+
+async def test_what_continues_is_delivered_as_a_batch_of_the_open_epoch(consumer):
+    await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102), read(MESSAGES, 103, 104, 103))
+    assert consumer.extents == [(MESSAGES, 100, 103), (MESSAGES, 103, 104)]
+    assert all(batch.current for batch in consumer.delivered)
+    assert consumer.rewinds == 0
+
+
+async def test_a_jump_at_the_start_of_a_read_is_read_again(consumer):
+    await consumer.drain(read(MESSAGES, 150, 151, 150))
+    assert consumer.delivered == []
+    assert consumer._thread.placed == [{MESSAGES: 100}]
+    await consumer.drain(read(MESSAGES, 100, 151, 100, 150))
+    assert consumer.extents == [(MESSAGES, 100, 151)]
+
+
+async def test_a_hole_inside_a_read_is_delivered_and_committed_past(consumer):
+    await consumer.drain(read(MESSAGES, 100, 110, 100, 105))
+    consumer.delivered[0].ack()
+    assert consumer._new_offset(MESSAGES) == 110
+    assert consumer.skipped_offsets == 8
+
+
+async def test_what_was_drained_while_an_epoch_ended_is_not_delivered(consumer):
+    consumer._thread.meanwhile = consumer.fence.open
+    await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102))
+    assert consumer.delivered == []
+    assert consumer._thread.placed == [{MESSAGES: 100}]
+
+
+async def test_what_was_drained_while_the_flow_stopped_is_read_again(consumer):
+    def stop() -> None:
+        consumer.flow_active = False
+
+    consumer._thread.meanwhile = stop
+    await consumer.drain(read(MESSAGES, 100, 103, 100))
+    assert consumer.delivered == []
+    assert consumer._thread.placed == [{MESSAGES: 100}]
+
+
+async def test_when_an_epoch_ends_between_two_partitions_of_a_drain_the_second_is_not_delivered(consumer):
+    deliver = consumer._deliver
+
+    async def deliver_and_end(tp: TP, given: Read) -> None:
+        await deliver(tp, given)
+        consumer.fence.shut()
+        consumer.positions.clear()
+
+    consumer._deliver = deliver_and_end
+    await consumer.drain(read(MESSAGES, 100, 101, 100) | read(OTHER, 0, 1, 0))
+    assert len(consumer.delivered) == 1
+
+
+async def test_control_records_alone_leave_no_lag_without_checkpoints(consumer):
+    await consumer.drain(read(MESSAGES, 100, 101))
+    assert consumer.delivered == []
+    assert consumer._new_offset(MESSAGES) == 101
+
+
+async def test_control_records_alone_are_handed_to_the_checkpoints_that_carry_the_offsets():
+    consumer = BareConsumer(checkpoints=True)
+    consumer._thread.offsets = {MESSAGES: 100, OTHER: 0}
+    await consumer.begin({MESSAGES, OTHER}, set(), {})
+    await consumer.drain(read(MESSAGES, 100, 101))
+    (batch,) = consumer.delivered
+    assert (batch.records, batch.end) == ([], 101)
+
+
+async def test_only_stages_without_checkpoints_commit_by_themselves(consumer):
+    assert set(consumer._filter_tps_with_pending_acks()) == {MESSAGES, OTHER}
+    assert set(consumer._filter_tps_with_pending_acks({MESSAGES})) == {MESSAGES}
+    assert set(consumer._filter_tps_with_pending_acks({"chat.messages"})) == {MESSAGES, OTHER}
+    assert list(BareConsumer(checkpoints=True)._filter_tps_with_pending_acks()) == []
+
+
+async def test_an_epoch_begins_where_it_was_committed_else_at_the_origin_else_at_the_beginning():
+    consumer = BareConsumer()
+    added = TP("chat.messages", 2)
+    consumer._thread.assigned = {MESSAGES, OTHER, added}
+    consumer._thread.offsets = {MESSAGES: 100}
+    changelog = TP("changelog", 0)
+    assert await consumer.begin({MESSAGES, OTHER, added}, {changelog}, {tuple(MESSAGES): 5, tuple(OTHER): 50})
+    assert consumer._thread.placed == [{MESSAGES: 100, OTHER: 50, added: 7}]
+    assert consumer._thread.paused == {changelog}
+    assert consumer.fence.admits(1)
+
+
+async def test_an_epoch_does_not_begin_with_partitions_that_were_taken_away_meanwhile():
+    consumer = BareConsumer()
+    consumer._thread.assigned = {OTHER}
+    assert not await consumer.begin({MESSAGES, OTHER}, set(), {})
+    assert not consumer.fence.admits(consumer.fence.epoch)
+    assert MESSAGES not in consumer.positions
+
+
+async def test_an_offset_of_zero_is_an_offset_and_not_taken_for_none():
+    consumer = BareConsumer()
+    consumer._thread.offsets = {MESSAGES: 0}
+    await consumer.begin({MESSAGES}, set(), {tuple(MESSAGES): 50})
+    assert consumer.positions.expected(MESSAGES) == 0
