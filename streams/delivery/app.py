@@ -51,6 +51,7 @@ class StageApp(faust.App):
     async def _begin_anew(self) -> None:
         if not self.rebalancing and not self.should_stop:
             await self._consumer.end_epoch(1.0)
+        if not self.rebalancing and not self.should_stop:
             self.tables.recovery.signal_recovery_start.set()
 
     async def settle(self) -> None:

@@ -4,9 +4,11 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from msgspec import Struct
 
+from schemas.errors import Retryable
 from schemas.records import Outgoing
 from streams.delivery.batch import Batch
 from streams.delivery.changelog import Changelog, Fenced
@@ -105,24 +107,29 @@ class Checkpointer:
             self._start_due()
 
     def _start_due(self) -> None:
-        if not self._fence.holds(self._fence.epoch):
+        epoch = self._fence.epoch
+        if not self._fence.holds(epoch):
             return
         for partition, ledger in self._ledgers.items():
             if ledger.dirty and partition not in self._running:
-                task = asyncio.create_task(self._checkpoint(partition, ledger), name=f"checkpoint-{partition}")
+                sending = self._checkpoint(partition, ledger, epoch)
+                task = asyncio.create_task(sending, name=f"checkpoint-{partition}")
                 self._running[partition] = task
-                task.add_done_callback(lambda done, p=partition: self._finished(p, done))  # type: ignore[misc]
+                task.add_done_callback(partial(self._finished, partition, epoch))
 
-    def _finished(self, partition: int, task: asyncio.Task[None]) -> None:
+    def _finished(self, partition: int, epoch: int, task: asyncio.Task[None]) -> None:
         del self._running[partition]
         self._progress.set()
-        if not task.cancelled() and (error := task.exception()) is not None:
-            self._fence.shut()
+        error = None if task.cancelled() else task.exception()
+        if error is None:
+            return
+        held = self._fence.holds(epoch)
+        self._fence.shut()
+        if held or not isinstance(error, Retryable):  # of several checkpoints in doubt the first one tells
             self._on_failure(error)
 
-    async def _checkpoint(self, partition: int, ledger: Ledger) -> None:
+    async def _checkpoint(self, partition: int, ledger: Ledger, epoch: int) -> None:
         """Raises Retryable when the broker's answer is in doubt, and whatever no repetition mends."""
-        epoch = self._fence.epoch
         if not self._fence.holds(epoch):
             return
         begun = self._clock()

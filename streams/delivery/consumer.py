@@ -208,7 +208,9 @@ class FencedConsumer(driver.Consumer):
             self.positions.finish(tp, extent)
 
         batch = Batch(tp.topic, tp.partition, read.start, read.end, read.records, self.fence, ack)
-        await self.wait_first(self.callback(carrier(tp, batch, self.app.consumer_generation_id)), self.suspend_flow.wait())
+        await self.wait_first(
+            self.callback(carrier(tp, batch, self.app.consumer_generation_id)), self.suspend_flow.wait()
+        )
 
     def read_to(self, topic: str, partition: int, applied: int | None) -> int | None:
         """See Positions.read_to; None when the partition is not held."""

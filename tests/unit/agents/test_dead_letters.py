@@ -12,7 +12,9 @@ REJECTED = Rejected("invalid", "not a Message: field `role`")
 
 
 def test_a_dead_letter_carries_key_value_and_headers_as_they_were():
-    source = record("chat.messages", 7, b"\xff\x00 not json", key=b"\xfekey", headers=[("trace", b"\x00\xff"), ("b", b"")])
+    source = record(
+        "chat.messages", 7, b"\xff\x00 not json", key=b"\xfekey", headers=[("trace", b"\x00\xff"), ("b", b"")]
+    )
     letter = dead_letter(source, "windows", REJECTED, AT)
     assert letter.topic == topics.DEAD_LETTERS
     assert (letter.key, letter.value) == (b"\xfekey", b"\xff\x00 not json")

@@ -147,7 +147,9 @@ async def test_a_checkpoint_in_doubt_shuts_the_fence_acks_nothing_and_is_told(po
         assert stage.failures == [doubt]
         assert not given.acked
         await asyncio.sleep(60)
-        assert stage.changelog.calls.count(("commit", 0)) == 1, "it may have arrived, or somebody else may own it by now"
+        assert stage.changelog.calls.count(("commit", 0)) == 1, (
+            "it may have arrived, or somebody else may own it by now"
+        )
 
 
 async def test_when_several_partitions_are_in_doubt_the_epoch_is_begun_anew_once():

@@ -271,7 +271,16 @@ STALE_OWNER = [
 ]
 LOST_ANSWER = [("work", 0), ("pass", 0), ("fail", 0), ("pass", 0), ("pass", 0), ("pass", 0), ("work", 0), ("pass", 0)]
 ARRIVES_LATE = [("work", 0), ("fail", 0), ("limbo", 0), ("pass", 0), ("limbo", 0), ("pass", 0), ("pass", 0)]
-REVOKED_MIDWAY = [("work", 0), ("lose", 0), ("assign", 1), ("pass", 1), ("pass", 0), ("pass", 1), ("time", 0), ("limbo", 0)]
+REVOKED_MIDWAY = [
+    ("work", 0),
+    ("lose", 0),
+    ("assign", 1),
+    ("pass", 1),
+    ("pass", 0),
+    ("pass", 1),
+    ("time", 0),
+    ("limbo", 0),
+]
 
 
 @settings(max_examples=250)

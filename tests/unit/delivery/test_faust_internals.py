@@ -16,7 +16,11 @@ import pytest
 
 # Ours stand in for these, or were written against their very text: hashes of their source.
 READ = (
-    ("consumer.py", "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread._create_worker_consumer", "c2701bfc3e6f6cad"),
+    (
+        "consumer.py",
+        "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread._create_worker_consumer",
+        "c2701bfc3e6f6cad",
+    ),
     ("consumer.py", "faust.transport.consumer:Consumer._drain_messages", "44a2500309e83c63"),
     ("consumer.py", "faust.transport.consumer:Consumer._filter_tps_with_pending_acks", "f6f9239774234e7e"),
     ("consumer.py", "faust.transport.consumer:Consumer._new_offset", "1d2c7ea89a7ad4f1"),
@@ -48,7 +52,11 @@ READ = (
 
 # These are called or overridden: names and defaults of their parameters.
 CALLED = (
-    ("consumer.py", "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread._create_worker_consumer", "self, transport"),
+    (
+        "consumer.py",
+        "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread._create_worker_consumer",
+        "self, transport",
+    ),
     ("consumer.py", "faust.transport.consumer:Consumer._drain_messages", "self, fetcher"),
     ("consumer.py", "faust.transport.consumer:Consumer._filter_tps_with_pending_acks", "self, topics=None"),
     ("consumer.py", "faust.transport.consumer:Consumer._new_offset", "self, tp"),
@@ -57,7 +65,11 @@ CALLED = (
     ("consumer.py", "faust.transport.consumer:Consumer.force_commit", "self, topics=None, start_new_transaction=True"),
     ("consumer.py", "faust.transport.consumer:Consumer._commit_tps", "self, tps, start_new_transaction"),
     ("consumer.py", "mode.threads:QueueServiceThread.call_thread", "self, fun, *args, **kwargs"),
-    ("consumer.py", "aiokafka.consumer.fetcher:Fetcher.fetched_records", "self, partitions, timeout=0, max_records=None"),
+    (
+        "consumer.py",
+        "aiokafka.consumer.fetcher:Fetcher.fetched_records",
+        "self, partitions, timeout=0, max_records=None",
+    ),
     ("consumer.py", "aiokafka.consumer.subscription_state:SubscriptionState.fetch_context", "self"),
     ("consumer.py", "aiokafka.consumer.subscription_state:TopicPartitionState.has_valid_position", "self"),
     ("consumer.py", "aiokafka.consumer.subscription_state:TopicPartitionState.consumed_to", "self, position"),
@@ -71,7 +83,11 @@ CALLED = (
     ("consumer.py", "faust.transport.consumer:Fetcher._fetcher", "self"),
     ("consumer.py", "faust.transport.drivers.aiokafka:AIOKafkaConsumerThread._ensure_consumer", "self"),
     ("consumer.py", "faust.transport.drivers.aiokafka:server_list", "urls, default_port"),
-    ("consumer.py", "faust.transport.drivers.aiokafka:credentials_to_aiokafka_auth", "credentials=None, ssl_context=None"),
+    (
+        "consumer.py",
+        "faust.transport.drivers.aiokafka:credentials_to_aiokafka_auth",
+        "credentials=None, ssl_context=None",
+    ),
     ("consumer.py", "mode.services:Service.wait_first", "self, *coros, timeout=None"),
     ("consumer.py", "mode.services:Service.sleep", "self, n"),
     ("consumer.py", "aiokafka.consumer.subscription_state:Assignment.state_value", "self, tp"),
@@ -84,7 +100,11 @@ CALLED = (
     ("recovery.py", "faust.tables.recovery:Recovery._publish_stats", "self"),
     ("recovery.py", "faust.tables.manager:TableManager.recovery", "self"),
     ("recovery.py", "faust.tables.manager:TableManager.on_start", "self"),
-    ("recovery.py", "faust.tables.recovery:Recovery.on_rebalance", "self, assigned, revoked, newly_assigned, generation_id=0"),
+    (
+        "recovery.py",
+        "faust.tables.recovery:Recovery.on_rebalance",
+        "self, assigned, revoked, newly_assigned, generation_id=0",
+    ),
     ("recovery.py", "faust.tables.manager:TableManager._update_channels", "self"),
     ("recovery.py", "faust.tables.recovery:Recovery.signal_recovery_start", "self"),
     ("recovery.py", "faust.tables.recovery:Recovery._set_recovery_started", "self"),

@@ -160,7 +160,7 @@ def test_one_message_larger_than_a_row_stands_alone_in_its_chunk():
     assert [(chunk.first, chunk.last, chunk.count) for chunk in window.head.chunks] == [(0, 0, 1), (1, 1, 1), (2, 2, 1)]
 
 
-@pytest.mark.parametrize("name", ["plain", "nul\x00inside", "quo\"te", "ünï", "a/b", " ", "\x00"])
+@pytest.mark.parametrize("name", ["plain", "nul\x00inside", 'quo"te', "ünï", "a/b", " ", "\x00"])
 def test_keys_of_heads_and_chunks_are_told_apart_whatever_the_conversation_is_called(name):
     assert is_head(head_key(name))
     assert not is_head(chunk_key(name, 7))
@@ -227,7 +227,9 @@ def apply(window: Window, step: Step) -> list:
 
 
 messages = st.tuples(st.just("message"), st.integers(0, 12), st.integers(0, 150))
-ends = st.tuples(st.just("end"), st.integers(0, 3), st.sampled_from([{}, {"last_message_id": "m5"}, {"message_count": 4}]))
+ends = st.tuples(
+    st.just("end"), st.integers(0, 3), st.sampled_from([{}, {"last_message_id": "m5"}, {"message_count": 4}])
+)
 controls = st.tuples(st.sampled_from(["due", "flush", "clear"]), st.just(0), st.just(0))
 answers = st.tuples(st.just("answer"), st.integers(0, 5), st.booleans())
 plans = st.lists(st.tuples(messages | messages | ends | controls | answers, st.integers(0, 40)), max_size=25)
