@@ -19,7 +19,8 @@ from deploy.commands.search import search as search_memories
 from deploy.demo.run import run_demo
 from deploy.dev import run_dev
 from deploy.embedded.errors import EmbeddedPartFailed
-from deploy.settings import Settings, load, table
+from deploy.embedded.stack import Ports
+from deploy.settings import DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT, Settings, load, table
 from deploy.worker import Worker
 from schemas import codec, topics
 from schemas.errors import MemstreamError
@@ -36,6 +37,8 @@ cli.add_typer(topics_cli, name="topics")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines, for scripts.")]
 DataDir = Annotated[Path | None, typer.Option(help="Where the data goes; default MEMSTREAM_DATA_DIR.")]
+
+DevPort = Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0 takes any free one.")]
 
 QUIET = ("aiokafka", "faust", "mode", "httpx", "httpcore", "asyncio")
 
@@ -85,10 +88,16 @@ async def demo(
 
 @cli.command()
 @command
-async def dev(data_dir: DataDir = None) -> None:
+async def dev(
+    data_dir: DataDir = None,
+    kafka_port: DevPort = DEV_KAFKA_PORT,
+    postgres_port: DevPort = DEV_POSTGRES_PORT,
+    qdrant_port: DevPort = DEV_QDRANT_PORT,
+) -> None:
     """Run the embedded stack with a worker, and keep it running; its data survives a restart."""
     settings = load(**({"data_dir": data_dir} if data_dir else {}))
-    await run_dev(settings, stop_on_signals())
+    ports = Ports(kafka_port or None, postgres_port or None, qdrant_port or None)
+    await run_dev(settings, ports, stop_on_signals())
 
 
 @cli.command()

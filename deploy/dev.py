@@ -9,11 +9,10 @@ from deploy import terminal
 from deploy.embedded.errors import EmbeddedPartFailed, log_tail
 from deploy.embedded.process import GuardedProcess
 from deploy.embedded.stack import EmbeddedStack, Ports, Progress
-from deploy.settings import DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT, PREFIX, Settings
+from deploy.settings import PREFIX, Settings
 from sinks.migrate import migrate
 from streams.topics import create, specs
 
-DEV_PORTS = Ports(kafka=DEV_KAFKA_PORT, postgres=DEV_POSTGRES_PORT, qdrant=DEV_QDRANT_PORT)
 READY_WITHIN_S = 60.0
 
 
@@ -69,10 +68,10 @@ def environment(settings: Settings) -> dict[str, str]:
     return values
 
 
-async def run_dev(settings: Settings, stop: asyncio.Event) -> None:
+async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None:
     """Prints the addresses and runs until `stop` is set."""
     absolute = settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
-    async with running_stack(absolute, DEV_PORTS, tell) as reached, running_worker(reached) as worker:
+    async with running_stack(absolute, ports, tell) as reached, running_worker(reached) as worker:
         for line in addresses(reached):
             terminal.say(line)
         while not stop.is_set() and worker.running:

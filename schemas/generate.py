@@ -21,7 +21,9 @@ from schemas.requests import CandidateBatch, Command, ExtractionRequest, WindowC
 
 TARGET = Path(__file__).with_name("generated")
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-VERSION = "1.0.0"  # of the schemas: minor for what may be added and left out, major for what old readers do not understand
+VERSION = (
+    "1.0.0"  # of the schemas: minor for what may be added and left out, major for what old readers do not understand
+)
 
 SHAPES: dict[str, type[msgspec.Struct]] = {
     "message": Message,

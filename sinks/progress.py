@@ -10,11 +10,12 @@ from sinks.queries import query
 
 
 class Processed(Struct, frozen=True):
-    """One conversation: messages archived, and how many of them lie in a completed extraction."""
+    """One conversation: messages archived, how many of them lie in a completed extraction, and in which ones."""
 
     conversation_id: str
     archived: int
     extracted: int
+    request_ids: list[str]
     completed_at: Moment | None
 
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from agents.dead_letters import told
 from deploy import terminal
+from deploy.demo.samples import shows
 from schemas import codec
 from schemas.events import MemoryEvent
 from schemas.memories import Memory
@@ -28,9 +29,24 @@ class DeadLetter(Struct, frozen=True):
     value: str
 
 
+class Outcome(Struct, frozen=True):
+    """What became of one conversation."""
+
+    conversation_id: str
+    shows: str
+    messages: int
+    slices: int
+    changes: dict[str, int]
+
+    def __str__(self) -> str:
+        told = ", ".join(f"{count} {change}" for change, count in self.changes.items()) or "nothing remembered"
+        return told if self.slices == 1 else f"{told} (in {self.slices} slices)"
+
+
 class Report(Struct):
     """The demo's outcome; durations in seconds. Latency: from a conversation's confirmed end to its stored memories."""
 
+    outcomes: list[Outcome]
     memories: list[Memory]
     events: list[MemoryEvent]
     dead_letters: list[DeadLetter]
@@ -62,6 +78,7 @@ async def gather(
         if state.completed_at is not None and name in ends
     )
     return Report(
+        outcomes=[outcome(name, about, states[name], changed) for name, about in shows().items() if name in states],
         memories=memories,
         events=sorted(changed, key=lambda event: (event.data.namespace, event.data.sequence)),
         dead_letters=[dead_letter(record) for record in letters],
@@ -70,6 +87,11 @@ async def gather(
         latency_p50_s=percentile(waits, 0.50),
         latency_p95_s=percentile(waits, 0.95),
     )
+
+
+def outcome(conversation_id: str, about: str, state: Processed, events: Sequence[MemoryEvent]) -> Outcome:
+    mine = [event.data.change for event in events if event.data.cause.request_id in state.request_ids]
+    return Outcome(conversation_id, about, state.archived, len(state.request_ids), dict(Counter(mine)))
 
 
 def dead_letter(record: Any) -> DeadLetter:
@@ -85,8 +107,14 @@ def percentile(ordered: Sequence[float], fraction: float) -> float:
 
 
 def show(report: Report, data_dir: Path) -> None:
+    terminal.show_table(
+        "What became of the conversations",
+        ("conversation", "shows", "messages", "outcome"),
+        [(each.conversation_id, each.shows, str(each.messages), str(each)) for each in report.outcomes],
+        wide="shows",
+    )
     terminal.show_groups(
-        "What is remembered",
+        "\nWhat is remembered",
         ("kind", "text", "imp.", "conf.", "from"),
         by_namespace((memory.namespace, memory_row(memory)) for memory in report.memories),
         wide="text",

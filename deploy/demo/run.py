@@ -4,15 +4,14 @@ import asyncio
 import shutil
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from deploy import connections, terminal
 from deploy.commands.follow import follow
-from deploy.commands.publish import publish
+from deploy.commands.publish import Line, publish, read
 from deploy.demo.report import Report, gather, show
-from deploy.demo.samples import DAYS, POLICIES, day, expected
+from deploy.demo.samples import DAYS, POLICIES, expected
 from deploy.dev import running_stack, running_worker
 from deploy.embedded.stack import Ports
 from deploy.settings import Settings
@@ -73,13 +72,16 @@ def demo_settings(settings: Settings) -> Settings:
 
 
 async def play(settings: Settings, bars: Progress) -> Report:
-    """Each day's conversations, the second after the first is processed: days do not overlap."""
+    """Each day's events once those of the day before are processed: days do not overlap."""
     async with connections.postgres(settings, max_size=2) as pool:
         ends: dict[str, datetime] = {}
         states: dict[str, Processed] = {}
+        said: list[Line] = []
         for number, path in enumerate(DAYS, start=1):
-            ends |= await publish_day(settings, number, path, bars)
-            states |= await wait_until_processed(pool, number, path, bars)
+            lines = read(path)
+            said += lines
+            ends |= await publish_day(settings, number, lines, bars)
+            states = await wait_until_processed(pool, number, said, bars)
         await settled(pool)
         events = [record async for record in follow(settings, topics.EVENTS, from_beginning=True, until_end=True)]
         letters = [
@@ -88,11 +90,10 @@ async def play(settings: Settings, bars: Progress) -> Report:
         return await gather(pool, events, letters, ends, states)
 
 
-async def publish_day(settings: Settings, number: int, path: Path, bars: Progress) -> dict[str, datetime]:
+async def publish_day(settings: Settings, number: int, lines: list[Line], bars: Progress) -> dict[str, datetime]:
     """Publishes a day's lines; returns when each conversation's end was confirmed."""
-    lines = day(path)
     bar = bars.add_task(f"publishing day {number}", total=len(lines))
-    ends = {}
+    ends: dict[str, datetime] = {}
     async with connections.kafka(settings) as publisher:
         async for confirmed in publish(lines, publisher):
             bars.advance(bar, len(confirmed))
@@ -100,9 +101,9 @@ async def publish_day(settings: Settings, number: int, path: Path, bars: Progres
     return ends
 
 
-async def wait_until_processed(pool: Pool, number: int, path: Path, bars: Progress) -> dict[str, Processed]:
-    """Until every message of every ended conversation is archived and lies in a completed extraction."""
-    wanted = expected(day(path)).messages
+async def wait_until_processed(pool: Pool, number: int, said: list[Line], bars: Progress) -> dict[str, Processed]:
+    """Until every message of every ended conversation so far is archived and lies in a completed extraction."""
+    wanted = expected(said).messages
     bar = bars.add_task(f"remembering day {number}", total=len(wanted))
     deadline = time.monotonic() + PROCESSED_WITHIN_S
     while True:

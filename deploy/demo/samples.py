@@ -5,13 +5,14 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from deploy.commands.publish import Line, read
-from schemas import topics
+from deploy.commands.publish import Line
+from schemas import codec, topics
 from schemas.messages import ConversationEnded, Message
 
 SAMPLES = Path(__file__).parents[1] / "samples"
-DAYS = (SAMPLES / "day-1.jsonl", SAMPLES / "day-2.jsonl")
+DAYS = tuple(SAMPLES / f"day-{number}.jsonl" for number in (1, 2, 3))
 POLICIES = SAMPLES / "policies.json"
+SHOWS = SAMPLES / "shows.json"
 
 
 class Expected(Struct):
@@ -21,8 +22,9 @@ class Expected(Struct):
     ended: set[str]
 
 
-def day(path: Path) -> list[Line]:
-    return read(path)
+def shows() -> dict[str, str]:
+    """What each conversation is there to show."""
+    return codec.decode(SHOWS.read_bytes(), dict[str, str])
 
 
 def expected(lines: list[Line]) -> Expected:

@@ -2,6 +2,7 @@
 SELECT m.conversation_id,
        count(*) AS archived,
        count(*) FILTER (WHERE done.request_id IS NOT NULL) AS extracted,
+       coalesce(array_agg(DISTINCT done.request_id) FILTER (WHERE done.request_id IS NOT NULL), '{}') AS request_ids,
        min(done.completed_at) AS completed_at
 FROM messages m
 LEFT JOIN LATERAL (

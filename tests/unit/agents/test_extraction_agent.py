@@ -292,6 +292,16 @@ async def test_nothing_is_sent_and_nothing_acked_once_the_partition_is_lost(work
     assert not batch.acked
 
 
+async def test_a_dead_letter_that_could_not_be_sent_is_not_sent_after_the_partition_is_lost(worker):
+    worker.publisher.failures.append(Retryable("broker away"))
+    batch = await worker.take(b"{}")
+    await settled()
+    worker.app.fence.shut()
+    await asyncio.sleep(60)
+    assert worker.publisher.records == []
+    assert not batch.acked
+
+
 async def test_an_answer_that_came_too_late_to_send_is_there_for_the_next_owner(worker):
     await worker.take(asked())
     await asyncio.sleep(0.5)

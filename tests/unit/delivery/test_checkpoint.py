@@ -110,6 +110,16 @@ async def test_a_partition_has_one_checkpoint_at_a_time_and_what_came_meanwhile_
         assert stage.broker.rows(0) == {b"a": b"2"}
 
 
+async def test_two_who_find_a_checkpoint_due_in_the_same_moment_start_one():
+    async with running(0, interval_s=1_000.0) as stage:
+        given = stage.apply(0, 0, {b"a": b"1"})
+        stage.checkpointer._start_due()  # the interval
+        stage.fence.close()
+        await stage.checkpointer.settle()  # a revocation
+        assert given.acked
+        assert stage.failures == []
+
+
 async def test_a_slow_partition_does_not_hold_up_another():
     async with running(0, 1) as stage:
         stage.changelog.on("commit", asyncio.Event(), partition=0)

@@ -122,6 +122,14 @@ async def test_a_hole_inside_a_read_is_delivered_and_committed_past(consumer):
     assert consumer.skipped_offsets == 8
 
 
+async def test_what_was_handed_over_is_committed_only_when_it_is_acked(consumer):
+    await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102), read(MESSAGES, 103, 104, 103))
+    consumer.delivered[1].ack()
+    assert consumer._new_offset(MESSAGES) == 100
+    consumer.delivered[0].ack()
+    assert consumer._new_offset(MESSAGES) == 104
+
+
 async def test_what_was_drained_while_an_epoch_ended_is_not_delivered(consumer):
     consumer._thread.meanwhile = consumer.fence.open
     await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102))

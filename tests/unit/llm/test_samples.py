@@ -20,7 +20,9 @@ EXPECTED: dict[str, list[dict[str, Any]]] = json.loads((SAMPLES / "expected.json
 
 
 def events(day: int) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (SAMPLES / f"day-{day}.jsonl").read_text().splitlines()]
+    """Day 3 holds only what comes late to conversations of day 2, and is read with it."""
+    files = [SAMPLES / f"day-{number}.jsonl" for number in ((2, 3) if day == 2 else (day,))]
+    return [json.loads(line) for file in files for line in file.read_text().splitlines()]
 
 
 def conversations(day: int) -> dict[str, list[Message]]:

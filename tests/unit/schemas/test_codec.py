@@ -1,0 +1,58 @@
+"""Bytes in and out: what fails says whether it was the bytes or the shape, and where."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from schemas import codec
+from schemas.errors import Rejected
+from schemas.messages import ConversationEnded, Message
+
+MESSAGE = Message(conversation_id="c", message_id="m", role="user", timestamp=datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
+
+
+def test_what_is_encoded_is_decoded_to_the_same():
+    assert codec.decode(codec.encode(MESSAGE), Message) == MESSAGE
+
+
+def test_defaults_are_not_written():
+    assert codec.encode(MESSAGE) == (
+        b'{"conversation_id":"c","message_id":"m","role":"user","timestamp":"2026-03-01T09:00:00Z"}'
+    )
+
+
+@pytest.mark.parametrize("data", [None, b"", b"{", b"\xff\xfe", b"NaN", b"{'a': 1}"])
+def test_what_is_not_json_is_undecodable(data):
+    with pytest.raises(Rejected) as caught:
+        codec.decode(data, Message)
+    assert caught.value.reason == "undecodable"
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        ({"role": "robot"}, "$.role"),
+        ({"timestamp": "2026-03-01T09:00:00"}, "$.timestamp"),
+        ({"timestamp": "yesterday"}, "$.timestamp"),
+        ({"conversation_id": ""}, "$.conversation_id"),
+        ({"message_id": "m" * 257}, "$.message_id"),
+        ({"content": 7}, "$.content"),
+        ({"tool_calls": [{"id": "1", "name": ""}]}, "$.tool_calls[0].name"),
+    ],
+)
+def test_json_of_another_shape_is_invalid_and_names_the_place(change, place):
+    value = {"conversation_id": "c", "message_id": "m", "role": "user", "timestamp": "2026-03-01T09:00:00Z"} | change
+    with pytest.raises(Rejected) as caught:
+        codec.shaped(value, Message)
+    assert caught.value.reason == "invalid"
+    assert place in caught.value.detail
+
+
+def test_a_missing_field_is_named():
+    with pytest.raises(Rejected, match="missing required field `timestamp`"):
+        codec.decode(b'{"conversation_id":"c"}', ConversationEnded)
+
+
+def test_fields_of_later_versions_are_passed_over():
+    later = b'{"conversation_id":"c","timestamp":"2026-03-01T09:00:00Z","mood":"good"}'
+    assert codec.decode(later, ConversationEnded).conversation_id == "c"

@@ -1,0 +1,48 @@
+"""Memory events are CloudEvents 1.0 whose id is derived from namespace and sequence."""
+
+from datetime import UTC, datetime
+
+import orjson
+
+from schemas import codec, ids
+from schemas.events import Cause, MemoryChanged, MemoryEvent
+from schemas.memories import Memory
+
+AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
+MEMORY = Memory(
+    memory_id="m-1",
+    namespace="notes/mara",
+    kind="fact",
+    text="User lives in Porto.",
+    importance=0.7,
+    confidence=0.9,
+    version=1,
+    sequence=4,
+    status="active",
+    created_at=AT,
+    updated_at=AT,
+    created_by="offline",
+)
+EVENT = MemoryEvent.of(
+    MemoryChanged(change="created", namespace="notes/mara", sequence=4, memory=MEMORY, cause=Cause(actor="offline")), AT
+)
+
+
+def test_a_memory_event_has_the_attributes_that_cloudevents_require():
+    written = orjson.loads(codec.encode(EVENT))
+    assert written["specversion"] == "1.0"
+    assert written["id"] == ids.event_id("notes/mara", 4)
+    assert written["source"] == "memstream"
+    assert written["type"] == "memstream.memory.created"
+    assert written["subject"] == "m-1"
+    assert written["time"] == "2026-03-01T09:00:00Z"
+    assert written["datacontenttype"] == "application/json"
+    assert written["data"]["memory"]["text"] == "User lives in Porto."
+
+
+def test_the_same_change_told_twice_has_the_same_id():
+    assert MemoryEvent.of(EVENT.data, AT).id == EVENT.id
+
+
+def test_a_memory_event_survives_the_way_over_kafka():
+    assert codec.decode(codec.encode(EVENT), MemoryEvent) == EVENT

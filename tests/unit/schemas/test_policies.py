@@ -1,0 +1,106 @@
+"""Which policy applies, and which namespaces a conversation feeds; no value reaches into another namespace."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas import codec
+from schemas.errors import Rejected
+from schemas.messages import Scope
+from schemas.policies import DEFAULT_POLICY, Match, Policies, Policy, render
+
+SCOPE = Scope(conversation_id="c-1", tenant_id="acme", app_id="notes", user_id="mara", agent_id="scribe")
+
+
+@pytest.mark.parametrize(
+    ("match", "accepted"),
+    [
+        (Match(), True),
+        (Match(app_id="notes"), True),
+        (Match(app_id="note?"), True),
+        (Match(app_id="n*"), True),
+        (Match(app_id="[mn]otes"), True),
+        (Match(app_id="Notes"), False),
+        (Match(app_id="notes", tenant_id="other"), False),
+        (Match(app_id="notes", tenant_id="ac*"), True),
+        (Match(mode="*"), False),
+    ],
+)
+def test_patterns_are_matched_field_by_field(match, accepted):
+    assert match.accepts(SCOPE) is accepted
+
+
+def test_the_first_policy_that_matches_applies():
+    first, second = Policy(name="first", match=Match(app_id="notes")), Policy(name="second", match=Match(app_id="*"))
+    policies = Policies((first, second))
+    assert policies.match(SCOPE) is first
+    assert policies.match(Scope(conversation_id="c", app_id="support")) is second
+
+
+def test_without_a_match_the_default_applies():
+    policies = Policies((Policy(name="only", match=Match(app_id="support")),))
+    assert policies.match(SCOPE) is DEFAULT_POLICY
+    assert policies.named("gone") is DEFAULT_POLICY
+    assert policies.named("only").name == "only"
+
+
+def test_one_conversation_may_feed_several_namespaces_each_once():
+    policy = Policy(name="p", namespaces=("{app_id}/{user_id}", "{app_id}", "{app_id}/{user_id}"))
+    assert policy.namespaces_of(SCOPE) == ("notes/mara", "notes")
+
+
+def test_a_template_that_names_an_absent_field_is_left_out():
+    policy = Policy(name="p", namespaces=("{app_id}/{mode}", "{app_id}"))
+    assert policy.namespaces_of(SCOPE) == ("notes",)
+
+
+def test_a_conversation_that_fits_no_template_keeps_a_namespace_of_its_own():
+    policy = Policy(name="p", namespaces=("{app_id}/{mode}",))
+    assert policy.namespaces_of(SCOPE) == ("conversation/c-1",)
+
+
+@pytest.mark.parametrize(
+    ("user_id", "namespace"),
+    [
+        ("../support", "notes/..%2Fsupport"),
+        ("mara/private", "notes/mara%2Fprivate"),
+        ("mara%2Fprivate", "notes/mara%252Fprivate"),
+        ("{app_id}", "notes/%7Bapp_id%7D"),
+        ("a\nb\x00", "notes/a%0Ab%00"),
+        ("mara@example.org", "notes/mara@example.org"),
+        ("Zoë", "notes/Zo%C3%AB"),
+    ],
+)
+def test_a_value_cannot_reach_another_namespace(user_id, namespace):
+    assert render("{app_id}/{user_id}", Scope(conversation_id="c", app_id="notes", user_id=user_id)) == namespace
+
+
+@given(st.tuples(st.text(min_size=1), st.text(min_size=1)), st.tuples(st.text(min_size=1), st.text(min_size=1)))
+def test_different_users_never_share_a_namespace(one, other):
+    names = [
+        render("{app_id}/{user_id}", Scope(conversation_id="c", app_id=app, user_id=user)) for app, user in (one, other)
+    ]
+    assert (names[0] == names[1]) == (one == other)
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_a_rendered_namespace_has_as_many_parts_as_its_template(app_id, user_id):
+    name = render("{app_id}/{user_id}", Scope(conversation_id="c", app_id=app_id, user_id=user_id))
+    assert name is not None
+    assert name.count("/") == 1
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"name": "p", "merge_threshold": 1.5},
+        {"name": "p", "slice_tokens": 1},
+        {"name": "p", "late_idle_s": 0},
+        {"name": ""},
+        {"name": "p", "namespace": ["{app_id}"]},
+        {"name": "p", "match": {"user": "x"}},
+    ],
+)
+def test_a_policy_with_a_wrong_or_unknown_setting_is_refused(value):
+    with pytest.raises(Rejected, match="not a Policy"):
+        codec.shaped(value, Policy)
