@@ -1,117 +1,21 @@
-"""The Faust consumer that delivers fenced batches; every method here replaces one of Faust's (see README.md).
-
-Two threads meet: aiokafka's consumer lives on Faust's consumer thread with a loop of its own (heartbeats go on whatever an
-agent does), agents and tables on the main one. Everything that moves the fetcher (draining and seeking) happens on the
-consumer thread, so that where a read began is known exactly.
-"""
+"""The Faust consumer that delivers fenced batches; every method here replaces one of Faust's (see README.md)."""
 
 import asyncio
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import aiokafka
-from aiokafka.errors import ConsumerStoppedError
+from aiokafka.errors import KafkaError
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP, ConsumerMessage
 
 from schemas.errors import Retryable
 from streams.delivery.batch import Batch
+from streams.delivery.consumer_thread import FencedConsumerThread
 from streams.delivery.fence import Fence
 from streams.delivery.positions import Positions, Read
 
 log = logging.getLogger(__name__)
-
-
-class FencedConsumerThread(driver.AIOKafkaConsumerThread):
-    """aiokafka's consumer on its own thread: one assignor for every stage, committed records only, exact reads."""
-
-    def _create_worker_consumer(self, transport: Any) -> aiokafka.AIOKafkaConsumer:
-        """Faust would use round-robin without tables, which splits co-partitioned topics, and read uncommitted records."""
-        conf = self.app.conf
-        self._assignor = self.app.assignor
-        self._left_at: dict[Any, int] = {}
-        return aiokafka.AIOKafkaConsumer(
-            client_id=conf.broker_client_id,
-            group_id=conf.id,
-            bootstrap_servers=driver.server_list(transport.url, transport.default_port),
-            partition_assignment_strategy=[self._assignor],
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",  # positions are always sought; this serves only offsets that retention deleted
-            max_poll_records=conf.broker_max_poll_records,
-            max_poll_interval_ms=int((conf.broker_max_poll_interval or 0) * 1000.0),
-            max_partition_fetch_bytes=conf.consumer_max_fetch_size,
-            fetch_max_wait_ms=500,
-            request_timeout_ms=int(conf.broker_request_timeout * 1000.0),
-            session_timeout_ms=int(conf.broker_session_timeout * 1000.0),
-            rebalance_timeout_ms=int(conf.broker_rebalance_timeout * 1000.0),
-            heartbeat_interval_ms=int(conf.broker_heartbeat_interval * 1000.0),
-            isolation_level="read_committed",
-            metadata_max_age_ms=conf.consumer_metadata_max_age_ms,
-            connections_max_idle_ms=conf.consumer_connections_max_idle_ms,
-            **driver.credentials_to_aiokafka_auth(conf.broker_credentials, conf.ssl_context),
-        )
-
-    async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
-        """Drains what the fetcher has of these partitions; also tells where it stepped over control records alone."""
-        reads: dict[TP, Read] = await self.call_thread(self._read, tps, timeout_s)
-        return reads
-
-    async def _read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
-        consumer = self._ensure_consumer()
-        if not self.consumer.flow_active:
-            return {}
-        if consumer._closed or consumer._fetcher._closed:
-            raise ConsumerStoppedError
-        with consumer._subscription.fetch_context():
-            fetched = await consumer._fetcher.fetched_records(tps, timeout_s, consumer._max_poll_records)
-        # Nothing may be awaited from here on: positions are as the drain left them.
-        reads = {}
-        for tp in tps:
-            start, end = self._left_at.get(tp), self._position(consumer, tp)
-            if start is not None and end is not None and end != start:
-                reads[tp] = Read(start, end, fetched.get(tp, []))
-                self._left_at[tp] = end
-        return reads
-
-    @staticmethod
-    def _position(consumer: aiokafka.AIOKafkaConsumer, tp: TP) -> int | None:
-        assignment = consumer._subscription.subscription and consumer._subscription.subscription.assignment
-        if assignment is None or tp not in assignment.tps:
-            return None
-        state = assignment.state_value(tp)
-        return state._position if state.has_valid_position else None
-
-    async def place(self, positions: Mapping[TP, int], paused: Iterable[TP] = ()) -> bool:
-        """Seeks; False when a partition is no longer assigned. `paused` are not fetched at all."""
-        placed: bool = await self.call_thread(self._place, dict(positions), set(paused))
-        return placed
-
-    async def _place(self, positions: dict[TP, int], paused: set[TP]) -> bool:
-        consumer = self._ensure_consumer()
-        assigned = consumer.assignment()
-        if not assigned >= positions.keys():
-            return False
-        consumer.pause(*(tp for tp in assigned if tp in paused))
-        for tp, offset in positions.items():
-            consumer.seek(tp, offset)
-            self._left_at[tp] = offset
-        return True
-
-    async def committed(self, tps: Iterable[TP]) -> dict[TP, int | None]:
-        """Committed offsets as the broker has them now."""
-        offsets: dict[TP, int | None] = await self.call_thread(self._committed, set(tps))
-        return offsets
-
-    async def _committed(self, tps: set[TP]) -> dict[TP, int | None]:
-        consumer = self._ensure_consumer()
-        offsets = await asyncio.gather(*(consumer.committed(tp) for tp in tps))
-        return dict(zip(tps, offsets, strict=True))
-
-    async def end_offsets(self, tps: Iterable[TP]) -> dict[TP, int]:
-        """The offsets after the last committed record of each partition, asked of the broker now."""
-        offsets: dict[TP, int] = await self.call_thread(self._ensure_consumer().end_offsets, list(tps))
-        return offsets
 
 
 class FencedConsumer(driver.Consumer):
@@ -223,7 +127,7 @@ class FencedConsumer(driver.Consumer):
         try:
             offsets: dict[TP, int] = await self._thread.end_offsets([tp])
             return offsets[tp]
-        except aiokafka.errors.KafkaError as exc:
+        except KafkaError as exc:
             raise Retryable(f"cannot ask for the end of {topic}[{partition}]: {exc!r}") from exc
 
     def _filter_tps_with_pending_acks(self, topics: Any = None) -> Iterator[TP]:
