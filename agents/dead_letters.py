@@ -28,7 +28,9 @@ def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Ou
     }
     ours = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in told.items())
     theirs = tuple((name, value) for name, value in record.headers if not name.startswith(PREFIX))
-    return Outgoing(topic=topics.DEAD_LETTERS, key=record.key, value=record.value, headers=theirs + ours)
+    # Kafka's producers refuse a record without key and value; for such an input the letter's value is empty, not absent.
+    value = b"" if record.key is None and record.value is None else record.value
+    return Outgoing(topic=topics.DEAD_LETTERS, key=record.key, value=value, headers=theirs + ours)
 
 
 def told(headers: Any) -> dict[str, str]:

@@ -65,7 +65,8 @@ def schema(name: str, shape: type[msgspec.Struct]) -> dict[str, Any]:
     (reference,), components = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
     own = components.pop(reference["$ref"].rpartition("/")[2])
     parts = {"$defs": dict(sorted(components.items()))} if components else {}
-    return head(name) | dedented(own | parts)
+    whole: dict[str, Any] = dedented(own | parts)
+    return head(name) | whole
 
 
 def dedented(part: Any) -> Any:

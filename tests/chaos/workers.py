@@ -19,6 +19,7 @@ class WorkerProcess:
         self.name = name
         self._ready_file = directory / f"{name}.ready"
         self._log = directory / f"{name}.log"
+        self._log_from = 0
         own = settings.model_copy(update={"data_dir": directory / name})
         self._environment = {**os.environ, **environment(own)}
 
@@ -42,6 +43,15 @@ class WorkerProcess:
             if not self.running or time.monotonic() > deadline:
                 raise RuntimeError(f"{self.name} did not become ready; see {self._log}")
             await asyncio.sleep(0.05)
+
+    def forget_log(self) -> None:
+        """`log_lines` begins with what is logged from here on."""
+        self._log_from = self._log.stat().st_size
+
+    def log_lines(self) -> list[str]:
+        with self._log.open("rb") as log:
+            log.seek(self._log_from)
+            return log.read().decode("utf-8", "replace").splitlines()
 
     def kill(self) -> None:
         self._process.kill()

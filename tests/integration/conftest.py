@@ -1,0 +1,77 @@
+"""Deployments on the session's stack, and the sample conversations, played once for all who read them."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct
+
+from deploy.embedded.stack import EmbeddedStack
+from tests.deployment import Deployment, Event, Snapshot, deployed
+
+SAMPLES = Path(__file__).parents[2] / "deploy" / "samples"
+TRACE = (("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),)
+
+Deploy = Callable[..., Awaitable[Deployment]]
+
+
+class Played(Struct):
+    """The samples' deployment, what was published, and what stood there after the samples went through once and twice."""
+
+    deployment: Deployment
+    published: list[Event]
+    once: Snapshot
+    twice: Snapshot
+
+
+@pytest.fixture
+async def deploy(embedded_stack: EmbeddedStack, tmp_path: Path) -> AsyncIterator[Deploy]:
+    """`await deploy(name, **settings)`: a deployment of the test's own."""
+    async with AsyncExitStack() as made:
+
+        async def make(name: str, **settings: Any) -> Deployment:
+            few = {"conversation_partitions": 2, "namespace_partitions": 2}
+            return await made.enter_async_context(deployed(embedded_stack, name, tmp_path, **(few | settings)))
+
+        yield make
+
+
+@pytest.fixture(scope="session")
+def samples(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Played]:
+    """The sample conversations, gone through one worker twice. The worker is stopped: what stands there stays."""
+    directory = tmp_path_factory.mktemp("samples")
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        deploying = deployed(embedded_stack, "samples", directory, policies_file=SAMPLES / "policies.json")
+        try:
+            yield runner.run(play(stack, deploying))
+        finally:
+            runner.run(stack.aclose())
+
+
+async def play(stack: AsyncExitStack, deploying: Any) -> Played:
+    deployment = await stack.enter_async_context(deploying)
+    days = [sample_events(path) for path in sorted(SAMPLES.glob("day-*.jsonl"))]
+    worker = await deployment.worker()
+    for day in days:
+        await deployment.publish(*day)
+        await deployment.settled()
+    once = await deployment.snapshot()
+    for day in days:
+        await deployment.publish(*day)
+    await deployment.settled()
+    twice = await deployment.snapshot()
+    assert await worker.stop() == 0
+    return Played(deployment, [event for day in days for event in day], once, twice)
+
+
+def sample_events(path: Path) -> list[Event]:
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    return [
+        Event(line["topic"], line["key"], line["raw"].encode() if "raw" in line else line["value"], TRACE)
+        for line in lines
+    ]

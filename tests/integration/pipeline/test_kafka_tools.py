@@ -1,0 +1,131 @@
+"""What operators see with Kafka's own tools: groups with their lag, topics with their settings, legible records."""
+
+import json
+import re
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from deploy.embedded.stack import EmbeddedStack
+from schemas import topics
+from streams.apps import STAGES
+from streams.topics import specs
+from tests.deployment import Deployment
+
+GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
+TOPICS = "org.apache.kafka.tools.TopicCommand"
+CONSUMER = "org.apache.kafka.tools.consumer.ConsoleConsumer"
+
+
+@pytest.fixture
+def deployment(samples: Any) -> Deployment:
+    return samples.deployment
+
+
+@pytest.fixture
+def tool(embedded_stack: EmbeddedStack) -> Any:
+    """Runs one of Kafka's tools against the broker; returns what it prints."""
+
+    def run(main_class: str, *args: str) -> str:
+        command = embedded_stack.broker.tool_command(
+            main_class, "--bootstrap-server", embedded_stack.bootstrap_servers, *args
+        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def described(output: str) -> list[dict[str, str]]:
+    """The rows of a described group, by the column names of their header."""
+    header, *rows = [line.split() for line in output.splitlines() if line.strip()][-1000:]
+    while header[0] != "GROUP":
+        header, *rows = rows
+    return [dict(zip(header, row, strict=False)) for row in rows if row[0] != "GROUP"]
+
+
+def test_every_stage_is_a_consumer_group(tool: Any, deployment: Deployment):
+    listed = tool(GROUPS, "--list").split()
+    assert {deployment.group(stage) for stage in STAGES} <= set(listed)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_the_lag_of_a_stage_reads_zero_on_every_partition_that_had_records(
+    stage: str, tool: Any, deployment: Deployment
+):
+    rows = described(tool(GROUPS, "--describe", "--group", deployment.group(stage)))
+    assert {row["TOPIC"] for row in rows} <= {deployment.topic(name) for name in STAGES[stage]}
+    assert rows
+    assert {row["LAG"] for row in rows} == {"0"}
+
+
+async def test_a_running_worker_is_seen_as_the_member_of_each_group(tool: Any, deployment: Deployment):
+    worker = await deployment.worker("seen")
+    try:
+        for stage in STAGES:
+            rows = described(tool(GROUPS, "--describe", "--group", deployment.group(stage), "--members"))
+            assert len(rows) == 1, stage
+            partitions = sum(spec.partitions for spec in specs(deployment.settings.topics()) if reads(stage, spec.name))
+            assert int(rows[0]["#PARTITIONS"]) == partitions
+    finally:
+        assert await worker.stop() == 0
+
+
+def reads(stage: str, physical: str) -> bool:
+    return any(physical.endswith("." + name) for name in STAGES[stage])
+
+
+def test_topics_are_described_with_partitions_and_how_long_they_are_kept(tool: Any, deployment: Deployment):
+    for spec in specs(deployment.settings.topics()):
+        output = tool(TOPICS, "--describe", "--topic", spec.name)
+        assert f"PartitionCount: {spec.partitions}" in output
+        kept = (
+            "cleanup.policy=compact"
+            if spec.retention_days is None
+            else f"retention.ms={spec.retention_days * 86_400_000}"
+        )
+        assert kept in output
+
+
+@pytest.mark.parametrize(
+    ("topic", "key", "header"),
+    [
+        (topics.MESSAGES, r"(notes|support)-[a-z-]+", "traceparent:00-"),
+        (topics.REQUESTS, r"(notes|support)-[a-z-]+", "NO_HEADERS"),
+        (topics.CANDIDATES, r"(notes|support)(/[a-z]+)?", "NO_HEADERS"),
+        (topics.EVENTS, r"(notes|support)(/[a-z]+)?", "content-type:application/cloudevents+json"),
+        (topics.STATE, r"[0-9a-f-]{36}", "NO_HEADERS"),
+        (topics.ACTIVITY, r"(notes|support)-[a-z-]+", "content-type:application/cloudevents+json"),
+        (topics.WINDOW_CONTROL, r"(notes|support)-[a-z-]+", "NO_HEADERS"),
+        (topics.DEAD_LETTERS, r"support-carlos-garbled", "memstream-reason:"),
+    ],
+)
+def test_keys_headers_and_values_are_legible_with_the_console_consumer(
+    topic: str, key: str, header: str, tool: Any, deployment: Deployment
+):
+    output = tool(
+        CONSUMER,
+        *("--topic", deployment.topic(topic), "--from-beginning", "--max-messages", "2", "--timeout-ms", "20000"),
+        *("--formatter-property", "print.key=true", "--formatter-property", "print.headers=true"),
+    )
+    lines = output.splitlines()
+    assert len(lines) == 2
+    for line in lines:
+        headers, said, value = line.split("\t")
+        assert header in headers
+        assert re.fullmatch(key, said)
+        assert topic == topics.DEAD_LETTERS or isinstance(json.loads(value), dict)
+
+
+@pytest.mark.skipif(shutil.which("kcat") is None, reason="kcat is not installed")
+def test_events_are_legible_with_kcat(deployment: Deployment):
+    broker = deployment.settings.bootstrap_servers
+    command = ["kcat", "-b", broker, "-t", deployment.topic(topics.EVENTS), "-C", "-e", "-q", "-f", "%k\t%h\t%s\n"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    for line in done.stdout.splitlines():
+        key, headers, value = line.split("\t")
+        assert json.loads(value)["data"]["namespace"] == key
+        assert "content-type=application/cloudevents+json" in headers
