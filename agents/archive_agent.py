@@ -1,25 +1,44 @@
 """The archive agent: every message into the short-term tier, in batches, once."""
 
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
+from agents.dead_letters import dead_letter
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.messages import Message
+from schemas.records import Publisher
 from sinks.archive import Archive, ArchivedMessage
 from streams.delivery.batch import Batch
+
+STAGE = "archive"
 
 
 class ArchiveAgent:
     """Stores a batch in one statement, then acks it. What does not decode is the window agent's to dead-letter."""
 
-    def __init__(self, archive: Archive) -> None:
+    def __init__(self, archive: Archive, publisher: Publisher, clock: Callable[[], datetime]) -> None:
         self._archive = archive
+        self._publisher = publisher
+        self._clock = clock
         self.skipped = 0
 
     async def handle(self, batch: Batch) -> None:
-        decoded = [self._decoded(record) for record in batch.records]
-        await self._archive.store([message for message in decoded if message is not None])
+        decoded = [(record, message) for record in batch.records if (message := self._decoded(record)) is not None]
+        try:
+            await self._archive.store([message for _, message in decoded])
+        except Rejected:
+            await self._store_singly(decoded)
         batch.ack()
+
+    async def _store_singly(self, decoded: list[tuple[Any, ArchivedMessage]]) -> None:
+        """One message of a batch is not storable: the others are, and that one goes to the dead letters."""
+        for record, message in decoded:
+            try:
+                await self._archive.store([message])
+            except Rejected as rejected:
+                await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
 
     def _decoded(self, record: Any) -> ArchivedMessage | None:
         try:

@@ -1,19 +1,22 @@
 """The curation agent: candidates and commands, several namespaces at a time, each namespace in order."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any
 
 from agents.curator import Curator
-from agents.dead_letters import dead_letter
+from agents.dead_letters import dead_letter, position
 from schemas import codec, topics
-from schemas.errors import Rejected, Retryable
+from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.records import Publisher
 from schemas.requests import CandidateBatch, Command
 from sinks.settlements import Part
 from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
+
+log = logging.getLogger(__name__)
 
 STAGE = "curation"
 
@@ -58,8 +61,17 @@ class CurationAgent:
         try:
             await self._decision(record)
         except Rejected as rejected:
-            await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
-            await self._answer_for(record, rejected)
+            await self._give_up(record, rejected)
+        except MemstreamError:
+            raise
+        except Exception as exc:
+            # Neither an outage nor a wrong set-up: this record would fail on every worker, and must not stop them all.
+            log.exception("the record at %s[%d]@%d fails for a reason nobody foresaw", *position(record))
+            await self._give_up(record, Rejected("unforeseen", repr(exc)))
+
+    async def _give_up(self, record: Any, rejected: Rejected) -> None:
+        await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
+        await self._answer_for(record, rejected)
 
     def _decision(self, record: Any) -> Awaitable[Any]:
         if record.topic == self._candidates_topic:

@@ -36,3 +36,8 @@ def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Ou
 def told(headers: Any) -> dict[str, str]:
     """What a dead letter's headers say, by name without the prefix."""
     return {name.removeprefix(PREFIX): value.decode() for name, value in headers if name.startswith(PREFIX)}
+
+
+def position(record: Any) -> tuple[str, int, int]:
+    """Topic, partition and offset of a record, for logs."""
+    return record.topic, record.partition, record.offset

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
-from agents.dead_letters import dead_letter
+from agents.dead_letters import dead_letter, position
 from agents.extractor import Extractor
 from agents.serving import pause_s
 from schemas import codec, topics
-from schemas.errors import Rejected, Retryable
+from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.records import Outgoing, Publisher
 from schemas.requests import ExtractionRequest, WindowControl
 from sinks.extractions import Extractions
@@ -53,6 +53,13 @@ class ExtractionAgent:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
+    async def close(self) -> None:
+        """Ends what is still running: its batches are not held any more, and their requests are asked for again."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
     async def _batch(self, batch: Batch) -> None:
         try:
             await asyncio.gather(*(self._record(batch, record) for record in batch.records))
@@ -84,6 +91,12 @@ class ExtractionAgent:
             await self._extractor.extract(request, owner, lambda: batch.held)
         except Rejected as rejected:
             await self._give_up(batch, record, request, rejected)
+        except MemstreamError:
+            raise
+        except Exception as exc:
+            # Neither an outage nor a wrong set-up: this slice would fail on every worker, and must not stop them all.
+            log.exception("the request at %s[%d]@%d fails for a reason nobody foresaw", *position(record))
+            await self._give_up(batch, record, request, Rejected("unforeseen", repr(exc)))
 
     async def _give_up(self, batch: Batch, record: Any, request: ExtractionRequest, rejected: Rejected) -> None:
         """The dead letter holds the whole slice, so it can be replayed; the window need not keep it."""
@@ -105,7 +118,3 @@ class ExtractionAgent:
         )
         if batch.held:
             await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock()), control])
-
-
-def position(record: Any) -> tuple[str, int, int]:
-    return record.topic, record.partition, record.offset

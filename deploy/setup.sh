@@ -48,9 +48,10 @@ make_venv() {
 # Through pip itself, so that mirrors, proxies and local folders count as they will for the rest.
 check_index() {
     setuptools=$(sed -n 's/^\(setuptools==[^ ;]*\).*/\1/p' "$1")
-    "$venv/bin/pip" --retries 1 --timeout 15 download --quiet --no-deps --dest "$venv/probe" "$setuptools" >"$venv/install.log" 2>&1 ||
+    probe=$(mktemp -d)
+    trap 'rm -rf "$probe"' EXIT
+    "$venv/bin/pip" --retries 1 --timeout 15 download --quiet --no-deps --dest "$probe" "$setuptools" >"$venv/install.log" 2>&1 ||
         fail "pip cannot fetch $setuptools; connect to the network, or set PIP_INDEX_URL to a mirror (details: $venv/install.log)"
-    rm -rf "$venv/probe"
 }
 
 # One line that moves on a terminal, one line in a log.
@@ -64,7 +65,7 @@ show_progress() {
 
 install_lock() {
     total=$(grep -c '^[a-z]' "$1")
-    printf 'memstream: installing what %s pins (the first time some 400 MB are fetched)\n' "$1"
+    printf 'memstream: installing what %s pins (the first time some 170 MB are fetched)\n' "$1"
     {
         "$venv/bin/pip" install --progress-bar off --require-hashes -r "$1" 2>&1 || echo "pip failed"
     } | tee "$venv/install.log" | show_progress "$total"

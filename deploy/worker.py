@@ -83,12 +83,12 @@ class Worker:
         if "windows" in self._stages:
             await self._wire_windows(pool, publisher)
         if "archive" in self._stages:
-            await self._add("archive", pool, lambda app: ArchiveAgent(Archive(pool)).handle)
+            await self._add("archive", pool, lambda app: ArchiveAgent(Archive(pool), publisher, now).handle)
         if {"extraction", "curation"} & set(self._stages):
             embedder = resources.enter_context(connections.embedder())
             vectors = await resources.enter_async_context(connections.qdrant(self._settings, embedder))
             await vectors.ensure_collection()
-            await self._wire_thinking(pool, publisher, embedder, vectors)
+            await self._wire_thinking(resources, pool, publisher, embedder, vectors)
 
     async def _wire_windows(self, pool: Pool, publisher: KafkaPublisher) -> None:
         count_tokens = connections.token_counter(self._settings)
@@ -100,7 +100,9 @@ class Worker:
 
         await self._add("windows", pool, handle)
 
-    async def _wire_thinking(self, pool: Pool, publisher: KafkaPublisher, embedder: Embedder, vectors: Vectors) -> None:
+    async def _wire_thinking(
+        self, resources: AsyncExitStack, pool: Pool, publisher: KafkaPublisher, embedder: Embedder, vectors: Vectors
+    ) -> None:
         extractions = Extractions(pool)
         if "extraction" in self._stages:
             extractor = Extractor(
@@ -112,11 +114,13 @@ class Worker:
                 now,
                 concurrency=self._settings.extraction_concurrency,
             )
-            await self._add(
-                "extraction",
-                pool,
-                lambda app: ExtractionAgent(app, extractor, extractions, publisher, self._name, now).handle,
-            )
+
+            def handle(app: StageApp) -> Handle:
+                agent = ExtractionAgent(app, extractor, extractions, publisher, self._name, now)
+                resources.push_async_callback(agent.close)  # before what its running calls use is closed
+                return agent.handle
+
+            await self._add("extraction", pool, handle)
         if "curation" in self._stages:
             projector = Projector(pool, vectors, publisher)
             curator = Curator(pool, vectors, embedder, projector, self._policies, now)

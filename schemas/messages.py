@@ -1,12 +1,14 @@
 """What chat services publish: messages and ends of conversations."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
 Identifier = Annotated[str, Meta(min_length=1, max_length=256)]
 Moment = Annotated[datetime, Meta(tz=True)]
+EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
+
 Role = Literal["user", "assistant", "system", "tool"]
 
 
@@ -39,6 +41,9 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_call_id: Identifier | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        require_plausible(self.timestamp)
+
 
 class ConversationEnded(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The end of a conversation, as published to `chat.conversations.ended` under its conversation_id.
@@ -52,6 +57,9 @@ class ConversationEnded(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_message_id: Identifier | None = None
     message_count: Annotated[int, Meta(ge=0)] | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        require_plausible(self.timestamp)
 
 
 class Scope(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -74,3 +82,9 @@ class Scope(Struct, frozen=True, kw_only=True, omit_defaults=True):
             agent_id=message.agent_id,
             mode=message.mode,
         )
+
+
+def require_plausible(moment: datetime) -> None:
+    """Raises ValueError for a time that is a mistake (seconds for milliseconds, year 1) and that date arithmetic trips over."""
+    if not EARLIEST <= moment < LATEST:
+        raise ValueError(f"timestamp {moment.isoformat()} does not lie between {EARLIEST.year} and {LATEST.year}")

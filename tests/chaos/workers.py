@@ -37,7 +37,7 @@ class WorkerProcess:
     def running(self) -> bool:
         return self._process.poll() is None
 
-    async def wait_ready(self, timeout_s: float = 90.0) -> None:
+    async def wait_ready(self, timeout_s: float = 180.0) -> None:
         deadline = time.monotonic() + timeout_s
         while not self.ready:
             if not self.running or time.monotonic() > deadline:

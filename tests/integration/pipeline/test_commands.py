@@ -1,25 +1,41 @@
 """Commands and candidates from outside, as a plain client publishes them, valid and not."""
 
+import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
+from deploy.embedded.stack import EmbeddedStack
 from schemas import topics
-from tests.deployment import Deployment, Event, eventually
+from tests.deployment import Deployment, Event, deployed, eventually
 
 AT = "2026-03-02T09:00:00Z"
-Deploy = Any
+
+
+@pytest.fixture(scope="module")
+def served(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """A deployment whose curation stage is served; nothing else is needed here."""
+    made = AsyncExitStack()
+    few = {"conversation_partitions": 2, "namespace_partitions": 2}
+    directory = tmp_path_factory.mktemp("commands")
+    with asyncio.Runner() as runner:
+        try:
+            entering = made.enter_async_context(deployed(embedded_stack, "commands", directory, **few))
+            deployment = runner.run(entering)
+            runner.run(deployment.worker(stages=["curation"]))
+            yield deployment
+        finally:
+            runner.run(made.aclose())
 
 
 @pytest.fixture
-async def served(deploy: Deploy) -> Deployment:
-    """A deployment whose curation stage is served; nothing else is needed here."""
-    deployment = await deploy("commands")
-    await deployment.worker(stages=["curation"])
-    return deployment
+def namespace() -> str:
+    """One that no other test writes to."""
+    return f"notes/{uuid4().hex[:8]}"
 
 
 def command(kind: str, namespace: str, command_id: str | None = None, **fields: Any) -> Event:
@@ -63,16 +79,20 @@ async def answers(deployment: Deployment, *events: Event) -> list[dict[str, Any]
         return [told[name] for name in wanted] if told.keys() >= set(wanted) else None
 
     found = await eventually(answered, f"commands answered: {wanted}", 30)
-    await deployment.settled()
+    await deployment.settled(30)
     assert found is not None
     return found
 
 
-async def letters(deployment: Deployment, count: int) -> list[Any]:
-    """The dead letters, once there are so many."""
+async def of_namespace(deployment: Deployment, topic: str, namespace: str) -> list[Any]:
+    return [record for record in await deployment.records(topic) if record.key == namespace.encode()]
+
+
+async def letters(deployment: Deployment, namespace: str, count: int) -> list[Any]:
+    """The dead letters under a namespace's key, once there are so many."""
 
     async def there() -> list[Any] | None:
-        found = await deployment.records(topics.DEAD_LETTERS)
+        found = await of_namespace(deployment, topics.DEAD_LETTERS, namespace)
         return found if len(found) >= count else None
 
     found = await eventually(there, f"{count} dead letters", 60)
@@ -88,35 +108,35 @@ async def memories(deployment: Deployment, namespace: str) -> list[dict[str, Any
     return await deployment.fetch("SELECT * FROM memories WHERE namespace = $1 ORDER BY created_at", namespace)
 
 
-async def test_a_memory_is_created_updated_and_deleted_by_commands_and_every_store_follows(served: Deployment):
-    create = command("create", "notes/ada", text="User keeps bees.", memory_kind="hobby", importance=0.8)
+async def test_a_memory_is_created_updated_and_deleted_by_commands_and_every_store_follows(
+    served: Deployment, namespace: str
+):
+    create = command("create", namespace, text="User keeps bees.", memory_kind="hobby", importance=0.8)
     (accepted,) = await answers(served, create)
-    assert (accepted["type"], accepted["subject"]) == ("memstream.command.accepted", "notes/ada")
-    (memory,) = await memories(served, "notes/ada")
+    assert (accepted["type"], accepted["subject"]) == ("memstream.command.accepted", namespace)
+    (memory,) = await memories(served, namespace)
     assert (memory["text"], memory["kind"], memory["importance"], memory["created_by"]) == (
         *("User keeps bees.", "hobby", 0.8),
         "anna",
     )
     name = memory["memory_id"]
     (payload, first_vector) = (await served.points())[name]
-    assert (payload["text"], payload["status"], payload["namespace"]) == ("User keeps bees.", "active", "notes/ada")
+    assert (payload["text"], payload["status"], payload["namespace"]) == ("User keeps bees.", "active", namespace)
 
-    await answers(served, command("update", "notes/ada", memory_id=name, text="User keeps bees and hens."))
-    (memory,) = await memories(served, "notes/ada")
+    await answers(served, command("update", namespace, memory_id=name, text="User keeps bees and hens."))
+    (memory,) = await memories(served, namespace)
     assert (memory["text"], memory["version"]) == ("User keeps bees and hens.", 2)
     (payload, vector) = (await served.points())[name]
     assert payload["text"] == "User keeps bees and hens."
     assert vector != first_vector
 
-    await answers(served, command("delete", "notes/ada", memory_id=name, reason="asked to"))
-    (memory,) = await memories(served, "notes/ada")
+    await answers(served, command("delete", namespace, memory_id=name, reason="asked to"))
+    (memory,) = await memories(served, namespace)
     assert (memory["status"], memory["text"]) == ("deleted", "")
-    assert await served.points() == {}
-    state = await served.records(topics.STATE)
-    assert [(record.key.decode(), record.value is None) for record in state] == [
-        (name, gone) for gone in (False, False, True)
-    ]
-    events = await served.values(topics.EVENTS)
+    assert name not in await served.points()
+    state = [record for record in await served.records(topics.STATE) if record.key == name.encode()]
+    assert [record.value is None for record in state] == [False, False, True]
+    events = [json.loads(record.value) for record in await of_namespace(served, topics.EVENTS, namespace)]
     assert [(event["type"], event["data"]["sequence"]) for event in events] == [
         ("memstream.memory.created", 1),
         ("memstream.memory.updated", 2),
@@ -127,20 +147,21 @@ async def test_a_memory_is_created_updated_and_deleted_by_commands_and_every_sto
     assert "bees" not in json.dumps(events[2])
 
 
-async def test_a_command_about_an_unknown_memory_is_rejected_and_says_why(served: Deployment):
-    (rejected,) = await answers(served, command("delete", "notes/ada", memory_id="nobody-knows"))
+async def test_a_command_about_an_unknown_memory_is_rejected_and_says_why(served: Deployment, namespace: str):
+    (rejected,) = await answers(served, command("delete", namespace, memory_id="nobody-knows"))
     assert rejected["type"] == "memstream.command.rejected"
     assert "nobody-knows" in rejected["data"]["reason"]
-    assert await served.records(topics.EVENTS) == await served.records(topics.DEAD_LETTERS) == []
+    for topic in (topics.EVENTS, topics.DEAD_LETTERS):
+        assert await of_namespace(served, topic, namespace) == []
 
 
-async def test_the_same_command_published_twice_is_carried_out_and_answered_once(served: Deployment):
-    create = command("create", "notes/ada", "twice", text="User keeps bees.")
-    await answers(served, create, create, command("create", "notes/ada", text="User has a boat."))
-    assert [row["reinforcement_count"] for row in await memories(served, "notes/ada")] == [0, 0]
+async def test_the_same_command_published_twice_is_carried_out_and_answered_once(served: Deployment, namespace: str):
+    create = command("create", namespace, "twice", text="User keeps bees.")
+    await answers(served, create, create, command("create", namespace, text="User has a boat."))
+    assert [row["reinforcement_count"] for row in await memories(served, namespace)] == [0, 0]
     answered = [event["data"]["command_id"] for event in await served.values(topics.ACTIVITY)]
     assert answered.count("twice") == 1
-    assert len(await served.records(topics.EVENTS)) == 2
+    assert len(await of_namespace(served, topics.EVENTS, namespace)) == 2
 
 
 @pytest.mark.parametrize(
@@ -153,41 +174,41 @@ async def test_the_same_command_published_twice_is_carried_out_and_answered_once
     ids=["unknown kind", "no namespace", "no json"],
 )
 async def test_an_invalid_command_is_a_dead_letter_and_the_next_one_is_carried_out(
-    served: Deployment, spoil: Callable[[Any], Any], reason: str
+    served: Deployment, namespace: str, spoil: Callable[[Any], Any], reason: str
 ):
-    good = command("create", "notes/ada", text="User keeps bees.")
+    good = command("create", namespace, text="User keeps bees.")
     bad = good._replace(value=spoil(good.value | {"command_id": "bad"}), headers=(("trace", b"17"),))
     await served.publish(bad)
     await answers(served, good)
-    (letter,) = await letters(served, 1)
-    assert (letter.key, letter.value) == (b"notes/ada", bad.bytes)
+    (letter,) = await letters(served, namespace, 1)
+    assert (letter.key, letter.value) == (namespace.encode(), bad.bytes)
     assert ("trace", b"17") in letter.headers
     assert (told(letter)["reason"], told(letter)["stage"]) == (reason, "curation")
     assert told(letter)["topic"] == served.topic(topics.COMMANDS)
-    assert len(await memories(served, "notes/ada")) == 1
+    assert len(await memories(served, namespace)) == 1
 
 
-async def test_a_poison_candidate_batch_is_a_dead_letter_that_counts_as_answered(served: Deployment):
-    poison = candidates("notes/ada", request_id="poisoned", candidates=[{"text": "no id, no sources"}])
-    await served.publish(poison, candidates("notes/ada"))
-    (letter,) = await letters(served, 1)
+async def test_a_poison_candidate_batch_is_a_dead_letter_that_counts_as_answered(served: Deployment, namespace: str):
+    poison = candidates(namespace, request_id=f"poisoned in {namespace}", candidates=[{"text": "no id, no sources"}])
+    await served.publish(poison, candidates(namespace))
+    (letter,) = await letters(served, namespace, 1)
     assert (told(letter)["reason"], letter.value) == ("invalid", poison.bytes)
     assert "candidates[0]" in told(letter)["detail"]
 
     async def remembered() -> bool:
-        return len(await memories(served, "notes/ada")) == 1
+        return len(await memories(served, namespace)) == 1
 
     await eventually(remembered, "the batch after the poison is curated", 30)
     controls = await served.values(topics.WINDOW_CONTROL)
-    assert "poisoned" in [control["request_id"] for control in controls]
+    assert f"poisoned in {namespace}" in [control["request_id"] for control in controls]
 
 
-async def test_a_hundred_poison_records_in_a_row_do_not_stop_the_stage(served: Deployment):
-    poison = [Event(topics.CANDIDATES, "notes/ada", b"{%d" % number) for number in range(50)]
-    poison += [Event(topics.COMMANDS, "notes/ada", {"number": number}) for number in range(50)]
+async def test_a_hundred_poison_records_in_a_row_do_not_stop_the_stage(served: Deployment, namespace: str):
+    poison = [Event(topics.CANDIDATES, namespace, b"{%d" % number) for number in range(50)]
+    poison += [Event(topics.COMMANDS, namespace, {"number": number}) for number in range(50)]
     await served.publish(*poison)
-    (accepted,) = await answers(served, command("create", "notes/ada", text="User keeps bees."))
+    (accepted,) = await answers(served, command("create", namespace, text="User keeps bees."))
     assert accepted["type"] == "memstream.command.accepted"
-    found = await letters(served, 100)
+    found = await letters(served, namespace, 100)
     assert sorted(letter.value for letter in found) == sorted(event.bytes for event in poison)
     assert (await served.lags())["curation"] == 0

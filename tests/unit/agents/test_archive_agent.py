@@ -1,28 +1,38 @@
 """The archive agent acks what is stored."""
 
 import asyncio
+from datetime import UTC, datetime
 
 import pytest
 
 from agents.archive_agent import ArchiveAgent
-from schemas import codec
-from schemas.errors import Retryable
+from agents.dead_letters import told
+from schemas import codec, topics
+from schemas.errors import Rejected, Retryable
 from streams.delivery.fence import Fence
 from tests.fakes.batches import batch_of
 from tests.fakes.chats import message
+from tests.fakes.publisher import FakePublisher
 
 
 class FakeArchive:
     def __init__(self) -> None:
         self.stored = []
+        self.refused: set[str] = set()
         self.failures: list[Exception] = []
 
     async def store(self, messages) -> int:
         await asyncio.sleep(0)
         if self.failures:
             raise self.failures.pop()
+        if any(each.message.message_id in self.refused for each in messages):
+            raise Rejected("unstorable", "no column takes it")
         self.stored += messages
         return len(messages)
+
+
+def archiving(archive: FakeArchive, publisher: FakePublisher | None = None) -> ArchiveAgent:
+    return ArchiveAgent(archive, publisher or FakePublisher(), lambda: datetime(2026, 11, 1, tzinfo=UTC))
 
 
 @pytest.fixture
@@ -35,7 +45,7 @@ def fence() -> Fence:
 async def test_a_batch_is_stored_with_its_positions_and_then_acked(fence):
     archive = FakeArchive()
     batch = batch_of(fence, "chat.messages", 7, [codec.encode(message(n)) for n in range(3)], partition=2)
-    await ArchiveAgent(archive).handle(batch)
+    await archiving(archive).handle(batch)
     assert [(m.message.message_id, m.partition, m.position) for m in archive.stored] == [
         ("m0", 2, 7),
         ("m1", 2, 8),
@@ -48,7 +58,7 @@ async def test_what_could_not_be_stored_is_not_acked(fence):
     archive = FakeArchive()
     archive.failures.append(Retryable("postgres away"))
     batch = batch_of(fence, "chat.messages", 0, [codec.encode(message(1))])
-    agent = ArchiveAgent(archive)
+    agent = archiving(archive)
     with pytest.raises(Retryable):
         await agent.handle(batch)
     assert not batch.acked
@@ -58,9 +68,20 @@ async def test_what_could_not_be_stored_is_not_acked(fence):
 
 async def test_what_does_not_decode_is_skipped_and_counted(fence):
     archive = FakeArchive()
-    agent = ArchiveAgent(archive)
+    agent = archiving(archive)
     batch = batch_of(fence, "chat.messages", 0, [b"{}", codec.encode(message(1)), None])
     await agent.handle(batch)
     assert [m.position for m in archive.stored] == [1]
     assert agent.skipped == 2
+    assert batch.acked
+
+
+async def test_a_message_that_no_column_takes_is_dead_lettered_and_the_others_are_stored(fence):
+    archive, publisher = FakeArchive(), FakePublisher()
+    archive.refused = {"m1"}
+    batch = batch_of(fence, "chat.messages", 0, [codec.encode(message(n)) for n in range(3)])
+    await archiving(archive, publisher).handle(batch)
+    assert [stored.message.message_id for stored in archive.stored] == ["m0", "m2"]
+    (letter,) = publisher.on(topics.DEAD_LETTERS)
+    assert told(letter.headers)["offset"] == "1"
     assert batch.acked

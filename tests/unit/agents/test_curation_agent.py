@@ -8,7 +8,7 @@ import pytest
 from agents.curation_agent import CurationAgent
 from agents.dead_letters import told
 from schemas import codec, topics
-from schemas.errors import Rejected, Retryable
+from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.requests import Candidate, CandidateBatch, Command, Source
 from sinks.settlements import Part
 from streams.delivery.fence import Fence
@@ -136,12 +136,23 @@ async def test_what_may_pass_leaves_the_batch_unacked_and_is_decided_when_it_com
     assert given.acked
 
 
-async def test_an_unforeseen_failure_comes_before_one_that_may_pass(stage):
-    stage.curator.failures = {"1": deque([Retryable("busy")]), "2": deque([ValueError("a bug")])}
+async def test_what_cannot_pass_comes_before_what_may(stage):
+    stage.curator.failures = {"1": deque([Retryable("busy")]), "2": deque([Misconfigured("no such table")])}
     given = stage.batch(part("a", "1"), part("b", "2"))
-    with pytest.raises(ValueError, match="a bug"):
+    with pytest.raises(Misconfigured, match="no such table"):
         await stage.agent.handle(given)
     assert not given.acked
+
+
+async def test_a_record_that_fails_for_an_unforeseen_reason_is_dead_lettered_and_the_rest_goes_on(stage):
+    stage.curator.failures["1"] = deque([ValueError("a bug")])
+    given = stage.batch(part("a", "1"), part("a", "2"))
+    await stage.agent.handle(given)
+    (letter,) = stage.publisher.on(topics.DEAD_LETTERS)
+    assert told(letter.headers)["reason"] == "unforeseen"
+    assert [dropped.request_id for dropped, _ in stage.curator.dropped] == ["1"]
+    assert stage.curator.done == [("a", "2")]
+    assert given.acked
 
 
 async def test_a_part_that_is_rejected_is_dead_lettered_counts_as_answered_and_the_rest_goes_on(stage):

@@ -9,7 +9,7 @@ from agents.dead_letters import told
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import LEASE_S, Extractor
 from schemas import codec, ids, topics
-from schemas.errors import Rejected, Retryable
+from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.messages import Scope
 from schemas.policies import Policies, Policy
 from schemas.requests import CandidateBatch, ExtractionRequest, WindowControl
@@ -268,8 +268,19 @@ async def test_a_request_that_does_not_decode_is_dead_lettered_and_the_rest_goes
     assert len(worker.candidates) == 2
 
 
-async def test_an_unforeseen_failure_stops_the_worker_with_nothing_acked(worker):
-    error = ValueError("a bug")
+async def test_a_slice_that_fails_for_an_unforeseen_reason_is_dead_lettered_and_the_window_lets_go(worker):
+    worker.provider.failures.append(ValueError("a bug"))
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert told(letter.headers)["reason"] == "unforeseen"
+    (control,) = worker.publisher.on(topics.WINDOW_CONTROL)
+    assert codec.decode(control.value, WindowControl).kind == "extraction_failed"
+    assert batch.acked
+
+
+async def test_a_wrong_set_up_stops_the_worker_with_nothing_acked(worker):
+    error = Misconfigured("no such model")
     worker.provider.failures.append(error)
     batch = await worker.take(asked())
     await asyncio.sleep(2)

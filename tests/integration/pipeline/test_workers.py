@@ -1,0 +1,204 @@
+"""Several workers, parts that fail, and where a first start begins: nothing is lost, nothing is there twice."""
+
+import asyncio
+import random
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiokafka.admin import AIOKafkaAdminClient
+
+from deploy import connections
+from deploy.embedded.stack import EmbeddedStack
+from streams.apps import STAGES
+from tests.chaos.conversations import Conversation, conversations, events, interleaved
+from tests.chaos.ledger import Ledger, balance
+from tests.chaos.workers import WorkerProcess
+from tests.deployment import Deployment, Event, deployed, eventually
+
+SPREAD = {"conversation_partitions": 6, "namespace_partitions": 4}
+LEAVES_WITHIN_S = 15.0
+OUTAGE_OVER_S = 120.0
+
+
+def talks(count: int) -> list[Conversation]:
+    return conversations(count, (6, 12), random.Random(count))
+
+
+def mixed(said: list[Conversation]) -> list[Event]:
+    """Many conversations at once, as in life."""
+    return [
+        Event(record.topic, (record.key or b"").decode(), record.value)
+        for record in interleaved(said, 20, random.Random(3))
+    ]
+
+
+def parts(said: list[Event], count: int) -> list[list[Event]]:
+    size = -(-len(said) // count)
+    return [said[start : start + size] for start in range(0, len(said), size)]
+
+
+async def some_archived(deployment: Deployment, more_than: int) -> None:
+    async def archived() -> bool:
+        return await deployment.count("messages") > more_than
+
+    await eventually(archived, f"more than {more_than} messages are archived", OUTAGE_OVER_S)
+
+
+async def ledger(deployment: Deployment, said: list[Conversation]) -> Ledger:
+    async with connections.postgres(deployment.settings, max_size=2) as pool:
+        return await balance(deployment.settings, pool, said)
+
+
+async def assert_balanced(deployment: Deployment, said: list[Conversation]) -> None:
+    await deployment.settled(OUTAGE_OVER_S)
+    found = await ledger(deployment, said)
+    assert (found.lost, found.duplicated) == ([], [])
+
+
+async def leaves(worker: WorkerProcess) -> None:
+    """Asked by SIGTERM, it is gone in time and says that all is well."""
+    worker.send(signal.SIGTERM)
+
+    async def gone() -> bool:
+        return not worker.running
+
+    await eventually(gone, f"{worker.name} has left", LEAVES_WITHIN_S)
+    assert await worker.stop() == 0
+
+
+async def members(deployment: Deployment, stage: str) -> int:
+    """Workers that hold partitions of a stage."""
+    admin = AIOKafkaAdminClient(bootstrap_servers=deployment.settings.bootstrap_servers)
+    await admin.start()
+    try:
+        (described,) = await admin.describe_consumer_groups([deployment.group(stage)])
+        _, _, state, *_, found, _ = described.groups[0]
+        return len(found) if state == "Stable" else 0
+    finally:
+        await admin.close()
+
+
+@pytest.mark.heavy
+async def test_workers_that_join_and_leave_in_mid_stream_lose_and_double_nothing(deploy: Any):
+    deployment = await deploy("join", **SPREAD)
+    said = talks(60)
+    first, second, third = parts(mixed(said), 3)
+    staying, leaving = deployment.starting("one"), deployment.starting("two")
+    await asyncio.gather(staying.wait_ready(), leaving.wait_ready())
+
+    async def shared() -> bool:
+        return [await members(deployment, stage) for stage in STAGES] == [2] * len(STAGES)
+
+    await eventually(shared, "two workers share the partitions of every stage")
+    await deployment.publish(*first)
+    await some_archived(deployment, 20)
+    joining = deployment.starting("three")
+    await deployment.publish(*second)
+    await joining.wait_ready()
+    await deployment.publish(*third)
+    await leaves(leaving)
+    await assert_balanced(deployment, said)
+    await asyncio.gather(leaves(staying), leaves(joining))
+
+
+@pytest.mark.heavy
+async def test_one_process_a_stage_does_the_work_of_one_worker(deploy: Any):
+    deployment = await deploy("stages", **SPREAD)
+    said = talks(20)
+    workers = [deployment.starting(stage, stages=[stage]) for stage in STAGES]
+    await deployment.publish(*mixed(said))
+    await asyncio.gather(*(worker.wait_ready() for worker in workers))
+    await assert_balanced(deployment, said)
+    await asyncio.gather(*(leaves(worker) for worker in workers))
+
+
+@pytest.fixture(scope="module")
+def breakable(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
+    """A stack whose parts may be stopped."""
+    stack = EmbeddedStack(tmp_path_factory.mktemp("breakable"), cache_dir)
+    asyncio.run(stack.start())
+    yield stack
+    asyncio.run(stack.stop())
+
+
+@pytest.mark.heavy
+async def test_everything_arrives_although_qdrant_was_killed_for_a_while(breakable: EmbeddedStack, tmp_path: Path):
+    async with deployed(breakable, "qdrant", tmp_path, **SPREAD) as deployment:
+        said = talks(30)
+        before, during, after = parts(mixed(said), 3)
+        worker = await deployment.worker()
+        await deployment.publish(*before)
+        await some_archived(deployment, 10)
+        breakable.vectors.kill()
+        await deployment.publish(*during)
+        await some_archived(deployment, len(before))
+        assert worker.running
+        await breakable.vectors.start()
+        await deployment.publish(*after)
+        await assert_balanced(deployment, said)
+        await leaves(worker)
+
+
+@pytest.mark.heavy
+async def test_everything_arrives_although_postgres_was_stopped_for_a_while(breakable: EmbeddedStack, tmp_path: Path):
+    async with deployed(breakable, "postgres", tmp_path, **SPREAD) as deployment:
+        said = talks(30)
+        before, during, after = parts(mixed(said), 3)
+        worker = await deployment.worker()
+        await deployment.publish(*before)
+        await some_archived(deployment, 10)
+        await breakable.postgres.stop()
+        await deployment.publish(*during)
+
+        async def missed() -> bool:
+            return "Postgres failed" in deployment.logs()
+
+        await eventually(missed, "the worker notices that PostgreSQL is away")
+        assert worker.running
+        await breakable.postgres.start()
+        await deployment.publish(*after)
+        await assert_balanced(deployment, said)
+        await leaves(worker)
+
+
+def one_by_one(*said: Conversation) -> list[Event]:
+    return [Event(each.topic, (each.key or b"").decode(), each.value) for talk in said for each in events(talk)]
+
+
+async def heard(deployment: Deployment) -> dict[str, set[str]]:
+    """Conversations that are archived, and those that are extracted."""
+    archived = await deployment.fetch("SELECT DISTINCT conversation_id FROM messages")
+    extracted = await deployment.fetch("SELECT conversation_id FROM extractions WHERE completed_at IS NOT NULL")
+    return {
+        "archived": {row["conversation_id"] for row in archived},
+        "extracted": {row["conversation_id"] for row in extracted},
+    }
+
+
+@pytest.mark.heavy
+async def test_what_was_published_before_the_first_start_is_left_alone_and_what_comes_after_is_not(deploy: Any):
+    deployment = await deploy("now", start_from="now")
+    old, new = talks(4)[::2]
+    await deployment.publish(*one_by_one(old))
+    await deployment.worker()
+    await deployment.publish(*one_by_one(new))
+    await deployment.settled()
+    assert await heard(deployment) == {"archived": {new.conversation_id}, "extracted": {new.conversation_id}}
+
+
+@pytest.mark.heavy
+async def test_a_restart_before_anything_was_committed_does_not_decide_again_where_to_begin(deploy: Any):
+    deployment = await deploy("again", start_from="now")
+    old, missed, new = talks(6)[::2]
+    await deployment.publish(*one_by_one(old))
+    first = await deployment.worker("first")
+    first.kill()
+    await deployment.publish(*one_by_one(missed))
+    await deployment.worker("second")
+    await deployment.publish(*one_by_one(new))
+    await deployment.settled()
+    both = {missed.conversation_id, new.conversation_id}
+    assert await heard(deployment) == {"archived": both, "extracted": both}
