@@ -8,8 +8,8 @@ SHELL = /bin/sh
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Named on the command line or in the environment: the environment is made anew when it has another version.
 export MEMSTREAM_SETUP_PYTHON := $(PYTHON)
+# A Python named on the command line or in the environment counts even when .venv has another version.
 export MEMSTREAM_SETUP_CHOSEN := $(if $(filter file,$(origin PYTHON)),,yes)
 
 RUNTIME_LOCK := deploy/requirements.lock
@@ -17,8 +17,10 @@ DEV_LOCK := tests/requirements.lock
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 
-# An environment that is missing, broken or of another Python is made anew, whatever its stamps say.
-REMAKE := $(if $(shell deploy/setup.sh usable && echo yes),,remake)
+# An environment that is missing, broken or of another Python is made anew, whatever its stamps say. (GNU make hands
+# exported variables to $(shell ...) only from 4.4 on.)
+USABLE := $(shell MEMSTREAM_SETUP_PYTHON='$(PYTHON)' MEMSTREAM_SETUP_CHOSEN=$(MEMSTREAM_SETUP_CHOSEN) deploy/setup.sh usable && echo yes)
+REMAKE := $(if $(USABLE),,remake)
 
 PROVIDER ?=
 SEED ?= 1

@@ -83,10 +83,10 @@ class CurationAgent:
         if record.topic != self._candidates_topic:
             return
         try:
-            part = codec.decode(record.value, Part)
-        except Rejected:
-            return  # not even its request is known: the window asks again after its deadline
-        await self._curator.drop_part(part, rejected.reason)
+            await self._curator.drop_part(codec.decode(record.value, Part), rejected.reason)
+        except Rejected as unknown:
+            # Not even its request is known, or it is none that could be: the window asks again after its deadline.
+            log.warning("the part at %s[%d]@%d cannot be answered for: %s", *position(record), unknown)
 
 
 def raise_first(errors: list[BaseException]) -> None:

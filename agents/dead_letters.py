@@ -1,7 +1,8 @@
 """What could not be processed, kept with its reason and the way back.
 
-A dead letter carries the original key, value and headers as they were, so that publishing it to its source topic again is
-a replay; where it came from and why it is here stand in headers of their own, legible with any Kafka tool.
+A dead letter carries the original key, value and headers as they were, so that publishing it to its source topic again is a
+replay (a very large one goes by reference, without its value); where it came from and why it is here stand in headers of
+their own, legible with any Kafka tool.
 """
 
 from datetime import datetime
@@ -12,6 +13,7 @@ from schemas.errors import Rejected
 from schemas.records import Outgoing
 
 PREFIX = "memstream-"
+LARGEST_KEPT = 1_572_864  # bytes; above, a letter would not fit its topic, and says only where its record lies
 
 
 def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Outgoing:
@@ -28,8 +30,11 @@ def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Ou
     }
     ours = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in told.items())
     theirs = tuple((name, value) for name, value in record.headers if not name.startswith(PREFIX))
-    # Kafka's producers refuse a record without key and value; for such an input the letter's value is empty, not absent.
-    value = b"" if record.key is None and record.value is None else record.value
+    value = record.value
+    if value is not None and len(value) > LARGEST_KEPT:
+        value, ours = None, (*ours, (PREFIX + "by-reference", b"true"))
+    if value is None and record.key is None:
+        value = b""  # Kafka's producers refuse a record without key and value
     return Outgoing(topic=topics.DEAD_LETTERS, key=record.key, value=value, headers=theirs + ours)
 
 

@@ -99,7 +99,8 @@ class Extractor:
         try:
             yield
         except BaseException:
-            await self._extractions.release(request_id, owner)
+            with contextlib.suppress(Retryable):  # then the lease ends by itself
+                await self._extractions.release(request_id, owner)
             raise
         finally:
             renewing.cancel()

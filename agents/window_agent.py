@@ -23,7 +23,8 @@ from streams.windows.window import Window, merged
 log = logging.getLogger(__name__)
 
 STAGE = "windows"
-MAX_TOLD_AGAIN_S = 10.0
+TOLD_AGAIN_AFTER_S = 10.0
+SMALL = 65_536  # bytes of a record that cannot grow beyond any limit when it is written again
 
 Event = TypeVar("Event", Message, ConversationEnded, WindowControl)
 
@@ -46,6 +47,7 @@ class WindowAgent:
         self._publisher = publisher
         self._clock = clock
         self._logical = {names.physical(name): name for name in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL)}
+        self._largest = names.max_message_bytes
         self._messages_topic = names.physical(topics.MESSAGES)
         self._cache = WindowCache(app, self._policy)
 
@@ -111,9 +113,21 @@ class WindowAgent:
         """Each record with its event; what cannot be decoded becomes a dead letter among the effects."""
         for record in batch.records:
             try:
+                self._require_size(record)
                 yield record, codec.decode(record.value, shape)
             except Rejected as rejected:
                 effects.append(dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC)))
+
+    def _require_size(self, record: Any) -> None:
+        """Raises Rejected `too_large` for what a row or request of ours could not hold.
+
+        The broker's limit counts compressed bytes, and JSON written again may be longer than it came: 1e15 is written out.
+        """
+        size = len(record.value or b"")
+        if size > self._largest:
+            raise Rejected("too_large", f"{size} bytes; the limit is {self._largest} (MEMSTREAM_MAX_MESSAGE_BYTES)")
+        if size > SMALL and (again := len(codec.encode(codec.parse(record.value)))) > 3 * self._largest:
+            raise Rejected("too_large", f"{again} bytes when written again; the limit is {3 * self._largest}")
 
     def _requests(self, requests: Iterable[ExtractionRequest]) -> list[Outgoing]:
         return [
@@ -144,7 +158,7 @@ class WindowAgent:
         due: list[Outgoing] = []
         for partition in self._app.checkpointer.partitions:
             read_to = self.read_to(partition)
-            for conversation_id in self._cache.ringing(partition, read_to, now, MAX_TOLD_AGAIN_S):
+            for conversation_id in self._cache.ringing(partition, read_to, now, TOLD_AGAIN_AFTER_S):
                 due.append(due_event(conversation_id, partition, read_to, now))
         if due:
             await self._publisher.publish(due)

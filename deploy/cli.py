@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import os
 import signal
+import threading
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
@@ -39,6 +41,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON lines, for script
 DataDir = Annotated[Path | None, typer.Option(help="Where the data goes; default MEMSTREAM_DATA_DIR.")]
 
 DevPort = Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0 takes any free one.")]
+
+STOP_WITHIN_S = 20.0
 
 QUIET = ("aiokafka", "faust", "mode", "httpx", "httpcore", "asyncio")
 
@@ -114,8 +118,19 @@ async def worker(
     settings = load()
     log_to_stderr(settings)
     on_ready = (lambda: ready_file.write_text("ready\n")) if ready_file else (lambda: None)
-    await Worker(settings, stages).run(stop_on_signals(), on_ready)
+    await Worker(settings, stages).run(stop_on_signals(), on_ready, end_soon)
     return 0
+
+
+def end_soon() -> None:
+    """Ends the process if it has not ended by itself in time.
+
+    A crashed stage can leave tasks and threads behind that keep a worker alive, heartbeating and deaf, so that nobody gets
+    its partitions. Whatever was not stored is done again by another worker.
+    """
+    timer = threading.Timer(STOP_WITHIN_S, os._exit, (1,))
+    timer.daemon = True
+    timer.start()
 
 
 @cli.command()

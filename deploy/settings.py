@@ -8,6 +8,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from schemas import codec
 from schemas.errors import MemstreamError, Misconfigured
+from schemas.messages import Scope
 from schemas.policies import Policies, Policy
 from streams.apps import ClusterSettings
 from streams.topics import TopicSettings
@@ -16,6 +17,8 @@ PREFIX = "MEMSTREAM_"
 
 # Loopback ports of `memstream dev`: other tools find it without settings of their own.
 DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT = 29092, 25432, 26333
+
+EVERY_FIELD = Scope(conversation_id="c", tenant_id="t", app_id="a", user_id="u", agent_id="g", mode="m")
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 
@@ -42,7 +45,7 @@ class Settings(BaseSettings):
     namespace_partitions: int = Field(8, ge=1, le=1000, description="partitions of the topics keyed by namespace")
     replication: int = Field(1, ge=1, le=10, description="replication factor of topics that memstream creates")
     max_message_bytes: int = Field(
-        1_048_576, ge=10_240, description="largest message a chat service may publish; own topics take four times that"
+        1_048_576, ge=524_288, description="largest message a chat service may publish; own topics take four times that"
     )
     start_from: Literal["now", "earliest"] = Field(
         "now", description="where a consumer group's very first start begins to read"
@@ -95,6 +98,19 @@ class Settings(BaseSettings):
             raise Misconfigured(
                 f"{PREFIX}POLICIES_FILE={self.policies_file}: {exc}; name a JSON list of policies"
             ) from exc
+        for policy in listed:
+            try:
+                policy.namespaces_of(EVERY_FIELD)
+            except (KeyError, ValueError, IndexError) as exc:
+                raise Misconfigured(
+                    f"{PREFIX}POLICIES_FILE={self.policies_file}: policy {policy.name!r} has a namespace template that "
+                    f"names no field of a conversation ({exc}); the fields are {', '.join(EVERY_FIELD.__struct_fields__)}"
+                ) from exc
+        names = [policy.name for policy in listed]
+        if repeated := {name for name in names if names.count(name) > 1}:
+            raise Misconfigured(
+                f"{PREFIX}POLICIES_FILE={self.policies_file}: two policies are called {min(repeated)!r}"
+            )
         return Policies(listed)
 
     @property

@@ -52,8 +52,11 @@ class Worker:
         self._chores: list[asyncio.Task[None]] = []
         self._name = f"{socket.gethostname()}/{os.getpid()}"
 
-    async def run(self, stop: asyncio.Event, on_ready: Callable[[], object]) -> None:
-        """Returns after a clean stop. Raises Misconfigured before anything starts, or what made a stage give up."""
+    async def run(self, stop: asyncio.Event, on_ready: Callable[[], object], on_stopping: Callable[[], object]) -> None:
+        """Returns after a clean stop. Raises Misconfigured before anything starts, or what made a stage give up.
+
+        `on_stopping` is called when stopping begins, for whatever reason: a crashed stage may keep it from ending.
+        """
         async with AsyncExitStack() as resources:
             await self._check()
             await self._wire(resources)
@@ -64,6 +67,7 @@ class Worker:
                 on_ready()
                 await self._until_stopped(stop)
             finally:
+                on_stopping()
                 await self._stop()
 
     async def _check(self) -> None:
@@ -139,31 +143,37 @@ class Worker:
     async def _until_ready(self, stop: asyncio.Event) -> None:
         """Every stage has joined its group once; which partitions it got is the group's business."""
         while not stop.is_set() and not all(app.fence.epoch for app in self._apps):
-            self._raise_if_crashed()
+            self._raise_if_stuck()
             await asyncio.sleep(0.05)
         log.info("ready: %s", ", ".join(self._stages))
 
     async def _until_stopped(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
-            self._raise_if_crashed()
-            for app in self._apps:
-                app.check_fence(time.monotonic())
+            self._raise_if_stuck()
             try:
                 async with asyncio.timeout(0.2):
                     await stop.wait()
             except TimeoutError:
                 continue
 
-    def _raise_if_crashed(self) -> None:
+    def _raise_if_stuck(self) -> None:
+        """A stage that crashed, a chore that died or a fence that stays shut: alive and idle would be the worst."""
         for app in self._apps:
             if app.crashed:
                 raise app.crash_reason or RuntimeError(f"{app.conf.id} stopped by itself")
+            app.check_fence(time.monotonic())
+        for chore in self._chores:
+            if chore.done():
+                chore.result()
 
     async def _stop(self) -> None:
         for chore in self._chores:
             chore.cancel()
         await asyncio.gather(*self._chores, return_exceptions=True)
-        await asyncio.gather(*(app.stop() for app in self._apps))
+        stopped = await asyncio.gather(*(app.stop() for app in self._apps), return_exceptions=True)
+        for app, outcome in zip(self._apps, stopped, strict=True):
+            if isinstance(outcome, BaseException):
+                log.error("%s did not stop cleanly", app.conf.id, exc_info=outcome)
 
 
 async def repeat(name: str, interval_s: float, chore: Callable[[], Awaitable[object]]) -> None:

@@ -1,8 +1,9 @@
 """Policies: which conversations they apply to, which namespaces those feed, and the settings of the way through."""
 
+import re
 from fnmatch import fnmatchcase
+from hashlib import blake2b
 from typing import Annotated
-from urllib.parse import quote
 
 from msgspec import Meta, Struct
 
@@ -10,6 +11,9 @@ from schemas.messages import Scope
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
 Seconds = Annotated[float, Meta(gt=0.0)]
+
+REACHING = re.compile(r"[/%{}~\x00-\x1f\x7f]")
+LONGEST_NAMESPACE = 256  # characters, as any identifier
 
 DEFAULT_KINDS = ("fact", "preference", "decision", "plan", "insight")
 
@@ -65,13 +69,21 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         A conversation that fits no template feeds a namespace of its own, so that nothing said is lost.
         """
         rendered = [render(template, scope) for template in self.namespaces]
-        named = tuple(dict.fromkeys(name for name in rendered if name is not None))
-        return named or (f"conversation/{quote_part(scope.conversation_id)}",)
+        named = tuple(dict.fromkeys(shortened(name) for name in rendered if name is not None))
+        return named or (shortened(f"conversation/{quote_part(scope.conversation_id)}"),)
+
+
+def shortened(name: str) -> str:
+    """A name within the length of an identifier: the end of a longer one is replaced by its hash."""
+    if len(name) <= LONGEST_NAMESPACE:
+        return name
+    digest = blake2b(name.encode(), digest_size=16).hexdigest()
+    return f"{name[: LONGEST_NAMESPACE - len(digest) - 1]}~{digest}"
 
 
 def quote_part(value: str) -> str:
-    """Escapes what would let one value reach into another namespace (`/`, `%`, braces, control characters)."""
-    return quote(value, safe=" :@+,;=!$&'()*~")
+    """Escapes what would let one value reach into another namespace (`/`, `%`, `~`, braces, control characters)."""
+    return REACHING.sub(lambda found: f"%{ord(found[0]):02X}", value)
 
 
 def render(template: str, scope: Scope) -> str | None:

@@ -20,4 +20,7 @@ class Publisher(Protocol):
     """Takes records to Kafka."""
 
     async def publish(self, records: Sequence[Outgoing]) -> None:
-        """Returns once the broker has every record (acks=all), in the given order per partition; raises Retryable otherwise."""
+        """Returns once the broker has every record (acks=all), in the given order per partition.
+
+        Raises Retryable, or Rejected `unpublishable` when one of them can never be sent: the others may or may not have been.
+        """

@@ -7,6 +7,13 @@ from msgspec import Meta, Struct
 from schemas.messages import Identifier, Moment, Role, Scope, ToolCall
 from schemas.policies import Fraction
 
+Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what Postgres' integer holds
+
+# Far above what policies allow; a memory with its versions and events must fit the topics whatever is sent.
+Text = Annotated[str, Meta(max_length=4_000)]
+FullText = Annotated[str, Meta(max_length=40_000)]
+Labels = Annotated[tuple[Identifier, ...], Meta(max_length=64)]
+
 
 class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One message of a slice; `position` is its offset in the conversation's messages partition."""
@@ -64,14 +71,14 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     candidate_id: str
     kind: Identifier
-    text: Annotated[str, Meta(min_length=1)]
-    sources: Annotated[tuple[Source, ...], Meta(min_length=1)]
+    text: Annotated[str, Meta(min_length=1, max_length=4_000)]
+    sources: Annotated[tuple[Source, ...], Meta(min_length=1, max_length=1_000)]
     confidence: Fraction
     importance: Fraction = 0.5
-    kinds: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    context: str | None = None
-    full_text: str | None = None
+    kinds: Labels = ()
+    tags: Labels = ()
+    context: Text | None = None
+    full_text: FullText | None = None
     event_time: Moment | None = None
     language: str | None = None
     repeats: str | None = None
@@ -87,12 +94,12 @@ class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     request_id: str
     conversation_id: str
-    partition: int
+    partition: Count
     namespace: Identifier
-    part: Annotated[int, Meta(ge=1)]
-    parts: Annotated[int, Meta(ge=1)]
+    part: Annotated[int, Meta(ge=1, le=2**31 - 1)]
+    parts: Annotated[int, Meta(ge=1, le=2**31 - 1)]
     policy: str
-    policy_version: int
+    policy_version: Count
     provider: str
     candidates: tuple[Candidate, ...]
     extracted_at: Moment
@@ -101,12 +108,12 @@ class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """memstream's word to the window of a conversation; each kind may be repeated without effect.
 
-    `due`: look whether a deadline has passed by `at`; `flush`: extract what is there; `clear`: empty the context;
+    `due`: look whether a deadline has passed by `at`; `flush`: extract what is there;
     `extraction_completed` / `extraction_failed`: the answer to `request_id` is stored / will never come.
     """
 
     conversation_id: Identifier
-    kind: Literal["due", "flush", "clear", "extraction_completed", "extraction_failed"]
+    kind: Literal["due", "flush", "extraction_completed", "extraction_failed"]
     at: Moment
     request_id: str | None = None
     read_to: int | None = None
@@ -126,10 +133,10 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     actor: str = "service"
     reason: str | None = None
     memory_id: str | None = None
-    text: str | None = None
-    memory_kind: str | None = None
-    tags: tuple[str, ...] | None = None
-    context: str | None = None
-    full_text: str | None = None
+    text: Text | None = None
+    memory_kind: Identifier | None = None
+    tags: Labels | None = None
+    context: Text | None = None
+    full_text: FullText | None = None
     importance: Fraction | None = None
     confidence: Fraction | None = None

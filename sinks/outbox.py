@@ -1,16 +1,20 @@
 """The only way from Postgres to Qdrant and Kafka: rows that commit with the decision and leave in its order."""
 
+import logging
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import asyncpg
 
-from schemas.errors import Retryable
+from schemas import topics
+from schemas.errors import Rejected, Retryable
 from schemas.records import Outgoing, Publisher
 from sinks.memories import Memories
 from sinks.postgres import Connection, Pool, translated
 from sinks.queries import query
 from sinks.vectors import VectorIndex
+
+log = logging.getLogger(__name__)
 
 PAGE = 500  # rows projected at a time; bounds memory and the size of one request to Qdrant
 STALE_S = 10.0  # a row this old was written by a process that is gone, or by one that is failing and tries again itself
@@ -82,8 +86,21 @@ class Projector:
         return projected
 
     async def _to_kafka(self, records: Sequence[Outgoing]) -> None:
-        if records:
+        if not records:
+            return
+        try:
             await self._publisher.publish(records)
+        except Rejected:
+            for record in records:
+                await self._to_kafka_or_letters(record)
+
+    async def _to_kafka_or_letters(self, record: Outgoing) -> None:
+        """What can never be published must not hold up its namespace: a dead letter says that it is missing."""
+        try:
+            await self._publisher.publish([record])
+        except Rejected as rejected:
+            log.error("a record for %s cannot be published: %s", record.topic, rejected)
+            await self._publisher.publish([letter(record, rejected)])
 
     async def _to_index(self, connection: Connection, memory_ids: Sequence[str]) -> None:
         """Vector rows name a memory; what the index should hold of it is read now, so an old row does no harm."""
@@ -93,6 +110,13 @@ class Projector:
         points = await Memories(connection).points(wanted, self._vectors.embedding_model)
         await self._vectors.upsert(points)
         await self._vectors.delete(wanted - {point.memory_id for point in points})
+
+
+def letter(record: Outgoing, rejected: Rejected) -> Outgoing:
+    """By reference: the value may be what is wrong with the record, and it is in Postgres anyway."""
+    told = {"reason": rejected.reason, "detail": rejected.detail, "stage": "outbox", "topic": record.topic}
+    headers = tuple((f"memstream-{name}", value.encode("utf-8", "replace")) for name, value in told.items())
+    return Outgoing(topic=topics.DEAD_LETTERS, key=record.key, value=b"", headers=headers)
 
 
 async def put_records(connection: Connection, namespace: str, records: Iterable[Outgoing]) -> None:

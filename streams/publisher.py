@@ -5,10 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from aiokafka import AIOKafkaProducer
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
-from schemas.errors import Retryable
+from schemas.errors import Rejected, Retryable
 from schemas.records import Outgoing
+
+# Of one record, and for ever: too large, or for a partition that the topic has not (aiokafka asserts that).
+UNSENDABLE = (MessageSizeTooLargeError, RecordListTooLargeError, AssertionError, ValueError)
 
 
 class KafkaPublisher:
@@ -53,5 +56,7 @@ class KafkaPublisher:
                 for record in records
             ]
             await asyncio.gather(*sent)
+        except UNSENDABLE as exc:
+            raise Rejected("unpublishable", repr(exc)) from exc
         except (KafkaError, OSError) as exc:
             raise Retryable(f"cannot publish: {exc!r}") from exc

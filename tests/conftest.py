@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ def cache_dir() -> Path:
 def embedded_stack(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
     """Kafka, PostgreSQL and the vector server; tests share it, so each uses names of its own."""
     stack = EmbeddedStack(tmp_path_factory.mktemp("stack"), cache_dir)
-    asyncio.run(stack.start())
-    yield stack
-    asyncio.run(stack.stop())
+    with ThreadPoolExecutor(1) as thread:  # an async fixture may ask for the stack from within a running loop
+        thread.submit(asyncio.run, stack.start()).result()
+        yield stack
+        thread.submit(asyncio.run, stack.stop()).result()

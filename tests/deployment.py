@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import asyncpg
@@ -22,6 +23,7 @@ from pydantic import SecretStr
 from qdrant_client import AsyncQdrantClient
 
 from deploy.embedded.stack import EmbeddedStack
+from deploy.embedded.unprivileged import die_with_parent
 from deploy.settings import Settings, load
 from schemas import topics
 from sinks.migrate import migrate
@@ -35,6 +37,9 @@ TABLES = (
     *("messages", "extractions", "extraction_parts", "namespaces", "memories", "memory_versions", "embeddings"),
     *("commands", "outbox"),
 )
+
+# The embedded PostgreSQL trusts everybody; whoever prints or logs the dsn is found out by this.
+PASSWORD = "EXAMPLE-pa55word"
 
 T = TypeVar("T")
 
@@ -78,7 +83,7 @@ class Snapshot(Struct):
 
 
 class StageProcess(WorkerProcess):
-    """A worker process that runs only some of the stages."""
+    """A worker process that runs only some of the stages, and ends with the process that started it."""
 
     def __init__(self, name: str, settings: Settings, directory: Path, stages: Iterable[str]) -> None:
         super().__init__(name, settings, directory)
@@ -88,7 +93,9 @@ class StageProcess(WorkerProcess):
         self._ready_file.unlink(missing_ok=True)
         command = [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(self._ready_file), *self._stages]
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                command, env=self._environment, stdout=log, stderr=log, preexec_fn=die_with_parent
+            )
 
 
 class Deployment:
@@ -303,7 +310,7 @@ def unprepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) 
     """The same settings, with nothing behind them yet."""
     own = {
         "bootstrap_servers": stack.bootstrap_servers,
-        "postgres_dsn": SecretStr(stack.dsn.rpartition("/")[0] + f"/{name}"),
+        "postgres_dsn": SecretStr(dsn_of(stack, name)),
         "qdrant_url": stack.qdrant_url,
         "qdrant_collection": name,
         "topic_prefix": f"{name}.",
@@ -315,15 +322,22 @@ def unprepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) 
     return load().model_copy(update=own | chosen)
 
 
+def dsn_of(stack: EmbeddedStack, database: str) -> str:
+    """With a password in it."""
+    parts = urlsplit(stack.dsn)
+    return parts._replace(netloc=parts.netloc.replace("@", f":{PASSWORD}@"), path=f"/{database}").geturl()
+
+
 @asynccontextmanager
 async def deployed(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) -> AsyncIterator[Deployment]:
-    """A deployment under a name that nobody else has; removed in the end."""
+    """A deployment under a name that nobody else has; removed in the end. Fails when a log has told the password."""
     unique = f"{name}-{uuid4().hex[:8]}"
     deployment = Deployment(await prepared(stack, unique, directory, **chosen), directory)
     try:
         yield deployment
     finally:
         await deployment.remove()
+    assert PASSWORD not in deployment.logs()
 
 
 async def administer(dsn: str, statement: str) -> None:

@@ -14,9 +14,10 @@ from msgspec.structs import replace
 from agents.curation.decide import last_said, new_sources
 from schemas import ids
 from schemas.memories import Memory
-from schemas.requests import Candidate, Command
+from schemas.requests import Candidate, Command, Source
 
 DEFAULT_KIND = "fact"
+FIRST_SOURCES, LATEST_SOURCES = 10, 40
 UNNUMBERED = 0  # until the ledger gives version and sequence
 
 
@@ -55,7 +56,7 @@ def reinforced(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
         confidence=max(memory.confidence, candidate.confidence),
         kinds=distinct(kind for kind in (*memory.kinds, candidate.kind, *candidate.kinds) if kind != memory.kind),
         tags=distinct((*memory.tags, *candidate.tags)),
-        sources=(*memory.sources, *new_sources(candidate, memory)),
+        sources=bounded((*memory.sources, *new_sources(candidate, memory))),
         reinforcement_count=memory.reinforcement_count + 1,
         last_reinforced_at=max(said, memory.last_reinforced_at or said),
         updated_at=now,
@@ -143,3 +144,10 @@ def deleted(memory: Memory, now: datetime) -> Memory:
 def distinct(values: Iterable[str]) -> tuple[str, ...]:
     """Without repeats, in order of first appearance."""
     return tuple(dict.fromkeys(values))
+
+
+def bounded(sources: tuple[Source, ...]) -> tuple[Source, ...]:
+    """The first and the latest sources: what is said again every day must not grow without end."""
+    if len(sources) <= FIRST_SOURCES + LATEST_SOURCES:
+        return sources
+    return (*sources[:FIRST_SOURCES], *sources[-LATEST_SOURCES:])

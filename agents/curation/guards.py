@@ -47,7 +47,7 @@ def other_state(new: Statement, old: Statement) -> bool:
 
 def opposites(new: Statement, old: Statement) -> bool:
     only_new, only_old = set(new.tokens) - set(old.tokens), set(old.tokens) - set(new.tokens)
-    return any(frozenset((one, other)) in words.ANTONYMS for one in only_new for other in only_old)
+    return any(words.OPPOSITES[word] & only_old for word in only_new if word in words.OPPOSITES)
 
 
 def other_subject(new: Statement, old: Statement) -> bool:

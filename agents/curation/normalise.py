@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import groupby
 
 CONTRACTION = re.compile(r"'(?=(?:s|t|m|d|re|ve|ll)\b)")  # don't and user's are one word, l'été is two
 OF_NUMBER = re.compile(r"(?<=\d)[.,:](?=\d)|(?<![\w)])[-−](?=\d)")  # 3.5, 10:30, -4
@@ -11,6 +12,8 @@ DROPPED_SIGNS = frozenset("`\ufffd")  # the second stands in Postgres for what i
 KEPT_CATEGORIES = frozenset("LMNS")  # letters, marks (vowels in some scripts), numbers, symbols (emoji, currencies)
 INVISIBLE = {"Cf"}  # soft hyphens and joiners: taken out without leaving a space
 PRESENTATION = "\ufe0f"  # asks for the coloured form of an emoji
+# Marks that combine with a letter are in no other class, save for the two of half-width Katakana.
+MANY_MARKS = re.compile(r"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){30,}")  # no script has so many on one letter
 
 
 def normalise(text: str) -> str:
@@ -18,11 +21,23 @@ def normalise(text: str) -> str:
 
     A text of nothing but punctuation keeps it.
     """
-    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    composed = unicodedata.normalize("NFKC", MANY_MARKS.sub(in_order, text))
+    folded = unicodedata.normalize("NFKC", composed.casefold())
     plain = CONTRACTION.sub("", folded.replace("’", "'")).replace(PRESENTATION, "")
     of_numbers = {sign.start() for sign in OF_NUMBER.finditer(plain)}
     kept = "".join(char if index in of_numbers else reduced(char) for index, char in enumerate(plain))
     return " ".join(kept.split()) or " ".join(folded.split())
+
+
+def in_order(marks: re.Match[str]) -> str:
+    """The marks as normal forms order them. `unicodedata` orders them too, but in quadratic time when there are many."""
+    apart = "".join(unicodedata.normalize("NFKD", char) for char in marks.group())
+    groups = groupby(apart, key=lambda char: unicodedata.combining(char) > 0)
+    return "".join(
+        char
+        for combining, group in groups
+        for char in (sorted(group, key=unicodedata.combining) if combining else group)
+    )
 
 
 @lru_cache(maxsize=4_096)

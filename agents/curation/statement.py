@@ -12,6 +12,9 @@ from agents.curation.normalise import normalise
 ENDED = "⟨ended⟩"
 NAME = re.compile(r"(?<=\w[,;:)»”\" ] )(?!\d)[^\W\d_a-zß-öø-ÿ]\w+|(?<=\w )(?!\d)[^\W\d_a-zß-öø-ÿ]\w*")
 NEGATION_REACH = 2  # content words: a verb and its object
+REMEMBERED_CHARS = 4_000  # twenty times a memory's usual bound; what is longer is not worth its place in the memory
+EMPTY = words.FUNCTION_WORDS | words.LIKES | words.DISLIKES | words.NEGATIONS | {ENDED}
+NO_NAMES = words.GENERIC_SUBJECTS | words.FUNCTION_WORDS
 DIGITS = re.compile(r"[-−]?\d[\d.,:]*")
 THOUSANDS = re.compile(r"[.,](?=\d{3}(?!\d))")
 UNIT = re.compile(r"(?<=\d)(?=[^\W\d])")
@@ -49,9 +52,17 @@ class Statement(Struct, frozen=True, kw_only=True):
         return frozenset(number for number, _ in self.numbers)
 
 
-@lru_cache(maxsize=1_024)
 def statement(text: str) -> Statement:
     """Remembers the latest: a candidate is compared with several neighbours, and they with several candidates."""
+    return remembered(text) if len(text) <= REMEMBERED_CHARS else taken_apart(text)
+
+
+@lru_cache(maxsize=1_024)
+def remembered(text: str) -> Statement:
+    return taken_apart(text)
+
+
+def taken_apart(text: str) -> Statement:
     tokens = with_endings(normalise(text))
     present = frozenset(tokens)
     return Statement(
@@ -87,8 +98,11 @@ def stem(word: str) -> str:
 
 def content(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Without numbers, which are compared by value, and verbs of liking, which are compared by direction."""
-    empty = words.FUNCTION_WORDS | words.LIKES | words.DISLIKES | words.NEGATIONS | {ENDED}
-    return tuple(stem(token) for token in tokens if token not in empty and number(token) is None)
+    return tuple(stem(token) for token in tokens if is_content(token))
+
+
+def is_content(token: str) -> bool:
+    return token not in EMPTY and number(token) is None
 
 
 def subject(tokens: tuple[str, ...]) -> str | None:
@@ -100,9 +114,7 @@ def subject(tokens: tuple[str, ...]) -> str | None:
 def names(text: str) -> tuple[str, ...]:
     """Capitalised words within a sentence, in order; in German every noun is one, which errs on the careful side."""
     found = (normalise(name.group()) for name in NAME.finditer(text))
-    return tuple(
-        name for name in found if name not in words.GENERIC_SUBJECTS | words.FUNCTION_WORDS and name not in TIMES
-    )
+    return tuple(name for name in found if name not in NO_NAMES and name not in TIMES)
 
 
 def numbers(tokens: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
@@ -131,5 +143,11 @@ def times(tokens: tuple[str, ...]) -> frozenset[str]:
 
 def negated(tokens: tuple[str, ...]) -> frozenset[str]:
     """The stems of the first words that follow each negation."""
-    positions = (index for index, token in enumerate(tokens) if token in words.NEGATIONS)
-    return frozenset(word for index in positions for word in content(tokens[index + 1 :])[:NEGATION_REACH])
+    found: set[str] = set()
+    following: tuple[str, ...] = ()
+    for token in reversed(tokens):
+        if token in words.NEGATIONS:
+            found.update(following)
+        elif is_content(token):
+            following = (stem(token), *following)[:NEGATION_REACH]
+    return frozenset(found)

@@ -69,8 +69,8 @@ RELATIONS = words(
     " madre padre hermana hermano esposa esposo hijo hija amigo amiga jefe jefa perro gato"
 )
 
-ANTONYMS = frozenset(
-    frozenset(pair.split("/"))
+ANTONYMS = tuple(
+    pair.split("/")
     for pair in words(
         "hot/cold warm/cold high/low higher/lower early/late earlier/later before/after morning/evening morning/night"
         " left/right east/west north/south up/down open/closed on/off enabled/disabled enable/disable allow/forbid"
@@ -83,6 +83,11 @@ ANTONYMS = frozenset(
         " best/worst first/last success/failure succeeded/failed passed/failed sync/async am/pm weak/strong easy/hard"
     )
 )
+
+OPPOSITES = {
+    word: frozenset(other for pair in ANTONYMS if word in pair for other in pair if other != word)
+    for word in {word for pair in ANTONYMS for word in pair}
+}
 
 FUNCTION_WORDS = words(
     "a an the user users s is are was were be been being am has have had do does did of in on at to for from by with and or"

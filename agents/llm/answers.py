@@ -74,9 +74,12 @@ def shaped(draft: object) -> Draft:
     if isinstance(draft, Draft):
         return draft
     try:
-        return msgspec.convert(draft, Draft)
-    except msgspec.ValidationError as exc:
+        converted = msgspec.convert(draft, Draft)
+        msgspec.json.encode(converted)
+    # A model may write half of a surrogate pair, or a number of any length: neither can be stored or sent.
+    except (msgspec.ValidationError, UnicodeEncodeError, OverflowError) as exc:
         raise Unfit("schema") from exc
+    return converted
 
 
 def proposal(draft: Draft, request: ExtractionRequest, context: Context) -> Proposal:

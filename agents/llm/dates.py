@@ -39,6 +39,10 @@ AFTER_PREPOSITION = re.compile(
     re.IGNORECASE,
 )
 PAST_WITHOUT_YEAR = timedelta(days=120)
+# How far before a date the words that bear on it ("every other", "depuis") may begin.
+LOOK_BACK_CHARS = 24
+# Letters that matching without case takes for an i or an s, and `lower` does not.
+ODD_CASES = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
 
 
 class Dated(Struct, frozen=True):
@@ -54,10 +58,11 @@ class Dated(Struct, frozen=True):
 
 
 def local(moment: datetime, time_zone: str | None) -> datetime:
-    """The moment on the speaker's clock; an unknown or absent zone leaves the timestamp's own offset."""
+    """The moment on the speaker's clock; an absent or unusable zone leaves the timestamp's own offset. Never raises."""
     try:
         return moment.astimezone(ZoneInfo(time_zone)) if time_zone else moment
-    except (ZoneInfoNotFoundError, ValueError):
+    # A zone is a file's name: "Europe" is a directory and a long one no name at all, both OSError.
+    except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError):
         return moment
 
 
@@ -65,7 +70,7 @@ def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
     """The dates in order; recurring ones ("every Friday") are not dates. `said_at` is on the speaker's clock."""
     found = []
     for match in phrase(language).finditer(sentence):
-        if recurring(language).search(sentence, 0, match.start()):
+        if recurring(language).search(sentence, max(0, match.start() - LOOK_BACK_CHARS), match.start()):
             continue
         dated = resolve(match, said_at.date(), language)
         if dated is not None:
@@ -75,18 +80,26 @@ def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
 
 def with_dates(sentence: str, found: list[Dated], language: str) -> tuple[str, str]:
     """The sentence with absolute dates, and a remark in brackets that quotes what was said, empty if nothing was relative."""
-    for dated in reversed(found):
+    parts, done = [], 0
+    for dated in found:
         written = dated.written if dated.start else dated.written[:1].upper() + dated.written[1:]
-        sentence = sentence[: dated.start] + written + sentence[dated.end :]
+        parts += [sentence[done : dated.start], written]
+        done = dated.end
     said = "; ".join(dated.said for dated in found if dated.relative)
-    return sentence, f" ({SAID[language]}: {said})" if said else ""
+    return "".join(parts) + sentence[done:], f" ({SAID[language]}: {said})" if said else ""
 
 
-def event_time(day: date, sentence: str, said_at: datetime, language: str) -> datetime:
-    """UTC. A day without a time stands at its local noon, so that its date is the same in UTC (zones from -11 to +12)."""
+def event_time(day: date, sentence: str, said_at: datetime, language: str) -> datetime | None:
+    """UTC. A day without a time stands at its local noon, so that its date is the same in UTC (zones from -11 to +12).
+
+    None for the last hours of the year 9999 and the first of the year 1, which UTC may not have.
+    """
     clock = clock_of(language).search(sentence)
     hour, minute = (12, 0) if clock is None else hour_of(clock)
-    return datetime.combine(day, time(hour, minute), said_at.tzinfo).astimezone(UTC)
+    try:
+        return datetime.combine(day, time(hour, minute), said_at.tzinfo).astimezone(UTC)
+    except (OverflowError, ValueError):
+        return None
 
 
 def hour_of(clock: re.Match[str]) -> tuple[int, int]:
@@ -98,16 +111,24 @@ def hour_of(clock: re.Match[str]) -> tuple[int, int]:
 
 
 def resolve(match: re.Match[str], today: date, language: str) -> Dated | None:
-    words = {name: value.lower() for name, value in named(match).items()}
+    words = {name: value.translate(ODD_CASES).lower() for name, value in named(match).items()}
     span = words.get("span")
-    day = day_of(words, today, language)
+    try:
+        day = day_of(words, today, language)
+    except (OverflowError, ValueError):  # before the year 1 or after the year 9999
+        return None
     if day is None:
         return None
-    lead = words.get("lead") or ("" if AFTER_PREPOSITION.search(match.string, 0, match.start()) else ON[language])
+    lead = words.get("lead") or ("" if follows_preposition(match) else ON[language])
     written = within(UNITS[span], day, language) if span else f"{lead} {day.isoformat()}".lstrip()
     absolute = "iso" in words or "day" in words
     bare = "weekday" in words and "which" not in words
     return Dated(match.start(), match.end(), match[0], written, day, not absolute, bare)
+
+
+def follows_preposition(match: re.Match[str]) -> bool:
+    look_from = max(0, match.start() - LOOK_BACK_CHARS)
+    return AFTER_PREPOSITION.search(match.string, look_from, match.start()) is not None
 
 
 def day_of(words: dict[str, str], today: date, language: str) -> date | None:

@@ -23,6 +23,9 @@ MODEL = "rules-1"
 TONGUES = {tongue.code: tongue for tongue in (ENGLISH, GERMAN, FRENCH, SPANISH)}
 # A sender's mark says that a message matters, not how much its parts do.
 MARKED_IMPORTANT = 0.15
+# Some 3,500 words: nobody types that much in one message, so what is longer is pasted behind the sender's own words.
+LONGEST_READ_CHARS = 20_000
+ENDINGS = ("\n", ". ", "! ", "? ")
 
 
 class OfflineProvider:
@@ -47,18 +50,26 @@ class OfflineProvider:
 
 def findings(message: SliceMessage) -> Iterator[tuple[str, Finding]]:
     """What a message says about its speaker; nothing unless a user said it, in a language with rules, without tricks."""
-    if message.role != "user" or is_injection(message.content):
+    if message.role != "user":
         return
-    tongue = tongue_of(message)
+    content = beginning(message.content)
+    tongue = None if is_injection(content) else tongue_of(content, message.language)
     if tongue is None:
         return
     said_at = local(message.timestamp, message.time_zone)
-    for sentence in safe_sentences(message.content):
+    for sentence in safe_sentences(content):
         yield from ((tongue.code, finding) for finding in read(tongue, sentence, said_at))
 
 
-def tongue_of(message: SliceMessage) -> Tongue | None:
-    language = language_of(message.content, message.language)
+def beginning(content: str) -> str:
+    """As much of a message as is read, without a last sentence that the bound would cut: half of one may say the opposite."""
+    if len(content) <= LONGEST_READ_CHARS:
+        return content
+    return content[: max(content.rfind(ending, 0, LONGEST_READ_CHARS) for ending in ENDINGS) + 1]
+
+
+def tongue_of(content: str, hint: str | None) -> Tongue | None:
+    language = language_of(content, hint)
     return TONGUES.get(language) if language else None
 
 

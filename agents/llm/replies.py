@@ -1,13 +1,13 @@
 """Reads the text of a model's reply as drafts: the JSON asked for, or as much of it as stands."""
 
 import json
-import re
 from typing import Any
 
 import orjson
 from msgspec import Struct
 
-FENCE = re.compile(r"^\s*```(?:json)?\s*|\s*```\s*$")
+# Each failed attempt may read the rest of the reply, so their number is bounded; prose has few braces.
+MOST_FAILED_ATTEMPTS = 100
 
 
 class Reply(Struct, frozen=True):
@@ -20,7 +20,7 @@ class Reply(Struct, frozen=True):
 def read_reply(text: str) -> Reply:
     """Drafts are builtins, unchecked. A reply of another shape is not whole and has the drafts that could be made out."""
     try:
-        found = orjson.loads(FENCE.sub("", text))
+        found = orjson.loads(unfenced(text))
     except orjson.JSONDecodeError:
         return Reply(tuple(salvaged(text)), whole=False)
     if isinstance(found, dict) and isinstance(found.get("memories"), list):
@@ -30,15 +30,21 @@ def read_reply(text: str) -> Reply:
     return Reply((), whole=False)
 
 
+def unfenced(text: str) -> str:
+    return text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+
+
 def salvaged(text: str) -> list[Any]:
     """The complete objects with a text in a reply that broke off or is wrapped in prose."""
     decoder = json.JSONDecoder()
     found: list[Any] = []
+    failed = 0
     at = text.find("{")
-    while at >= 0:
+    while at >= 0 and failed < MOST_FAILED_ATTEMPTS:
         try:
             item, end = decoder.raw_decode(text, at)
-        except ValueError:
+        except (ValueError, RecursionError):
+            failed += 1
             end = at + 1
         else:
             found.extend(

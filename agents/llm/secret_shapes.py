@@ -1,4 +1,8 @@
-"""The shapes of credentials that `scrub` looks for. Order matters: the more particular shape comes first."""
+"""The shapes of credentials that `scrub` looks for. Order matters: the more particular shape comes first.
+
+They see texts of any length, so each reads a text about once: runs are possessive, no two optional runs of the same
+characters stand side by side, and no shape starts at every mark of a run that it then reads to its end.
+"""
 
 import re
 
@@ -6,12 +10,18 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "PRIVATE_KEY",
         re.compile(
-            r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END (?:[A-Z0-9]+ )*PRIVATE KEY"
+            r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY"
             r"(?: BLOCK)?-----|\Z)",
             re.DOTALL,
         ),
     ),
-    ("JWT", re.compile(r"\beyJ[\w-]{6,}\.eyJ[\w-]{6,}\.[\w-]{6,}")),
+    # Only the first `eyJ` of a run is tried: where it leads to no token, a later one does not either.
+    (
+        "JWT",
+        re.compile(
+            r"(?<![\w-])(?P<keep>(?:(?!\beyJ)[\w-])*+)(?P<secret>eyJ[\w-]{6,}+\.eyJ[\w-]{6,}+\.[\w-]{6,}+)",
+        ),
+    ),
     ("API_KEY", re.compile(r"\bsk-(?:ant-|proj-|or-|live-|test-|svcacct-)?[A-Za-z0-9_-]{16,}")),
     ("API_KEY", re.compile(r"\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|\bwhsec_[A-Za-z0-9]{16,}")),
     ("API_KEY", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
@@ -27,25 +37,26 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "PASSWORD",
         re.compile(
-            r"(?P<keep>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,60}:)(?P<secret>[^\s/@]{1,200})(?P<rest>@)", re.IGNORECASE
+            r"(?P<keep>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,60}+:)(?P<secret>[^\s/@]{1,200}+)(?P<rest>@)",
+            re.IGNORECASE,
         ),
     ),
     (
         "TOKEN",
         re.compile(
-            r"(?P<keep>\b(?:authorization|auth)\b[\"']?\s*[:=]\s*[\"']?(?:bearer|basic|token)\s+)"
+            r"(?P<keep>\b(?:authorization|auth)\b[\"']?\s*+[:=]\s*+[\"']?(?:bearer|basic|token)\s++)"
             r"(?P<secret>[\w.~+/=-]{6,})",
             re.IGNORECASE,
         ),
     ),
-    ("TOKEN", re.compile(r"(?P<keep>\bbearer\s+)(?P<secret>(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,})", re.IGNORECASE)),
+    ("TOKEN", re.compile(r"(?P<keep>\bbearer\s++)(?P<secret>(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,})", re.IGNORECASE)),
     # "password: x", "my password is x", in the languages of the offline provider; "the password is wrong" is not one.
     (
         "PASSWORD",
         re.compile(
             r"(?P<keep>\b(?:password|passwd|pwd|passphrase|passcode|passwort|kennwort|mot de passe"
-            r"|contraseña|clave)\b[\"']?\s*(?:for (?:the |my )?[\w.@-]+ )?(?:[:=]|\b(?:is|was|ist|lautet|est"
-            r"|es)\b\s*:?)\s*[\"'`]?)"
+            r"|contraseña|clave)\b[\"']?\s*+(?:for (?:the |my )?[\w.@-]++ )?(?:[:=]|\b(?:is|was|ist|lautet|est"
+            r"|es)\b(?:\s*+:)?)\s*+[\"'`]?)"
             r"(?P<secret>(?!(?:not|too|wrong|incorrect|invalid|expired|required|missing|reset|weak|strong"
             r"|stored|managed|set|the|in|a|an|on|never|always|still|now|being|falsch|abgelaufen|incorrecta?"
             r"|expirée?|None|null|true|false)\b)"
@@ -56,23 +67,23 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "PIN",
         re.compile(
-            r"(?P<keep>\b(?:pin|cvv|cvc|otp|verification code|security code)\b(?: number| code)?\s*(?:[:=]"
-            r"|\bis\b|\bist\b)\s*)(?P<secret>\d{3,8})\b",
+            r"(?P<keep>\b(?:pin|cvv|cvc|otp|verification code|security code)\b(?: number| code)?\s*+(?:[:=]"
+            r"|\bis\b|\bist\b)\s*+)(?P<secret>\d{3,8})\b",
             re.IGNORECASE,
         ),
     ),
     (
         "SECRET",
         re.compile(
-            r"(?P<keep>\baws_secret_access_key\b[\"']?\s*[:=]\s*[\"']?)(?P<secret>[A-Za-z0-9/+=]{30,})", re.IGNORECASE
+            r"(?P<keep>\baws_secret_access_key\b[\"']?\s*+[:=]\s*+[\"']?)(?P<secret>[A-Za-z0-9/+=]{30,})", re.IGNORECASE
         ),
     ),
 )
 
 ASSIGNED = re.compile(
-    r"(?P<keep>\b(?:[\w-]*[_-])?(?:api[ _-]?key|secret(?:[ _-]?key)?|access[ _-]?(?:key|token)"
+    r"(?P<keep>(?<![^\W_])(?:api[ _-]?key|secret(?:[ _-]?key)?|access[ _-]?(?:key|token)"
     r"|auth[ _-]?token|token|private[ _-]?key|client[ _-]?secret|credentials?|apikey|key)\b[\"']?"
-    r"\s*(?:[:=]>?|\b(?:is|ist|est|es)\b\s*:?)\s*[\"'`]?)"
+    r"\s*+(?:[:=]>?|\b(?:is|ist|est|es)\b(?:\s*+:)?)\s*+[\"'`]?)"
     r"(?P<secret>[A-Za-z0-9_./+=~-]{16,}[A-Za-z0-9_/+=~-])",
     re.IGNORECASE,
 )

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any
 
 import faust
@@ -11,7 +11,7 @@ from schemas.errors import Retryable
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.consumer import FencedTransport
 from streams.delivery.fence import Fence, Phase
-from streams.delivery.recovery import FencedTableManager
+from streams.delivery.recovery import GIVE_UP_AFTER_S, FencedTableManager
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +28,8 @@ class StageApp(faust.App):
         self.checkpointer: Checkpointer | None = None
         self._checkpointing: asyncio.Task[None] | None = None
         self._shut_since: float | None = None
+        self._idle_since: float | None = None
+        self._errands: set[asyncio.Task[None]] = set()
         super().__init__(*args, TableManager=FencedTableManager, **options)
         self.transport = FencedTransport(self.conf.broker_consumer, self)
 
@@ -43,10 +45,22 @@ class StageApp(faust.App):
         """An answer in doubt begins the epoch anew, which reads what arrived; anything else stops the worker."""
         if isinstance(error, Retryable):
             log.warning("%s: %s; the epoch begins anew", self.conf.id, error)
-            self.loop.create_task(self._begin_anew())
+            self._errand(self._begin_anew())
         else:
             log.error("%s: a checkpoint failed for good, this worker stops", self.conf.id, exc_info=error)
-            self.loop.create_task(self.crash(error))
+            self._errand(self.crash(error))
+
+    def _errand(self, errand: Coroutine[Any, Any, None]) -> None:
+        """A task that nobody waits for; if it fails, the worker stops."""
+        task = self.loop.create_task(errand)
+        self._errands.add(task)
+        task.add_done_callback(self._errand_done)
+
+    def _errand_done(self, task: asyncio.Task[None]) -> None:
+        self._errands.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            log.error("%s: beginning anew failed, this worker stops", self.conf.id, exc_info=error)
+            self._errand(self.crash(error))
 
     async def _begin_anew(self) -> None:
         if not self.rebalancing and not self.should_stop:
@@ -65,16 +79,20 @@ class StageApp(faust.App):
             await self.checkpointer.abandon()
 
     def check_fence(self, now: float) -> None:
-        """Stops a worker that was fenced and is not given a new epoch: it would be alive and do nothing for ever.
+        """Stops a worker that is not given a new epoch: it would be alive and do nothing for ever.
 
-        Raises RuntimeError when the fence has been shut for three session time-outs; `now` is monotonic, in seconds.
+        Raises RuntimeError when the fence has been shut for three session time-outs without a rebalance or recovery, or, with
+        one that does not end, for longer than recovery itself goes on trying; `now` is monotonic, in seconds.
         """
-        if self.fence.phase is not Phase.SHUT or self.in_recovery or self.rebalancing:
-            self._shut_since = None
-        elif self._shut_since is None:
-            self._shut_since = now
-        elif now - self._shut_since > 3 * self.conf.broker_session_timeout:
+        if self.fence.phase is not Phase.SHUT:
+            self._shut_since = self._idle_since = None
+            return
+        self._shut_since = self._shut_since or now
+        self._idle_since = None if self.in_recovery or self.rebalancing else (self._idle_since or now)
+        if self._idle_since is not None and now - self._idle_since > 3 * self.conf.broker_session_timeout:
             raise RuntimeError(f"{self.conf.id} lost its partitions and was not given new ones")
+        if now - self._shut_since > 2 * GIVE_UP_AFTER_S:
+            raise RuntimeError(f"{self.conf.id} has not begun an epoch for {now - self._shut_since:.0f} s")
 
     async def _stop_consumer(self) -> None:
         """Before Faust pauses the consumer and stops the tables: finish the running checkpoint, commit, shut the fence."""

@@ -60,8 +60,13 @@ class FencedConsumer(driver.Consumer):
             async with asyncio.timeout(bound_s):
                 await self.app.settle()
                 await self.force_commit()
-        except TimeoutError:
-            log.warning("what was applied could not be committed within %.1f s: it will be applied again", bound_s)
+        except Exception as exc:
+            # Whatever it is, the rebalance or the stop must go on: what is not committed is done again.
+            log.warning("%s: what was applied could not be committed: %r", self.app.conf.id, exc, exc_info=True)
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            log.warning("%s: the consumer's thread is gone, nothing more is committed", self.app.conf.id)
         finally:
             self.fence.shut()
             self.positions.clear()

@@ -6,7 +6,7 @@ here, so that where a read began is known exactly.
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import aiokafka
 from aiokafka.errors import ConsumerStoppedError
@@ -14,6 +14,21 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
 from streams.delivery.positions import Read
+
+SINGLE_PAUSE_S = 0.01
+
+
+class Unreadable(NamedTuple):
+    """Stands for a record that the client library cannot parse: agents find no value in it and dead-letter its position."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int = 0
+    timestamp_type: int = 0
+    key: bytes | None = None
+    value: bytes | None = None
+    headers: tuple[tuple[str, bytes], ...] = ()
 
 
 class FencedConsumerThread(driver.AIOKafkaConsumerThread):
@@ -24,6 +39,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         conf = self.app.conf
         self._assignor = self.app.assignor
         self._left_at: dict[Any, int] = {}
+        self._doubtful = False
         return aiokafka.AIOKafkaConsumer(
             client_id=conf.broker_client_id,
             group_id=conf.id,
@@ -57,14 +73,43 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         if consumer._closed or consumer._fetcher._closed:
             raise ConsumerStoppedError
         with consumer._subscription.fetch_context():
-            fetched = await consumer._fetcher.fetched_records(tps, timeout_s, consumer._max_poll_records)
+            if self._doubtful:
+                return await self._read_singly(consumer, tps)
+            try:
+                fetched = await consumer._fetcher.fetched_records(tps, timeout_s, consumer._max_poll_records)
+            except UnicodeDecodeError:
+                # A header's name that is not UTF-8 ends aiokafka's parser, with records drained and not handed out.
+                self._doubtful = True
+                self._seek_back(consumer, tps)
+                return {}
         # Nothing may be awaited from here on: positions are as the drain left them.
+        return {tp: read for tp in tps if (read := self._taken(consumer, tp, fetched.get(tp, []))) is not None}
+
+    def _taken(self, consumer: aiokafka.AIOKafkaConsumer, tp: TP, records: list[Any]) -> Read | None:
+        start, end = self._left_at.get(tp), self._position(consumer, tp)
+        if start is None or end is None or end == start:
+            return None
+        self._left_at[tp] = end
+        return Read(start, end, records)
+
+    def _seek_back(self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP]) -> None:
+        for tp in tps & self._left_at.keys() & consumer.assignment():
+            consumer.seek(tp, self._left_at[tp])
+
+    async def _read_singly(self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP]) -> dict[TP, Read]:
+        """Record by record, until the one that cannot be parsed is found: it is handed on as Unreadable and passed."""
+        await asyncio.sleep(SINGLE_PAUSE_S)  # the fetcher's own task needs a turn
         reads = {}
         for tp in tps:
-            start, end = self._left_at.get(tp), self._position(consumer, tp)
-            if start is not None and end is not None and end != start:
-                reads[tp] = Read(start, end, fetched.get(tp, []))
-                self._left_at[tp] = end
+            try:
+                fetched = await consumer._fetcher.fetched_records({tp}, 0, 1)
+            except UnicodeDecodeError:
+                offset = self._left_at[tp]
+                consumer.seek(tp, offset + 1)
+                self._doubtful = False
+                fetched = {tp: [Unreadable(tp.topic, tp.partition, offset)]}
+            if (read := self._taken(consumer, tp, fetched.get(tp, []))) is not None:
+                reads[tp] = read
         return reads
 
     @staticmethod
@@ -85,6 +130,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         assigned = consumer.assignment()
         if not assigned >= positions.keys():
             return False
+        self._doubtful = False
         consumer.pause(*(tp for tp in assigned if tp in paused))
         for tp, offset in positions.items():
             consumer.seek(tp, offset)

@@ -37,6 +37,10 @@ class WorkerProcess:
     def running(self) -> bool:
         return self._process.poll() is None
 
+    @property
+    def exit_code(self) -> int | None:
+        return self._process.poll()
+
     async def wait_ready(self, timeout_s: float = 180.0) -> None:
         deadline = time.monotonic() + timeout_s
         while not self.ready:

@@ -8,8 +8,9 @@ MARKS = (
     r"\b(?:ignoriere|vergiss)\b.{0,40}\b(?:anweisung\w*|regeln|vorgaben)\b",
     r"\b(?:ignore[zr]?|oublie[zr]?)\b.{0,40}\b(?:instructions|consignes|règles)\b",
     r"\b(?:ignora|olvida)\b.{0,40}\b(?:instrucciones|reglas)\b",
-    r"^\s*(?:#+\s*|\[|<+\|?/?)?(?:system|assistant|developer|tool)(?:\s+(?:prompt|message|note"
-    r"|override))?\s*(?:\]|\|?>+)?\s*[:>\]]",
+    # Never `\s*` behind `^` here: it would start at each of many empty lines and cross all that follow.
+    r"^[^\S\n]*+(?:#++[^\S\n]*+|\[|<++\|?/?)?(?:system|assistant|developer|tool)(?:\s++(?:prompt|message|note"
+    r"|override))?\s*+(?:\]|\|?>{1,4})?\s*+[:>\]]",
     r"<\|?/?(?:system|im_start|im_end|transcript|memories|instructions?)\b",
     r"\byou are now\b|\bnew (?:system )?instructions?\b|\bsystem prompt\b|\bdeveloper mode\b"
     r"|\bjailbreak\w*",

@@ -9,7 +9,7 @@ from agents.llm.rules.reading import Finding
 from schemas.memories import Memory
 
 WORD = re.compile(r"[^\W_]+(?:[.:][^\W_]+)*", re.UNICODE)
-REMARK = re.compile(r"\((?:said|gesagt|dit|dicho): [^)]*\)")
+REMARK = re.compile(r"\((?:said|gesagt|dit|dicho): [^()]*\)")
 EMPTY_WORDS = (
     "user users user's s team the a an is are am of to in on at for and with they their them it that this "
     "has have had was been be will now also very really assistant wants want does do der die das nutzer "

@@ -4,7 +4,8 @@ import re
 
 FENCED = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.DOTALL)
 INLINE_CODE = re.compile(r"`([^`\n]*)`")
-QUOTED_LINE = re.compile(r"^\s*(?:>|\|).*$", re.MULTILINE)
+# `[^\S\n]` is white space within the line: `\s` would start at each of many empty lines and cross all that follow.
+QUOTED_LINE = re.compile(r"^[^\S\n]*+[>|].*$", re.MULTILINE)
 # A short quotation is a name or a title; a long one is somebody's words.
 QUOTATION = re.compile(r"[\"“„«]([^\"“”„«»\n]{1,400})[\"”“»]")
 DATA_LINE = re.compile(
@@ -14,7 +15,7 @@ DATA_LINE = re.compile(
 HEADER_LINE = re.compile(r"^\s*(?:from|to|subject|date|cc|sent|von|betreff|de|objet|para|asunto):\s", re.IGNORECASE)
 PASTE_MARK = re.compile(
     r"(?:^|\n)[^\n]*(?:wrote|schrieb|a écrit|escribió|says|said|e-?mail|article|transcript|text|log"
-    r"|error|output)[^\n]{0,40}:\s*\n",
+    r"|error|output)[^\n]{0,40}:[^\S\n]*+\n",
     re.IGNORECASE,
 )
 BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")

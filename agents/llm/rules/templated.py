@@ -28,4 +28,5 @@ class Replacing:
         self._pattern = re.compile(r"\b(" + "|".join(words) + r")\b", re.IGNORECASE)
 
     def __call__(self, text: str) -> str:
-        return self._pattern.sub(lambda found: self._words[found[0].lower()], text)
+        # Matching without case takes `İch` for `ich`, which `lower` does not: such a word is left alone.
+        return self._pattern.sub(lambda found: self._words.get(found[0].lower(), found[0]), text)

@@ -1,44 +1,111 @@
 """A worker that asks Claude, here a local Messages server: one call a slice whatever happens, nothing lost to its faults."""
 
+import asyncio
 import json
 import random
 import re
+import threading
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 from aiokafka.structs import OffsetAndMetadata
+from pydantic import SecretStr
 
+from deploy.embedded.stack import EmbeddedStack
 from schemas import topics
 from streams.apps import STAGES
-from tests.chaos.conversations import Conversation, conversations, events, marker
-from tests.deployment import Deployment, Event, eventually
+from tests.chaos.conversations import Conversation, conversation, events, marker
+from tests.deployment import Deployment, Event, deployed, eventually
 from tests.messages_server import KEY, MODELS, MessagesServer
 
 BEFORE_THE_CURATOR = ("windows", "archive", "extraction")
 
 
-@pytest.fixture
-async def server() -> AsyncIterator[MessagesServer]:
-    async with MessagesServer() as server:
+class InAThread:
+    """A Messages server whose event loop is its own: it serves worker processes over many tests."""
+
+    def __init__(self) -> None:
+        self.server = MessagesServer()
+        self._runner = asyncio.Runner()
+        self._stop = threading.Event()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self) -> None:
+        with self._runner as runner:
+            runner.run(self._serve())
+
+    async def _serve(self) -> None:
+        async with self.server:
+            self._ready.set()
+            await asyncio.to_thread(self._stop.wait)
+
+    def __enter__(self) -> MessagesServer:
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self.server
+
+    def __exit__(self, *exc_info: object) -> None:
+        self._stop.set()
+        self._thread.join(10)
+
+
+@pytest.fixture(scope="module")
+def serving() -> Iterator[MessagesServer]:
+    with InAThread() as server:
         yield server
 
 
 @pytest.fixture
+def server(serving: MessagesServer) -> MessagesServer:
+    """As if it had just been started."""
+    serving.seen.clear()
+    return serving
+
+
+def asking(server: MessagesServer) -> dict[str, Any]:
+    """Settings of a deployment that asks the server."""
+    return {
+        "provider": "claude",
+        "claude_model": MODELS[0],
+        "anthropic_base_url": server.url,
+        "anthropic_api_key": SecretStr(KEY),
+        "conversation_partitions": 2,
+        "namespace_partitions": 2,
+    }
+
+
+@pytest.fixture
 async def deployment(deploy: Any, server: MessagesServer) -> Deployment:
-    chosen = {"provider": "claude", "claude_model": MODELS[0], "anthropic_base_url": server.url}
-    deployment: Deployment = await deploy("claude", **chosen)
-    key = type(deployment.settings.postgres_dsn)(KEY)
-    deployment.settings = deployment.settings.model_copy(update={"anthropic_api_key": key})
-    return deployment
+    """Without a worker."""
+    return await deploy("claude", **asking(server))
 
 
-def said(count: int) -> list[Conversation]:
-    """Conversations of one user each."""
-    return conversations(2 * count, (4, 6), random.Random(7))[::2]
+@pytest.fixture(scope="module")
+def served(
+    embedded_stack: EmbeddedStack, serving: MessagesServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Deployment]:
+    """With a worker, for tests that leave it alone."""
+    made = AsyncExitStack()
+    with asyncio.Runner() as runner:
+        try:
+            directory = tmp_path_factory.mktemp("claude")
+            entering = made.enter_async_context(deployed(embedded_stack, "claude", directory, **asking(serving)))
+            deployment = runner.run(entering)
+            runner.run(deployment.worker())
+            yield deployment
+        finally:
+            runner.run(made.aclose())
+
+
+def said(first: int, count: int) -> list[Conversation]:
+    """Conversations of one user each; tests that share a deployment begin with another number."""
+    return [conversation(2 * number, 5, random.Random(number)) for number in range(first, first + count)]
 
 
 def published(*conversations: Conversation) -> list[Event]:
@@ -56,30 +123,36 @@ def asked_about(server: MessagesServer) -> Counter[str]:
     )
 
 
-async def remembered(deployment: Deployment) -> Counter[str]:
-    rows = await deployment.fetch("SELECT text FROM memories WHERE status = 'active'")
+def markers(talks: list[Conversation]) -> Counter[str]:
+    return Counter(marker(talk.user_id) for talk in talks)
+
+
+async def remembered(deployment: Deployment, talks: list[Conversation]) -> Counter[str]:
+    """Live memories of the users of these conversations, by their markers."""
+    users = [talk.user_id for talk in talks]
+    rows = await deployment.fetch(
+        "SELECT text FROM memories WHERE status = 'active' AND split_part(namespace, '/', 2) = ANY ($1)", users
+    )
     return Counter(re.findall(r"Town\d+", row["text"])[0] for row in rows)
 
 
-async def test_memories_arrive_with_one_call_a_slice(server: MessagesServer, deployment: Deployment):
-    talks = said(6)
-    await deployment.worker()
-    await deployment.publish(*published(*talks))
-    await deployment.settled()
-    wanted = Counter(marker(talk.user_id) for talk in talks)
-    assert await remembered(deployment) == wanted
-    assert asked_about(server) == wanted
-    rows = await deployment.fetch("SELECT provider, model, usage FROM extractions")
+async def test_memories_arrive_with_one_call_a_slice(server: MessagesServer, served: Deployment):
+    talks = said(100, 6)
+    await served.publish(*published(*talks))
+    await served.settled()
+    assert await remembered(served, talks) == asked_about(server) == markers(talks)
+    rows = await served.fetch("SELECT provider, model, usage FROM extractions WHERE answer IS NOT NULL")
     assert {(row["provider"], row["model"]) for row in rows} == {("claude", MODELS[0])}
     assert all(row["usage"]["input_tokens"] > 0 for row in rows)
-    assert KEY not in deployment.logs()
+    assert KEY not in served.logs()
 
 
+@pytest.mark.heavy
 async def test_requests_delivered_again_after_a_kill_are_answered_from_the_store(
     server: MessagesServer, deployment: Deployment
 ):
     """The worker dies when every answer is stored and nothing is curated; then all requests are delivered once more."""
-    talks = said(6)
+    talks = said(0, 6)
     worker = await deployment.worker("first", stages=BEFORE_THE_CURATOR)
     await deployment.publish(*published(*talks))
 
@@ -92,9 +165,7 @@ async def test_requests_delivered_again_after_a_kill_are_answered_from_the_store
     await rewind(deployment, "extraction")
     await deployment.worker("second")
     await deployment.settled()
-    wanted = Counter(marker(talk.user_id) for talk in talks)
-    assert asked_about(server) == wanted
-    assert await remembered(deployment) == wanted
+    assert await remembered(deployment, talks) == asked_about(server) == markers(talks)
     batches = [(batch["request_id"], batch["part"]) for batch in await deployment.values(topics.CANDIDATES)]
     assert set(Counter(batches).values()) == {2}, "each answer was published by both workers"
     assert all(row["reinforcement_count"] == 0 for row in await deployment.fetch("SELECT * FROM memories"))
@@ -128,10 +199,11 @@ async def rewind(deployment: Deployment, stage: str) -> None:
     await eventually(committed, f"the group of {stage} can be rewound", 30)
 
 
+@pytest.mark.heavy
 async def test_no_slice_that_was_answered_is_asked_again_when_the_worker_is_killed_among_calls(
     server: MessagesServer, deployment: Deployment
 ):
-    talks = said(20)
+    talks = said(0, 20)
     worker = await deployment.worker("first", extraction_concurrency=2)
     await deployment.publish(*published(*talks))
 
@@ -144,8 +216,7 @@ async def test_no_slice_that_was_answered_is_asked_again_when_the_worker_is_kill
     in_flight = set(asked_about(server)) - await stored(deployment)
     await deployment.worker("second")
     await deployment.settled()
-    wanted = Counter(marker(talk.user_id) for talk in talks)
-    assert await remembered(deployment) == wanted
+    assert await remembered(deployment, talks) == markers(talks)
     again = {name for name, calls in asked_about(server).items() if calls > 1}
     assert again <= in_flight, "asked again although the answer was stored"
     assert len(in_flight) <= 2
@@ -158,36 +229,33 @@ async def stored(deployment: Deployment) -> set[str]:
     return {name for row in rows for name in re.findall(r"Town\d+", json.dumps(row["answer"]))}
 
 
-async def test_a_burst_of_overload_and_rate_limits_delays_and_loses_nothing(
-    server: MessagesServer, deployment: Deployment
-):
-    talks = said(6)
+async def test_a_burst_of_overload_and_rate_limits_delays_and_loses_nothing(server: MessagesServer, served: Deployment):
+    talks, letters = said(200, 6), len(await served.records(topics.DEAD_LETTERS))
     server.script(*["overloaded", "rate_limited"] * 15)
-    await deployment.worker()
-    await deployment.publish(*published(*talks))
-    await deployment.settled()
-    assert await remembered(deployment) == Counter(marker(talk.user_id) for talk in talks)
+    await served.publish(*published(*talks))
+    await served.settled()
+    assert await remembered(served, talks) == markers(talks)
     assert len(server.seen) == 30 + len(talks)
-    assert await deployment.records(topics.DEAD_LETTERS) == []
+    assert len(await served.records(topics.DEAD_LETTERS)) == letters
 
 
-async def test_a_refused_slice_is_a_dead_letter_and_its_window_lets_go(server: MessagesServer, deployment: Deployment):
-    refused, later = said(2)
-    await deployment.worker()
+async def test_a_refused_slice_is_a_dead_letter_and_its_window_lets_go(server: MessagesServer, served: Deployment):
+    refused, later = said(300, 2)
     server.script("refusal")
-    await deployment.publish(*published(refused))
-    await deployment.settled()
-    (letter,) = await deployment.records(topics.DEAD_LETTERS)
+    await served.publish(*published(refused))
+    await served.settled()
+    (letter,) = await served.records(topics.DEAD_LETTERS)
+    assert letter.key == refused.conversation_id.encode()
     told = {name: value.decode() for name, value in letter.headers}
     assert (told["memstream-reason"], told["memstream-stage"]) == ("refused", "extraction")
-    assert told["memstream-topic"] == deployment.topic(topics.REQUESTS)
+    assert told["memstream-topic"] == served.topic(topics.REQUESTS)
     slice_ids = [message["message_id"] for message in json.loads(letter.value)["messages"]]
     assert slice_ids == [message.message_id for message in refused.messages]
-    (row,) = await deployment.fetch("SELECT * FROM extractions")
+    (row,) = await served.fetch("SELECT * FROM extractions WHERE conversation_id = $1", refused.conversation_id)
     assert (row["answer"], row["completed_at"]) == (None, None)
     assert "refused" in row["failed_reason"]
-    assert await deployment.waiting_windows() == []
+    assert await served.waiting_windows() == []
 
-    await deployment.publish(*published(later))
-    await deployment.settled()
-    assert await remembered(deployment) == Counter([marker(later.user_id)])
+    await served.publish(*published(later))
+    await served.settled()
+    assert await remembered(served, [refused, later]) == markers([later])

@@ -79,9 +79,14 @@ async def answers(deployment: Deployment, *events: Event) -> list[dict[str, Any]
         return [told[name] for name in wanted] if told.keys() >= set(wanted) else None
 
     found = await eventually(answered, f"commands answered: {wanted}", 30)
-    await deployment.settled(30)
+    await eventually(lambda: curated(deployment), "the curation stage is done", 30)
     assert found is not None
     return found
+
+
+async def curated(deployment: Deployment) -> bool:
+    """Nothing is left to decide and to project; no other stage is served here."""
+    return not (await deployment.lags())["curation"] and not await deployment.count("outbox")
 
 
 async def of_namespace(deployment: Deployment, topic: str, namespace: str) -> list[Any]:

@@ -75,7 +75,7 @@ async def members(deployment: Deployment, stage: str) -> int:
     await admin.start()
     try:
         (described,) = await admin.describe_consumer_groups([deployment.group(stage)])
-        _, _, state, *_, found, _ = described.groups[0]
+        _, _, state, _, _, found, *_ = described.groups[0]
         return len(found) if state == "Stable" else 0
     finally:
         await admin.close()

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agents.dead_letters import told
-from agents.window_agent import MAX_TOLD_AGAIN_S, WindowAgent
+from agents.window_agent import TOLD_AGAIN_AFTER_S, WindowAgent
 from agents.window_cache import CACHED_WINDOWS
 from schemas import codec, topics
 from schemas.errors import Retryable
@@ -267,7 +267,7 @@ async def test_a_timer_tells_once_and_again_only_when_nothing_came_of_it(stage):
     stage.clock.advance(POLICY.late_idle_s)
     assert len(await stage.due()) == 1
     assert await stage.due() == []
-    stage.clock.advance(MAX_TOLD_AGAIN_S - 0.1)
+    stage.clock.advance(TOLD_AGAIN_AFTER_S - 0.1)
     assert await stage.due() == []
     stage.clock.advance(0.1)
     assert len(await stage.due()) == 1
@@ -280,7 +280,7 @@ async def test_a_timer_that_could_not_tell_tells_later(stage):
     stage.publisher.failures.append(Retryable("broker away"))
     with pytest.raises(Retryable):
         await stage.agent.tick()
-    stage.clock.advance(MAX_TOLD_AGAIN_S)
+    stage.clock.advance(TOLD_AGAIN_AFTER_S)
     assert len(await stage.due()) == 1
 
 

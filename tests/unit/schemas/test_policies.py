@@ -68,7 +68,8 @@ def test_a_conversation_that_fits_no_template_keeps_a_namespace_of_its_own():
         ("{app_id}", "notes/%7Bapp_id%7D"),
         ("a\nb\x00", "notes/a%0Ab%00"),
         ("mara@example.org", "notes/mara@example.org"),
-        ("Zoë", "notes/Zo%C3%AB"),
+        ("Zoë", "notes/Zoë"),
+        ("a~b", "notes/a%7Eb"),
     ],
 )
 def test_a_value_cannot_reach_another_namespace(user_id, namespace):
@@ -104,3 +105,11 @@ def test_a_rendered_namespace_has_as_many_parts_as_its_template(app_id, user_id)
 def test_a_policy_with_a_wrong_or_unknown_setting_is_refused(value):
     with pytest.raises(Rejected, match="not a Policy"):
         codec.shaped(value, Policy)
+
+
+def test_a_namespace_longer_than_an_identifier_is_shortened_and_still_its_own():
+    users = [Scope(conversation_id="c", app_id="a" * 200, user_id="u" * 199 + last) for last in "xy"]
+    names = [Policy(name="p").namespaces_of(user)[0] for user in users]
+    assert [len(name) for name in names] == [256, 256]
+    assert names[0] != names[1]
+    assert Policy(name="p").namespaces_of(users[0])[0] == names[0]

@@ -1,0 +1,112 @@
+"""Texts that nobody types and anybody can send, and a measure of growth that neither a slow nor a busy machine fails."""
+
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+from hypothesis import strategies as st
+
+# Repeated, each of these has made some pattern read the rest of a text from every place in it.
+UNITS = (
+    *(
+        "\n",
+        " ",
+        "\u00a0",
+        "-",
+        ".",
+        "(",
+        "{",
+        "<",
+        "#",
+        '"',
+        "'",
+        "`",
+        "@",
+        "=",
+        "a",
+        "1",
+        "1-",
+        "1 ",
+        "a ",
+        "a-",
+        "a. ",
+    ),
+    *(
+        "a@",
+        "/a",
+        "Ab ",
+        "://",
+        "http://a:b",
+        "key=",
+        "password ",
+        "bearer ",
+        "-eyJ",
+        "eyJaaaaaa.",
+        "-----BEGIN A ",
+        "```",
+    ),
+    *(
+        "> ",
+        "log:\n",
+        "system",
+        "remember I am ",
+        "I like tea and ",
+        "not ",
+        "no longer ",
+        "tomorrow ",
+        "(said: ",
+        '{"a":',
+    ),
+    *(
+        "ſ",
+        "\u0301\u0316",
+        "\uff9e\u0316",
+        "\ufdfa",
+        "\u200d",
+        "\u202e",
+        "\u05d0 ",
+        "张",
+        "👩\u200d👧 ",
+        "\x00",
+        "\ud800",
+    ),
+)
+# A start that opens a pattern whose repetition follows.
+OPENINGS = ("password is", "key is", "auth:", "pin", "system", "log:", "(said: ", "eyJaaaaaa.eyJ")
+CHARS = (1_000, 10_000, 100_000)
+# Ten times the text: linear work takes ten times as long, quadratic a hundred times.
+MOST_GROWTH = 40
+# Shorter times are noise; work that takes less than MOST_GROWTH times as long is not worth an alarm.
+FLOOR_S = 0.005
+
+WORDS_AND_MARKS = (
+    "I we my the User ich wir mein je nous mon yo mi am like do not no longer stopped from to now and but tea Berlin on in by"
+    " next last every Friday Freitag vendredi 3 31 May Mai tomorrow week year ago 999 0001-01-01 9999-12-31 at 3pm um 23 Uhr"
+    ' fly fliege pars viajo password is : key = wrote: - > ` " ? . , ; ! ( ) [ ] mİch ıch frıday ſunday dayſ'
+)
+WORDS = WORDS_AND_MARKS.split()
+
+anything = st.text(st.characters(exclude_categories=()))
+storable = st.text()  # without halves of surrogate pairs: decoding a record refuses those
+wordy = st.lists(st.sampled_from([*WORDS, "\n"]) | st.text(max_size=3), max_size=30).map(" ".join)
+
+
+def of_chars(unit: str, chars: int, opening: str = "") -> str:
+    return (opening + unit * (chars // len(unit) + 1))[:chars]
+
+
+def assert_grows_linearly(work: Callable[[str], object], unit: str, opening: str = "") -> None:
+    """Compares the processor time for a text with that for one of ten times its length; begins small, so that it ends."""
+    texts = [of_chars(unit, chars, opening) for chars in CHARS]
+    for small, large in pairwise(texts):
+        allowed_s = MOST_GROWTH * max(FLOOR_S, cpu_s(work, small))
+        taken_s = cpu_s(work, large)
+        if taken_s > allowed_s:  # once more: the collector may have run
+            taken_s = cpu_s(work, large)
+        assert taken_s <= allowed_s, f"{len(large):,} characters of {opening + unit!r} take {taken_s:.2f} s"
+
+
+def cpu_s(work: Callable[[str], object], text: str) -> float:
+    started = time.process_time()
+    work(text)
+    return time.process_time() - started

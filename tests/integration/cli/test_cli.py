@@ -1,0 +1,265 @@
+"""The real command line, as a process of its own against the stack: what it prints, and how it ends."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from qdrant_client import QdrantClient
+from typer.testing import CliRunner
+
+from deploy.cli import cli
+from deploy.dev import environment
+from deploy.embedded.ports import free_port
+from deploy.embedded.process import module_environment
+from deploy.embedded.stack import EmbeddedStack
+from deploy.settings import PREFIX, Settings
+from schemas import topics
+from streams.topics import specs
+from tests.deployment import PASSWORD, administer, dsn_of, unprepared
+
+WITHIN_S = 30
+API_KEY = "sk-ant-EXAMPLE-not-a-key-1111"
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """The working directory of the commands; no .env lies there."""
+    return tmp_path
+
+
+@pytest.fixture
+def memstream(samples: Any, directory: Path) -> Run:
+    """Runs a command with the samples' settings, and others by name; nothing it prints may hold a secret."""
+
+    def run(*args: str, within_s: float = WITHIN_S, **changed: Any) -> subprocess.CompletedProcess[str]:
+        settings = samples.deployment.settings
+        values = environment(settings) | {f"{PREFIX}{name.upper()}": str(value) for name, value in changed.items()}
+        own = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)}
+        own |= values | {"COLUMNS": "200", f"{PREFIX}ANTHROPIC_API_KEY": API_KEY}
+        command = [sys.executable, "-m", "deploy.cli", *args]
+        done = subprocess.run(
+            command, env=own, cwd=directory, capture_output=True, text=True, timeout=within_s, check=False
+        )
+        assert PASSWORD not in done.stdout + done.stderr
+        assert API_KEY not in done.stdout + done.stderr
+        assert "Traceback" not in done.stdout + done.stderr
+        return done
+
+    return run
+
+
+def lines(done: "subprocess.CompletedProcess[str]") -> list[dict[str, Any]]:
+    """What --json printed."""
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def empty(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """Settings of a deployment of which nothing is there but an empty database."""
+    name = f"cli-{uuid4().hex[:8]}"
+    asyncio.run(administer(embedded_stack.dsn, f'CREATE DATABASE "{name}"'))
+    yield unprepared(embedded_stack, name, tmp_path_factory.mktemp("cli"), conversation_partitions=2)
+    asyncio.run(administer(embedded_stack.dsn, f'DROP DATABASE "{name}" WITH (FORCE)'))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("", "demo", "dev", "worker", "migrate", "publish", "search", "events", "reindex", "doctor", "settings"),
+        *("topics", "topics create", "topics list"),
+    ],
+)
+def test_every_command_says_what_it_does(command: str):
+    shown = CliRunner().invoke(cli, [*command.split(), "--help"], env={"COLUMNS": "120"})
+    assert shown.exit_code == 0
+    assert "Usage:" in shown.output
+    assert len(shown.output.splitlines()) > 5
+
+
+def test_an_empty_database_is_migrated_once(memstream: Run, empty: Settings):
+    dsn = empty.postgres_dsn.get_secret_value()
+    (first,) = lines(memstream("migrate", "--json", postgres_dsn=dsn))
+    assert "001_messages" in first["applied"]
+    assert lines(memstream("migrate", "--json", postgres_dsn=dsn)) == [{"applied": []}]
+    assert memstream("migrate", postgres_dsn=dsn).stdout == "nothing to apply\n"
+
+
+def test_topics_are_created_once_listed_and_a_difference_is_told(memstream: Run, empty: Settings):
+    chosen = {"topic_prefix": empty.topic_prefix, "conversation_partitions": 2, "namespace_partitions": 2}
+    missing = memstream("topics", "list", "--json", **chosen)
+    assert (missing.returncode, {row["partitions"] for row in lines(missing)}) == (1, {0})
+    (created,) = lines(memstream("topics", "create", "--json", **chosen))
+    assert empty.topic_prefix + topics.MESSAGES in created["created"]
+    assert len(created["created"]) == len(specs(empty.topics()))
+    assert lines(memstream("topics", "create", "--json", **chosen)) == [{"created": []}]
+    listed = memstream("topics", "list", "--json", **chosen)
+    assert listed.returncode == 0
+    assert all(row["partitions"] == row["wanted"] for row in lines(listed))
+    assert memstream("topics", "list", **(chosen | {"conversation_partitions": 3})).returncode == 1
+
+
+def test_a_file_that_is_not_there_cannot_be_published(memstream: Run):
+    done = memstream("publish", "nowhere.jsonl")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "nowhere.jsonl" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "wrong", ['{"topic": "chat.messages"}', "no json", '{"topic": "chat.messages", "key": 7, "value": {}}']
+)
+def test_a_wrong_line_is_named_and_nothing_is_published(wrong: str, memstream: Run, directory: Path):
+    good = '{"topic": "chat.messages", "key": "cli", "value": {}}'
+    (directory / "talk.jsonl").write_text(f"{good}\n\n{wrong}\n")
+    done = memstream("publish", "talk.jsonl")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "talk.jsonl, line 3" in done.stderr
+
+
+async def test_a_file_is_published_as_a_chat_service_would(memstream: Run, directory: Path, deploy: Any):
+    deployment = await deploy("publish")
+    line = {"topic": "chat.messages", "key": "talk", "value": {"conversation_id": "talk"}}
+    raw = {"topic": "chat.messages", "key": "talk", "raw": "{not json"}
+    (directory / "talk.jsonl").write_text(f"{json.dumps(line)}\n{json.dumps(raw)}\n")
+    done = memstream("publish", "talk.jsonl", "--json", topic_prefix=deployment.settings.topic_prefix)
+    assert lines(done) == [{"published": 2}]
+    found = [(record.key, record.value) for record in await deployment.records(topics.MESSAGES)]
+    assert found == [(b"talk", b'{"conversation_id":"talk"}'), (b"talk", b"{not json")]
+
+
+def test_a_memory_is_found_by_its_meaning_in_its_namespace_only(memstream: Run):
+    done = memstream("search", "which food makes him ill?", "-n", "notes/tom", "--json")
+    assert done.returncode == 0
+    assert lines(done)[0]["memory"]["text"] == "User is allergic to peanuts."
+    assert 0.2 <= lines(done)[0]["score"] <= 1.0
+    elsewhere = memstream("search", "which food makes him ill?", "-n", "notes/nobody")
+    assert (elsewhere.returncode, elsewhere.stderr) == (0, "")
+    assert "nothing is remembered" in elsewhere.stdout
+
+
+def test_events_are_printed_one_a_line(memstream: Run, samples: Any):
+    printed = lines(memstream("events", "--json"))
+    published = samples.twice.values(topics.EVENTS)
+    assert {event["id"] for event in printed} == {event["id"] for event in published}
+    assert len(printed) == len(published)
+
+
+def test_the_index_is_rebuilt_from_postgres_when_it_was_lost(
+    memstream: Run, embedded_stack: EmbeddedStack, samples: Any
+):
+    """On a collection of its own: the samples' collection stays."""
+    chosen = {"qdrant_collection": f"{samples.deployment.settings.qdrant_collection}-lost"}
+    client = QdrantClient(url=embedded_stack.qdrant_url, check_compatibility=False)
+    try:
+        memstream("reindex", **chosen)
+        client.delete_collection(chosen["qdrant_collection"])
+        (rebuilt,) = lines(memstream("reindex", "--json", **chosen))
+        assert rebuilt == {"written": len(samples.once.rows["memories"]), "removed": 0, "left_out": 0}
+        found = lines(memstream("search", "peanuts", "-n", "notes/tom", "--json", **chosen))
+        assert found[0]["memory"]["text"] == "User is allergic to peanuts."
+    finally:
+        client.delete_collection(chosen["qdrant_collection"])
+        client.close()
+
+
+def test_the_doctor_finds_nothing_wrong_when_all_is_well(memstream: Run):
+    done = memstream("doctor", "--json")
+    assert [finding for finding in lines(done) if not finding["ok"]] == []
+    assert {"broker", "topics", "postgres", "migrations", "qdrant", "embedder", "tokenizer", "provider"} <= {
+        finding["name"] for finding in lines(done)
+    }
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("missing", "remedy", "change"),
+    [
+        ("broker", "MEMSTREAM_BOOTSTRAP_SERVERS", lambda port, _: {"bootstrap_servers": f"127.0.0.1:{port}"}),
+        (
+            "postgres",
+            "MEMSTREAM_POSTGRES_DSN",
+            lambda port, _: {"postgres_dsn": f"postgresql://memstream:{PASSWORD}@127.0.0.1:{port}/memstream"},
+        ),
+        ("postgres", "MEMSTREAM_POSTGRES_DSN", lambda _, stack: {"postgres_dsn": dsn_of(stack, "nowhere")}),
+        ("qdrant", "MEMSTREAM_QDRANT_URL", lambda port, _: {"qdrant_url": f"http://127.0.0.1:{port}"}),
+        ("topics", "memstream topics create", lambda *_: {"topic_prefix": "nowhere."}),
+        ("migrations", "memstream migrate", lambda _, stack: {"postgres_dsn": dsn_of(stack, "postgres")}),
+        ("provider", "MEMSTREAM_ANTHROPIC_API_KEY", lambda *_: {"provider": "claude", "anthropic_api_key": ""}),
+    ],
+    ids=["broker", "postgres", "database", "qdrant", "topics", "migrations", "provider"],
+)
+def test_the_doctor_names_what_is_missing_and_the_remedy(
+    missing: str,
+    remedy: str,
+    change: Callable[[int, EmbeddedStack], dict[str, str]],
+    memstream: Run,
+    embedded_stack: EmbeddedStack,
+):
+    done = memstream("doctor", "--json", **change(free_port(), embedded_stack))
+    failed = {finding["name"]: finding["said"] for finding in lines(done) if not finding["ok"]}
+    assert remedy in failed[missing]
+    assert len(lines(done)) >= 9, "one failure keeps no other check from running"
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("session_timeout_s", "abc"), ("start_from", "yesterday"), ("qdrant_url", "localhost:6333")]
+)
+def test_a_wrong_setting_is_named_with_its_value_in_one_line(name: str, value: str, memstream: Run):
+    done = memstream("migrate", **{name: value})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert f"MEMSTREAM_{name.upper()}='{value}'" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "dsn",
+    [
+        f"postgresql://memstream:{PASSWORD}@127.0.0.1:{{port}}/memstream",
+        f"postgresql://memstream:{PASSWORD}@127.0.0.1:no-port/memstream",
+        f"mysql://memstream:{PASSWORD}@127.0.0.1/memstream",
+    ],
+    ids=["nobody there", "no port", "another scheme"],
+)
+def test_a_wrong_dsn_is_one_line_without_its_password(dsn: str, memstream: Run):
+    done = memstream("migrate", postgres_dsn=dsn.format(port=free_port()))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+
+
+def test_settings_are_listed_with_their_defaults_and_no_secret_of_this_process(memstream: Run):
+    listed = {row["name"]: row for row in lines(memstream("settings", "--json"))}
+    assert listed["MEMSTREAM_START_FROM"]["default"] == "now"
+    assert all(row["meaning"] for row in listed.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "remedy"),
+    [
+        (lambda stack: {"postgres_dsn": dsn_of(stack, "postgres")}, "run `memstream migrate`"),
+        (lambda stack: {"topic_prefix": "nowhere."}, "run `memstream topics create`"),
+    ],
+    ids=["migrations", "topics"],
+)
+def test_a_worker_does_not_start_without_what_it_needs(
+    change: Callable[[EmbeddedStack], dict[str, str]], remedy: str, memstream: Run, embedded_stack: EmbeddedStack
+):
+    done = memstream("worker", **change(embedded_stack))
+    assert done.returncode == 1
+    assert remedy in done.stderr
+
+
+def test_an_unknown_stage_is_wrong_usage(memstream: Run):
+    done = memstream("worker", "--stage", "windows", "--stage", "dreams")
+    assert done.returncode == 2
+    assert "'dreams'" in done.stderr
+    assert "windows, archive, extraction, curation" in done.stderr

@@ -1,0 +1,134 @@
+"""`memstream dev`: everything a chat service on this machine needs, with data that stays and processes that do not."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import psutil
+import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+
+from deploy.embedded.process import module_environment
+from deploy.settings import PREFIX
+from tests.deployment import eventually
+
+READY_WITHIN_S = 120.0
+GONE_WITHIN_S = 40.0
+AT = "2026-03-02T09:00:00Z"
+
+
+class Dev:
+    """One `memstream dev` on a data directory, on free ports."""
+
+    def __init__(self, data_dir: Path, log: Path) -> None:
+        ports = [word for part in ("kafka", "postgres", "qdrant") for word in (f"--{part}-port", "0")]
+        self._command = [sys.executable, "-m", "deploy.cli", "dev", "--data-dir", str(data_dir), *ports]
+        self._log = log
+        self.process: subprocess.Popen[bytes] | None = None
+        self.family: list[psutil.Process] = []
+
+    def start(self) -> None:
+        env = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)}
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen(self._command, env=env, cwd=self._log.parent, stdout=log, stderr=log)
+
+    async def addresses(self) -> dict[str, str]:
+        """What is printed once everything serves: addresses by name. Notes which processes there are then."""
+        assert self.process is not None
+
+        async def printed() -> bool:
+            assert self.process is not None
+            assert self.process.poll() is None, self._log.read_text()
+            return "Ctrl-C stops everything" in self._log.read_text()
+
+        await eventually(printed, "memstream dev serves", READY_WITHIN_S)
+        this = psutil.Process(self.process.pid)
+        self.family = [this, *this.children(recursive=True)]
+        words = [line.split() for line in self._log.read_text().splitlines()]
+        return {line[0]: line[1] for line in words if len(line) == 2}
+
+    async def all_gone(self) -> None:
+        assert self.process is not None
+        await asyncio.to_thread(self.process.wait, GONE_WITHIN_S)
+
+        async def gone() -> bool:
+            return not any(alive(process) for process in self.family)
+
+        await eventually(gone, f"no process is left of {self.family}", GONE_WITHIN_S)
+
+
+def alive(process: psutil.Process) -> bool:
+    """A zombie that nobody has reaped yet counts as gone."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+@pytest.fixture
+def dev(tmp_path: Path) -> Iterator[Dev]:
+    dev = Dev(tmp_path / "data", tmp_path / "dev.log")
+    yield dev
+    if dev.process is not None and dev.process.poll() is None:
+        dev.process.kill()
+        dev.process.wait()
+
+
+@pytest.mark.heavy
+async def test_dev_serves_a_chat_service_keeps_its_data_and_leaves_no_process_behind(dev: Dev):
+    dev.start()
+    first = await dev.addresses()
+    assert len(dev.family) >= 8, "dev, three servers and a worker, each of the four under its guard"
+    await talk(first["Kafka"])
+    (event,) = await events(first["Kafka"])
+    assert event["data"]["memory"]["text"] == "User lives in Ghent."
+    assert dev.process is not None
+    dev.process.terminate()
+    await dev.all_gone()
+    assert dev.process.returncode == 0
+
+    dev.start()
+    second = await dev.addresses()
+    assert await remembered(second["PostgreSQL"]) == ["User lives in Ghent."]
+    assert await events(second["Kafka"]) == [event]
+    assert second["data"] == first["data"]
+    dev.process.kill()
+    await dev.all_gone()
+
+
+async def talk(bootstrap_servers: str) -> None:
+    """One conversation from a plain client."""
+    said = {
+        "conversation_id": "talk",
+        "message_id": "m1",
+        "role": "user",
+        "timestamp": AT,
+        "content": "I live in Ghent.",
+    }
+    who = {"app_id": "kitchen", "user_id": "ada"}
+    end = {"conversation_id": "talk", "timestamp": AT, "message_count": 1}
+    async with AIOKafkaProducer(bootstrap_servers=bootstrap_servers) as producer:
+        await producer.send_and_wait("chat.messages", json.dumps(said | who).encode(), b"talk")
+        await producer.send_and_wait("chat.conversations.ended", json.dumps(end).encode(), b"talk")
+
+
+async def events(bootstrap_servers: str) -> list[Any]:
+    """The first memory event and what came with it."""
+    consumer = AIOKafkaConsumer("memory.events", bootstrap_servers=bootstrap_servers, auto_offset_reset="earliest")
+    async with consumer, asyncio.timeout(60):
+        record = await consumer.getone()
+        more = await consumer.getmany(timeout_ms=1000)
+    return [json.loads(each.value) for each in (record, *(one for found in more.values() for one in found))]
+
+
+async def remembered(dsn: str) -> list[str]:
+    connection = await asyncpg.connect(dsn)
+    try:
+        return [row["text"] for row in await connection.fetch("SELECT text FROM memories")]
+    finally:
+        await connection.close()

@@ -1,0 +1,44 @@
+"""Memories may say anything: comparing them takes time in proportion to their lengths, and never raises."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.curation.guards import objection
+from agents.curation.normalise import MANY_MARKS, in_order
+from tests.hostile_text import UNITS, anything, assert_grows_linearly, wordy
+
+MARKS = "\u0301\u0316\u0308\u0327\u0344\u0345\u034f\u0f71\u0f73\u3099\uff9e\uff9f\u05b0\u00b4😀"
+unhurried = settings(deadline=None, max_examples=200)
+
+
+def compared(text: str) -> object:
+    return objection(f"hot {text}", f"cold {text}")
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=ascii)
+def test_time_grows_with_the_length_of_a_text_and_no_faster(unit: str) -> None:
+    assert_grows_linearly(compared, unit)
+
+
+def test_time_grows_no_faster_with_the_words_that_two_texts_do_not_share() -> None:
+    def work(text: str) -> object:
+        spelt = [format(index, "b").translate({48: "x", 49: "y"}) for index in range(1, len(text) // 10)]
+        return objection(" ".join(f"user q{word}" for word in spelt), " ".join(f"user z{word}" for word in spelt))
+
+    assert_grows_linearly(work, "a")
+
+
+@unhurried
+@given(anything | wordy, anything | wordy)
+def test_no_texts_make_a_comparison_raise(one: str, other: str) -> None:
+    objection(one, other)
+
+
+@unhurried
+@given(st.text(MARKS, min_size=30), st.text("aé한", max_size=2))
+def test_many_marks_are_ordered_as_the_normal_form_orders_them(marks: str, letters: str) -> None:
+    text = letters + marks + letters
+    assert unicodedata.normalize("NFKC", MANY_MARKS.sub(in_order, text)) == unicodedata.normalize("NFKC", text)

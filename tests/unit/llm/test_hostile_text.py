@@ -1,0 +1,200 @@
+"""Nothing that is sent can stop a worker: text functions take time in proportion to a text, and none of them raises."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.llm.answers import Draft, check
+from agents.llm.dates import dates_in, event_time, local, with_dates
+from agents.llm.offline import LONGEST_READ_CHARS, TONGUES, findings
+from agents.llm.prompts import data_part
+from agents.llm.replies import read_reply
+from agents.llm.rules.injection import is_injection
+from agents.llm.rules.languages import language_of
+from agents.llm.rules.reading import Finding, read
+from agents.llm.rules.relations import relate
+from agents.llm.rules.sentences import LONGEST_CHARS, sentences
+from agents.llm.scrub import scrub
+from schemas import codec
+from schemas.messages import EARLIEST, LATEST
+from tests.hostile_text import OPENINGS, UNITS, anything, assert_grows_linearly, of_chars, storable, wordy
+from tests.slices import MONDAY, knowing, known, said, slice_of
+
+FINDING = Finding(
+    kind="preference", text="User likes tea.", confidence=0.9, importance=0.5, tags=(), old="tea", new="wine"
+)
+UNUSABLE_ZONES = (
+    *("America", "Europe", "Etc", "America/", "UTC/", "/", "//", ".", "..", "../x", "UTC/..", "/etc/passwd", "a" * 256),
+    *(
+        "\x00",
+        "é",
+        " ",
+        "\ud800",
+        "tzdata.zi",
+        "zone.tab",
+        "leapseconds",
+        "__pycache__",
+        "Nope/Zone",
+        "Europe/Berlin\n",
+    ),
+)
+offsets = st.integers(-23 * 60, 23 * 60).map(lambda minutes: timezone(timedelta(minutes=minutes)))
+moments = st.datetimes(EARLIEST.replace(tzinfo=None), LATEST.replace(tzinfo=None), timezones=offsets | st.just(UTC))
+zones = (
+    st.none() | anything | st.sampled_from([*UNUSABLE_ZONES, "Asia/Tokyo", "America/Lima", "Etc/GMT+12", "Etc/GMT-14"])
+)
+unhurried = settings(deadline=None, max_examples=200)
+
+
+def found_in(text: str) -> object:
+    return [list(findings(said(text, language=language))) for language in ("en", "de", "fr", "es")]
+
+
+def dated(text: str) -> object:
+    return [with_dates(text, dates_in(text, MONDAY, language), language) for language in TONGUES]
+
+
+def drafted(text: str) -> object:
+    draft = Draft(kind="fact", text=text, messages=[1], confidence=0.9, full_text=text, event_time=text, tags=[text])
+    return check([draft, draft], slice_of("I like tea."), knowing())
+
+
+def related(text: str) -> object:
+    return relate(FINDING, [known(text), known(text)])
+
+
+FUNCTIONS = (scrub, is_injection, sentences, language_of, found_in, dated, drafted, related, read_reply)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("unit", UNITS, ids=ascii)
+def test_time_grows_with_the_length_of_a_text_and_no_faster(function: Callable[[str], object], unit: str) -> None:
+    assert_grows_linearly(function, unit)
+
+
+@pytest.mark.parametrize("function", [scrub, is_injection, sentences])
+@pytest.mark.parametrize("opening", OPENINGS)
+@pytest.mark.parametrize("unit", [" ", "\n", ".", "a"])
+def test_time_grows_no_faster_behind_words_that_open_a_pattern(
+    function: Callable[[str], object], opening: str, unit: str
+) -> None:
+    assert_grows_linearly(function, unit, opening)
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=ascii)
+def test_sentence_of_the_greatest_length_is_read(unit: str) -> None:
+    for tongue in TONGUES.values():
+        list(read(tongue, of_chars(unit, LONGEST_CHARS), MONDAY))
+
+
+@unhurried
+@given(anything | wordy)
+def test_no_text_makes_a_function_raise(text: str) -> None:
+    for function in FUNCTIONS:
+        function(text)
+
+
+@unhurried
+@given(wordy, moments, zones, st.sampled_from(["en", "de", "fr", "es", "xx", None]))
+def test_message_at_any_time_in_any_zone_is_read(
+    text: str, at: datetime, zone: str | None, language: str | None
+) -> None:
+    list(findings(said(text, at=at, zone=zone, language=language)))
+
+
+@unhurried
+@given(storable | wordy, moments, zones.filter(lambda zone: zone is None or "\ud800" not in ascii(zone)))
+def test_any_slice_is_put_into_a_prompt(text: str, at: datetime, zone: str | None) -> None:
+    shown = zone and zone.encode(errors="replace").decode()
+    data_part(slice_of(said(text, at=at, zone=shown)), knowing(text))
+
+
+@unhurried
+@given(st.sampled_from(sorted(TONGUES)), wordy, moments)
+def test_any_sentence_of_a_language_is_read(language: str, text: str, at: datetime) -> None:
+    list(read(TONGUES[language], text, at))
+
+
+@pytest.mark.parametrize("zone", UNUSABLE_ZONES, ids=ascii)
+@pytest.mark.parametrize("moment", [MONDAY, datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)])
+def test_unusable_zone_leaves_the_offset_of_the_timestamp(zone: str, moment: datetime) -> None:
+    assert local(moment, zone) == moment
+
+
+@pytest.mark.parametrize(
+    ("moment", "zone"),
+    [(datetime.min.replace(tzinfo=UTC), "America/New_York"), (datetime.max.replace(tzinfo=UTC), "Asia/Tokyo")],
+)
+def test_moment_that_a_zone_cannot_show_keeps_its_offset(moment: datetime, zone: str) -> None:
+    assert local(moment, zone) == moment
+
+
+@pytest.mark.parametrize("sentence", ["I fly tomorrow", "I fly next week", "I fly in 12 months", "I fly in 999 years"])
+def test_day_after_the_last_year_is_no_date(sentence: str) -> None:
+    assert dates_in(sentence, datetime(9999, 12, 31, tzinfo=UTC), "en") == []
+
+
+@pytest.mark.parametrize(
+    "sentence", ["I flew yesterday", "I flew last year", "I flew last week", "I flew 999 years ago"]
+)
+def test_day_before_the_first_year_is_no_date(sentence: str) -> None:
+    assert dates_in(sentence, datetime(1, 1, 1, tzinfo=UTC), "en") == []
+
+
+@pytest.mark.parametrize(("day", "hours"), [(date(9999, 12, 31), -12), (date(1, 1, 1), 14)])
+def test_day_whose_time_utc_does_not_have_has_no_time(day: date, hours: int) -> None:
+    said_at = MONDAY.astimezone(timezone(timedelta(hours=hours)))
+    assert event_time(day, "at 11pm" if hours < 0 else "at 1am", said_at, "en") is None
+
+
+@pytest.mark.parametrize(("sentence", "day"), [("I fly next FRİDAY", 6), ("I fly next frıday", 6), ("on ſunday", 8)])
+def test_odd_cases_of_letters_are_those_letters(sentence: str, day: int) -> None:
+    assert [found.day.day for found in dates_in(sentence, MONDAY, "en")] == [day]
+
+
+def test_possessive_in_an_odd_case_is_left_alone() -> None:
+    assert list(findings(said("Ich mag meİn Haus sehr.", language="de")))
+
+
+@pytest.mark.parametrize(
+    "secret", ["password: EXAMPLE-pw", "client_secret=q7EXAMPLEz9notK3realX5", "eyJEXAMPLE0.eyJEXAMPLE0.EXAMPLEsign"]
+)
+@pytest.mark.parametrize("unit", ["\n", " ", "1-", "a ", "(", "@", "😀", "-----BEGIN ", "-eyJ"], ids=ascii)
+def test_secret_deep_inside_a_long_text_is_found(secret: str, unit: str) -> None:
+    noise = of_chars(unit, 50_000)
+    assert "EXAMPLE" not in scrub(f"{noise} {secret} {noise}").text
+
+
+def test_spaces_before_a_secret_do_not_hide_it() -> None:
+    assert "EXAMPLE" not in scrub(f"my password is{' ' * 1_000}:{' ' * 1_000}EXAMPLE-pw").text
+
+
+def test_only_the_beginning_of_a_very_long_message_is_read() -> None:
+    filler = "What is this? "
+    long = filler * (LONGEST_READ_CHARS // len(filler))
+    texts = [finding.text for _, finding in findings(said(f"I like tea. {long} I like wine. "))]
+    assert texts == ["User likes tea."]
+
+
+def test_sentence_that_the_bound_cuts_is_not_read() -> None:
+    question = "What is this? "
+    before = of_chars(question, LONGEST_READ_CHARS // len(question) * len(question) - len(question) * 2)
+    cut = "I like tea" + " very" * 20 + " and no more."
+    assert len(before) < LONGEST_READ_CHARS < len(before + cut)
+    assert list(findings(said(before + cut))) == []
+
+
+def test_draft_with_half_a_surrogate_pair_is_refused() -> None:
+    reply = read_reply('Here: {"kind":"fact","text":"User likes \\ud83d tea","messages":[1],"confidence":0.9}')
+    checked = check(reply.drafts, slice_of("I like tea."), knowing())
+    assert (checked.proposals, checked.rejected) == ((), {"schema": 1})
+
+
+@unhurried
+@given(storable)
+def test_whatever_passes_the_checks_can_be_stored(text: str) -> None:
+    draft = {"kind": "fact", "text": text, "messages": [1, 10**30], "confidence": 0.9, "context": text, "tags": [text]}
+    codec.encode(check([draft], slice_of("I like tea."), knowing()))
