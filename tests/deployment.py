@@ -5,8 +5,6 @@ What is read back here goes through aiokafka, asyncpg and qdrant-client as they 
 
 import asyncio
 import json
-import subprocess
-import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -23,7 +21,6 @@ from pydantic import SecretStr
 from qdrant_client import AsyncQdrantClient
 
 from deploy.embedded.stack import EmbeddedStack
-from deploy.embedded.unprivileged import die_with_parent
 from deploy.settings import Settings, load
 from schemas import topics
 from sinks.migrate import migrate
@@ -82,22 +79,6 @@ class Snapshot(Struct):
         return [row for row in self.rows["memories"] if row["namespace"] == namespace]
 
 
-class StageProcess(WorkerProcess):
-    """A worker process that runs only some of the stages, and ends with the process that started it."""
-
-    def __init__(self, name: str, settings: Settings, directory: Path, stages: Iterable[str]) -> None:
-        super().__init__(name, settings, directory)
-        self._stages = [word for stage in stages for word in ("--stage", stage)]
-
-    def start(self) -> None:
-        self._ready_file.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(self._ready_file), *self._stages]
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                command, env=self._environment, stdout=log, stderr=log, preexec_fn=die_with_parent
-            )
-
-
 class Deployment:
     """One deployment by its settings; workers write their logs and data into `directory`."""
 
@@ -125,7 +106,7 @@ class Deployment:
 
     def starting(self, name: str = "worker", *, stages: Iterable[str] = (), **settings: Any) -> WorkerProcess:
         """A worker that has just been started."""
-        worker = StageProcess(name, self.settings.model_copy(update=settings), self.directory, stages)
+        worker = WorkerProcess(name, self.settings.model_copy(update=settings), self.directory, stages)
         worker.start()
         self._workers.append(worker)
         return worker

@@ -61,7 +61,6 @@ UNITS = (
         "ſ",
         "\u0301\u0316",
         "\uff9e\u0316",
-        "\ufdfa",
         "\u200d",
         "\u202e",
         "\u05d0 ",
@@ -101,8 +100,8 @@ def assert_grows_linearly(work: Callable[[str], object], unit: str, opening: str
     for small, large in pairwise(texts):
         allowed_s = MOST_GROWTH * max(FLOOR_S, cpu_s(work, small))
         taken_s = cpu_s(work, large)
-        if taken_s > allowed_s:  # once more: the collector may have run
-            taken_s = cpu_s(work, large)
+        if taken_s > allowed_s:  # once more, as the collector may have run; another text, as answers may be remembered
+            taken_s = cpu_s(work, f"{large}.")
         assert taken_s <= allowed_s, f"{len(large):,} characters of {opening + unit!r} take {taken_s:.2f} s"
 
 

@@ -18,11 +18,10 @@ from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings, load
 from schemas import codec
-from sinks.migrate import migrate
-from streams.topics import create, specs
 from tests.chaos.conversations import conversations, interleaved
 from tests.chaos.ledger import Ledger, balance, first, lags
 from tests.chaos.workers import WorkerProcess
+from tests.deployment import prepared
 
 OPEN_AT_ONCE = 60
 QUIET_WITHIN_S = 240.0
@@ -74,34 +73,6 @@ async def run(plan: Plan, stack: EmbeddedStack, directory: Path) -> Result:
     finally:
         await asyncio.gather(*(worker.stop() for worker in workers if worker.running))
     return result(plan, said, ledger, remaining, time.monotonic() - begun)
-
-
-async def prepared(stack: EmbeddedStack, name: str, directory: Path) -> Settings:
-    """Settings of a run: its own topics, database and collection on the shared stack."""
-    shared = load()
-    async with connections.postgres(shared.model_copy(update={"postgres_dsn": secret(shared, stack.dsn)})) as pool:
-        await pool.execute(f'CREATE DATABASE "{name}"')
-    dsn = stack.dsn.rpartition("/")[0] + f"/{name}"
-    settings = shared.model_copy(
-        update={
-            "bootstrap_servers": stack.bootstrap_servers,
-            "postgres_dsn": secret(shared, dsn),
-            "qdrant_url": stack.qdrant_url,
-            "qdrant_collection": name,
-            "topic_prefix": f"{name}.",
-            "start_from": "earliest",
-            "session_timeout_s": 6.0,
-            "heartbeat_interval_s": 1.0,
-            "data_dir": directory / name,
-        }
-    )
-    await migrate(dsn)
-    await create(settings.cluster().client(), specs(settings.topics()), 1)
-    return settings
-
-
-def secret(settings: Settings, dsn: str):
-    return type(settings.postgres_dsn)(dsn)
 
 
 async def publish(settings: Settings, plan: Plan, said, rng: random.Random) -> None:

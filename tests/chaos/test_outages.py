@@ -14,9 +14,10 @@ from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
 from tests.chaos.conversations import Conversation, conversations
-from tests.chaos.kill_loop import Plan, prepared, publish, quiet
+from tests.chaos.kill_loop import Plan, publish, quiet
 from tests.chaos.ledger import Ledger, balance
 from tests.chaos.workers import WorkerProcess
+from tests.deployment import prepared
 
 PLAN = Plan(seed=7, kills=0, conversations=120, lengths=(6, 16))
 

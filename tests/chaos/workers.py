@@ -6,17 +6,20 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from deploy.dev import environment
+from deploy.embedded.unprivileged import die_with_parent
 from deploy.settings import Settings
 
 
 class WorkerProcess:
     """One worker under a name; `start` after `kill` is a new life on the same data directory."""
 
-    def __init__(self, name: str, settings: Settings, directory: Path) -> None:
+    def __init__(self, name: str, settings: Settings, directory: Path, stages: Iterable[str] = ()) -> None:
         self.name = name
+        self._stages = [word for stage in stages for word in ("--stage", stage)]
         self._ready_file = directory / f"{name}.ready"
         self._log = directory / f"{name}.log"
         self._log_from = 0
@@ -25,9 +28,11 @@ class WorkerProcess:
 
     def start(self) -> None:
         self._ready_file.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(self._ready_file)]
+        command = [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(self._ready_file), *self._stages]
         with self._log.open("ab") as log:
-            self._process = subprocess.Popen(command, env=self._environment, stdout=log, stderr=log)
+            self._process = subprocess.Popen(
+                command, env=self._environment, stdout=log, stderr=log, preexec_fn=die_with_parent
+            )
 
     @property
     def ready(self) -> bool:

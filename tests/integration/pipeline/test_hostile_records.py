@@ -76,7 +76,7 @@ async def test_hostile_records_are_dead_lettered_by_position_and_the_conversatio
     large = json.dumps({"content": "x" * 6_000_000}).encode()
     assert len(gzip.compress(large)) < deployment.settings.max_message_bytes
     await publish_raw(deployment, b"large", large, compression_type="gzip")
-    floats = "[" + ",".join(["1e15"] * 150_000) + "]"
+    floats = "[" + ",".join(["1e15"] * 180_000) + "]"
     await deployment.publish(said("floats", 1, "here", tool_calls=[{"id": "1", "name": "n", "arguments": "PUT"}]))
     written_out = json.dumps(said("floats", 2, "here").value | {"metadata": {}})
     await publish_raw(
@@ -86,7 +86,7 @@ async def test_hostile_records_are_dead_lettered_by_position_and_the_conversatio
     await deployment.publish(
         said("zone", 1, "I live in Porto, tomorrow I fly to Rome.", time_zone="America"), ended("zone")
     )
-    await deployment.publish(said("calm", 2, "Thank you."), ended("calm"))
+    await deployment.publish(said("calm", 2, "Thank you."), ended("calm"), ended("floats"))
     await deployment.settled()
     letters = await deployment.records(topics.DEAD_LETTERS)
     reasons = sorted(dict(letter.headers)["memstream-reason"].decode() for letter in letters)
