@@ -33,7 +33,13 @@ from sinks.reindex import reindex as rebuild
 from streams.apps import STAGES
 from streams.topics import create, partition_counts, problems, specs
 
-cli = typer.Typer(name="memstream", help="Long-term memory for chat systems that live on Kafka.", no_args_is_help=True)
+# Typer's own tracebacks show source and may show values; Python's show neither.
+cli = typer.Typer(
+    name="memstream",
+    help="Long-term memory for chat systems that live on Kafka.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
 topics_cli = typer.Typer(help="memstream's topics on the cluster.", no_args_is_help=True)
 cli.add_typer(topics_cli, name="topics")
 

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from schemas import codec
@@ -69,6 +70,19 @@ class Settings(BaseSettings):
     )
     tokenizer: Literal["o200k_base", "cl100k_base"] = Field("o200k_base", description="tiktoken encoding for counts")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is logged")
+
+    @field_validator("postgres_dsn")
+    @classmethod
+    def is_a_postgres_url(cls, dsn: SecretStr) -> SecretStr:
+        """The message tells nothing of the value: it may hold a password."""
+        try:
+            parts = urlsplit(dsn.get_secret_value())
+            known = parts.scheme in ("postgresql", "postgres") and (parts.port or True)
+        except ValueError:
+            known = False
+        if not known:
+            raise ValueError("should look like postgresql://user:password@host:5432/database")
+        return dsn
 
     def topics(self) -> TopicSettings:
         return TopicSettings(

@@ -105,4 +105,5 @@ CHECKS: dict[str, Any] = {
     "minLength": _bound(lambda value, wanted: not isinstance(value, str) or len(value) >= wanted, "shorter than"),
     "maxLength": _bound(lambda value, wanted: not isinstance(value, str) or len(value) <= wanted, "longer than"),
     "minItems": _bound(lambda value, wanted: not isinstance(value, list) or len(value) >= wanted, "fewer than"),
+    "maxItems": _bound(lambda value, wanted: not isinstance(value, list) or len(value) <= wanted, "more than"),
 }

@@ -179,19 +179,9 @@ async def heard(deployment: Deployment) -> dict[str, set[str]]:
 
 
 @pytest.mark.heavy
-async def test_what_was_published_before_the_first_start_is_left_alone_and_what_comes_after_is_not(deploy: Any):
+async def test_a_first_start_begins_after_what_was_there_and_a_restart_does_not_decide_again(deploy: Any):
+    """The first worker is killed before it has committed anything."""
     deployment = await deploy("now", start_from="now")
-    old, new = talks(4)[::2]
-    await deployment.publish(*one_by_one(old))
-    await deployment.worker()
-    await deployment.publish(*one_by_one(new))
-    await deployment.settled()
-    assert await heard(deployment) == {"archived": {new.conversation_id}, "extracted": {new.conversation_id}}
-
-
-@pytest.mark.heavy
-async def test_a_restart_before_anything_was_committed_does_not_decide_again_where_to_begin(deploy: Any):
-    deployment = await deploy("again", start_from="now")
     old, missed, new = talks(6)[::2]
     await deployment.publish(*one_by_one(old))
     first = await deployment.worker("first")
