@@ -1,10 +1,10 @@
 """Settings: environment variables with the prefix MEMSTREAM_ and a `.env` file, checked when the process starts."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from schemas import codec
@@ -19,6 +19,8 @@ PREFIX = "MEMSTREAM_"
 # Loopback ports of `memstream dev`: other tools find it without settings of their own.
 DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT = 29092, 25432, 26333
 
+BROKERS = r"^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$"
+
 EVERY_FIELD = Scope(conversation_id="c", tenant_id="t", app_id="a", user_id="u", agent_id="g", mode="m")
 
 Port = Annotated[int, Field(ge=1, le=65535)]
@@ -30,7 +32,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)
 
     bootstrap_servers: str = Field(
-        f"127.0.0.1:{DEV_KAFKA_PORT}", min_length=3, description="Kafka brokers, host:port, separated by commas"
+        f"127.0.0.1:{DEV_KAFKA_PORT}", pattern=BROKERS, description="Kafka brokers, host:port, separated by commas"
     )
     postgres_dsn: SecretStr = Field(
         SecretStr(f"postgresql://memstream@127.0.0.1:{DEV_POSTGRES_PORT}/memstream"),
@@ -83,6 +85,16 @@ class Settings(BaseSettings):
         if not known:
             raise ValueError("should look like postgresql://user:password@host:5432/database")
         return dsn
+
+    @model_validator(mode="after")
+    def heartbeats_fit_the_session(self) -> Self:
+        """Kafka's own rule: a session must have room for three heartbeats."""
+        if self.heartbeat_interval_s * 3 > self.session_timeout_s:
+            raise ValueError(
+                f"{PREFIX}HEARTBEAT_INTERVAL_S={self.heartbeat_interval_s:g} must be at most a third of "
+                f"{PREFIX}SESSION_TIMEOUT_S={self.session_timeout_s:g}"
+            )
+        return self
 
     def topics(self) -> TopicSettings:
         return TopicSettings(
@@ -142,7 +154,10 @@ def load(**overrides: object) -> Settings:
 
 def complaint(error: dict[str, object]) -> str:
     """One wrong variable. A secret's value is never repeated."""
-    name = str(error["loc"][0])  # type: ignore[index]
+    place: tuple[object, ...] = error["loc"]  # type: ignore[assignment]
+    if not place:  # of several settings together
+        return str(error["msg"]).removeprefix("Value error, ")
+    name = str(place[0])
     field = Settings.model_fields.get(name)
     secret = field is not None and "Secret" in str(field.annotation)
     value = "(secret)" if secret else repr(error.get("input"))

@@ -43,6 +43,11 @@ class Vectors:
                 await self._create()
             self._check(await self._client.get_collection(self._collection))
 
+    async def exists(self) -> bool:
+        """Whether the collection is there."""
+        with translated("looking for the collection"):
+            return await self._client.collection_exists(self._collection)
+
     async def _create(self) -> None:
         size = models.VectorParams(size=self._dimension, distance=models.Distance.COSINE)
         try:

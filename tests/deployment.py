@@ -5,6 +5,7 @@ What is read back here goes through aiokafka, asyncpg and qdrant-client as they 
 
 import asyncio
 import json
+import signal
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -239,6 +240,8 @@ class Deployment:
         """Waits until everything published is processed: lags are zero, windows rest, the outbox is empty."""
         deadline, behind = time.monotonic() + within_s, await self._behind()
         while behind:
+            crashed = [worker.name for worker in self._workers if worker.exit_code not in (None, 0, -signal.SIGKILL)]
+            assert not crashed, f"{crashed} ended by themselves\n{self.logs()[-4000:]}"
             assert time.monotonic() < deadline, f"not settled within {within_s:g} s: {behind}\n{self.logs()[-4000:]}"
             await asyncio.sleep(0.2)
             behind = await self._behind()

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from deploy import connections
+from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings
 from schemas.errors import MemstreamError
 from sinks.migrate import pending
@@ -40,6 +41,8 @@ async def finding(name: str, check: Awaitable[str]) -> Finding:
         return Finding(name, True, await check)
     except MemstreamError as exc:
         return Finding(name, False, str(exc))
+    except (EmbeddedPartFailed, OSError, ValueError) as exc:
+        return Finding(name, False, f"{type(exc).__name__}: {exc}")
 
 
 class Unhealthy(MemstreamError):
@@ -83,7 +86,8 @@ async def qdrant(settings: Settings) -> str:
     with connections.embedder() as model:
         async with connections.qdrant(settings, model) as vectors:
             try:
-                await vectors.ensure_collection()
+                if not await vectors.exists():
+                    return f"{settings.qdrant_url}, no collection {settings.qdrant_collection} yet: a worker makes it"
                 return f"{settings.qdrant_url}, {await vectors.count()} memories in {settings.qdrant_collection}"
             except MemstreamError as exc:
                 raise Unhealthy(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc

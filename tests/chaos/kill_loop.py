@@ -18,17 +18,19 @@ from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings, load
 from schemas import codec
-from tests.chaos.conversations import conversations, interleaved
+from schemas.records import Outgoing
+from tests.chaos.conversations import Conversation, conversations, interleaved
 from tests.chaos.ledger import Ledger, balance, first, lags
 from tests.chaos.workers import WorkerProcess
 from tests.deployment import prepared
 
-OPEN_AT_ONCE = 60
+OPEN_AT_ONCE = 60  # conversations that are interleaved
+AT_ONCE = 20  # events published together
 QUIET_WITHIN_S = 240.0
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """One run; `rate` is messages published a second, above what is processed in peace while workers are killed."""
+    """One run; `rate` is events published a second, of the part that is released for each kill."""
 
     seed: int
     kills: int
@@ -49,6 +51,7 @@ class Result(Struct, kw_only=True):
     duplicated: int
     repeated: int
     final_lag: int
+    backlogs: list[int]
     seconds: float
     entries: list[str]
 
@@ -64,44 +67,95 @@ async def run(plan: Plan, stack: EmbeddedStack, directory: Path) -> Result:
     try:
         for worker in workers:
             worker.start()
-        publishing = asyncio.create_task(publish(settings, plan, said, rng))
-        await kill_again_and_again(plan, workers, settings, directory, rng)
+        supply = Supply(settings, list(interleaved(said, OPEN_AT_ONCE, rng)), plan.rate)
+        publishing = asyncio.create_task(supply.run())
+        backlogs = await kill_again_and_again(plan, workers, supply, settings, directory, rng)
         await publishing
         remaining = await quiet(settings)
         async with connections.postgres(settings, max_size=2) as pool:
             ledger = await balance(settings, pool, said)
     finally:
         await asyncio.gather(*(worker.stop() for worker in workers if worker.running))
-    return result(plan, said, ledger, remaining, time.monotonic() - begun)
+    return result(plan, said, ledger, backlogs, remaining, time.monotonic() - begun)
 
 
-async def publish(settings: Settings, plan: Plan, said, rng: random.Random) -> None:
-    begun, sent, held = time.monotonic(), 0, []
-    async with connections.kafka(settings) as publisher:
-        for record in interleaved(said, OPEN_AT_ONCE, rng):
-            held.append(record)
-            sent += 1
-            if len(held) == 20:
-                await publisher.publish(held)
-                held = []
-                await asyncio.sleep(max(0.0, begun + sent / plan.rate - time.monotonic()))
-        await publisher.publish(held)
+class Supply:
+    """Publishes events as far as they are released: a part for each kill, so that none hits an idle system."""
+
+    def __init__(self, settings: Settings, events: list[Outgoing], rate: int) -> None:
+        self._settings = settings
+        self._events = events
+        self._rate = rate
+        self._released = 0
+        self._more = asyncio.Event()
+
+    def release(self, share: float) -> None:
+        """Lets another share of all events go."""
+        self._released = min(len(self._events), self._released + max(1, round(share * len(self._events))))
+        self._more.set()
+
+    @property
+    def exhausted(self) -> bool:
+        return self._released == len(self._events)
+
+    async def run(self) -> None:
+        """Returns when everything is published."""
+        sent = 0
+        async with connections.kafka(self._settings) as publisher:
+            while sent < len(self._events):
+                if sent == self._released:
+                    self._more.clear()
+                    await self._more.wait()
+                part = self._events[sent : min(sent + AT_ONCE, self._released)]
+                await publisher.publish(part)
+                sent += len(part)
+                await asyncio.sleep(len(part) / self._rate)
 
 
-async def kill_again_and_again(plan: Plan, workers, settings: Settings, directory: Path, rng: random.Random) -> None:
-    """Shortly after a worker has joined, which is a rebalance, a random one of the two is killed and started again."""
-    joined = workers[-1]
+async def publish(settings: Settings, plan: Plan, said: list[Conversation], rng: random.Random) -> None:
+    """Publishes everything at once, as fast as the plan says."""
+    supply = Supply(settings, list(interleaved(said, OPEN_AT_ONCE, rng)), plan.rate)
+    supply.release(1.0)
+    await supply.run()
+
+
+async def kill_again_and_again(
+    plan: Plan,
+    workers: list[WorkerProcess],
+    supply: Supply,
+    settings: Settings,
+    directory: Path,
+    rng: random.Random,
+) -> list[int]:
+    """Shortly after a worker has joined, which is a rebalance, a random one of the two is killed and started again.
+
+    What is published meanwhile waits for the rebalance to end. Returns the backlog (records not committed, over all stages)
+    that each kill hit.
+    """
+    joined, backlogs = workers[-1], []
     for number in range(plan.kills):
+        supply.release(1.0 / (plan.kills + 1))
         await joined.wait_ready()
-        await asyncio.sleep(rng.uniform(0.0, 2.5))
+        await asyncio.sleep(rng.uniform(0.0, 2.0))
+        backlogs.append(await backlog(supply, settings))
         victim = rng.randrange(len(workers))
         workers[victim].kill()
         if plan.fresh_directories:
             workers[victim] = WorkerProcess(f"{workers[victim].name}-{number}", settings, directory)
         workers[victim].start()
         joined = workers[victim]
-        report(f"kill {number + 1} of {plan.kills}")
+        report(f"kill {number + 1} of {plan.kills}, backlog {backlogs[-1]}")
+    supply.release(1.0)
     await joined.wait_ready()
+    return backlogs
+
+
+async def backlog(supply: Supply, settings: Settings) -> int:
+    """What waits to be processed; a little more is published first when nothing does."""
+    while not (waiting := sum((await lags(settings)).values())) and not supply.exhausted:
+        supply.release(0.01)
+        await asyncio.sleep(0.1)
+    return waiting
 
 
 async def quiet(settings: Settings) -> int:
@@ -116,7 +170,9 @@ async def quiet(settings: Settings) -> int:
     return behind
 
 
-def result(plan: Plan, said, ledger: Ledger, remaining: int, seconds: float) -> Result:
+def result(
+    plan: Plan, said: list[Conversation], ledger: Ledger, backlogs: list[int], remaining: int, seconds: float
+) -> Result:
     return Result(
         seed=plan.seed,
         kills=plan.kills,
@@ -126,6 +182,7 @@ def result(plan: Plan, said, ledger: Ledger, remaining: int, seconds: float) -> 
         duplicated=len(ledger.duplicated),
         repeated=ledger.repeated,
         final_lag=remaining,
+        backlogs=backlogs,
         seconds=round(seconds, 1),
         entries=first(ledger.lost) + first(ledger.duplicated),
     )
@@ -156,12 +213,21 @@ async def main(options: argparse.Namespace) -> int:
                 )
                 results.append(await run(plan, stack, directory))
                 report(codec.encode(results[-1]).decode())
+        idle = sum(not waiting for each in results for waiting in each.backlogs)
         totals = {
             name: sum(getattr(each, name) for each in results)
             for name in ("kills", "messages", "lost", "duplicated", "repeated", "final_lag")
         }
         sys.stdout.write(
-            codec.encode({"runs": len(results), **totals, "seeds": [each.seed for each in results]}).decode() + "\n"
+            codec.encode(
+                {
+                    "runs": len(results),
+                    **totals,
+                    "kills_without_backlog": idle,
+                    "seeds": [each.seed for each in results],
+                }
+            ).decode()
+            + "\n"
         )
         return 1 if totals["lost"] or totals["duplicated"] or totals["final_lag"] else 0
 
