@@ -26,6 +26,7 @@ PASSING = (
     asyncpg.OperatorInterventionError,  # shutdown, crash recovery, a cancelled statement
     asyncpg.InsufficientResourcesError,  # too many connections, disk full
     asyncpg.LockNotAvailableError,
+    asyncpg.InternalClientError,  # what releasing a connection to a server that is shutting down can end in
     OSError,
     TimeoutError,
 )

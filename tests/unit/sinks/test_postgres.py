@@ -20,6 +20,7 @@ from sinks.postgres import decode_jsonb, encode_jsonb, storable_json, translated
         (asyncpg.TooManyConnectionsError("x"), Retryable),
         (asyncpg.ConnectionDoesNotExistError("x"), Retryable),
         (asyncpg.DiskFullError("x"), Retryable),
+        (asyncpg.InternalClientError("got result for unknown protocol state 0"), Retryable),
         (asyncpg.InterfaceError("connection is closed"), Retryable),
         (ConnectionResetError("x"), Retryable),
         (TimeoutError(), Retryable),
