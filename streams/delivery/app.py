@@ -15,6 +15,8 @@ from streams.delivery.recovery import GIVE_UP_AFTER_S, FencedTableManager
 
 log = logging.getLogger(__name__)
 
+LEAST_IDLE_S = 60.0
+
 
 class StageApp(faust.App):
     """A consumer group of its own. `origins` says where partitions start that nobody has committed yet.
@@ -81,15 +83,20 @@ class StageApp(faust.App):
     def check_fence(self, now: float) -> None:
         """Stops a worker that is not given a new epoch: it would be alive and do nothing for ever.
 
-        Raises RuntimeError when the fence has been shut for three session time-outs without a rebalance or recovery, or, with
-        one that does not end, for longer than recovery itself goes on trying; `now` is monotonic, in seconds.
+        Raises RuntimeError when the fence has been shut for three session time-outs without a rebalance or recovery (at least
+        a minute: a join may take long on a busy machine), or, with one that does not end, for longer than recovery itself
+        goes on trying; `now` is monotonic, in seconds.
         """
         if self.fence.phase is not Phase.SHUT:
             self._shut_since = self._idle_since = None
             return
-        self._shut_since = self._shut_since or now
-        self._idle_since = None if self.in_recovery or self.rebalancing else (self._idle_since or now)
-        if self._idle_since is not None and now - self._idle_since > 3 * self.conf.broker_session_timeout:
+        self._shut_since = now if self._shut_since is None else self._shut_since
+        if self.in_recovery or self.rebalancing:
+            self._idle_since = None
+        elif self._idle_since is None:
+            self._idle_since = now
+        idle_bound_s = max(LEAST_IDLE_S, 3 * self.conf.broker_session_timeout)
+        if self._idle_since is not None and now - self._idle_since > idle_bound_s:
             raise RuntimeError(f"{self.conf.id} lost its partitions and was not given new ones")
         if now - self._shut_since > 2 * GIVE_UP_AFTER_S:
             raise RuntimeError(f"{self.conf.id} has not begun an epoch for {now - self._shut_since:.0f} s")

@@ -1,0 +1,45 @@
+"""A stage that is alive and idle for too long stops its worker."""
+
+from pathlib import Path
+
+import pytest
+
+from streams.apps import ClusterSettings, stage_app
+from streams.delivery.app import LEAST_IDLE_S, StageApp
+from streams.delivery.recovery import GIVE_UP_AFTER_S
+from streams.topics import TopicSettings
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> StageApp:
+    return stage_app("archive", ClusterSettings(bootstrap_servers="127.0.0.1:9", datadir=tmp_path), TopicSettings(), {})
+
+
+def test_a_fence_that_stays_shut_without_a_rebalance_is_told(app: StageApp):
+    app.check_fence(0.0)
+    app.check_fence(LEAST_IDLE_S)
+    with pytest.raises(RuntimeError, match="was not given new ones"):
+        app.check_fence(LEAST_IDLE_S + 1.0)
+
+
+def test_an_open_fence_is_never_told(app: StageApp):
+    app.fence.open()
+    for now in (0.0, 1e6, 2e6):
+        app.check_fence(now)
+
+
+def test_the_time_counts_anew_after_each_epoch(app: StageApp):
+    app.check_fence(0.0)
+    app.fence.open()
+    app.check_fence(50.0)
+    app.fence.shut()
+    app.check_fence(100.0)
+    app.check_fence(100.0 + LEAST_IDLE_S)
+
+
+def test_a_rebalance_may_take_longer_but_not_for_ever(app: StageApp):
+    app.rebalancing = True
+    app.check_fence(0.0)
+    app.check_fence(2 * GIVE_UP_AFTER_S)
+    with pytest.raises(RuntimeError, match="has not begun an epoch"):
+        app.check_fence(2 * GIVE_UP_AFTER_S + 1.0)
