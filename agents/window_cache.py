@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 
 from schemas.policies import Policy
 from streams.delivery.app import StageApp
-from streams.delivery.ledger import Ledger, Rows
+from streams.delivery.ledger import Ledger
+from streams.delivery.store import Rows
 from streams.windows import rows
+from streams.windows.head import Head
 from streams.windows.window import Alarm, Window
 
 CACHED_WINDOWS = 20_000
@@ -39,9 +41,14 @@ class WindowCache:
         self._reset()
         assert self._app.checkpointer is not None
         for partition in self._app.checkpointer.partitions:
-            ledger = self._app.checkpointer[partition]
-            for window in rows.load_all(ledger.scan(), ledger.read):
-                self._set_alarm(partition, window)
+            for head in rows.heads(self._ledger(partition).scan):
+                self._find_alarm(partition, head)
+
+    def _find_alarm(self, partition: int, head: Head) -> None:
+        """Only an end that is held back needs to know the messages."""
+        window = self._peek(head.scope.conversation_id, partition) if head.held else Window(head)
+        assert window is not None
+        self._set_alarm(partition, window)
 
     def _ledger(self, partition: int) -> Ledger:
         assert self._app.checkpointer is not None

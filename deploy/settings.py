@@ -56,6 +56,9 @@ class Settings(BaseSettings):
     session_timeout_s: float = Field(10.0, ge=6.0, le=300.0, description="after which a silent worker is replaced")
     heartbeat_interval_s: float = Field(3.0, gt=0.0, description="between a worker's heartbeats")
     checkpoint_interval_s: float = Field(0.5, gt=0.0, le=10.0, description="between a partition's checkpoints")
+    store: Literal["rocksdb", "memory"] = Field(
+        "rocksdb", description="where a worker keeps its copy of window rows; memory reads them anew at each start"
+    )
     provider: Literal["offline", "claude"] = Field("offline", description="who extracts memories")
     anthropic_api_key: SecretStr | None = Field(None, description="for provider claude; else ANTHROPIC_API_KEY counts")
     anthropic_base_url: str | None = Field(
@@ -112,6 +115,7 @@ class Settings(BaseSettings):
             session_timeout_s=self.session_timeout_s,
             heartbeat_interval_s=self.heartbeat_interval_s,
             checkpoint_interval_s=self.checkpoint_interval_s,
+            store=self.store,
         )
 
     def policies(self) -> Policies:

@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 
+from msgspec import structs
+
 from agents.archive_agent import ArchiveAgent
 from agents.curation_agent import CurationAgent
 from agents.curator import Curator
@@ -20,6 +22,7 @@ from agents.window_agent import WindowAgent
 from deploy import connections
 from deploy.origins import fixed_origins
 from deploy.settings import Settings
+from deploy.slots import claimed
 from schemas.errors import Misconfigured, Retryable
 from sinks.archive import Archive
 from sinks.embeddings.port import Embedder
@@ -32,7 +35,7 @@ from sinks.qdrant import Vectors
 from streams.apps import STAGES, input_channel, stage_app
 from streams.delivery.app import StageApp
 from streams.publisher import KafkaPublisher
-from streams.topics import partition_counts, problems, specs
+from streams.topics import changelog_problems, partition_counts, problems, specs
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +53,7 @@ class Worker:
         self._policies = settings.policies()
         self._apps: list[StageApp] = []
         self._chores: list[asyncio.Task[None]] = []
+        self._cluster = settings.cluster()
         self._name = f"{socket.gethostname()}/{os.getpid()}"
 
     async def run(self, stop: asyncio.Event, on_ready: Callable[[], object], on_stopping: Callable[[], object]) -> None:
@@ -59,6 +63,8 @@ class Worker:
         """
         async with AsyncExitStack() as resources:
             await self._check()
+            slot = resources.enter_context(claimed(self._cluster.datadir))
+            self._cluster = structs.replace(self._cluster, datadir=slot)
             await self._wire(resources)
             try:
                 for app in self._apps:
@@ -77,8 +83,11 @@ class Worker:
         elif missing := await pending(dsn):
             raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
         wanted = specs(self._topics)
-        found = await partition_counts(self._settings.cluster().client(), wanted)
-        if wrong := problems(wanted, found):
+        found = await partition_counts(self._cluster.client(), wanted)
+        wrong = problems(wanted, found)
+        if not wrong and "windows" in self._stages:
+            wrong = await changelog_problems(self._cluster.client(), self._topics.changelog)
+        if wrong:
             raise Misconfigured("; ".join(wrong))
 
     async def _wire(self, resources: AsyncExitStack) -> None:
@@ -135,7 +144,7 @@ class Worker:
 
     async def _add(self, stage: str, pool: Pool, handle: Callable[[StageApp], Handle]) -> None:
         origins = await fixed_origins(stage, self._settings, pool)
-        app = stage_app(stage, self._settings.cluster(), self._topics, origins)
+        app = stage_app(stage, self._cluster, self._topics, origins)
         serve(app, input_channel(app, stage, self._topics), handle(app))
         app.finalize()
         self._apps.append(app)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -10,7 +10,8 @@ from schemas import topics as names
 from streams.delivery.app import StageApp
 from streams.delivery.batch import BatchSchema
 from streams.delivery.changelog import KafkaChangelog
-from streams.delivery.checkpoint import Checkpointer
+from streams.delivery.checkpoint import Checkpointer, in_memory
+from streams.delivery.store import RocksStore, Stores
 from streams.delivery.table import CheckpointedTable
 from streams.topics import WINDOWS_TABLE, TopicSettings
 
@@ -26,13 +27,17 @@ BATCH_RECORDS = {"windows": 500, "archive": 500, "extraction": 8, "curation": 32
 
 
 class ClusterSettings(Struct, frozen=True, kw_only=True):
-    """How to reach the brokers, and how fast a lost worker is noticed."""
+    """How to reach the brokers, how fast a lost worker is noticed, and where tables rest on this machine.
+
+    One process at a time may use a `datadir`.
+    """
 
     bootstrap_servers: str
     datadir: Path
     session_timeout_s: float = 10.0
     heartbeat_interval_s: float = 3.0
     checkpoint_interval_s: float = 0.5
+    store: Literal["rocksdb", "memory"] = "rocksdb"
 
     def client(self) -> dict[str, Any]:
         """aiokafka's connection settings."""
@@ -75,7 +80,12 @@ def stage_app(
             max_request_bytes=topics.own_message_bytes,
         )
         app.checkpointer = Checkpointer(
-            changelog, app.fence, app.checkpoint_failed, interval_s=cluster.checkpoint_interval_s
+            changelog,
+            app.fence,
+            app.checkpoint_failed,
+            stores=in_memory if cluster.store == "memory" else durable(cluster.datadir / "tables" / stage),
+            counters=app.counters,
+            interval_s=cluster.checkpoint_interval_s,
         )
         app.Table(WINDOWS_TABLE, partitions=partitions, key_type=bytes, value_type=bytes)
     return app
@@ -84,6 +94,11 @@ def stage_app(
 def input_channel(app: StageApp, stage: str, topics: TopicSettings) -> Any:
     """What the stage's agent reads: `async for event in stream.noack().events()`, each `event.value` a Batch."""
     return app.topic(*(topics.physical(name) for name in STAGES[stage]), schema=BatchSchema(), partitions=None)
+
+
+def durable(directory: Path) -> Stores:
+    """A database a partition."""
+    return lambda partition: RocksStore(directory / str(partition))
 
 
 def _made(directory: Path) -> Path:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import KafkaError, TopicAlreadyExistsError, for_code
 from msgspec import Struct
 
@@ -12,6 +13,7 @@ from schemas.errors import Misconfigured, Retryable
 
 DAY_MS = 86_400_000
 WINDOWS_TABLE = "state"
+TOMBSTONES_KEPT_MS = DAY_MS  # by compacted topics; a worker's store must follow its changelog within half of that
 
 
 class TopicSettings(Struct, frozen=True, kw_only=True):
@@ -52,7 +54,7 @@ class TopicSpec(Struct, frozen=True):
     max_message_bytes: int
 
     def configs(self) -> dict[str, str]:
-        kept = {"cleanup.policy": "compact"}
+        kept = {"cleanup.policy": "compact", "delete.retention.ms": str(TOMBSTONES_KEPT_MS)}
         if self.retention_days is not None:
             kept = {"cleanup.policy": "delete", "retention.ms": str(self.retention_days * DAY_MS)}
         return {**kept, "max.message.bytes": str(self.max_message_bytes)}
@@ -113,6 +115,28 @@ async def partition_counts(client: dict[str, Any], wanted: Iterable[TopicSpec]) 
     finally:
         await admin.close()
     return {spec.name: found.get(spec.name, 0) for spec in wanted}
+
+
+async def changelog_problems(client: dict[str, Any], changelog: str) -> list[str]:
+    """What is wrong with how an existing changelog is kept, one sentence each with its remedy. Raises Retryable."""
+    admin = AIOKafkaAdminClient(**client)
+    try:
+        await admin.start()
+        answers = await admin.describe_configs([ConfigResource(ConfigResourceType.TOPIC, changelog)])
+    except (KafkaError, OSError) as exc:
+        raise Retryable(f"cannot describe {changelog}: {exc!r}") from exc
+    finally:
+        await admin.close()
+    kept = {entry[0]: entry[1] for answer in answers for resource in answer.resources for entry in resource[4]}
+    said = []
+    if (policy := kept.get("cleanup.policy", "compact")) != "compact":
+        said.append(f"changelog {changelog} has cleanup.policy={policy}, which loses windows: set it to compact")
+    if int(kept.get("delete.retention.ms", TOMBSTONES_KEPT_MS)) < TOMBSTONES_KEPT_MS:
+        said.append(
+            f"changelog {changelog} has delete.retention.ms={kept['delete.retention.ms']}, in which a worker's store may miss "
+            f"deletions: set it to {TOMBSTONES_KEPT_MS} or more"
+        )
+    return said
 
 
 def problems(wanted: Iterable[TopicSpec], found: dict[str, int]) -> list[str]:

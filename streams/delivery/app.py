@@ -10,6 +10,7 @@ import faust
 from schemas.errors import Retryable
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.consumer import FencedTransport
+from streams.delivery.counters import Counters
 from streams.delivery.fence import Fence, Phase
 from streams.delivery.recovery import GIVE_UP_AFTER_S, FencedTableManager
 
@@ -26,6 +27,7 @@ class StageApp(faust.App):
 
     def __init__(self, *args: Any, origins: Mapping[tuple[str, int], int], **options: Any) -> None:
         self.fence = Fence()
+        self.counters = Counters()
         self.origins = origins
         self.checkpointer: Checkpointer | None = None
         self._checkpointing: asyncio.Task[None] | None = None
@@ -105,7 +107,8 @@ class StageApp(faust.App):
         """Before Faust pauses the consumer and stops the tables: finish the running checkpoint, commit, shut the fence."""
         if self._consumer is not None:
             await self._consumer.end_epoch(self.conf.broker_session_timeout * 0.6)
-        if self._checkpointing is not None:
+        if self.checkpointer is not None and self._checkpointing is not None:
             self._checkpointing.cancel()
             await asyncio.gather(self._checkpointing, return_exceptions=True)
+            self.checkpointer.close()
         await super()._stop_consumer()

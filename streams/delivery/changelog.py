@@ -7,10 +7,11 @@ still tries to write (Kafka's own fencing; an epoch in our memory cannot reach a
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.errors import (
     InvalidProducerEpoch,
     KafkaError,
@@ -21,14 +22,16 @@ from aiokafka.errors import (
 
 from schemas.errors import MemstreamError, Retryable
 from schemas.records import Outgoing
-from streams.delivery.ledger import Checkpoint, Rows
+from streams.delivery.ledger import Checkpoint
+from streams.delivery.store import Rows
 
 log = logging.getLogger(__name__)
 
 # No repetition mends these: they must stop the worker.
 UNSENDABLE = (MessageSizeTooLargeError, TopicAuthorizationFailedError)
 
-Restore = Callable[[int, Rows], None]
+Follow = Callable[[int, int, int], int]  # (partition, beginning, end) -> offset to read from
+Restore = Callable[[int, Rows, int], None]  # (partition, rows, offset after them)
 
 
 class Fenced(MemstreamError):
@@ -47,8 +50,11 @@ class Changelog(Protocol):
         anew. Taking the partition over again without reading would overwrite what a new owner has done meanwhile.
         """
 
-    async def read(self, starts: Mapping[int, int], restore: Restore) -> dict[int, int]:
-        """Hands over all rows from each partition's start on, in order; returns the offsets after them. Raises Retryable."""
+    async def source(self) -> str:
+        """Names the changelog: what is read from it goes with nothing that was read from another. Raises Retryable."""
+
+    async def read(self, partitions: Iterable[int], follow: Follow, restore: Restore) -> None:
+        """Asks of each partition where to read it from, then hands over its rows to the end, in order. Raises Retryable."""
 
     async def close(self) -> None:
         """Gives every partition up; a transaction that is still open is aborted."""
@@ -146,34 +152,46 @@ class KafkaChangelog:
             headers=list(effect.headers),
         )
 
-    async def read(self, starts: Mapping[int, int], restore: Restore) -> dict[int, int]:
+    async def source(self) -> str:
+        """A cluster that was set up anew has another id, so offsets of the old one mean nothing in it."""
+        admin = AIOKafkaAdminClient(**self._client, request_timeout_ms=int(self._timeout_s * 1000))
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                await admin.start()
+                cluster = await admin.describe_cluster()
+        except (KafkaError, TimeoutError, OSError) as exc:
+            raise Retryable(f"cannot ask for the cluster's id: {exc!r}") from exc
+        finally:
+            await admin.close()
+        return f"{cluster['cluster_id']}/{self._topic}"
+
+    async def read(self, partitions: Iterable[int], follow: Follow, restore: Restore) -> None:
         consumer = AIOKafkaConsumer(
             **self._client,
             group_id=None,
             enable_auto_commit=False,
             isolation_level="read_committed",
-            auto_offset_reset="earliest",
+            auto_offset_reset="none",  # records deleted meanwhile: ask again where to begin
             max_partition_fetch_bytes=self._max_request_bytes,
         )
         try:
             async with asyncio.timeout(self._timeout_s):
                 await consumer.start()
-            return await self._read_to_end(consumer, starts, restore)
+            await self._read_to_end(consumer, [TopicPartition(self._topic, p) for p in partitions], follow, restore)
         except (KafkaError, TimeoutError, OSError) as exc:
             raise Retryable(f"cannot read {self._topic}: {exc!r}") from exc
         finally:
             await consumer.stop()
 
     async def _read_to_end(
-        self, consumer: AIOKafkaConsumer, starts: Mapping[int, int], restore: Restore
-    ) -> dict[int, int]:
+        self, consumer: AIOKafkaConsumer, tps: list[TopicPartition], follow: Follow, restore: Restore
+    ) -> None:
         """Ends by position: the last offset of a changelog is a transaction marker, which is never delivered."""
-        tps = [TopicPartition(self._topic, partition) for partition in starts]
         consumer.assign(tps)
         async with asyncio.timeout(self._timeout_s):
             ends = await consumer.end_offsets(tps)
             beginnings = await consumer.beginning_offsets(tps)
-        positions = {tp: max(starts[tp.partition], beginnings[tp]) for tp in tps}
+        positions = {tp: follow(tp.partition, beginnings[tp], ends[tp]) for tp in tps}
         for tp, position in positions.items():
             consumer.seek(tp, position)
         while behind := [tp for tp in tps if positions[tp] < ends[tp]]:
@@ -181,9 +199,9 @@ class KafkaChangelog:
                 fetched = await consumer.getmany(*behind, timeout_ms=200)
                 for tp in behind:
                     positions[tp] = await consumer.position(tp)
-            for tp, records in fetched.items():
-                restore(tp.partition, {record.key: record.value for record in records})
-        return {tp.partition: position for tp, position in positions.items()}
+            for tp in behind:
+                rows = {record.key: record.value for record in fetched.get(tp, ())}
+                restore(tp.partition, rows, positions[tp])
 
     async def _drop(self, partition: int) -> None:
         producer = self._producers.pop(partition, None)

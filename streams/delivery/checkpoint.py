@@ -6,25 +6,20 @@ import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from msgspec import Struct
-
 from schemas.errors import Retryable
 from schemas.records import Outgoing
 from streams.delivery.batch import Batch
 from streams.delivery.changelog import Changelog, Fenced
+from streams.delivery.counters import Counters
 from streams.delivery.fence import Fence
-from streams.delivery.ledger import Ledger, Rows
+from streams.delivery.ledger import Checkpoint, Ledger, size
+from streams.delivery.store import MemoryStore, Rows, Store, Stores
 
 log = logging.getLogger(__name__)
 
 
-class Counters(Struct):
-    """What happened to checkpoints since the process started; durations in seconds."""
-
-    checkpoints: int = 0
-    rows: int = 0
-    fenced: int = 0
-    last_duration_s: float = 0.0
+def in_memory(partition: int) -> Store:
+    return MemoryStore()
 
 
 class Checkpointer:
@@ -32,7 +27,8 @@ class Checkpointer:
 
     `interval_s` is the time between checkpoints of a partition that has changes; `ask` brings the next one forward.
     A checkpoint that fails shuts the fence and is told to `on_failure`: Retryable means that the epoch must be begun anew.
-    `max_pending_bytes` bounds what a partition may have applied and not yet made safe: `room` waits above it.
+    `max_pending_bytes` bounds what a partition may have applied and not yet made safe: `room` waits above it. `stores` opens a
+    partition's store; `now` is Unix seconds, `clock` monotonic ones.
     """
 
     def __init__(
@@ -41,10 +37,13 @@ class Checkpointer:
         fence: Fence,
         on_failure: Callable[[BaseException], None],
         *,
+        stores: Stores = in_memory,
+        counters: Counters | None = None,
         interval_s: float = 0.5,
         asked_interval_s: float = 0.02,
         max_pending_bytes: int = 16_777_216,
         clock: Callable[[], float] = time.monotonic,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self._changelog = changelog
         self._fence = fence
@@ -53,11 +52,13 @@ class Checkpointer:
         self._asked_interval_s = asked_interval_s
         self._max_pending_bytes = max_pending_bytes
         self._clock = clock
+        self._now = now
+        self._stores = stores
         self._ledgers: dict[int, Ledger] = {}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._asked = asyncio.Event()
         self._progress = asyncio.Event()
-        self.counters = Counters()
+        self.counters = counters or Counters()
 
     def __getitem__(self, partition: int) -> Ledger:
         """Raises KeyError for a partition that is not held."""
@@ -83,16 +84,29 @@ class Checkpointer:
             await self._progress.wait()
 
     async def restore(self, partitions: Iterable[int]) -> None:
-        """Takes partitions over and brings their rows up to the changelog's end. Raises Retryable; may be called again."""
+        """Takes partitions over and brings their rows up to the changelog's end. Raises Retryable; may be called again.
+
+        Raises Misconfigured when a store cannot be opened or written.
+        """
         wanted = set(partitions)
         await self._changelog.open(wanted)
-        self._ledgers = {p: ledger for p, ledger in self._ledgers.items() if p in wanted}
+        for partition in self._ledgers.keys() - wanted:
+            self._ledgers.pop(partition).close()
+        for partition in wanted - self._ledgers.keys():
+            self._ledgers[partition] = Ledger(self._stores(partition))
+        source, now = await self._changelog.source(), self._now()
+
+        def follow(partition: int, beginning: int, end: int) -> int:
+            start = self._ledgers[partition].follow(source, beginning, end, now)
+            log.info("partition %d is restored from offset %d of %d to %d", partition, start, beginning, end)
+            return start
+
+        def restore(partition: int, rows: Rows, offset: int) -> None:
+            self._ledgers[partition].restore(rows, offset)
+
+        await self._changelog.read(wanted, follow, restore)
         for partition in wanted:
-            self._ledgers.setdefault(partition, Ledger())
-        starts = {partition: ledger.safe_to for partition, ledger in self._ledgers.items()}
-        ends = await self._changelog.read(starts, lambda partition, rows: self._ledgers[partition].restore(rows))
-        for partition, end in ends.items():
-            self._ledgers[partition].safe_to = end
+            self._ledgers[partition].followed(now)
 
     async def run(self) -> None:
         """Checkpoints until cancelled; one partition's slow checkpoint does not hold up another's."""
@@ -132,10 +146,10 @@ class Checkpointer:
         """Raises Retryable when the broker's answer is in doubt, and whatever no repetition mends."""
         if not self._fence.holds(epoch):
             return
-        begun = self._clock()
+        begun, now = self._clock(), self._now()
         checkpoint = ledger.leave()
         try:
-            safe_to = await self._changelog.commit(partition, checkpoint)
+            end = await self._changelog.commit(partition, checkpoint)
         except Fenced:
             self.counters.fenced += 1
             if self._fence.holds(epoch):
@@ -144,12 +158,17 @@ class Checkpointer:
             return
         if not self._fence.holds(epoch):
             return  # it is in the changelog; this epoch's ledger is forgotten and will be read from there
-        ledger.arrived(safe_to)
+        ledger.arrived(end, now)
         for batch in checkpoint.batches:
             batch.ack()
+        self._count(checkpoint, self._clock() - begun)
+
+    def _count(self, checkpoint: Checkpoint, seconds: float) -> None:
         self.counters.checkpoints += 1
-        self.counters.rows += len(checkpoint.rows)
-        self.counters.last_duration_s = self._clock() - begun
+        self.counters.checkpoint_rows += len(checkpoint.rows)
+        self.counters.checkpoint_bytes += size(checkpoint.rows, checkpoint.effects)
+        self.counters.checkpoint_s += seconds
+        self.counters.longest_checkpoint_s = max(self.counters.longest_checkpoint_s, seconds)
 
     async def settle(self) -> None:
         """Makes safe whatever was applied: the last checkpoints of a closing epoch. The caller bounds the time."""
@@ -169,3 +188,8 @@ class Checkpointer:
             ledger.forget()
         self._progress.set()
         await self._changelog.close()
+
+    def close(self) -> None:
+        """After the last epoch: gives the stores up."""
+        while self._ledgers:
+            self._ledgers.popitem()[1].close()

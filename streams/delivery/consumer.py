@@ -12,6 +12,7 @@ from faust.types import TP, ConsumerMessage
 from schemas.errors import Retryable
 from streams.delivery.batch import Batch
 from streams.delivery.consumer_thread import FencedConsumerThread
+from streams.delivery.counters import Counters
 from streams.delivery.fence import Fence
 from streams.delivery.positions import Positions, Read
 
@@ -25,8 +26,7 @@ class FencedConsumer(driver.Consumer):
         super().__init__(*args, **kwargs)
         self.fence: Fence = self.app.fence
         self.positions = Positions()
-        self.rewinds = 0
-        self.skipped_offsets = 0
+        self.counters: Counters = self.app.counters
 
     def _new_consumer_thread(self) -> FencedConsumerThread:
         return FencedConsumerThread(self, loop=self.loop, beacon=self.beacon)
@@ -49,6 +49,7 @@ class FencedConsumer(driver.Consumer):
         self.positions.reset(starts)
         self._committed_offset.update(committed)
         epoch = self.fence.open()
+        self.counters.epochs += 1
         log.info("%s: epoch %d begins with %d partitions", self.app.conf.id, epoch, len(starts))
         return True
 
@@ -69,6 +70,7 @@ class FencedConsumer(driver.Consumer):
             log.warning("%s: the consumer's thread is gone, nothing more is committed", self.app.conf.id)
         finally:
             self.fence.shut()
+            self.counters.stale_batches += self.positions.in_flight()
             self.positions.clear()
             await self.app.abandon()
 
@@ -103,12 +105,12 @@ class FencedConsumer(driver.Consumer):
     async def _rewind(self, tp: TP) -> None:
         """The fetcher has moved on over records that were not delivered: they must be fetched again."""
         if tp in self.positions:
-            self.rewinds += 1
+            self.counters.rewinds += 1
             await self._thread.place({tp: self.positions.expected(tp)})
 
     async def _deliver(self, tp: TP, read: Read) -> None:
         extent = self.positions.take(tp, read)
-        self.skipped_offsets += read.end - read.start - len(read.records)
+        self._count(read)
         if not read.records and self.app.checkpointer is None:
             self.positions.finish(tp, extent)  # control records alone: nothing to apply, and no lag may stay
             return
@@ -121,17 +123,28 @@ class FencedConsumer(driver.Consumer):
             self.callback(carrier(tp, batch, self.app.consumer_generation_id)), self.suspend_flow.wait()
         )
 
+    def _count(self, read: Read) -> None:
+        self.counters.batches += 1
+        self.counters.records += len(read.records)
+        if jumped := read.end - read.start - len(read.records):
+            self.counters.jumps += 1
+            self.counters.jumped_offsets += jumped
+
+    @property
+    def frontier_lag(self) -> int:
+        """Offsets that were handed out and may not be committed yet, over all partitions."""
+        return self.positions.lag()
+
     def read_to(self, topic: str, partition: int, applied: int | None) -> int | None:
         """See Positions.read_to; None when the partition is not held."""
         tp = TP(topic, partition)
         return self.positions.read_to(tp, applied) if tp in self.positions else None
 
     async def log_end(self, topic: str, partition: int) -> int:
-        """The offset after the partition's last committed record, asked of the broker now. Raises Retryable."""
-        tp = TP(topic, partition)
+        """The offset after what has been published to the partition until now, committed or not yet. Raises Retryable."""
         try:
-            offsets: dict[TP, int] = await self._thread.end_offsets([tp])
-            return offsets[tp]
+            offset: int = await self._thread.highwater(TP(topic, partition))
+            return offset
         except KafkaError as exc:
             raise Retryable(f"cannot ask for the end of {topic}[{partition}]: {exc!r}") from exc
 

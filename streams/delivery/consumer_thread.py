@@ -9,7 +9,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import aiokafka
-from aiokafka.errors import ConsumerStoppedError
+from aiokafka.consumer.fetcher import READ_UNCOMMITTED, OffsetResetStrategy
+from aiokafka.errors import ConsumerStoppedError, KafkaError, LeaderNotAvailableError, for_code
+from aiokafka.protocol.offset import OffsetRequest
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
@@ -147,7 +149,26 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         offsets = await asyncio.gather(*(consumer.committed(tp) for tp in tps))
         return dict(zip(tps, offsets, strict=True))
 
-    async def end_offsets(self, tps: Iterable[TP]) -> dict[TP, int]:
-        """The offsets after the last committed record of each partition, asked of the broker now."""
-        offsets: dict[TP, int] = await self.call_thread(self._ensure_consumer().end_offsets, list(tps))
-        return offsets
+    async def highwater(self, tp: TP) -> int:
+        """The offset after the partition's last record, of an open transaction or not, asked of its leader now.
+
+        Raises KafkaError. aiokafka's `end_offsets` would answer the last stable offset, below what was already published.
+        """
+        offset: int = await self.call_thread(self._highwater, tp)
+        return offset
+
+    async def _highwater(self, tp: TP) -> int:
+        client = self._ensure_consumer()._client
+        leader = client.cluster.leader_for_partition(tp)
+        asked = [(tp.topic, [(tp.partition, OffsetResetStrategy.LATEST)])]
+        try:
+            if leader is None or leader == -1:
+                raise LeaderNotAvailableError(tp)
+            answer = await client.send(leader, OffsetRequest(-1, READ_UNCOMMITTED, asked))
+            ((_, ((_, code, *_, offset),)),) = answer.topics
+            if code:
+                raise for_code(code)(tp)
+        except KafkaError:
+            client.force_metadata_update()
+            raise
+        return int(offset)

@@ -43,5 +43,5 @@ class Frontier:
 
     @property
     def in_flight(self) -> int:
-        """Extents handed out and not yet passed by the frontier."""
-        return len(self._open)
+        """Extents handed out and not finished."""
+        return sum(not extent.finished for extent in self._open)

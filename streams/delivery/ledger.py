@@ -1,13 +1,18 @@
 """What one partition of a table has applied and not yet made safe, in the order of its way to the broker."""
 
+import heapq
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from msgspec import Struct
 
 from schemas.records import Outgoing
 from streams.delivery.batch import Batch
+from streams.delivery.store import Mark, MemoryStore, Rows, Store
 
-Rows = dict[bytes, bytes | None]
+# Half the time that the changelog keeps tombstones (streams.topics): a store that has not followed it for longer could miss
+# that a row was deleted.
+TRUSTED_S = 43_200.0
 
 
 class Checkpoint(Struct, frozen=True):
@@ -31,32 +36,30 @@ def size(rows: Rows, effects: Sequence[Outgoing]) -> int:
 class Ledger:
     """Rows of one partition in three layers: changed, on their way to the broker, and safe in the changelog.
 
-    Reads see all three. `safe_to` is the changelog offset up to which `rows` is complete (exclusive).
+    Reads see all three. The safe ones rest in a store, which says up to which changelog offset it is complete.
     """
 
-    def __init__(self) -> None:
-        self.rows: dict[bytes, bytes] = {}
-        self.safe_to = 0
+    def __init__(self, store: Store | None = None) -> None:
+        self._store = store or MemoryStore()
         self._changes: Rows = {}
         self._leaving: Checkpoint | None = None
         self._effects: list[Outgoing] = []
         self._batches: list[Batch] = []
-        self.pending_bytes = 0
+        self._changed_bytes = self._leaving_bytes = 0
 
     def read(self, key: bytes) -> bytes | None:
         if key in self._changes:
             return self._changes[key]
         if self._leaving is not None and key in self._leaving.rows:
             return self._leaving.rows[key]
-        return self.rows.get(key)
+        return self._store.get(key)
 
-    def scan(self) -> Iterator[tuple[bytes, bytes]]:
-        """Every row, as reads would see it; not to be written to meanwhile."""
-        leaving = self._leaving.rows if self._leaving is not None else {}
-        for key in {**dict.fromkeys(self.rows), **dict.fromkeys(leaving), **dict.fromkeys(self._changes)}:
-            value = self.read(key)
-            if value is not None:
-                yield key, value
+    def scan(self, prefix: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
+        """Rows whose key begins with `prefix` as reads would see them, in the order of keys; nothing may be written meanwhile."""
+        above: Rows = {**(self._leaving.rows if self._leaving is not None else {}), **self._changes}
+        changed = sorted((k, value) for k, value in above.items() if value is not None and k.startswith(prefix))
+        unchanged = ((key, value) for key, value in self._store.scan(prefix) if key not in above)
+        yield from heapq.merge(unchanged, changed, key=itemgetter(0))
 
     def record(self, batch: Batch, rows: Rows, effects: list[Outgoing]) -> None:
         """Notes what applying a batch changed and what it wants sent. Order of keys: chunks before their head."""
@@ -65,7 +68,12 @@ class Ledger:
             self._changes[key] = value
         self._effects += effects
         self._batches.append(batch)
-        self.pending_bytes += size(rows, effects)
+        self._changed_bytes += size(rows, effects)
+
+    @property
+    def pending_bytes(self) -> int:
+        """Of rows and effects that the broker does not have yet, on their way or not."""
+        return self._changed_bytes + self._leaving_bytes
 
     @property
     def dirty(self) -> bool:
@@ -81,24 +89,51 @@ class Ledger:
         if self._leaving is not None:
             raise RuntimeError("a checkpoint of this partition is already on its way")
         self._leaving = Checkpoint(self._changes, tuple(self._effects), tuple(self._batches))
-        self._changes, self._effects, self._batches, self.pending_bytes = {}, [], [], 0
+        self._leaving_bytes, self._changed_bytes = self._changed_bytes, 0
+        self._changes, self._effects, self._batches = {}, [], []
         return self._leaving
 
-    def arrived(self, safe_to: int) -> None:
-        """The broker has the checkpoint that left; the rows follow, never the other way round."""
-        assert self._leaving is not None
-        self.restore(self._leaving.rows)
-        self.safe_to = max(self.safe_to, safe_to)
-        self._leaving = None
+    def arrived(self, end: int, now: float) -> None:
+        """The broker has the checkpoint that left, up to changelog offset `end`; the store follows, never the other way round.
 
-    def restore(self, rows: Rows) -> None:
-        """Applies rows of the changelog."""
-        for key, value in rows.items():
-            if value is None:
-                self.rows.pop(key, None)
-            else:
-                self.rows[key] = value
+        `now` is from before it left: a process that was stopped in between must not take an old answer for a fresh one.
+        Raises Misconfigured when the store cannot be written.
+        """
+        assert self._leaving is not None
+        self._store.write(self._leaving.rows, Mark(self._store.mark.source, max(end, self.safe_to), now))
+        self._leaving, self._leaving_bytes = None, 0
+
+    @property
+    def safe_to(self) -> int:
+        """The changelog offset up to which the store is complete (exclusive)."""
+        return self._store.mark.offset
+
+    def follow(self, source: str, beginning: int, end: int, now: float) -> int:
+        """Where to read the changelog `source` from, which holds `beginning` to `end` (exclusive).
+
+        That is the store's own offset, unless the store is of another changelog, stands outside it, or has not followed it for
+        so long that compaction may have taken deletions away: then it is emptied.
+        """
+        mark = self._store.mark
+        here = mark.source == source and beginning <= mark.offset <= end
+        if not here or abs(now - mark.current_at) > TRUSTED_S:
+            self._store.clear()
+            self._store.write({}, Mark(source, beginning, now))
+        return self._store.mark.offset
+
+    def restore(self, rows: Rows, offset: int) -> None:
+        """Takes over rows of the changelog; with them the store is complete up to `offset`."""
+        self._store.write(rows, Mark(self._store.mark.source, offset, self._store.mark.current_at))
+
+    def followed(self, now: float) -> None:
+        """The store has reached the changelog's end."""
+        self._store.write({}, Mark(self._store.mark.source, self._store.mark.offset, now))
+
+    def close(self) -> None:
+        """Gives the store up; what is safe stays in it."""
+        self._store.close()
 
     def forget(self) -> None:
         """At the end of an epoch: what did not arrive is read and applied again by whoever owns the partition next."""
-        self._changes, self._leaving, self._effects, self._batches, self.pending_bytes = {}, None, [], [], 0
+        self._changes, self._leaving, self._effects, self._batches = {}, None, [], []
+        self._changed_bytes = self._leaving_bytes = 0

@@ -79,6 +79,10 @@ class Positions:
         frontier = self._frontiers.get(tp)
         return frontier.position if frontier else None
 
+    def lag(self) -> int:
+        """Offsets handed out and not yet below the frontier, over all partitions."""
+        return sum(self._expected[tp] - frontier.position for tp, frontier in self._frontiers.items())
+
     def in_flight(self) -> int:
         """Extents handed out and not finished, over all partitions."""
         return sum(frontier.in_flight for frontier in self._frontiers.values())

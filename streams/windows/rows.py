@@ -14,6 +14,10 @@ from streams.windows.head import Chunk, Head
 from streams.windows.window import Window
 
 SEPARATOR = b"\x00"  # JSON escapes control characters, so no encoded identifier contains it
+HEADS, CHUNKS = (
+    b'"',
+    b"chunk" + SEPARATOR,
+)  # what keys begin with: the heads lie together, to be scanned without the messages
 CHUNK_BYTES = 262_144  # of one row at most, unless a single message is larger
 FOLDED = 8
 
@@ -27,11 +31,11 @@ def head_key(conversation_id: str) -> bytes:
 
 
 def chunk_key(conversation_id: str, first: int) -> bytes:
-    return head_key(conversation_id) + SEPARATOR + str(first).encode()
+    return CHUNKS + head_key(conversation_id) + SEPARATOR + str(first).encode()
 
 
 def is_head(key: bytes) -> bool:
-    return SEPARATOR not in key
+    return key.startswith(HEADS)
 
 
 def load(conversation_id: str, read: Read) -> Window | None:
@@ -119,10 +123,7 @@ def tombstone(window: Window) -> Rows:
     return {head_key(window.head.scope.conversation_id): None}
 
 
-def load_all(scanned: Iterable[tuple[bytes, bytes]], read: Read) -> Iterator[Window]:
-    """Every window among the rows of a partition."""
-    for key, value in scanned:
-        if is_head(key):
-            window = load(codec.decode(value, Head).scope.conversation_id, read)
-            if window is not None:
-                yield window
+def heads(scan: Callable[[bytes], Iterable[tuple[bytes, bytes]]]) -> Iterator[Head]:
+    """The head of every window of a partition, whose rows `scan` finds by the beginning of their keys."""
+    for _, value in scan(HEADS):
+        yield codec.decode(value, Head)

@@ -182,7 +182,7 @@ class Window:
     @property
     def finished(self) -> bool:
         """Nothing is left to extract or to wait for."""
-        return not self.messages and not self.head.asked and self.head.held is None
+        return not (self.messages or self.head.chunks or self.head.asked or self.head.held)
 
     def expired(self, policy: Policy, now: float) -> bool:
         """Whether the window has been finished for so long that it may be forgotten altogether."""

@@ -2,24 +2,29 @@
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from schemas.records import Outgoing
-from streams.delivery.changelog import Fenced, Restore
-from streams.delivery.ledger import Checkpoint, Rows
+from streams.delivery.changelog import Fenced, Follow, Restore
+from streams.delivery.ledger import Checkpoint
 
 Happening = BaseException | asyncio.Event | None
 
 
 class Broker:
-    """What every worker's changelog shares: the log of each partition, the offsets and effects committed with it."""
+    """What every worker's changelog shares: the log of each partition, the offsets and effects committed with it.
+
+    A record's place in its log is its offset; None stands where compaction took one away.
+    """
 
     def __init__(self) -> None:
-        self.log: dict[int, list[tuple[bytes, bytes | None]]] = defaultdict(list)
+        self.log: dict[int, list[tuple[bytes, bytes | None] | None]] = defaultdict(list)
         self.committed: dict[tuple[str, int], int] = {}
         self.effects: list[Outgoing] = []
         self.transactions: list[tuple[int, Checkpoint]] = []
         self.owners: dict[int, object] = {}
+        self.name = "cluster/changelog"
+        self.beginning = 0
 
     def append(self, partition: int, checkpoint: Checkpoint) -> int:
         self.log[partition] += checkpoint.rows.items()
@@ -31,7 +36,15 @@ class Broker:
 
     def rows(self, partition: int) -> dict[bytes, bytes]:
         """The partition's state as anybody would restore it."""
-        return {key: value for key, value in dict(self.log[partition]).items() if value is not None}
+        latest = dict(record for record in self.log[partition] if record is not None)
+        return {key: value for key, value in latest.items() if value is not None}
+
+    def compact(self, partition: int, *, tombstones: bool = False) -> None:
+        """Takes away every record that has a later one, and deletions too once `delete.retention.ms` is over."""
+        latest = {record[0]: offset for offset, record in enumerate(self.log[partition]) if record is not None}
+        for offset, record in enumerate(self.log[partition]):
+            if record is not None and (latest[record[0]] > offset or (tombstones and record[1] is None)):
+                self.log[partition][offset] = None
 
 
 class FakeChangelog:
@@ -44,6 +57,7 @@ class FakeChangelog:
     def __init__(self, broker: Broker) -> None:
         self.broker = broker
         self.calls: list[tuple[str, int]] = []
+        self.read_from: list[tuple[int, int]] = []
         self._script: dict[tuple[str, int | None], deque[Happening]] = defaultdict(deque)
         self._tokens: dict[int, object] = {}
 
@@ -75,15 +89,21 @@ class FakeChangelog:
         await self.reach("committed", partition)
         return end
 
-    async def read(self, starts: Mapping[int, int], restore: Restore) -> dict[int, int]:
-        ends = {}
-        for partition, start in starts.items():
-            await self.reach("read", partition)
-            for key, value in self.broker.log[partition][start:]:
-                rows: Rows = {key: value}
-                restore(partition, rows)
-            ends[partition] = len(self.broker.log[partition])
-        return ends
+    async def source(self) -> str:
+        return self.broker.name
+
+    async def read(self, partitions: Iterable[int], follow: Follow, restore: Restore) -> None:
+        for partition in partitions:
+            log = self.broker.log[partition]
+            end = len(log)
+            start = follow(partition, self.broker.beginning, end)
+            self.read_from.append((partition, start))
+            for offset in range(start, end):
+                await self.reach("read", partition)
+                record = log[offset]
+                restore(partition, {} if record is None else {record[0]: record[1]}, offset + 1)
+            if start == end:
+                await self.reach("read", partition)
 
     async def close(self) -> None:
         self._tokens = {}

@@ -8,6 +8,7 @@ import pytest
 from faust.types import TP
 
 from streams.delivery.consumer import FencedConsumer
+from streams.delivery.counters import Counters
 from streams.delivery.fence import Fence
 from streams.delivery.positions import Positions, Read
 from tests.fakes.batches import record
@@ -48,7 +49,7 @@ class BareConsumer(FencedConsumer):
 
     def __init__(self, *, checkpoints: bool = False) -> None:
         self.fence, self.positions = Fence(), Positions()
-        self.rewinds = self.skipped_offsets = 0
+        self.counters = Counters()
         self.app = SimpleNamespace(
             checkpointer=object() if checkpoints else None,
             conf=SimpleNamespace(id="stage"),
@@ -104,7 +105,7 @@ async def test_what_continues_is_delivered_as_a_batch_of_the_open_epoch(consumer
     await consumer.drain(read(MESSAGES, 100, 103, 100, 101, 102), read(MESSAGES, 103, 104, 103))
     assert consumer.extents == [(MESSAGES, 100, 103), (MESSAGES, 103, 104)]
     assert all(batch.current for batch in consumer.delivered)
-    assert consumer.rewinds == 0
+    assert consumer.counters == Counters(epochs=1, batches=2, records=4)
 
 
 async def test_a_jump_at_the_start_of_a_read_is_read_again(consumer):
@@ -119,7 +120,7 @@ async def test_a_hole_inside_a_read_is_delivered_and_committed_past(consumer):
     await consumer.drain(read(MESSAGES, 100, 110, 100, 105))
     consumer.delivered[0].ack()
     assert consumer._new_offset(MESSAGES) == 110
-    assert consumer.skipped_offsets == 8
+    assert (consumer.counters.jumps, consumer.counters.jumped_offsets) == (1, 8)
 
 
 async def test_what_was_handed_over_is_committed_only_when_it_is_acked(consumer):

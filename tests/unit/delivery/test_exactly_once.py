@@ -1,5 +1,7 @@
 """Two workers, one partition, any schedule: each record is applied exactly once in what the broker keeps.
 
+The changelog is compacted at any time, and a worker is killed at any time and comes back with its store, or without.
+
 A worker here is what Faust's consumer and recovery are in production, reduced to their awaits: it restores, asks for the
 committed offset, opens its fence, is handed batches, applies them, checkpoints, and is revoked at any of those awaits, or
 stalls and hears of nothing. Rows list the offsets that were applied, so that a repetition or a hole shows.
@@ -20,6 +22,7 @@ from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.fence import Fence
 from streams.delivery.ledger import Checkpoint
 from streams.delivery.positions import Positions, Read
+from streams.delivery.store import MemoryStore
 from tests.fakes.changelog import Broker, FakeChangelog
 from tests.fakes.clock import VirtualLoop, settled
 
@@ -35,6 +38,11 @@ class Cluster(Broker):
         super().__init__()
         self.produced = 0
         self.limbo: list[tuple[object, Checkpoint]] = []
+        self.history: list[tuple[bytes, bytes | None]] = []
+
+    def append(self, partition: int, checkpoint: Checkpoint) -> int:
+        self.history += checkpoint.rows.items()
+        return super().append(partition, checkpoint)
 
     def limbo_arrives(self) -> None:
         """What a client gave up on may still be carried out, as long as nobody has taken the partition over."""
@@ -50,6 +58,13 @@ class Cluster(Broker):
         committed = self.committed.get(TP, 0)
         assert self.applied() == list(range(committed)), f"applied {self.applied()}, committed {committed}"
         assert sorted(int(effect.value or b"") for effect in self.effects) == list(range(committed))
+
+    def check_store(self, store: MemoryStore) -> None:
+        """A store is never ahead of the changelog, and at its end it is the same."""
+        rows = dict(store.scan())
+        assert rows.items() <= set(self.history[: store.mark.offset])
+        if store.mark.offset == len(self.history):
+            assert rows == self.rows(0)
 
 
 class Gated(FakeChangelog):
@@ -92,16 +107,27 @@ class Gated(FakeChangelog):
 
 
 class Worker:
-    """One process. `assign` and `lose` are what the group tells it, if it hears."""
+    """One process. `assign` and `lose` are what the group tells it, if it hears. `disk` is what a process before it left."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, disk: MemoryStore | None = None) -> None:
         self.cluster = cluster
+        self.disk = disk or MemoryStore()
         self.fence, self.positions, self.changelog = Fence(), Positions(), Gated(cluster)
-        self.checkpointer = Checkpointer(self.changelog, self.fence, self.failed, interval_s=1e9)
+        self.checkpointer = Checkpointer(
+            self.changelog, self.fence, self.failed, interval_s=1e9, stores=lambda _: self.disk, now=lambda: 0.0
+        )
         self.queue: list[Batch] = []
         self.tasks: set[asyncio.Task[Any]] = set()
         self.recovering: asyncio.Task[None] | None = None
         self.callbacks = asyncio.Lock()  # rebalance callbacks of one consumer come one after the other
+
+    async def die(self) -> None:
+        """kill -9: whatever its tasks would still do reaches nobody."""
+        self.fence.shut()
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        await self.checkpointer.abandon()
 
     def spawn(self, coroutine: Any) -> asyncio.Task[Any]:
         task = asyncio.create_task(coroutine)
@@ -190,6 +216,7 @@ class Worker:
         self.checkpointer._start_due()
 
     def check(self) -> None:
+        self.cluster.check_store(self.disk)
         committable = self.positions.committable(TP)
         assert committable is None or committable <= self.cluster.committed.get(TP, 0), "acked before it was kept"
 
@@ -221,6 +248,11 @@ async def step(cluster: Cluster, workers: list[Worker], what: str, which: int) -
             worker.spawn(worker.assign())
         case "lose":
             worker.spawn(worker.lose())
+        case "kill":
+            await worker.die()
+            workers[which % len(workers)] = Worker(cluster, worker.disk if which < len(workers) else None)
+        case "compact":
+            cluster.compact(0)
         case "limbo":
             cluster.limbo_arrives()
         case "time":
@@ -263,7 +295,7 @@ async def end_well(cluster: Cluster, workers: list[Worker]) -> None:
 
 
 STEPS = ["produce", "read", "apply", "work", "work", "checkpoint", "pass", "pass", "all pass", "fail"]
-RARE = ["assign", "lose", "limbo", "time"]
+RARE = ["assign", "lose", "limbo", "time", "kill", "compact"]
 steps = st.tuples(st.sampled_from(STEPS + STEPS + RARE), st.integers(0, 3))
 begun = [("produce", 3), ("produce", 3), ("assign", 0), ("all pass", 0)]
 
@@ -288,6 +320,20 @@ REVOKED_MIDWAY = [
 # More was applied while a checkpoint was on its way that then failed: none of it may be seen in the next epoch.
 APPLIED_MEANWHILE = [("work", 0), ("work", 0), ("fail", 0), ("all pass", 0), ("work", 0), ("all pass", 0)]
 
+# The broker has the checkpoint, the worker is killed before its store has it; it comes back with what it has, and goes on.
+BACK = [("assign", 0), ("all pass", 0), ("work", 0), ("all pass", 0)]
+KILLED = [("work", 0), ("all pass", 0), ("work", 0), ("pass", 0), ("kill", 0), ("compact", 0), *BACK]
+KILLED_IN_RECOVERY = [
+    ("work", 0),
+    ("all pass", 0),
+    ("kill", 2),
+    ("assign", 0),
+    ("pass", 0),
+    ("pass", 0),
+    ("kill", 0),
+    *BACK,
+]
+
 
 @settings(max_examples=250)
 @given(st.lists(steps, max_size=60))
@@ -296,6 +342,8 @@ APPLIED_MEANWHILE = [("work", 0), ("work", 0), ("fail", 0), ("all pass", 0), ("w
 @example(ARRIVES_LATE)
 @example(REVOKED_MIDWAY)
 @example(APPLIED_MEANWHILE)
+@example(KILLED)
+@example(KILLED_IN_RECOVERY)
 def test_whatever_the_schedule_each_record_is_applied_once_and_no_offset_is_committed_before_it(schedule):
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         runner.run(play(begun + schedule))

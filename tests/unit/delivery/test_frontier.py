@@ -12,7 +12,7 @@ def test_work_that_ends_out_of_order_moves_the_frontier_only_when_the_hole_is_fi
     first, second, third = frontier.add(15), frontier.add(20), frontier.add(21)
     assert frontier.finish(third) == 10
     assert frontier.finish(second) == 10
-    assert frontier.in_flight == 3
+    assert frontier.in_flight == 1
     assert frontier.finish(first) == 21
     assert frontier.in_flight == 0
 

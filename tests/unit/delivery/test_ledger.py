@@ -6,8 +6,12 @@ from hypothesis import strategies as st
 
 from schemas.records import Outgoing
 from streams.delivery.fence import Fence
-from streams.delivery.ledger import Ledger
+from streams.delivery.ledger import TRUSTED_S, Ledger
+from streams.delivery.store import Mark, MemoryStore
 from tests.fakes.batches import batch_of
+
+NOW = 1_800_000_000.0
+SOURCE = "cluster/changelog"
 
 
 def effect(name: str) -> Outgoing:
@@ -22,7 +26,7 @@ def a_batch(first: int = 0, topic: str = "chat.messages"):
 
 def test_reads_see_the_latest_of_three_layers():
     ledger = Ledger()
-    ledger.restore({b"a": b"safe", b"b": b"safe", b"c": b"safe"})
+    ledger.restore({b"a": b"safe", b"b": b"safe", b"c": b"safe"}, 1)
     ledger.record(a_batch(), {b"b": b"leaving", b"c": b"leaving"}, [])
     ledger.leave()
     ledger.record(a_batch(), {b"c": b"changed"}, [])
@@ -32,7 +36,7 @@ def test_reads_see_the_latest_of_three_layers():
 @pytest.mark.parametrize("layer", ["leaving", "changed"])
 def test_a_row_deleted_in_an_upper_layer_is_not_there(layer):
     ledger = Ledger()
-    ledger.restore({b"a": b"safe"})
+    ledger.restore({b"a": b"safe"}, 1)
     ledger.record(a_batch(), {b"a": None}, [])
     if layer == "leaving":
         ledger.leave()
@@ -42,7 +46,7 @@ def test_a_row_deleted_in_an_upper_layer_is_not_there(layer):
 
 def test_a_scan_yields_each_row_once_as_reads_see_it():
     ledger = Ledger()
-    ledger.restore({b"a": b"1", b"b": b"1", b"gone": b"1"})
+    ledger.restore({b"a": b"1", b"b": b"1", b"gone": b"1"}, 1)
     ledger.record(a_batch(), {b"b": b"2", b"c": b"2", b"gone": None}, [])
     ledger.leave()
     ledger.record(a_batch(), {b"c": b"3", b"d": b"3"}, [])
@@ -63,12 +67,11 @@ def test_one_checkpoint_is_on_its_way_at_a_time():
 
 def test_what_arrived_is_safe_and_what_came_later_waits():
     ledger = Ledger()
-    ledger.restore({b"deleted": b"1"})
+    ledger.restore({b"deleted": b"1"}, 1)
     ledger.record(a_batch(), {b"a": b"1", b"deleted": None}, [])
     ledger.leave()
     ledger.record(a_batch(), {b"a": b"2"}, [])
-    ledger.arrived(7)
-    assert ledger.rows == {b"a": b"1"}
+    ledger.arrived(7, NOW)
     assert ledger.safe_to == 7
     assert ledger.read(b"a") == b"2"
     assert ledger.dirty
@@ -76,10 +79,10 @@ def test_what_arrived_is_safe_and_what_came_later_waits():
 
 def test_a_checkpoint_without_rows_does_not_move_what_is_safe_backwards():
     ledger = Ledger()
-    ledger.safe_to = 9
+    ledger.restore({}, 9)
     ledger.record(a_batch(), {}, [])
     ledger.leave()
-    ledger.arrived(0)
+    ledger.arrived(0, NOW)
     assert ledger.safe_to == 9
 
 
@@ -97,17 +100,20 @@ def test_the_last_batch_of_each_topic_says_what_to_commit():
     assert ledger.leave().offsets() == {"messages": 5, "ended": 10}
 
 
-def test_bytes_are_counted_until_they_leave():
+def test_bytes_are_counted_until_they_arrive():
     ledger = Ledger()
     ledger.record(a_batch(), {b"key": b"value", b"gone": None}, [effect("four")])
     assert ledger.pending_bytes == 3 + 5 + 4 + 4
     ledger.leave()
-    assert ledger.pending_bytes == 0
+    ledger.record(a_batch(1), {b"key": b"x"}, [])
+    assert ledger.pending_bytes == 3 + 5 + 4 + 4 + 4
+    ledger.arrived(2, NOW)
+    assert ledger.pending_bytes == 4
 
 
 def test_forgetting_keeps_what_is_safe_and_nothing_else():
     ledger = Ledger()
-    ledger.restore({b"a": b"safe"})
+    ledger.restore({b"a": b"safe"}, 1)
     ledger.record(a_batch(), {b"a": b"leaving"}, [effect("one")])
     ledger.leave()
     ledger.record(a_batch(), {b"a": b"changed", b"b": b"changed"}, [])
@@ -118,6 +124,49 @@ def test_forgetting_keeps_what_is_safe_and_nothing_else():
     assert ledger.pending_bytes == 0
 
 
+def followed(**mark) -> tuple[Ledger, MemoryStore]:
+    """A ledger on a store that has a row and once stood at offset 5 of the changelog."""
+    store = MemoryStore()
+    store.write({b"a": b"1"}, Mark(**{"source": SOURCE, "offset": 5, "current_at": NOW} | mark))
+    return Ledger(store), store
+
+
+def test_a_store_is_brought_up_to_date_from_where_it_stands():
+    ledger, _ = followed()
+    assert ledger.follow(SOURCE, 0, 9, NOW + TRUSTED_S) == 5
+    assert ledger.read(b"a") == b"1"
+
+
+@pytest.mark.parametrize(
+    ("mark", "now"),
+    [
+        ({"source": "another cluster/changelog"}, NOW),
+        ({"offset": 10}, NOW),  # the changelog was made anew
+        ({"offset": 1}, NOW),  # records behind it were deleted
+        ({}, NOW + TRUSTED_S + 1),  # compaction may have taken deletions away
+        ({}, NOW - TRUSTED_S - 1),
+    ],
+)
+def test_a_store_that_cannot_be_brought_up_to_date_is_emptied_and_read_anew(mark, now):
+    ledger, store = followed(**mark)
+    assert ledger.follow(SOURCE, 2, 9, now) == 2
+    assert list(ledger.scan()) == []
+    assert store.mark == Mark(SOURCE, 2, now)
+
+
+def test_a_store_counts_as_current_only_when_it_has_reached_the_end():
+    """Else a recovery that is broken off again and again would outlive the deletions it has not seen."""
+    ledger, store = followed()
+    ledger.restore({b"b": b"1"}, 7)
+    assert store.mark == Mark(SOURCE, 7, NOW)
+    ledger.followed(NOW + 60)
+    assert store.mark == Mark(SOURCE, 7, NOW + 60)
+    ledger.record(a_batch(), {b"b": b"2"}, [])
+    ledger.leave()
+    ledger.arrived(8, NOW + 120)
+    assert store.mark == Mark(SOURCE, 8, NOW + 120)
+
+
 keys = st.sampled_from([b"a", b"b", b"c"])
 changes = st.dictionaries(keys, st.none() | st.binary(min_size=1, max_size=2), max_size=3)
 steps = st.lists(changes | st.sampled_from(["leave", "arrived", "forget"]), max_size=25)
@@ -125,7 +174,8 @@ steps = st.lists(changes | st.sampled_from(["leave", "arrived", "forget"]), max_
 
 @given(steps)
 def test_a_ledger_reads_like_one_dictionary_whatever_happens_on_the_way(steps):
-    ledger = Ledger()
+    store = MemoryStore()
+    ledger = Ledger(store)
     seen, safe, left = {}, {}, None
     for step in steps:
         if isinstance(step, dict):
@@ -134,10 +184,10 @@ def test_a_ledger_reads_like_one_dictionary_whatever_happens_on_the_way(steps):
         elif step == "leave" and ledger.dirty:
             left = dict(ledger.leave().rows)
         elif step == "arrived" and ledger.busy:
-            ledger.arrived(1)
+            ledger.arrived(1, NOW)
             safe |= left
         elif step == "forget":
             ledger.forget()
             seen = dict(safe)
         assert dict(ledger.scan()) == {key: value for key, value in seen.items() if value is not None}
-        assert ledger.rows == {key: value for key, value in safe.items() if value is not None}
+        assert dict(store.scan()) == {key: value for key, value in safe.items() if value is not None}

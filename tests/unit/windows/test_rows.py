@@ -12,7 +12,7 @@ from schemas.messages import ToolCall
 from schemas.policies import Policy
 from streams.topics import TopicSettings
 from streams.windows import rows
-from streams.windows.rows import CHUNK_BYTES, SEPARATOR, chunk_key, head_key, is_head
+from streams.windows.rows import CHUNK_BYTES, CHUNKS, SEPARATOR, chunk_key, head_key, is_head
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, control, ended, message
 
@@ -164,17 +164,19 @@ def test_one_message_larger_than_a_row_stands_alone_in_its_chunk():
 def test_keys_of_heads_and_chunks_are_told_apart_whatever_the_conversation_is_called(name):
     assert is_head(head_key(name))
     assert not is_head(chunk_key(name, 7))
-    assert chunk_key(name, 7).startswith(head_key(name) + SEPARATOR)
+    assert chunk_key(name, 7).startswith(CHUNKS + head_key(name) + SEPARATOR)
 
 
-def test_every_window_of_a_partition_is_found_among_its_rows():
+def test_the_head_of_every_window_of_a_partition_is_found_among_its_rows():
     stored: dict[bytes, bytes] = {}
     for name in ("one", "two\x00", "three"):
         window = Window.opened(name, 2)
         window.add(replace(message(1), conversation_id=name), 1, 10, POLICY, NOW)
         stored |= {key: value for key, value in rows.save(window).items() if value is not None}
-    found = rows.load_all(stored.items(), stored.get)
-    assert sorted(window.head.scope.conversation_id for window in found) == ["one", "three", "two\x00"]
+    assert sorted(
+        head.scope.conversation_id
+        for head in rows.heads(lambda prefix: [row for row in stored.items() if row[0].startswith(prefix)])
+    ) == ["one", "three", "two\x00"]
 
 
 def cost_of_message(length: int) -> float:

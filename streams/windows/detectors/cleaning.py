@@ -1,0 +1,43 @@
+"""Makes a text easy to match: bounded, in lower case, words apart, a newline where a sentence ends."""
+
+from typing import Final
+
+INSPECTED_CHARS: Final = 2_000  # half of them from either end: a request stands before or behind what is pasted
+SENTENCE_ENDS: Final = ".!?;:¡¿\n\r"
+
+
+def _cleaned_byte(code: int) -> int:
+    char = chr(code)
+    if char in SENTENCE_ENDS:
+        return ord("\n")
+    if not (char.isalnum() or char == "_"):
+        return ord(" ")
+    lower = ord(char.lower())
+    return lower if lower < 256 else code
+
+
+TABLE: Final = bytes(_cleaned_byte(code) for code in range(256))
+
+
+def inspected(text: str) -> str:
+    """The part of a text that detectors read: all of it, or its start and its end."""
+    if len(text) <= INSPECTED_CHARS:
+        return text
+    return f"{text[: INSPECTED_CHARS // 2]}\n{text[-INSPECTED_CHARS // 2 :]}"
+
+
+def cleaned(text: str) -> str:
+    """Lower-case words of the Latin-1 alphabet, spaces and newlines, of the text's length.
+
+    Translating bytes costs a tenth of what lower-casing and a regular expression do. Letters of other scripts become
+    newlines: no rule is written in them.
+    """
+    if not text.isascii():
+        text = text.replace("’", "'").replace("œ", "o")
+    return text.encode("latin-1", "replace").translate(TABLE).decode("latin-1")
+
+
+def flattened(clean: str) -> str:
+    """Cleaned text with single spaces, none of them at a sentence's start or end, and a newline around it all."""
+    flat = f"\n{clean}\n".replace("   ", " ").replace("  ", " ")
+    return flat.replace("\n ", "\n").replace(" \n", "\n")

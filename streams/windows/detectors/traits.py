@@ -1,0 +1,45 @@
+"""What the detectors found in a message, as bits of one small integer: cheap to store, to decode and to score.
+
+Two more facts about a message, its age and its distance from the end, change with time and are therefore not among them.
+"""
+
+from typing import Final
+
+TOOL_CALL: Final = 1 << 0
+TOOL_RESULT: Final = 1 << 1
+DIRECTIVE: Final = 1 << 2
+ERROR: Final = 1 << 3
+CORRECTION: Final = 1 << 4
+CASUAL: Final = 1 << 5
+TASK_COMPLETE: Final = 1 << 6
+TASK_BEGINS: Final = 1 << 7
+
+NAMES: Final = {
+    TOOL_CALL: "tool_call",
+    TOOL_RESULT: "tool_result",
+    DIRECTIVE: "directive",
+    ERROR: "error",
+    CORRECTION: "correction",
+    CASUAL: "casual",
+    TASK_COMPLETE: "task_complete",
+    TASK_BEGINS: "task_begins",
+}
+
+REFERENCE: Final = 1 << 8  # one reference to an earlier message: the bits from here on are a count
+MOST_REFERENCES: Final = 7
+
+
+def references(traits: int) -> int:
+    """How many references to earlier messages were found, at most `MOST_REFERENCES`."""
+    return traits // REFERENCE
+
+
+def with_references(traits: int, count: int) -> int:
+    """The traits with their count of references replaced."""
+    return traits % REFERENCE + min(count, MOST_REFERENCES) * REFERENCE
+
+
+def names(traits: int) -> tuple[str, ...]:
+    """The traits in words, for people: `("directive", "reference")`."""
+    found = tuple(name for bit, name in NAMES.items() if traits & bit)
+    return (*found, "reference") if references(traits) else found
