@@ -18,12 +18,13 @@ from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
 from streams.windows.tokens import TokenCount
-from streams.windows.window import Window, merged
+from streams.windows.window import Window, learned
 
 log = logging.getLogger(__name__)
 
 STAGE = "windows"
 TOLD_AGAIN_AFTER_S = 10.0
+MATCHES_KEPT = 10_000
 SMALL = 65_536  # bytes of a record that cannot grow beyond any limit when it is written again
 
 Event = TypeVar("Event", Message, ConversationEnded, WindowControl)
@@ -49,6 +50,7 @@ class WindowAgent:
         self._logical = {names.physical(name): name for name in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL)}
         self._largest = names.max_message_bytes
         self._messages_topic = names.physical(topics.MESSAGES)
+        self._matched: dict[tuple[str | None, ...], Policy] = {}
         self._cache = WindowCache(app, self._policy)
 
     async def handle(self, batch: Batch) -> None:
@@ -81,7 +83,7 @@ class WindowAgent:
         for record, message in self._decoded(batch, Message, effects):
             window = self._cache.window(message.conversation_id, batch.partition)
             tokens = self._count_tokens(message.content)
-            policy = self._policies.match(merged(window.head.scope, Scope.of(message)))
+            policy = self._match(learned(window.head.scope, message))
             window.add(message, record.offset, tokens, policy, now)
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)
@@ -141,7 +143,17 @@ class WindowAgent:
         ]
 
     def _policy(self, window: Window) -> Policy:
-        return self._policies.match(window.head.scope)
+        return self._match(window.head.scope)
+
+    def _match(self, scope: Scope) -> Policy:
+        """The policy of a scope; each message asks, so answers are kept."""
+        key = (scope.tenant_id, scope.app_id, scope.agent_id, scope.mode)
+        policy = self._matched.get(key)
+        if policy is None:
+            if len(self._matched) >= MATCHES_KEPT:
+                self._matched.clear()
+            policy = self._matched[key] = self._policies.match(scope)
+        return policy
 
     def read_to(self, partition: int) -> int:
         """The offset up to which this agent has applied the messages partition, trailing control records included."""

@@ -41,6 +41,7 @@ log = logging.getLogger(__name__)
 
 TICK_S = 0.2
 SWEEP_S = 5.0
+REPORT_S = 60.0
 
 
 class Worker:
@@ -71,6 +72,7 @@ class Worker:
                     await app.start()
                 await self._until_ready(stop)
                 on_ready()
+                self._chores.append(asyncio.create_task(repeat("report", REPORT_S, self._report)))
                 await self._until_stopped(stop)
             finally:
                 on_stopping()
@@ -175,11 +177,17 @@ class Worker:
             if chore.done():
                 chore.result()
 
+    async def _report(self) -> None:
+        """What delivery has done so far, stage by stage."""
+        for app in self._apps:
+            log.info("%s delivered: %s", app.conf.id, app.told())
+
     async def _stop(self) -> None:
         for chore in self._chores:
             chore.cancel()
         await asyncio.gather(*self._chores, return_exceptions=True)
         stopped = await asyncio.gather(*(app.stop() for app in self._apps), return_exceptions=True)
+        await self._report()
         for app, outcome in zip(self._apps, stopped, strict=True):
             if isinstance(outcome, BaseException):
                 log.error("%s did not stop cleanly", app.conf.id, exc_info=outcome)

@@ -1,4 +1,4 @@
-"""JSON in and out: orjson for the bytes, msgspec for the shape. What fails says whether it was the bytes or the shape."""
+"""JSON in and out: msgspec where a shape is known, orjson for any JSON. What fails says whether it was bytes or shape."""
 
 from typing import Any, TypeVar
 
@@ -14,12 +14,21 @@ DEEPEST = 100  # levels; orjson reads 1,024 of them but writes only 254, and wha
 
 def encode(value: Any) -> bytes:
     """Compact UTF-8 JSON of a Struct, or of builtins; datetimes as RFC 3339."""
-    return orjson.dumps(msgspec.to_builtins(value))
+    return msgspec.json.encode(value)
 
 
 def decode(data: bytes | None, shape: type[T]) -> T:
     """Raises Rejected with reason `undecodable` (not JSON) or `invalid` (JSON of another shape, naming the place)."""
-    return shaped(parse(data), shape)
+    if data is None:
+        raise Rejected("undecodable", "the record has no value")
+    if data.count(b"[") + data.count(b"{") > DEEPEST:
+        return shaped(parse(data), shape)
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except msgspec.ValidationError as exc:
+        raise Rejected("invalid", f"not a {shape.__name__}: {exc}") from exc
+    except (msgspec.DecodeError, UnicodeDecodeError) as exc:
+        raise Rejected("undecodable", f"not JSON: {exc}") from exc
 
 
 def parse(data: bytes | None) -> Any:

@@ -15,7 +15,7 @@ FullText = Annotated[str, Meta(max_length=40_000)]
 Labels = Annotated[tuple[Identifier, ...], Meta(max_length=64)]
 
 
-class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One message of a slice; `position` is its offset in the conversation's messages partition."""
 
     message_id: Identifier

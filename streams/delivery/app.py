@@ -6,7 +6,9 @@ from collections.abc import Coroutine, Mapping
 from typing import Any
 
 import faust
+from msgspec import structs
 
+from schemas import codec
 from schemas.errors import Retryable
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.consumer import FencedTransport
@@ -71,6 +73,11 @@ class StageApp(faust.App):
             await self._consumer.end_epoch(1.0)
         if not self.rebalancing and not self.should_stop:
             self.tables.recovery.signal_recovery_start.set()
+
+    def told(self) -> str:
+        """The counters and the frontier's lag, as JSON."""
+        lag = self._consumer.frontier_lag if self._consumer is not None else 0
+        return codec.encode({**structs.asdict(self.counters), "frontier_lag": lag}).decode()
 
     async def settle(self) -> None:
         """Makes safe what was applied in the closing epoch."""

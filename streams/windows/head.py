@@ -7,7 +7,7 @@ from schemas.messages import Scope
 REMEMBERED_IDS = 64  # message ids kept after their messages left, so that a chat service's late retry is recognised
 
 
-class Chunk(Struct, array_like=True):
+class Chunk(Struct, array_like=True, gc=False):
     """A sealed row of messages: those one conversation got in one batch. `first` and `last` are positions."""
 
     first: int
@@ -15,7 +15,7 @@ class Chunk(Struct, array_like=True):
     count: int
 
 
-class Asked(Struct, array_like=True):
+class Asked(Struct, array_like=True, gc=False):
     """A slice that is on its way through the LLM stage; `due` is when it is asked for again (Unix seconds)."""
 
     request_id: str

@@ -22,6 +22,7 @@ CHUNK_BYTES = 262_144  # of one row at most, unless a single message is larger
 FOLDED = 8
 
 Rows = dict[bytes, bytes | None]
+Written = dict[int, list[bytes]]  # the encoded messages of chunks, by the chunk's first position
 Read = Callable[[bytes], bytes | None]
 
 
@@ -62,31 +63,34 @@ def save(window: Window) -> Rows:
     written, gone = _seal(window), {chunk.first for chunk in window.dropped}
     _fold(window, written, gone)
     window.fresh, window.dropped = [], []
-    chunks = [chunk for chunk in window.head.chunks if chunk.first in written]
-    rows: Rows = {chunk_key(conversation_id, chunk.first): codec.encode(_inside(window, chunk)) for chunk in chunks}
+    rows: Rows = {chunk_key(conversation_id, first): b"[%b]" % b",".join(parts) for first, parts in written.items()}
     rows[head_key(conversation_id)] = codec.encode(window.head)
-    return rows | {chunk_key(conversation_id, first): None for first in sorted(gone - written)}
+    for first in sorted(gone - written.keys()):
+        rows[chunk_key(conversation_id, first)] = None
+    return rows
 
 
-def _seal(window: Window) -> set[int]:
-    """Puts fresh messages into chunks at the end of the list; returns the first positions of those chunks."""
-    written: set[int] = set()
+def _seal(window: Window) -> Written:
+    """Puts fresh messages into chunks at the end of the list; returns what is to be written, by each chunk's first position."""
+    written: Written = {}
     size = CHUNK_BYTES
     for position in window.fresh:
         message = window.messages.get(position)
         if message is None:
             continue
-        size += len(codec.encode(message))
+        part = codec.encode(message)
+        size += len(part)
         if size > CHUNK_BYTES:
             window.head.chunks.append(Chunk(position, position, 0))
-            written.add(position)
-            size = len(codec.encode(message))
+            parts = written[position] = []
+            size = len(part)
+        parts.append(part)
         window.head.chunks[-1].last = position
         window.head.chunks[-1].count += 1
     return written
 
 
-def _fold(window: Window, written: set[int], gone: set[int]) -> None:
+def _fold(window: Window, written: Written, gone: set[int]) -> None:
     """Makes one chunk of the last eight whenever they are of a size or smaller, as a log-structured tree does.
 
     So the head lists a number of chunks that grows with the logarithm of the window's length, and a message is written
@@ -94,14 +98,15 @@ def _fold(window: Window, written: set[int], gone: set[int]) -> None:
     """
     chunks = window.head.chunks
     while len(tail := _tail(chunks)) >= FOLDED:
-        merged = Chunk(tail[0].first, tail[-1].last, sum(chunk.count for chunk in tail))
-        if len(codec.encode(_inside(window, merged))) > CHUNK_BYTES:
+        parts = [part for chunk in tail for part in written.get(chunk.first) or _parts(window, chunk)]
+        if sum(map(len, parts)) > CHUNK_BYTES:
             return
         del chunks[-len(tail) :]
-        chunks.append(merged)
-        written -= {chunk.first for chunk in tail}
-        gone |= {chunk.first for chunk in tail}
-        written.add(merged.first)
+        chunks.append(Chunk(tail[0].first, tail[-1].last, sum(chunk.count for chunk in tail)))
+        for chunk in tail:
+            written.pop(chunk.first, None)
+            gone.add(chunk.first)
+        written[tail[0].first] = parts
 
 
 def _tail(chunks: list[Chunk]) -> list[Chunk]:
@@ -114,8 +119,10 @@ def _level(chunk: Chunk) -> int:
     return (chunk.count.bit_length() - 1) // 3
 
 
-def _inside(window: Window, chunk: Chunk) -> list[SliceMessage]:
-    return [message for position, message in window.messages.items() if chunk.first <= position <= chunk.last]
+def _parts(window: Window, chunk: Chunk) -> list[bytes]:
+    """The encoded messages of a chunk, found from the end: it is the newest chunks that are folded."""
+    newest = takewhile(lambda item: item[0] >= chunk.first, reversed(window.messages.items()))
+    return [codec.encode(message) for position, message in newest if position <= chunk.last][::-1]
 
 
 def tombstone(window: Window) -> Rows:

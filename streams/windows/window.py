@@ -57,7 +57,7 @@ class Window:
         """Takes a message in; False when it, or its message_id, was there before. A late one arms the idle deadline."""
         if self.seen(topics.MESSAGES, offset) or message.message_id in self._ids:
             return False
-        self.head.scope = merged(self.head.scope, Scope.of(message))
+        self.head.scope = learned(self.head.scope, message)
         self.messages[offset] = slice_message(message, offset, tokens)
         self.fresh.append(offset)
         self._ids.add(message.message_id)
@@ -187,6 +187,19 @@ class Window:
     def expired(self, policy: Policy, now: float) -> bool:
         """Whether the window has been finished for so long that it may be forgotten altogether."""
         return self.finished and now >= self.head.touched_at + policy.grace_s
+
+
+def learned(known: Scope, message: Message) -> Scope:
+    """The conversation's scope after a message; nearly always what it was."""
+    if (
+        (known.user_id or not message.user_id)
+        and (known.app_id or not message.app_id)
+        and (known.tenant_id or not message.tenant_id)
+        and (known.agent_id or not message.agent_id)
+        and (known.mode or not message.mode)
+    ):
+        return known
+    return merged(known, Scope.of(message))
 
 
 def merged(known: Scope, told: Scope) -> Scope:
