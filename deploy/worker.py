@@ -1,6 +1,7 @@
 """The composition root of a worker: wires the stages it is asked to run, starts them, and stops them in order."""
 
 import asyncio
+import gc
 import logging
 import os
 import socket
@@ -71,6 +72,8 @@ class Worker:
                 for app in self._apps:
                     await app.start()
                 await self._until_ready(stop)
+                gc.collect()
+                gc.freeze()  # what was imported stays: going through it all again takes a fifth of a second each time
                 on_ready()
                 self._chores.append(asyncio.create_task(repeat("report", REPORT_S, self._report)))
                 await self._until_stopped(stop)
