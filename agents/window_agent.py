@@ -84,7 +84,7 @@ class WindowAgent:
             window = self._cache.window(message.conversation_id, batch.partition)
             tokens = self._count_tokens(message.content)
             policy = self._match(learned(window.head.scope, message))
-            window.add(message, record.offset, tokens, policy, now)
+            effects += self._requests(window.add(message, record.offset, tokens, policy, now))
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)
         for window in self._cache.ready(batch.partition, read_to, now):

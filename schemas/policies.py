@@ -3,7 +3,8 @@
 import re
 from fnmatch import fnmatchcase
 from hashlib import blake2b
-from typing import Annotated
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct
 
@@ -38,6 +39,40 @@ class Match(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
         )
 
 
+Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+
+
+class Schedule(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A time of day in a time zone, on some weekdays or on all. Raises ValueError for a time zone that is not known."""
+
+    at: Annotated[str, Meta(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+    weekdays: tuple[Weekday, ...] = ()
+    time_zone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        try:
+            ZoneInfo(self.time_zone)
+        except (KeyError, OSError, ValueError) as exc:
+            raise ValueError(f"time_zone {self.time_zone!r} is not known: name one like Europe/Lisbon") from exc
+
+
+class Triggers(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What asks for the extraction of what was said; whichever comes first. A flush by hand always does.
+
+    `on_end`: the conversation ended. `on_exchange`: the assistant answered the user. `after_tokens`: so many tokens wait.
+    `idle_s`: so long nothing was said. `age_s`: the oldest waiting message is so old. `schedule`: at its times. Whatever is
+    left is asked for once nothing was said for `abandoned_s`, so that every message is extracted in the end.
+    """
+
+    on_end: bool = True
+    on_exchange: bool = False
+    after_tokens: Annotated[int, Meta(ge=1)] | None = None
+    idle_s: Seconds | None = None
+    age_s: Seconds | None = None
+    schedule: Schedule | None = None
+    abandoned_s: Seconds = 86_400.0
+
+
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Settings of one kind of conversation. The first policy that matches a conversation's scope applies.
 
@@ -55,6 +90,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     max_text_chars: Annotated[int, Meta(ge=20)] = 200
     min_confidence: Fraction = 0.3
     merge_threshold: Fraction = 0.85
+    triggers: Triggers = Triggers()
     related_memories: Annotated[int, Meta(ge=0)] = 8
     slice_tokens: Annotated[int, Meta(ge=100)] = 8_000
     slice_bytes: Annotated[int, Meta(ge=1_000)] = 524_288

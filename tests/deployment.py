@@ -231,9 +231,7 @@ class Deployment:
             if b"\x00" not in record.key:
                 heads[record.key] = json.loads(record.value) if record.value is not None else {}
         return [
-            key.decode()
-            for key, head in heads.items()
-            if head.get("chunks") or head.get("asked") or head.get("held") or head.get("idle_due")
+            key.decode() for key, head in heads.items() if head.get("chunks") or head.get("asked") or head.get("held")
         ]
 
     async def settled(self, within_s: float = 120.0) -> None:

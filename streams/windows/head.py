@@ -37,7 +37,8 @@ class HeldEnd(Struct, array_like=True):
 class Head(Struct, omit_defaults=True):
     """`applied` holds, by logical topic, the offset after the last event applied; `cut_to` the position cut up to.
 
-    `extracted` are [first, last] ranges whose extraction is stored while their chunks still hold other messages.
+    `extracted` are [first, last] ranges whose extraction is stored while their chunks still hold other messages. When the
+    oldest message came in that waits to be asked for is `waiting_since`, when the newest came in `said_at` (Unix seconds).
     """
 
     scope: Scope
@@ -51,5 +52,6 @@ class Head(Struct, omit_defaults=True):
     ended: bool = False
     received: int = 0
     remembered: list[str] = field(default_factory=list)
-    idle_due: float | None = None
+    waiting_since: float = 0.0
+    said_at: float = 0.0
     touched_at: float = 0.0

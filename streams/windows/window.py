@@ -12,8 +12,9 @@ from schemas import topics
 from schemas.messages import ConversationEnded, Message, Scope
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest, SliceMessage, WindowControl
-from streams.windows import slices
+from streams.windows import slices, triggers
 from streams.windows.head import REMEMBERED_IDS, Asked, Chunk, Head, HeldEnd
+from streams.windows.triggers import Waiting
 
 Requests = list[ExtractionRequest]
 
@@ -41,6 +42,9 @@ class Window:
         self.fresh: list[int] = []
         self.dropped: list[Chunk] = []
         self._ids = {message.message_id for message in self.messages.values()} | set(head.remembered)
+        waiting = [message for position, message in self.messages.items() if position >= head.cut_to]
+        self._waiting_tokens = sum(message.tokens for message in waiting)
+        self._user_waits = any(message.role == "user" for message in waiting)
 
     @classmethod
     def opened(cls, conversation_id: str, partition: int) -> "Window":
@@ -53,19 +57,28 @@ class Window:
         self.head.applied[topic] = offset + 1
         return False
 
-    def add(self, message: Message, offset: int, tokens: int, policy: Policy, now: float) -> bool:
-        """Takes a message in; False when it, or its message_id, was there before. A late one arms the idle deadline."""
+    def add(self, message: Message, offset: int, tokens: int, policy: Policy, now: float) -> Requests:
+        """Takes a message in, unless it, or its message_id, was there before; asks for extraction when that triggers it."""
         if self.seen(topics.MESSAGES, offset) or message.message_id in self._ids:
-            return False
+            return []
         self.head.scope = learned(self.head.scope, message)
-        self.messages[offset] = slice_message(message, offset, tokens)
+        taken = self.messages[offset] = slice_message(message, offset, tokens)
         self.fresh.append(offset)
         self._ids.add(message.message_id)
         self.head.received += 1
-        self.head.touched_at = now
-        if self.head.ended:
-            self.head.idle_due = now + policy.late_idle_s
-        return True
+        self.head.touched_at = self.head.said_at = now
+        self.head.waiting_since = self.head.waiting_since or now
+        self._waiting_tokens += tokens
+        self._user_waits = self._user_waits or message.role == "user"
+        return self.cut(policy, now) if triggers.asked_by(taken, self._waiting, policy) else []
+
+    @property
+    def _waiting(self) -> Waiting:
+        return Waiting(self.head.waiting_since, self.head.said_at, self._waiting_tokens, self._user_waits)
+
+    def _due_at(self, policy: Policy) -> float | None:
+        """When time asks for what waits, if anything does."""
+        return triggers.due_at(self._waiting, self.head.ended, policy) if self.head.waiting_since else None
 
     def end(
         self, event: ConversationEnded, offset: int, log_end: int, read_to: int, policy: Policy, now: float
@@ -84,7 +97,7 @@ class Window:
             return []
         self.head.held = None
         self.head.ended = True
-        return self.cut(policy, now)
+        return self.cut(policy, now) if policy.triggers.on_end else []
 
     def _complete(self, held: HeldEnd) -> bool:
         last_is_there = held.last_message_id is None or held.last_message_id in self._ids
@@ -102,10 +115,10 @@ class Window:
         return []
 
     def due(self, read_to: int, policy: Policy, now: float) -> Requests:
-        """Whatever deadline has passed takes effect: held end, late messages, requests without an answer."""
+        """Whatever deadline has passed takes effect: held end, triggers by time, requests without an answer."""
         requests = self.release(read_to, policy, now)
-        if self.head.idle_due is not None and now >= self.head.idle_due:
-            self.head.idle_due = None
+        due_at = self._due_at(policy)
+        if due_at is not None and now >= due_at:
             requests += self.cut(policy, now)
         return requests + self._ask_again(policy, now)
 
@@ -120,6 +133,7 @@ class Window:
             due = now + policy.reask_after_s
             self.head.asked.append(Asked(asked.request_id, asked.first, asked.last, asked.attempt, due))
             self.head.cut_to = asked.last + 1
+        self.head.waiting_since, self._waiting_tokens, self._user_waits = 0.0, 0, False
         return requests
 
     def _ask_again(self, policy: Policy, now: float) -> Requests:
@@ -169,8 +183,8 @@ class Window:
         """What `due` waits for."""
         held = self.head.held
         times = [asked.due for asked in self.head.asked]
-        if self.head.idle_due is not None:
-            times.append(self.head.idle_due)
+        if (due_at := self._due_at(policy)) is not None:
+            times.append(due_at)
         if self.finished:
             times.append(self.head.touched_at + policy.grace_s)
         return Alarm(

@@ -1,0 +1,53 @@
+"""When what was said and not yet extracted is asked for: by what a message brings, and by time."""
+
+from datetime import UTC, datetime, time, timedelta
+from typing import NamedTuple
+from zoneinfo import ZoneInfo
+
+from schemas.policies import Policy, Schedule
+from schemas.requests import SliceMessage
+
+
+class Waiting(NamedTuple):
+    """What waits to be extracted: when its first and last message came in (Unix seconds), its tokens, whether a user spoke."""
+
+    since: float
+    until: float
+    tokens: int
+    has_user: bool
+
+
+def asked_by(message: SliceMessage, waiting: Waiting, policy: Policy) -> bool:
+    """Whether the arrival of a message, counted in `waiting`, asks for all that waits."""
+    triggers = policy.triggers
+    if triggers.on_exchange and message.role == "assistant" and not message.tool_calls and waiting.has_user:
+        return True
+    return triggers.after_tokens is not None and waiting.tokens >= triggers.after_tokens
+
+
+def due_at(waiting: Waiting, ended: bool, policy: Policy) -> float:
+    """When time asks for what waits, at the latest (Unix seconds). Whatever is set, that moment comes."""
+    triggers = policy.triggers
+    moments = [waiting.until + triggers.abandoned_s]
+    if ended:
+        moments.append(waiting.until + policy.late_idle_s)
+    if triggers.idle_s is not None:
+        moments.append(waiting.until + triggers.idle_s)
+    if triggers.age_s is not None:
+        moments.append(waiting.since + triggers.age_s)
+    if triggers.schedule is not None:
+        moments.append(next_run(triggers.schedule, waiting.since))
+    return min(moments)
+
+
+def next_run(schedule: Schedule, after: float) -> float:
+    """The schedule's first moment later than `after` (Unix seconds). An hour that a clock change skips or repeats runs once."""
+    zone = ZoneInfo(schedule.time_zone)
+    hour, minute = map(int, schedule.at.split(":"))
+    day = datetime.fromtimestamp(after, UTC).astimezone(zone).date()
+    for days in range(9):
+        moment = datetime.combine(day + timedelta(days=days), time(hour, minute), zone)
+        runs = not schedule.weekdays or moment.strftime("%a").lower() in schedule.weekdays
+        if runs and moment.timestamp() > after:
+            return moment.timestamp()
+    raise ValueError(f"{schedule} never runs")
