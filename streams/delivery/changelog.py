@@ -86,7 +86,15 @@ class KafkaChangelog:
 
     async def open(self, partitions: Iterable[int]) -> None:
         await self.close()
-        await asyncio.gather(*(self._take_over(partition) for partition in partitions))
+        taking_over = [asyncio.create_task(self._take_over(partition)) for partition in partitions]
+        try:
+            await asyncio.gather(*taking_over)
+        except BaseException:
+            # None may go on behind our back: it would fence the producer of the next attempt.
+            for task in taking_over:
+                task.cancel()
+            await asyncio.gather(*taking_over, return_exceptions=True)
+            raise
 
     async def _take_over(self, partition: int) -> None:
         """start() is InitProducerId: the broker aborts the old owner's open transaction and fences the old owner."""
@@ -104,7 +112,7 @@ class KafkaChangelog:
             async with asyncio.timeout(self._timeout_s):
                 await producer.start()
         except (KafkaError, TimeoutError, OSError) as exc:
-            await self._drop(partition)
+            await self._drop(partition, producer)
             raise Retryable(f"cannot take over partition {partition} of {self._topic}: {exc!r}") from exc
 
     async def commit(self, partition: int, checkpoint: Checkpoint) -> int:
@@ -203,10 +211,10 @@ class KafkaChangelog:
                 rows = {record.key: record.value for record in fetched.get(tp, ())}
                 restore(tp.partition, rows, positions[tp])
 
-    async def _drop(self, partition: int) -> None:
-        producer = self._producers.pop(partition, None)
-        if producer is not None:
-            await _discard(producer)
+    async def _drop(self, partition: int, producer: AIOKafkaProducer) -> None:
+        if self._producers.get(partition) is producer:
+            del self._producers[partition]
+        await _discard(producer)
 
     async def close(self) -> None:
         producers, self._producers = self._producers, {}

@@ -134,10 +134,15 @@ class Checkpointer:
     def _finished(self, partition: int, epoch: int, task: asyncio.Task[None]) -> None:
         del self._running[partition]
         self._progress.set()
-        error = None if task.cancelled() else task.exception()
+        held = self._fence.holds(epoch)
+        if task.cancelled():  # by us once the epoch is over; in an epoch that is not, by the client library
+            error: BaseException | None = (
+                Retryable(f"checkpoint of partition {partition} was cancelled") if held else None
+            )
+        else:
+            error = task.exception()
         if error is None:
             return
-        held = self._fence.holds(epoch)
         self._fence.shut()
         if held or not isinstance(error, Retryable):  # of several checkpoints in doubt the first one tells
             self._on_failure(error)

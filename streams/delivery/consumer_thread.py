@@ -5,32 +5,24 @@ here, so that where a read began is known exactly.
 """
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 import aiokafka
 from aiokafka.consumer.fetcher import READ_UNCOMMITTED, OffsetResetStrategy
-from aiokafka.errors import ConsumerStoppedError, KafkaError, LeaderNotAvailableError, for_code
+from aiokafka.errors import ConsumerStoppedError, CorruptRecordException, KafkaError, LeaderNotAvailableError, for_code
 from aiokafka.protocol.offset import OffsetRequest
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
+from streams.delivery import legible
 from streams.delivery.positions import Read
 
-SINGLE_PAUSE_S = 0.01
+log = logging.getLogger(__name__)
 
-
-class Unreadable(NamedTuple):
-    """Stands for a record that the client library cannot parse: agents find no value in it and dead-letter its position."""
-
-    topic: str
-    partition: int
-    offset: int
-    timestamp: int = 0
-    timestamp_type: int = 0
-    key: bytes | None = None
-    value: bytes | None = None
-    headers: tuple[tuple[str, bytes], ...] = ()
+RETRY_S = 0.1
 
 
 class FencedConsumerThread(driver.AIOKafkaConsumerThread):
@@ -41,7 +33,6 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         conf = self.app.conf
         self._assignor = self.app.assignor
         self._left_at: dict[Any, int] = {}
-        self._doubtful = False
         return aiokafka.AIOKafkaConsumer(
             client_id=conf.broker_client_id,
             group_id=conf.id,
@@ -75,15 +66,11 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         if consumer._closed or consumer._fetcher._closed:
             raise ConsumerStoppedError
         with consumer._subscription.fetch_context():
-            if self._doubtful:
-                return await self._read_singly(consumer, tps)
             try:
                 fetched = await consumer._fetcher.fetched_records(tps, timeout_s, consumer._max_poll_records)
-            except UnicodeDecodeError:
-                # A header's name that is not UTF-8 ends aiokafka's parser, with records drained and not handed out.
-                self._doubtful = True
-                self._seek_back(consumer, tps)
-                return {}
+            except (UnicodeDecodeError, CorruptRecordException):
+                # A header's name that is not UTF-8: the one from aiokafka's parser in C, the other from that in Python.
+                fetched = await self._fetched_legibly(consumer, tps)
         # Nothing may be awaited from here on: positions are as the drain left them.
         return {tp: read for tp in tps if (read := self._taken(consumer, tp, fetched.get(tp, []))) is not None}
 
@@ -94,25 +81,32 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         self._left_at[tp] = end
         return Read(start, end, records)
 
-    def _seek_back(self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP]) -> None:
-        for tp in tps & self._left_at.keys() & consumer.assignment():
-            consumer.seek(tp, self._left_at[tp])
+    async def _fetched_legibly(self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP]) -> dict[TP, list[Any]]:
+        """After a drain that failed: the records of the partition that failed it. Raises CorruptRecordException."""
+        # A drain goes through the partitions in this order and forgets those it is done with: the first one left failed.
+        failed = next(tp for tp in consumer._fetcher._records if tp in tps)
+        start = self._position(consumer, failed)
+        assert start is not None
+        self._seek_back(consumer, tps - {failed})
+        consumer.seek(failed, start)  # forgets the answer that was parsed up to the bad name
+        try:
+            found = await legible.fetch(consumer, failed, start)
+        except KafkaError as exc:
+            log.warning("%s[%d] could not be read again from %d: %r", failed.topic, failed.partition, start, exc)
+            consumer._client.force_metadata_update()
+            await asyncio.sleep(RETRY_S)
+            return {}
+        if self._position(consumer, failed) != start:
+            return {}  # sought or taken away meanwhile
+        records = list(islice(found, consumer._max_poll_records))
+        consumer.seek(failed, found.next_fetch_offset)
+        return {failed: records}
 
-    async def _read_singly(self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP]) -> dict[TP, Read]:
-        """Record by record, until the one that cannot be parsed is found: it is handed on as Unreadable and passed."""
-        await asyncio.sleep(SINGLE_PAUSE_S)  # the fetcher's own task needs a turn
-        reads = {}
-        for tp in tps:
-            try:
-                fetched = await consumer._fetcher.fetched_records({tp}, 0, 1)
-            except UnicodeDecodeError:
-                offset = self._left_at[tp]
-                consumer.seek(tp, offset + 1)
-                self._doubtful = False
-                fetched = {tp: [Unreadable(tp.topic, tp.partition, offset)]}
-            if (read := self._taken(consumer, tp, fetched.get(tp, []))) is not None:
-                reads[tp] = read
-        return reads
+    def _seek_back(self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP]) -> None:
+        """What was drained of these and is not handed out is to be fetched again."""
+        for tp in tps & self._left_at.keys():
+            if self._position(consumer, tp) not in (None, self._left_at[tp]):
+                consumer.seek(tp, self._left_at[tp])
 
     @staticmethod
     def _position(consumer: aiokafka.AIOKafkaConsumer, tp: TP) -> int | None:
@@ -132,7 +126,6 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         assigned = consumer.assignment()
         if not assigned >= positions.keys():
             return False
-        self._doubtful = False
         consumer.pause(*(tp for tp in assigned if tp in paused))
         for tp, offset in positions.items():
             consumer.seek(tp, offset)
