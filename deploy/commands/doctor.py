@@ -9,7 +9,7 @@ from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings
 from schemas.errors import MemstreamError
 from sinks.migrate import pending
-from streams.topics import partition_counts, problems, specs
+from streams.topics import changelog_problems, partition_counts, problems, specs
 
 
 class Finding(Struct, frozen=True):
@@ -63,7 +63,10 @@ async def broker(settings: Settings) -> str:
 async def topics(settings: Settings) -> str:
     wanted = specs(settings.topics())
     found = await partition_counts(settings.cluster().client(), wanted)
-    if wrong := problems(wanted, found):
+    wrong = problems(wanted, found)
+    if not wrong:
+        wrong = await changelog_problems(settings.cluster().client(), settings.topics().changelog)
+    if wrong:
         raise Unhealthy("; ".join(wrong))
     return f"{len(wanted)} topics, partitions as the settings say"
 
