@@ -25,7 +25,7 @@ def claimed(directory: Path) -> Iterator[Path]:
     with lock:
         remove_old_stores(slot)
         for other in directory.iterdir():
-            if other != slot and (theirs := locked(other)) is not None:
+            if other.name.isdecimal() and other != slot and (theirs := locked(other)) is not None:
                 with theirs:
                     remove_old_stores(other)
         yield slot
