@@ -129,27 +129,30 @@ class KafkaChangelog:
 
     async def _transaction(self, producer: AIOKafkaProducer, partition: int, checkpoint: Checkpoint) -> int:
         await producer.begin_transaction()
-        sent = await self._send_rows(producer, partition, checkpoint.rows)
-        sent += [await self._send(producer, effect) for effect in checkpoint.effects]
-        arrived = await asyncio.gather(*sent)
+        rows = await self._send_rows(producer, partition, checkpoint.rows)
+        effects = [await self._send(producer, effect) for effect in checkpoint.effects]
+        arrived = await asyncio.gather(*(arriving for arriving, _ in rows), *effects)
         offsets = {TopicPartition(topic, partition): end for topic, end in checkpoint.offsets().items()}
         await producer.send_offsets_to_transaction(offsets, self._group)
         await producer.commit_transaction()
-        return max((meta.offset + 1 for meta in arrived if meta.topic == self._topic), default=0)
+        # Of a record batch the broker tells the offset of the first record.
+        return max((told.offset + count for told, (_, count) in zip(arrived, rows, strict=False)), default=0)
 
-    async def _send_rows(self, producer: AIOKafkaProducer, partition: int, rows: Rows) -> list[Any]:
-        """Whole record batches: aiokafka's path for single records costs ten times as much."""
+    async def _send_rows(self, producer: AIOKafkaProducer, partition: int, rows: Rows) -> list[tuple[Any, int]]:
+        """Whole record batches, with the number of records: aiokafka's path for single records costs ten times as much."""
         sent = []
         batch = producer.create_batch()
         for key, value in rows.items():
             while batch.append(key=key, value=value, timestamp=None) is None:  # full
-                batch.close()
-                sent.append(await producer.send_batch(batch, self._topic, partition=partition))
+                sent.append(await self._send_batch(producer, partition, batch))
                 batch = producer.create_batch()
         if batch.record_count():
-            batch.close()
-            sent.append(await producer.send_batch(batch, self._topic, partition=partition))
+            sent.append(await self._send_batch(producer, partition, batch))
         return sent
+
+    async def _send_batch(self, producer: AIOKafkaProducer, partition: int, batch: Any) -> tuple[Any, int]:
+        batch.close()
+        return await producer.send_batch(batch, self._topic, partition=partition), batch.record_count()
 
     async def _send(self, producer: AIOKafkaProducer, effect: Outgoing) -> Any:
         return await producer.send(
