@@ -38,6 +38,5 @@ def cleaned(text: str) -> str:
 
 
 def flattened(clean: str) -> str:
-    """Cleaned text with single spaces, none of them at a sentence's start or end, and a newline around it all."""
-    flat = f"\n{clean}\n".replace("   ", " ").replace("  ", " ")
-    return flat.replace("\n ", "\n").replace(" \n", "\n")
+    """Cleaned text with single spaces, nearly everywhere, and a newline around it all."""
+    return f"\n{clean}\n".replace("  ", " ")

@@ -4,7 +4,13 @@ from typing import Final
 
 from streams.windows.detectors.rule import START, rule
 
-ASKING: Final = (START, "please ", "and ", "but ", "also ", "just ", "so ", "ok ", "then ")
+ASKING: Final = (START, "please ", "also ", "just ", "ok ", "then ")
+ADDED: Final = ("and ", "but ", "so ", "or ")
+COMMANDED: Final = (
+    r" (?:use|touch|write|change|delete|push|commit|send|share|mention|add|remove|say|ask|edit|call|include|show|return"
+    r"|put|run|answer|reply|make|merge|modify|rename|install|deploy|translate|repeat|invent|guess|assume)\b"
+)
+NOT_STATED: Final = r"(?!worry|know|think|mind|you|we|they|understand|have|like|forget about|bother|get me)\w"
 BITTEN: Final = (START, "bitte ", "und ", "aber ", "also ")
 PRIER: Final = (START, "plaît ", "et ", "mais ", "alors ", "donc ")
 PEDIR: Final = (START, "favor ", "y ", "pero ", "entonces ")
@@ -17,35 +23,52 @@ ENGLISH: Final = (
         after=(*ASKING, "should ", "must ", "you to ", "shall "),
         then=r" (?!mind\b|heard|been|had|was|knew|saw|thought|again\b|ever\b|really|learn(?:ed|t)|liked|got|did|seen)\w",
     ),
-    rule("must", unless=("i ", "he ", "she "), then=r"(?! (?:be (?:joking|kidding)|have (?:been|had)|say|admit)\b) \w"),
+    rule("always never", after=ADDED, then=COMMANDED),
+    rule(
+        "must",
+        unless=("i ", "he ", "she "),
+        then=r"(?! (?:have (?:been|had)|feel|say|admit|be (?:joking|kidding|very|so|really|quite|an?|tired|proud|happy))\b) \w",
+    ),
     rule("mustn", then=r" t\b"),
-    rule("don", after=ASKING, then=r" t (?!worry|know|think|mind|you|we|they|understand|have|forget about|bother)\w"),
-    rule("dont", after=ASKING, then=r" (?!worry|know|think|mind|you|we|they|understand|have|bother)\w"),
-    rule("do", after=ASKING, then=r" not (?!you|we|they)\w"),
-    rule("make", after=(*ASKING, "you ", "must "), then=r" sure (?!you re ok)\w"),
-    rule("ensure", after=(*ASKING, "must ", "should ")),
-    rule("remember", after=ASKING, then=r" (?:that|to|not|i|my|we|our)\b"),
+    rule("don+t", after=ASKING, then=f" {NOT_STATED}"),
+    rule("don+t", after=ADDED, then=rf"(?: ever)?{COMMANDED}"),
+    rule("dont", after=ASKING, then=f" {NOT_STATED}"),
+    rule("do+not", after=(*ASKING, *ADDED), then=rf"(?: ever)?{COMMANDED}"),
+    rule("make+sure", after=(*ASKING, *ADDED, "you ", "must "), then=r" (?!you re ok)\w"),
+    rule("ensure", after=(*ASKING, *ADDED, "must ", "should ")),
+    rule("remember", after=(*ASKING, *ADDED), then=r" (?:that|to|not|i|my|we|our)\b"),
     rule(
         "keep",
-        after=ASKING,
+        after=(*ASKING, *ADDED),
         then=r" (?:in mind\b|(?:your|all|the) (?:answers?|repl|respon|messages?|texts?|tone)|(?:it|them) (?:short|simple|brief))",
     ),
-    rule("avoid", after=(*ASKING, "should ", "must ", "to ")),
-    rule("only", after=ASKING, then=r" (?:use|answer|reply|respond|write|include|change|edit|touch|return|show|give|consider)\b"),
+    rule("avoid", after=(*ASKING, *ADDED, "should ", "must ")),
+    rule(
+        "only",
+        after=ASKING,
+        then=r" (?:use|answer|reply|respond|write|include|change|edit|touch|return|show|give|consider)\b",
+    ),
     rule("stick", after=ASKING, then=r" (?:to|with)\b"),
-    rule("now", after=("from ",), then=r" on\b"),
+    rule("from+now+on"),
     rule("circumstances", after=("under no ", "under any ")),
     rule("exceptions", after=("no ", "without ")),
-    rule("most", after=("at ",), unless=("look at ",)),
+    rule(
+        "at+most",
+        then=r"(?= ?\n| (?:\d|one|two|three|four|five|six|seven|eight|nine|ten|twenty|half|once|twice|an? )\b)",
+    ),
     rule("than", after=("no more ", "no longer ", "not more ", "no fewer ", "no less ", "not less ")),
     rule("exceed", after=("not ", "t ", "never ")),
-    rule("has have", unless=("i ", "we "), then=r" to (?:be|fit|stay|work|remain|run|support|return|contain|include|offer)\b"),
-    rule("need want", after=("i ",), then=r" you to\b"),
-    rule("should shall", then=r" (?:not|never|always|only) "),
-    rule("shouldn", unless=(START,), then=r" t\b"),
+    rule(
+        "has+to",
+        unless=("i ", "we "),
+        then=r" (?:be|fit|stay|work|remain|run|support|return|contain|include|offer)\b",
+    ),
+    rule("need+you+to want+you+to", after=("i ",)),
+    rule("should shall", unless=("i ", "we "), then=r" (?:not|never|always|only) "),
+    rule("shouldn", unless=(START, "i ", "we "), then=r" t\b"),
     rule("stay", after=("must ", "should ", "has to "), then=r" (?:below|under|within)\b"),
     rule("please", then=r" (?:use|avoid|stick|call me|answer in|reply in|respond in|write in)\b"),
-    rule("call", after=(*ASKING, "on "), then=r" me (?!back|later|tomorrow|when|at|on|if|a |an )\w"),
+    rule("call+me", after=(*ASKING, "on "), then=r" (?!back|later|tomorrow|when|at|on|if|a |an )\w"),
     rule("forbidden prohibited mandatory"),
     rule("allergic", then=r" to\b"),
     rule("deadline", then=r" (?:is|for)\b"),
@@ -60,8 +83,12 @@ GERMAN: Final = (
     rule("darf darfst dürfen", then=rf"(?: \w{{1,30}}){{0,3}} {LIMITED}"),
     rule("muss müssen", unless=("ich ", "er ", "sie ", "wir ", "man ", START), then=r" (?!ich|wir|man)\w"),
     rule("musst müsst", after=("du ", "ihr "), then=r" (?!wissen)\w"),
-    rule("verwende benutze nutze schreib schreibe antworte", after=BITTEN, then=rf"(?: \w{{1,30}}){{0,3}} (?:immer\b|{LIMITED})"),
-    rule("achte achtet achten", then=r"(?: bitte| sie)? darauf\b"),
+    rule(
+        "verwende benutze nutze schreib schreibe antworte",
+        after=BITTEN,
+        then=rf"(?: \w{{1,30}}){{0,3}} (?:immer\b|{LIMITED})",
+    ),
+    rule("achte achtet achten", then=r"(?: sie)?(?: bitte)? darauf\b"),
     rule("sicher", after=("stelle ", "stell ", "stellen sie ")),
     rule("daran", after=("denk ", "denke ", "denkt ", "denken sie ", "denk bitte ")),
     rule("vergiss", then=r" (?:bitte )?(?:nicht|nie)\b"),
@@ -70,7 +97,9 @@ GERMAN: Final = (
     rule("allergisch", then=r" (?:gegen|auf)\b"),
 )
 FRENCH: Final = (
-    rule("toujours", after=("réponds ", "répondez ", "écris ", "écrivez ", "utilise ", "utilisez ", "garde ", "parle ")),
+    rule(
+        "toujours", after=("réponds ", "répondez ", "écris ", "écrivez ", "utilise ", "utilisez ", "garde ", "parle ")
+    ),
     rule("n ne", after=PRIER, then=r" \w{1,30}(?: \w{1,30})? (?:jamais|pas|surtout|aucun|aucune)\b"),
     rule("faut", after=("ne ",), then=r" (?:surtout )?(?:pas|jamais)\b"),
     rule("faut", after=("il ",), then=r" que (?:tu|vous|le|la|les|l|tout|chaque)\b"),
@@ -91,7 +120,8 @@ SPANISH: Final = (
     rule(
         "no nunca",
         after=PEDIR,
-        then=r" (?:uses|borres|toques|escribas|digas|hagas|menciones|olvides|cambies|envíes|modifiques|elimines|pongas|incluyas)\b",
+        then=r" (?:uses|borres|toques|escribas|digas|hagas|menciones|olvides|cambies|envíes|modifiques|elimines|pongas"
+        r"|incluyas)\b",
     ),
     rule("nunca", after=("uses ", "use ", "borres ", "toques ")),
     rule("asegúrate asegurate asegúrese"),

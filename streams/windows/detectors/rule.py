@@ -1,31 +1,31 @@
-"""A rule: a trigger word, and what must stand right before and behind it for the word to mean what it seems to mean.
+"""A rule: a trigger, and what must stand right before and behind it for it to mean what it seems to mean.
 
-Rules are tried only where their word occurs, and look at a bounded stretch on either side, so that a text costs time in
-proportion to its length, whoever wrote it.
+Rules are tried only where their trigger occurs, at a bounded number of places, and look at a bounded stretch on either
+side, so that a text costs time in proportion to its length, whoever wrote it.
 """
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-START = "\n"  # cleaned text has a newline at its start and its end, and for each mark that ends a sentence
-END = r"(?=\n)"
-MOST_PLACES = 4  # of one word that are looked at
+START: Final = "\n"  # in flattened text a newline stands around it all and where a sentence ends
+END: Final = r"(?= ?\n)"
+MOST_PLACES: Final = 4  # of one trigger that are looked at
 
 
 class Rule(NamedTuple):
-    """`after`: one of these stands before the word (none: anything may); `unless`: none of these does.
+    """`after`: one of these stands before a trigger (none: anything may); `unless`: none of these does.
 
-    `then` matches what follows the word.
+    `then` matches what follows it, from the space behind it on.
     """
 
-    words: tuple[str, ...]
+    triggers: tuple[str, ...]
     after: tuple[str, ...]
     unless: tuple[str, ...]
     then: re.Pattern[str] | None
 
     def holds(self, text: str, start: int, end: int) -> bool:
-        """Whether the word at text[start:end] means what the rule looks for; `text` is flattened."""
+        """Whether the trigger at text[start:end] means what the rule looks for; `text` is flattened."""
         if self.unless and text.endswith(self.unless, 0, start):
             return False
         if self.after and not text.endswith(self.after, 0, start):
@@ -33,18 +33,27 @@ class Rule(NamedTuple):
         return self.then is None or self.then.match(text, end) is not None
 
 
-def rule(words: str, *, after: Iterable[str] = (), unless: Iterable[str] = (), then: str | None = None) -> Rule:
-    """A rule for each of the words; `then` is a regular expression without unbounded repetition."""
-    return Rule(tuple(words.split()), tuple(after), tuple(unless), re.compile(then) if then else None)
+def rule(triggers: str, *, after: Iterable[str] = (), unless: Iterable[str] = (), then: str | None = None) -> Rule:
+    """A rule for each of the triggers, words or phrases such as `do+not`.
+
+    `then` is a regular expression without unbounded repetition. A common word is best made part of a phrase.
+    """
+    phrases = tuple(trigger.replace("+", " ") for trigger in triggers.split())
+    return Rule(phrases, _spaced(after), _spaced(unless), re.compile(then) if then else None)
 
 
-def places(text: str, word: str) -> list[tuple[int, int]]:
-    """Where the word stands alone in flattened text: the first few [start, end) pairs."""
+def _spaced(endings: Iterable[str]) -> tuple[str, ...]:
+    """A sentence begins with or without a space behind its newline."""
+    return tuple(form for ending in endings for form in dict.fromkeys((ending, ending.replace(START, f"{START} "))))
+
+
+def places(text: str, trigger: str) -> list[tuple[int, int]]:
+    """Where the trigger stands in flattened text: the first few [start, end) pairs."""
     found: list[tuple[int, int]] = []
-    start = text.find(word)
+    start = text.find(trigger)
     while start >= 0 and len(found) < MOST_PLACES:
-        end = start + len(word)
+        end = start + len(trigger)
         if text[start - 1] in " \n" and text[end] in " \n":
             found.append((start, end))
-        start = text.find(word, end)
+        start = text.find(trigger, end)
     return found

@@ -1,0 +1,52 @@
+"""Turns counted tokens into billed ones: a ratio per model, learned from the usage that providers return."""
+
+from typing import Final
+
+from msgspec import Struct
+
+WEIGHT: Final = 0.05  # of one more request, once there were twenty: the mean of the last few dozen
+MESSAGE_TOKENS: Final = 3  # that frame each message, and as many once for the answer (OpenAI's published count)
+FEWEST_TOKENS: Final = 50  # of a request that teaches: in shorter ones the framing outweighs the text
+STEEPEST: Final = (
+    4.0  # ratio of one request that is believed: a bill for images or hidden thoughts says nothing of text
+)
+
+
+class Calibration(Struct, frozen=True, array_like=True):
+    """What is known of one model. `mean` is the moving average of billed to counted tokens, 0 before the first request."""
+
+    mean: float = 0.0
+    observed: int = 0
+
+    @property
+    def ratio(self) -> float:
+        """Billed tokens for each counted one, never below 1.0: a context rather has room left than overflows."""
+        return max(1.0, self.mean)
+
+
+UNCALIBRATED: Final = Calibration()
+
+
+def request_tokens(counted: int, messages: int) -> int:
+    """Counted tokens of a request: those of its texts, tools and all, and what frames its messages."""
+    return counted + MESSAGE_TOKENS * (messages + 1)
+
+
+def observe(calibration: Calibration, counted: int, billed: int, fixed: int = 0) -> Calibration:
+    """The calibration after one more request of `counted` tokens was billed as `billed` input tokens.
+
+    `fixed` is what the provider adds whatever the text, such as its prompt for tool use (`ModelLimits.tool_use`). Tokens
+    read from or written to a provider's cache count as billed. The first requests weigh alike, so that one request
+    already helps; later ones by `WEIGHT`, so that a model's change of tokenizer is followed.
+    """
+    if counted < FEWEST_TOKENS or billed <= fixed:
+        return calibration
+    ratio = min(STEEPEST, (billed - fixed) / counted)
+    observed = calibration.observed + 1
+    weight = max(WEIGHT, 1.0 / observed)
+    return Calibration(calibration.mean + weight * (ratio - calibration.mean), observed)
+
+
+def billed_tokens(calibration: Calibration, counted: int, fixed: int = 0) -> int:
+    """What a request of `counted` tokens will be billed, rounded."""
+    return round(counted * calibration.ratio) + fixed

@@ -1,0 +1,73 @@
+"""Which rules apply to whose messages, found by the words that occur."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from schemas.messages import Role
+from streams.windows.detectors import beginning, casual, completion, correction, directive, error, reference
+from streams.windows.detectors.rule import Rule, places
+from streams.windows.detectors.traits import (
+    CASUAL,
+    CORRECTION,
+    DIRECTIVE,
+    ERROR,
+    GRATEFUL,
+    REFERENCE,
+    TASK_BEGINS,
+    TASK_COMPLETE,
+    TASK_SWITCHES,
+    with_references,
+)
+
+Concerns = Iterable[tuple[int, tuple[Rule, ...]]]
+
+
+class Lexicon:
+    """The rules that apply to one role, by their triggers, and those by their longest word."""
+
+    def __init__(self, concerns: Concerns) -> None:
+        rules: dict[str, list[tuple[int, Rule]]] = {}
+        for trait, written in concerns:
+            for rule in written:
+                for trigger in rule.triggers:
+                    rules.setdefault(trigger, []).append((trait, rule))
+        self._rules = {trigger: tuple(written) for trigger, written in rules.items()}
+        self._triggers: dict[str, list[str]] = {}
+        for trigger in rules:
+            self._triggers.setdefault(max(trigger.split(), key=len), []).append(trigger)
+        self.words = frozenset(self._triggers)
+
+    def traits(self, words: Iterable[str], text: str) -> int:
+        """What the rules of these words find in flattened text."""
+        traits = 0
+        referred: list[int] = []
+        for word in words:
+            for trigger in self._triggers[word]:
+                for start, end in places(text, trigger):
+                    for trait, rule in self._rules[trigger]:
+                        if traits & trait == trait or not rule.holds(text, start, end):
+                            continue
+                        if trait == REFERENCE:
+                            referred.append(start)
+                        else:
+                            traits |= trait
+        return with_references(traits, reference.apart(referred)) if referred else traits
+
+
+_SAID: Final = (
+    (ERROR, error.RULES),
+    (CORRECTION, correction.RULES),
+    (REFERENCE, reference.RULES),
+    (TASK_COMPLETE, completion.RULES),
+)
+_TURNED: Final = ((TASK_BEGINS, beginning.BEGINS), (TASK_BEGINS | TASK_SWITCHES, beginning.SWITCHES))
+_ASKED: Final = (*_SAID, (DIRECTIVE, directive.RULES), *_TURNED)
+_SOCIAL: Final = ((CASUAL, casual.RULES), (GRATEFUL, casual.THANKS))
+
+SHORT: Final[dict[Role, Lexicon]] = {
+    "user": Lexicon((*_ASKED, *_SOCIAL)),
+    "assistant": Lexicon((*_SAID, *_SOCIAL)),
+    "tool": Lexicon(((ERROR, error.PROGRAMS),)),
+}
+# What is too long to be casual is spared the rules for it: their words are common.
+LONG: Final[dict[Role, Lexicon]] = {"user": Lexicon(_ASKED), "assistant": Lexicon(_SAID), "tool": SHORT["tool"]}

@@ -1,0 +1,44 @@
+"""Redundant messages: a text that a later message of the same role says again, such as a file read twice."""
+
+from collections.abc import Iterable
+from typing import Final, Protocol
+from zlib import crc32
+
+from streams.windows.detectors.cleaning import inspected
+
+SHORTEST_CHARS: Final = 24  # "yes" answers another question each time
+
+
+class Fingerprinted(Protocol):
+    """What redundancy needs to know of a message."""
+
+    @property
+    def role(self) -> str: ...
+    @property
+    def fingerprint(self) -> int: ...
+
+
+def fingerprint(text: str, clean: str) -> int:
+    """32 bits that equal texts share, whatever their case and punctuation; 0 for a short one.
+
+    `clean` is the cleaned form of what is inspected of `text`. A long text counts by its start, its end and its length.
+    Two texts of one window that differ are taken for equal with a probability below 1 in 10,000 (500 messages).
+    """
+    if len(text) < SHORTEST_CHARS:
+        return 0
+    if text.isascii():
+        return crc32(clean.encode("latin-1"), len(text)) or 1
+    return crc32(inspected(text).encode("utf-8", "surrogatepass"), len(text)) or 1
+
+
+def redundant(messages: Iterable[Fingerprinted]) -> set[int]:
+    """The places (from 0) of messages that a later one says again."""
+    latest: dict[tuple[str, int], int] = {}
+    repeated: set[int] = set()
+    for place, message in enumerate(messages):
+        if message.fingerprint:
+            said = (message.role, message.fingerprint)
+            if said in latest:
+                repeated.add(latest[said])
+            latest[said] = place
+    return repeated

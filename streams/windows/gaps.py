@@ -1,0 +1,80 @@
+"""Gaps: where messages left the context. They remember what left, also once the messages themselves are forgotten."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from streams.windows.turn import Turn
+
+MARKER_TOKENS: Final = 12  # at least what a marker without a summary counts, up to a billion messages
+
+
+class Gap(Struct, frozen=True, array_like=True):
+    """`count` messages of `tokens` tokens left the context, all those at positions from `first` to `last`.
+
+    A summary of them may stand in the marker; it takes `summary_tokens` tokens of the context.
+    """
+
+    first: int
+    last: int
+    count: int
+    tokens: int
+    summary: str = ""
+    summary_tokens: int = 0
+
+    @property
+    def marker(self) -> str:
+        """What stands in a context in their place: `... [15 messages removed] ...`."""
+        messages = "1 message" if self.count == 1 else f"{self.count} messages"
+        return f"... [{messages} removed: {self.summary}] ..." if self.summary else f"... [{messages} removed] ..."
+
+    @property
+    def marker_tokens(self) -> int:
+        """Counted tokens of the marker, rather too many."""
+        return MARKER_TOKENS + self.summary_tokens
+
+
+def of(turn: Turn) -> Gap:
+    """The gap that one message leaves."""
+    return Gap(turn.position, turn.position, 1, turn.tokens)
+
+
+def joined(left: Gap, right: Gap) -> Gap:
+    """Two gaps with no kept message between them, as one."""
+    return Gap(
+        min(left.first, right.first),
+        max(left.last, right.last),
+        left.count + right.count,
+        left.tokens + right.tokens,
+        " ".join(part for part in (left.summary, right.summary) if part),
+        left.summary_tokens + right.summary_tokens,
+    )
+
+
+def merged(gaps: Iterable[Gap], kept: Sequence[int]) -> tuple[Gap, ...]:
+    """Gaps in order, joined where no kept position lies between them; `kept` ascends."""
+    together: list[Gap] = []
+    for gap in sorted(gaps, key=lambda gap: gap.first):
+        if together and bisect_right(kept, together[-1].last) == bisect_right(kept, gap.first):
+            together[-1] = joined(together[-1], gap)
+        else:
+            together.append(gap)
+    return tuple(together)
+
+
+def holds(gaps: Sequence[Gap], position: int) -> bool:
+    """Whether the message at a position left the context; `gaps` are in order."""
+    at = bisect_right(gaps, position, key=lambda gap: gap.first)
+    return at > 0 and position <= gaps[at - 1].last
+
+
+def count(gaps: Iterable[Gap]) -> int:
+    """How many messages left the context in all."""
+    return sum(gap.count for gap in gaps)
+
+
+def summarised(gap: Gap, summary: str, tokens: int) -> Gap:
+    """The gap with a summary of what left, of so many tokens, in its marker."""
+    return Gap(gap.first, gap.last, gap.count, gap.tokens, summary, tokens)

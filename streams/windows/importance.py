@@ -1,0 +1,70 @@
+"""How important a message is, in [0, 1]. What its text says was found on arrival; its age and place are added here."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from streams.windows.detectors.redundancy import redundant
+from streams.windows.detectors.traits import (
+    CASUAL,
+    CORRECTION,
+    DIRECTIVE,
+    ERROR,
+    TASK_COMPLETE,
+    TOOL_CALL,
+    TOOL_RESULT,
+    references,
+)
+from streams.windows.turn import Turn
+
+# Tenths, so that sums are exact. All but the last of them are given by the product's requirements.
+BASE: Final = 5
+WEIGHTS: Final = {
+    TOOL_CALL: 3,
+    TOOL_RESULT: 2,
+    DIRECTIVE: 2,
+    ERROR: 3,
+    CORRECTION: 2,
+    CASUAL: -2,
+    TASK_COMPLETE: -3,
+}
+REFERENCE: Final = 1  # for each of them
+DAY: Final = -1  # for each whole day of age
+RECENCY: Final = ((5, 4), (10, 2), (20, 1))  # among the last so many messages: the highest that applies
+REDUNDANT: Final = -2  # said again by a later message; as much as what is casual
+
+IMPORTANT: Final = 0.9  # at least, of a message that its sender marked
+DAY_S: Final = 86_400.0
+
+
+def stated(traits: int) -> int:
+    """What the text contributes, in tenths, the base included; not clamped."""
+    return BASE + sum(weight for bit, weight in WEIGHTS.items() if traits & bit) + REFERENCE * references(traits)
+
+
+def recency(newer: int) -> int:
+    """What the place contributes, in tenths, to a message that `newer` messages follow."""
+    return next((boost for last, boost in RECENCY if newer < last), 0)
+
+
+def importance(turn: Turn, newer: int, now: float, repeated: bool = False) -> float:
+    """The score of a message that `newer` messages follow, at the time `now` (Unix seconds).
+
+    `repeated`: a later message says the same. System prompts score 1.0.
+    """
+    if turn.role == "system":
+        return 1.0
+    age = DAY * int(max(0.0, now - turn.timestamp) // DAY_S)
+    tenths = stated(turn.traits) + age + recency(newer) + (REDUNDANT if repeated else 0)
+    score = min(10, max(0, tenths)) / 10
+    return max(score, IMPORTANT) if turn.important else score
+
+
+def scores(turns: Sequence[Turn], now: float) -> list[float]:
+    """The scores of a window's messages, in their order. System messages do not count among the last ones."""
+    repeated = redundant(turns)
+    newer = sum(turn.role != "system" for turn in turns)
+    found: list[float] = []
+    for place, turn in enumerate(turns):
+        newer -= turn.role != "system"
+        found.append(importance(turn, newer, now, place in repeated))
+    return found

@@ -1,0 +1,66 @@
+"""In which order units leave a context.
+
+Completed tasks go before any part of the current one, whatever the strategy; what its sender marked important after
+those; an error and its correction last, the older first, so that no error outlives its correction. Within a rank the
+strategies differ.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+
+from streams.windows.settings import Strategy
+from streams.windows.units import Unit
+
+COMPLETED: Final = 0
+LASTING: Final = 1  # directives given in a completed task
+CURRENT: Final = 2
+FRAMING: Final = 3  # what the current task is about, and how it is to be done
+IMPORTANT: Final = 4
+CORRECTED: Final = 5
+
+PLACE_WEIGHT: Final = 0.3  # points of importance by which, with hybrid, the window's newest is ahead of its oldest
+
+Ranked = tuple[int, Unit]
+
+
+def ranked(units: Sequence[Unit], strategy: Strategy, current: int) -> list[Ranked]:
+    """Each unit with its rank; `current` is the number of the current task."""
+    opening = next((unit for unit in units if unit.segment == current), None)
+    return [(_rank(unit, strategy, current, unit is opening), unit) for unit in units]
+
+
+def _rank(unit: Unit, strategy: Strategy, current: int, opening: bool) -> int:
+    if unit.corrects:
+        return CORRECTED
+    if unit.important:
+        return IMPORTANT
+    if unit.segment != current:
+        return LASTING if unit.directive and strategy != "rolling_window" else COMPLETED
+    framing = unit.directive or (opening and not unit.casual)
+    return FRAMING if framing and strategy == "hybrid" else CURRENT
+
+
+def leaving(candidates: Sequence[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:
+    """The candidates in batches, first to leave first; a batch leaves whole. `size` is the window's, in messages.
+
+    With `hybrid` each completed task is one batch: half a task is of little use.
+    """
+    whole = [each for each in candidates if strategy == "hybrid" and each[0] == COMPLETED]
+    single = [each for each in candidates if strategy != "hybrid" or each[0] != COMPLETED]
+    tasks = groupby(sorted(whole, key=lambda each: (each[1].segment, each[1].places[0])), lambda each: each[1].segment)
+    batches = [list(task) for _, task in tasks]
+    keyed = sorted(((_key(each, strategy, size), each) for each in single), key=itemgetter(0))
+    return batches + [[each] for _, each in keyed]
+
+
+def _key(candidate: Ranked, strategy: Strategy, size: int) -> tuple[int, float, int]:
+    """Sorts by rank, then value, then age."""
+    rank, unit = candidate
+    place = unit.places[0]
+    if strategy == "rolling_window" or rank == CORRECTED:
+        return rank, 0.0, place
+    if strategy == "importance":
+        return rank, unit.score, place
+    return rank, unit.score + PLACE_WEIGHT * place / size, place

@@ -1,0 +1,131 @@
+"""Pruning: what of a conversation stays in context, and why. Values in, values out; no message's text is needed."""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from streams.windows import ordering, segments
+from streams.windows.accounting import Budget
+from streams.windows.decision import Cause, Decision, decided
+from streams.windows.gaps import Gap
+from streams.windows.importance import scores
+from streams.windows.ordering import Ranked
+from streams.windows.reasons import Reason
+from streams.windows.room import Room
+from streams.windows.turn import Turn
+from streams.windows.units import grouped
+
+KEPT: Final[dict[int, Reason]] = {
+    ordering.LASTING: "directive",
+    ordering.CURRENT: "current_task",
+    ordering.FRAMING: "framing",
+    ordering.IMPORTANT: "marked_important",
+    ordering.CORRECTED: "error_pair",
+}
+
+
+def prune(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause = "usage") -> Decision:
+    """Decides about the messages in context, given in order, and the gaps that earlier prunings left between them.
+
+    On usage nothing leaves below the warning level; above it whatever brings the window down to the target of its level,
+    and down to the most messages it may have. At a task's boundary the finished tasks leave besides, at a session's start
+    and by hand all but the current one, but for directives (not with `rolling_window`), corrected errors and what was
+    marked important; by hand the window is also brought down to the lower target. System messages and the most recent
+    ones never leave. Deciding again about what stayed removes nothing.
+    """
+    pruning = _Pruning(turns, gaps, budget, now, cause)
+    pruning.run()
+    return pruning.decision()
+
+
+def due(messages: int, tokens: int, budget: Budget) -> bool:
+    """Whether a decision on usage could remove anything, from counts that are at hand when a message arrives.
+
+    `messages` are those in context besides the system prompt, `tokens` the counted ones of context and markers.
+    """
+    return messages > budget.settings.max_messages or budget.level(tokens) != "ok"
+
+
+def clear(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget) -> Decision:
+    """Empties the context but for system messages."""
+    room = Room(turns, gaps)
+    level = budget.level(room.tokens)
+    reasons: dict[int, Reason] = {}
+    for place, turn in enumerate(turns):
+        reasons[place] = "system_prompt" if turn.role == "system" else "cleared"
+        if turn.role != "system":
+            room.remove(place)
+    return decided(turns, gaps, reasons, "cleared", level, room.tokens, True)
+
+
+class _Pruning:
+    """One decision in the making: `removed` has the reason of each place that leaves."""
+
+    def __init__(self, turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause) -> None:
+        settings = budget.settings
+        self._turns, self._gaps, self._budget, self._cause = turns, gaps, budget, cause
+        self._room = Room(turns, gaps)
+        self._level = budget.level(self._room.tokens)
+        self._target = budget.target("aggressive" if cause == "manual" else self._level)
+        self._current = turns[-1].segment if turns else 0
+        units = grouped(turns, scores(turns, now), settings.min_recent)
+        self._ranked = ordering.ranked(units, settings.strategy, self._current)
+        self._removed: dict[int, Reason] = {}
+
+    def run(self) -> None:
+        free = [each for each in self._ranked if not each[1].protected]
+        finished = self._finished()
+        self._take([each for each in free if each[0] == ordering.COMPLETED and each[1].segment in finished])
+        if self._fits():
+            return
+        rest = [each for each in free if each[1].places[0] not in self._removed]
+        for batch in ordering.leaving(rest, self._budget.settings.strategy, len(self._turns)):
+            self._take(batch)
+            if self._fits():
+                return
+
+    def _finished(self) -> frozenset[int]:
+        """The tasks that leave whole whatever the usage."""
+        if self._cause in ("session_start", "manual"):
+            return frozenset(turn.segment for turn in self._turns) - {self._current}
+        if self._cause != "boundary":
+            return frozenset()
+        traits: dict[int, int] = {}
+        for turn in self._turns:
+            traits[turn.segment] = traits.get(turn.segment, 0) | turn.traits
+        return segments.finished(traits, self._current)
+
+    def _take(self, batch: Iterable[Ranked]) -> None:
+        for rank, unit in batch:
+            for place in unit.places:
+                self._room.remove(place)
+                self._removed[place] = self._why(rank)
+
+    def _why(self, rank: int) -> Reason:
+        if rank >= ordering.IMPORTANT:
+            return "last_resort"
+        if rank == ordering.COMPLETED:
+            return "completed_task"
+        return "oldest" if self._budget.settings.strategy == "rolling_window" else "least_important"
+
+    def _fits(self) -> bool:
+        """Whether enough has left: for a window below the warning level as long as it stays there."""
+        room, budget = self._room, self._budget
+        if room.messages > budget.settings.max_messages or budget.billed(room.tokens) > self._target:
+            return False
+        return self._level != "ok" or budget.level(room.tokens) == "ok"
+
+    def decision(self) -> Decision:
+        reasons = self._stayed() | self._removed
+        tokens = self._room.tokens
+        return decided(self._turns, self._gaps, reasons, self._cause, self._level, tokens, self._fits())
+
+    def _stayed(self) -> dict[int, Reason]:
+        reasons: dict[int, Reason] = {}
+        for place, turn in enumerate(self._turns):
+            reasons[place] = "system_prompt" if turn.role == "system" else "recent"
+        recent = {place for place, reason in reasons.items() if reason == "recent"}
+        recent = set(sorted(recent)[-self._budget.settings.min_recent :])
+        for rank, unit in self._ranked:
+            kept: Reason = "with_recent" if unit.protected else KEPT.get(rank, "fits")
+            reasons |= {place: kept for place in unit.places if place not in recent}
+        return reasons

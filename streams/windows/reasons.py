@@ -1,0 +1,50 @@
+"""Why a message stayed in context, or left it, in one word for programs and one sentence for people."""
+
+from typing import Final, Literal
+
+Reason = Literal[
+    "system_prompt",
+    "recent",
+    "with_recent",
+    "error_pair",
+    "marked_important",
+    "directive",
+    "framing",
+    "current_task",
+    "fits",
+    "completed_task",
+    "oldest",
+    "least_important",
+    "last_resort",
+    "cleared",
+]
+
+SENTENCES: Final[dict[Reason, str]] = {
+    "system_prompt": "The system prompt always stays.",
+    "recent": "It is one of the most recent messages, which always stay.",
+    "with_recent": "It belongs together with one of the most recent messages.",
+    "error_pair": "It is an error or its correction, which are kept longest.",
+    "marked_important": "Its sender marked it important.",
+    "directive": "It says how things are to be done from now on.",
+    "framing": "It says what the current task is about, or how it is to be done.",
+    "current_task": "It belongs to the current task, and there was room.",
+    "fits": "There was room.",
+    "completed_task": "It belonged to a completed task.",
+    "oldest": "It was the oldest that could leave.",
+    "least_important": "It was the least important that could leave.",
+    "last_resort": "It would have stayed, had anything else been left to remove.",
+    "cleared": "The conversation was cleared by hand.",
+}
+STAYED: Final[frozenset[Reason]] = frozenset(
+    (
+        "system_prompt",
+        "recent",
+        "with_recent",
+        "error_pair",
+        "marked_important",
+        "directive",
+        "framing",
+        "current_task",
+        "fits",
+    )
+)

@@ -1,0 +1,68 @@
+"""The settings of a token window, with the defaults and bounds of each."""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+Strategy = Literal["rolling_window", "importance", "hybrid"]
+
+MAX_TOKENS_SHARE: Final = 0.80  # of the model's context, where `max_tokens` is not set
+
+
+class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """How much of a conversation stays in context.
+
+    A context holds at most `max_messages` messages besides the system prompt, and `max_tokens` tokens, as billed; None
+    means 80 % of the model's context. The last `min_recent` messages are never pruned. Usage is a share of the model's
+    context: from `warning_at` on a window is pruned down to `warning_target`, from `aggressive_at` on to
+    `aggressive_target`. A pause of `task_gap_s` before a user's message ends a task. `context_tokens` is the size of the
+    model's context where the table of models is wrong or silent. Raises ValueError for settings that contradict each other.
+    """
+
+    strategy: Strategy = "hybrid"
+    max_messages: int = 50
+    max_tokens: int | None = None
+    min_recent: int = 10
+    warning_at: float = 0.80
+    aggressive_at: float = 0.90
+    warning_target: float = 0.70
+    aggressive_target: float = 0.60
+    task_gap_s: float = 3_600.0
+    prune_at_boundary: bool = True
+    prune_at_session_start: bool = True
+    context_tokens: int | None = None
+
+    def __post_init__(self) -> None:
+        _require(self.min_recent >= 1, "min_recent", self.min_recent, "at least 1: the current message is always kept")
+        at_least = f"at least min_recent ({self.min_recent}): raise it, or lower min_recent"
+        _require(self.max_messages >= self.min_recent, "max_messages", self.max_messages, at_least)
+        _require(self.task_gap_s > 0, "task_gap_s", self.task_gap_s, "above 0 seconds")
+        _require_tokens("context_tokens", self.context_tokens)
+        _require_tokens("max_tokens", self.max_tokens)
+        if self.context_tokens is not None and self.max_tokens is not None:
+            limit = f"at most context_tokens ({self.context_tokens}): lower it, or raise context_tokens"
+            _require(self.max_tokens <= self.context_tokens, "max_tokens", self.max_tokens, limit)
+        _require_shares(self)
+
+
+def _require_shares(settings: WindowSettings) -> None:
+    falling = (
+        ("aggressive_at", settings.aggressive_at, "1.0", 1.0),
+        ("warning_at", settings.warning_at, "aggressive_at", settings.aggressive_at),
+        ("warning_target", settings.warning_target, "warning_at", settings.warning_at),
+        ("aggressive_target", settings.aggressive_target, "warning_target", settings.warning_target),
+    )
+    for name, value, above, limit in falling:
+        _require(value > 0.0, name, value, "above 0.0, a share of the model's context")
+        if name in ("warning_at", "warning_target"):
+            _require(value < limit, name, value, f"below {above} ({limit}): lower it")
+        _require(value <= limit, name, value, f"at most {above} ({limit}): lower it")
+
+
+def _require_tokens(name: str, value: int | None) -> None:
+    _require(value is None or value >= 1, name, value, "at least 1 token; leave it out for the model's own")
+
+
+def _require(holds: bool, name: str, value: object, rule: str) -> None:
+    if not holds:
+        raise ValueError(f"{name} is {value} and must be {rule}")

@@ -1,0 +1,91 @@
+"""What people want to know of a window: how much is in context, how full it is, what left and how that is decided."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from schemas.messages import Role
+from streams.windows import gaps as gaps_
+from streams.windows.accounting import Account, Budget, Level, used_tokens
+from streams.windows.decision import Cause
+from streams.windows.gaps import Gap
+from streams.windows.settings import Strategy, WindowSettings
+from streams.windows.turn import Turn
+
+STRATEGIES: Final[dict[Strategy, str]] = {
+    "rolling_window": "The oldest messages leave first.",
+    "importance": "The least important messages leave first, the oldest among equals.",
+    "hybrid": "Completed tasks leave whole; of the current one the old and unimportant messages leave first.",
+}
+
+
+class LastPrune(Struct, frozen=True, array_like=True):
+    """When messages left last (Unix seconds), why, and how many."""
+
+    at: float
+    cause: Cause
+    removed: int
+
+
+class Statistics(Struct, frozen=True):
+    """Counts of messages and billed tokens; `percent_used` is of the model's context. Times are Unix seconds."""
+
+    total_messages: int
+    messages_in_context: int
+    pruned_messages: int
+    total_tokens: int
+    tokens_by_role: dict[Role, int]
+    pruned_tokens: int
+    token_limit: int
+    context_tokens: int
+    percent_used: float
+    level: Level
+    oldest_message_at: float | None
+    last_prune: LastPrune | None
+    strategy: Strategy
+    explanation: str
+
+
+def statistics(
+    turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, last_prune: LastPrune | None = None
+) -> Statistics:
+    """The figures of a window: `turns` are its messages in context, in order, `gaps` what left."""
+    account = Account.of(turns)
+    used, pruned = used_tokens(turns, gaps), gaps_.count(gaps)
+    return Statistics(
+        total_messages=len(turns) + pruned,
+        messages_in_context=len(turns),
+        pruned_messages=pruned,
+        total_tokens=budget.billed(used),
+        tokens_by_role={role: budget.billed(tokens) for role, tokens in account.tokens.items()},
+        pruned_tokens=budget.billed(sum(gap.tokens for gap in gaps)),
+        token_limit=budget.max_tokens,
+        context_tokens=budget.size,
+        percent_used=round(100 * budget.share(used), 1),
+        level=budget.level(used),
+        oldest_message_at=next((turn.timestamp for turn in turns if turn.role != "system"), None),
+        last_prune=last_prune,
+        strategy=budget.settings.strategy,
+        explanation=explanation(budget.settings),
+    )
+
+
+def explanation(settings: WindowSettings) -> str:
+    """How the settings decide, in words."""
+    return (
+        f"{STRATEGIES[settings.strategy]} The system prompt and the last {settings.min_recent} messages always stay; "
+        "questions stay with their answers, tool calls with their results, and corrected errors are kept longest. "
+        f"Messages leave once there are more than {settings.max_messages}, or once {settings.warning_at:.0%} of the "
+        f"model's context is used, until {settings.warning_target:.0%} is; from {settings.aggressive_at:.0%} on until "
+        f"{settings.aggressive_target:.0%} is. A marker stands where they were."
+    )
+
+
+def headline(found: Statistics, now: float) -> str:
+    """One line for a panel: `35 messages (10 pruned 15 min ago), 42.0% of the context used`."""
+    pruned = ""
+    if found.last_prune is not None:
+        minutes = max(0, round((now - found.last_prune.at) / 60))
+        pruned = f" ({found.last_prune.removed} pruned {minutes} min ago)"
+    return f"{found.messages_in_context} messages{pruned}, {found.percent_used}% of the context used"

@@ -1,0 +1,25 @@
+"""What the rules of a window need to know of a message: everything but its text."""
+
+from msgspec import Struct
+
+from schemas.messages import Role
+
+
+class Turn(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message without its content. Turns stand in the order of their positions.
+
+    `timestamp` is in Unix seconds; `traits` and `fingerprint` are what the detectors found on arrival; `segment` is the
+    number of the task it belongs to; `calls` are the ids of the tool calls it makes, `answers` that of the call it answers.
+    """
+
+    position: int
+    message_id: str
+    role: Role
+    timestamp: float
+    tokens: int
+    traits: int = 0
+    fingerprint: int = 0
+    segment: int = 0
+    important: bool = False
+    calls: tuple[str, ...] = ()
+    answers: str | None = None

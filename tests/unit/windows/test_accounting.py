@@ -1,0 +1,84 @@
+"""Tokens are accounted for by role, and held against the model's size."""
+
+import pytest
+from hypothesis import given
+
+from streams.windows.accounting import Account, Budget, cumulative, used_tokens
+from streams.windows.calibration import Calibration
+from streams.windows.gaps import MARKER_TOKENS, Gap
+from streams.windows.settings import WindowSettings
+from tests.fakes.turns import budget, budgets, exchanges, turn, windows
+
+
+def test_messages_and_tokens_are_counted_by_role_and_taken_back():
+    account = Account.of([turn(0, "system", 40), *exchanges(3, 1, 10), turn(7, "tool", 5)])
+    assert account.tokens == {"system": 40, "user": 30, "assistant": 30, "tool": 5}
+    assert account.messages == {"system": 1, "user": 3, "assistant": 3, "tool": 1}
+    account.remove("user", 10)
+    assert (account.total_messages, account.total_tokens) == (7, 95)
+
+
+def test_tokens_add_up_message_by_message():
+    assert cumulative(exchanges(2, tokens=7)) == [7, 14, 21, 28]
+    assert cumulative([]) == []
+
+
+def test_markers_use_tokens_too():
+    assert (
+        used_tokens(exchanges(1, tokens=7), [Gap(0, 3, 4, 99), Gap(5, 5, 1, 9, "Oslo.", 3)])
+        == 14 + 2 * MARKER_TOKENS + 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("used", "level", "target"),
+    [
+        (0, "ok", float("inf")),
+        (799, "ok", float("inf")),
+        (800, "warning", 700),
+        (899, "warning", 700),
+        (900, "aggressive", 600),
+    ],
+)
+def test_levels_and_targets_are_shares_of_the_models_size(used, level, target):
+    assert budget(1_000).level(used) == level
+    assert budget(1_000).target(level) == pytest.approx(target)
+
+
+def test_a_context_holds_four_fifths_of_the_models_size_unless_a_setting_says_otherwise():
+    assert budget(1_000).max_tokens == 800
+    assert budget(1_000, max_tokens=950).max_tokens == 950
+    assert budget(1_000, max_tokens=5_000).max_tokens == 1_000
+    assert Budget.of(WindowSettings(context_tokens=500), 1_000).size == 500
+
+
+def test_a_lower_limit_lowers_the_points_of_pruning_and_their_targets():
+    lower = budget(1_000, max_tokens=400)
+    assert [lower.level(used) for used in (399, 400, 450)] == ["ok", "warning", "aggressive"]
+    assert (lower.target("warning"), lower.target("aggressive")) == (pytest.approx(350), pytest.approx(300))
+    assert lower.share(400) == 0.4
+
+
+def test_a_request_may_ask_for_less_and_never_gets_more():
+    assert budget(1_000).within(300).max_tokens == 300
+    assert budget(1_000).within(5_000) == budget(1_000)
+
+
+def test_counted_tokens_are_compared_as_billed():
+    billed = Budget.of(WindowSettings(), 1_000, Calibration(1.25, 9))
+    assert billed.billed(640) == 800
+    assert [billed.level(used) for used in (639, 640)] == ["ok", "warning"]
+
+
+@given(budgets())
+def test_what_is_below_the_warning_level_is_within_the_limit_and_targets_are_below_it(budget):
+    assert budget.level(10**9) == "aggressive"
+    assert budget.target("aggressive") <= budget.target("warning") <= budget.max_tokens <= budget.size
+    for used in range(0, 4_000, 37):
+        assert budget.level(used) != "ok" or budget.billed(used) <= budget.max_tokens
+        assert budget.level(used) == "ok" or budget.billed(used) > budget.target("warning")
+
+
+@given(windows())
+def test_an_account_sums_to_the_last_of_the_cumulative_counts(turns):
+    assert Account.of(turns).total_tokens == (cumulative(turns) or [0])[-1] == used_tokens(turns)

@@ -1,0 +1,56 @@
+"""Marks of a completed task are told from questions about it and from what is not complete."""
+
+import pytest
+
+from streams.windows.detectors.detect import detect
+from streams.windows.detectors.traits import TASK_COMPLETE
+
+
+def completes(text: str, role: str = "assistant") -> bool:
+    return bool(detect(role, text).traits & TASK_COMPLETE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Task complete.",
+        "Done.",
+        "All done!",
+        "I've successfully renamed the module.",
+        "The migration is finished.",
+        "That fixed it.",
+        "It works now, thank you!",
+        "Erledigt.",
+        "Alles erledigt!",
+        "Die Aufgabe ist abgeschlossen.",
+        "C'est fait.",
+        "C'est réglé.",
+        "Listo.",
+        "Ya está.",
+    ],
+)
+def test_a_completed_task_is_marked(text):
+    assert completes(text) and completes(text, "user")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is not complete.",
+        "Are you done?",
+        "When it is done, tell me.",
+        "What's done is done, they say, and we go on.",
+        "That does not work.",
+        "Ist das fertig, wenn ich komme?",
+        "Noch nicht fertig.",
+        "C'est fait à la main.",
+        "¿Estás listo para salir?",
+        "Almost done.",
+    ],
+)
+def test_what_is_not_complete_is_not(text):
+    assert not completes(text)
+
+
+def test_a_tool_completes_no_task():
+    assert not completes("Done.", "tool")

@@ -1,0 +1,68 @@
+"""Corrections and clarifications are told from agreement and from talk about right and wrong."""
+
+import pytest
+
+from streams.windows.detectors.detect import detect
+from streams.windows.detectors.traits import CORRECTION
+
+
+def corrects(text: str, role: str = "user") -> bool:
+    return bool(detect(role, text).traits & CORRECTION)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That's wrong.",
+        "No, that's not it.",
+        "No, I meant the other one.",
+        "Actually, it's on the 5th.",
+        "I said Thursday, not Tuesday.",
+        "That is not what I asked.",
+        "You misread the table.",
+        "You used the wrong file.",
+        "My mistake, it is 40.",
+        "Just to clarify: only the first page counts.",
+        "Correction: 12, not 21.",
+        "Das ist falsch.",
+        "Nein, ich meinte den anderen.",
+        "Das stimmt so nicht.",
+        "Ich habe mich vertippt.",
+        "C'est faux.",
+        "Je voulais dire mardi.",
+        "Ce n'est pas ce que j'ai demandé.",
+        "Me equivoqué de fecha.",
+        "Quise decir el lunes.",
+        "Eso no es lo que pedí.",
+    ],
+)
+def test_a_correction_is_found(text):
+    assert corrects(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "That's right.",
+        "No problem.",
+        "No, thanks.",
+        "No, it's fine as it is.",
+        "Is it wrong to lie?",
+        "Actually I like it.",
+        "What did you mean?",
+        "Nein danke.",
+        "Das ist richtig.",
+        "Il faut faire attention.",
+        "No, gracias.",
+        "No tengo coche.",
+        "Está bien.",
+    ],
+)
+def test_what_only_sounds_like_one_is_not(text):
+    assert not corrects(text)
+
+
+def test_an_assistant_corrects_itself():
+    assert corrects("You're right, I made an arithmetic error there.", "assistant")
+    assert corrects("I apologize for the confusion. It is 12.", "assistant")
+    assert not corrects("You're right, the sea is beautiful.", "assistant")

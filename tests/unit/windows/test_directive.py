@@ -1,0 +1,79 @@
+"""Directives: how a user wants things done from now on is told from what merely sounds like it."""
+
+import pytest
+
+from streams.windows.detectors.detect import detect
+from streams.windows.detectors.traits import DIRECTIVE
+
+
+def directs(text: str, role: str = "user") -> bool:
+    return bool(detect(role, text).traits & DIRECTIVE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Always use metric units.",
+        "Please never mention the price to the customer.",
+        "The export must not contain any names.",
+        "don't touch the config",
+        "Use the old style, but don\N{RIGHT SINGLE QUOTATION MARK}t change the public API.",
+        "Do not merge this before Friday.",
+        "Answer in Dutch from now on, please.",
+        "Make sure that the tests still run on Windows.",
+        "Remember that my son has coeliac disease.",
+        "Keep it short.",
+        "no more than five slides",
+        "I'm allergic to penicillin.",
+        "Bitte verwende nur die neuen Vorlagen.",
+        "Auf keinen Fall darf der Kunde das sehen.",
+        "Achten Sie bitte darauf, dass nichts fehlt.",
+        "Stell sicher, dass die Anlage dabei ist.",
+        "N'oublie pas de citer les sources.",
+        "Il ne faut jamais donner mon adresse.",
+        "Assurez-vous que tout est en français.",
+        "Désormais, tutoie-moi.",
+        "Nunca borres los archivos originales.",
+        "El texto debe tener menos de 300 palabras.",
+        "A partir de ahora escribe en inglés.",
+    ],
+)
+def test_a_directive_or_constraint_is_found(text):
+    assert directs(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I always have coffee in the morning.",
+        "I have never been to Rome.",
+        "Never mind.",
+        "You must be very tired after that trip.",
+        "I must say I liked it.",
+        "I don't know.",
+        "I like the sea but don't like the sand.",
+        "Don't worry about it.",
+        "They do not have a dog.",
+        "Do you remember the film?",
+        "I keep a diary.",
+        "I shouldn't eat so much chocolate.",
+        "What happens at most companies is different.",
+        "Ich trinke immer Tee.",
+        "Ich muss morgen früh raus.",
+        "Das war noch nie so.",
+        "On ne sait jamais.",
+        "Je ne fume pas.",
+        "Siempre llueve en abril.",
+        "No tengo tiempo hoy.",
+        "Si deve vivere.",
+        "Het mag best.",
+        "",
+    ],
+)
+def test_what_only_sounds_like_one_is_not(text):
+    assert not directs(text)
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool", "system"])
+def test_only_users_direct(role):
+    assert not directs("Always use metric units.", role)

@@ -1,0 +1,93 @@
+"""Errors: reported by programs or by people, in several languages; their absence is none."""
+
+import pytest
+
+from streams.windows.detectors.detect import detect
+from streams.windows.detectors.traits import ERROR
+
+
+def errs(text: str, role: str) -> bool:
+    return bool(detect(role, text).traits & ERROR)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 3',
+        "error: cannot find symbol",
+        "ERROR 1045 (28000): Access denied for user 'app'",
+        "fatal: not a git repository",
+        "make: *** [all] Error 2",
+        "zsh: command not found: docker",
+        "cat: notes.txt: No such file or directory",
+        "curl: (7) Connection refused",
+        "process exited with exit code 137",
+        "java.lang.OutOfMemoryError: out of memory",
+        "Segmentation fault (core dumped)",
+        "HTTP/1.1 502 Bad Gateway",
+        "3 failed, 20 passed in 2.31s",
+        "10 errors found",
+        "Request timed out after 30 s",
+        "npm ERR! missing script: start",
+    ],
+)
+def test_a_program_reports_an_error(text):
+    assert errs(text, "tool")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 errors, 0 warnings",
+        "No errors found.",
+        "Finished without errors",
+        "20 passed in 2.31s",
+        '{"status": "ok", "error": null}',
+        '{"errors": [], "data": {"name": "x"}}',
+        "process finished with exit code 0",
+        "not failed",
+        "error handling is described in chapter 3",
+    ],
+)
+def test_a_program_that_reports_none_does_not(text):
+    assert not errs(text, "tool")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It doesn't work.",
+        "The printer is broken again.",
+        "My laptop crashes whenever I open it.",
+        "something went wrong with the payment",
+        "I found a bug in the parser.",
+        "Es kommt immer ein Fehler, wenn ich speichere.",
+        "Der Drucker funktioniert leider nicht.",
+        "Das Programm stürzt beim Öffnen ab.",
+        "J'ai une erreur au démarrage.",
+        "L'application ne fonctionne plus.",
+        "La impresora no funciona.",
+        "El programa se cuelga al guardar.",
+    ],
+)
+def test_a_person_reports_that_something_does_not_work(text):
+    assert errs(text, "user")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "There were no errors at all.",
+        "It was trial and error.",
+        "How do I write good error messages?",
+        "I don't work on Mondays.",
+        "The stock market crashed in 1929, but my shop has never crashed.".replace("has never crashed", "is fine"),
+        "Das war mein Fehler.",
+        "Es gab keine Fehler.",
+        "Il n'y a aucune erreur.",
+        "No hay errores.",
+        "She plants flowers; il plante des fleurs.",
+    ],
+)
+def test_talking_about_errors_is_none(text):
+    assert not errs(text, "user")

@@ -1,0 +1,62 @@
+"""Gaps remember how much left and where, joined where no message stands between them."""
+
+import pytest
+import tiktoken
+from hypothesis import given
+from hypothesis import strategies as st
+
+from deploy.embedded.vocabulary import ensure_vocabulary
+from schemas import codec
+from streams.windows.gaps import MARKER_TOKENS, Gap, count, holds, merged, of, summarised
+from tests.fakes.turns import turn
+
+
+def test_a_marker_says_how_many_messages_left():
+    assert Gap(0, 20, 15, 300).marker == "... [15 messages removed] ..."
+    assert Gap(4, 4, 1, 10).marker == "... [1 message removed] ..."
+
+
+def test_a_summary_stands_in_the_marker():
+    gap = summarised(Gap(0, 20, 15, 300), "They chose Oslo.", 5)
+    assert gap.marker == "... [15 messages removed: They chose Oslo.] ..."
+    assert gap.marker_tokens == MARKER_TOKENS + 5
+
+
+@pytest.mark.parametrize("encoding", ["cl100k_base", "o200k_base"])
+def test_a_marker_counts_no_more_than_stated(encoding, tmp_path_factory, monkeypatch):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(ensure_vocabulary(tmp_path_factory.mktemp("vocabulary"))))
+    counted = tiktoken.get_encoding(encoding)
+    for many in (1, 15, 999_999_999):
+        assert len(counted.encode_ordinary(Gap(0, 1, many, 0).marker)) <= MARKER_TOKENS
+
+
+def test_neighbours_are_joined_and_others_are_not():
+    gaps = [of(turn(position, tokens=5)) for position in (7, 1, 3, 9)]
+    assert merged(gaps, [5]) == (Gap(1, 3, 2, 10), Gap(7, 9, 2, 10))
+
+
+def test_summaries_of_joined_gaps_are_kept():
+    gaps = [Gap(1, 2, 2, 9, "Oslo.", 3), Gap(4, 4, 1, 9), Gap(5, 5, 1, 9, "Bergen.", 4)]
+    assert merged(gaps, []) == (Gap(1, 5, 4, 27, "Oslo. Bergen.", 7),)
+
+
+def test_a_gap_holds_the_positions_between_its_ends():
+    gaps = (Gap(2, 4, 3, 1), Gap(8, 8, 1, 1))
+    assert [position for position in range(10) if holds(gaps, position)] == [2, 3, 4, 8]
+    assert count(gaps) == 4
+
+
+def test_a_gap_can_be_stored():
+    gap = Gap(2, 4, 3, 1, "Oslo.", 3)
+    assert codec.decode(codec.encode(gap), Gap) == gap
+
+
+@given(st.lists(st.booleans(), max_size=30))
+def test_what_left_lies_in_gaps_and_what_stayed_does_not(stayed):
+    kept = [position for position, stays in enumerate(stayed) if stays]
+    gone = [position for position, stays in enumerate(stayed) if not stays]
+    gaps = merged([of(turn(position)) for position in gone], kept)
+    assert all(holds(gaps, position) for position in gone)
+    assert not any(holds(gaps, position) for position in kept)
+    assert count(gaps) == len(gone)
+    assert merged(gaps, kept) == gaps

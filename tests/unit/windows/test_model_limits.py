@@ -1,0 +1,77 @@
+"""Models' limits come from data: the longest prefix counts, and an unknown model has the stated default."""
+
+import msgspec
+import pytest
+
+from schemas.errors import Misconfigured
+from streams.windows.model_limits import MODEL_LIMITS_FILE, ModelLimits, ToolUse, decoded
+
+
+@pytest.fixture(scope="module")
+def limits() -> ModelLimits:
+    return decoded(MODEL_LIMITS_FILE.read_bytes())
+
+
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("claude-3-5-sonnet-latest", 200_000),
+        ("claude-sonnet-4-5-20250929", 200_000),
+        ("claude-opus-4-6", 1_000_000),
+        ("claude-haiku-4-5", 200_000),
+        ("claude-2.0", 100_000),
+        ("us.anthropic.claude-3-5-haiku-20241022-v1:0", 200_000),
+        ("anthropic/claude-opus-5", 1_000_000),
+        ("gpt-4", 8_192),
+        ("gpt-4-0613", 8_192),
+        ("gpt-4o-mini", 128_000),
+        ("gpt-4.1-mini", 1_047_576),
+        ("gpt-4-32k", 32_768),
+        ("GPT-3.5-Turbo", 16_385),
+        ("o3-mini", 200_000),
+        ("llama3:8b", 8_192),
+        ("llama3.1:70b", 131_072),
+        ("meta-llama/Llama-3.3-70B-Instruct", 131_072),
+        ("mistral:7b", 32_768),
+        ("gemini-1.5-pro", 2_097_152),
+    ],
+)
+def test_a_model_has_its_published_size(limits, model, tokens):
+    assert limits.of(model) == tokens
+
+
+@pytest.mark.parametrize("model", [None, "", "our-own-model", "/", "xclaude-3"])
+def test_an_unknown_model_has_the_default(limits, model):
+    assert limits.of(model) == limits.default == 32_768
+
+
+def test_sizes_can_be_added_and_replaced_for_a_deployment(limits):
+    ours = limits.overridden({"our-own-": 4_000, "llama3": 2_048, "Claude-3-Opus": 9_000})
+    assert (ours.of("our-own-model"), ours.of("llama3:8b"), ours.of("claude-3-opus-latest")) == (4_000, 2_048, 9_000)
+    assert ours.of("llama3.1") == 131_072
+    assert limits.of("our-own-model") == limits.default
+
+
+def test_a_size_below_one_token_stops_the_start(limits):
+    with pytest.raises(Misconfigured, match="'ours' is 0: give at least 1 token"):
+        limits.overridden({"ours": 0})
+
+
+@pytest.mark.parametrize(
+    "table", [b"", b"[]", b'{"default": 0, "context_tokens": {}}', b'{"default": 9, "models": {}}']
+)
+def test_a_table_that_does_not_read_as_one_stops_the_start(table):
+    with pytest.raises(Misconfigured, match="table of models' limits"):
+        decoded(table)
+
+
+def test_the_cost_of_tools_is_known_where_it_is_published(limits):
+    assert limits.tool_use("claude-3-5-sonnet-latest", required=True) == 313
+    assert limits.tool_use("claude-3-opus-20240229", required=False) == 530
+    assert limits.tool_use("llama3", required=True) == 0
+
+
+def test_a_table_of_ones_own_needs_sizes_only():
+    table = ModelLimits(default=10, context_tokens={"a": 20})
+    assert decoded(msgspec.json.encode(table)) == table
+    assert table.tool_use("a", required=True) == ToolUse(0, 0).any

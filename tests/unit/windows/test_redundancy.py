@@ -1,0 +1,40 @@
+"""Texts that come again are redundant, but for the last of them."""
+
+from streams.windows.detectors.detect import detect
+from streams.windows.detectors.redundancy import SHORTEST_CHARS, redundant
+from tests.fakes.turns import turn
+
+LONG = "The meeting is on Thursday at ten in room 4."
+
+
+def fingerprint(text: str) -> int:
+    return detect("user", text).fingerprint
+
+
+def test_the_same_words_have_the_same_fingerprint_whatever_their_case_and_punctuation():
+    assert fingerprint(LONG) == fingerprint(LONG.upper().replace(".", "!")) != 0
+    assert fingerprint(LONG) != fingerprint(LONG.replace("ten", "six"))
+
+
+def test_texts_of_other_scripts_are_told_apart():
+    first, second = "\u6211\u4f4f\u5728\u4e0a\u6d77" * 6, "\u6211\u4f4f\u5728\u5317\u4eac" * 6
+    assert fingerprint(first) != fingerprint(second)
+    assert fingerprint(first) == fingerprint(first) != 0
+
+
+def test_long_texts_of_different_lengths_are_told_apart():
+    assert fingerprint("a " * 5_000) != fingerprint("a " * 5_001)
+
+
+def test_short_texts_and_broken_ones_have_fingerprints_that_do_no_harm():
+    assert fingerprint("x" * (SHORTEST_CHARS - 1)) == 0
+    assert fingerprint("\ud800 lone surrogates are counted as well") != 0
+
+
+def test_all_but_the_last_of_equal_messages_are_redundant():
+    turns = [turn(0, fingerprint=7), turn(1, fingerprint=8), turn(2, fingerprint=7), turn(3, fingerprint=7)]
+    assert redundant(turns) == {0, 2}
+
+
+def test_equal_texts_of_other_roles_and_unmarked_ones_are_not():
+    assert redundant([turn(0, fingerprint=7), turn(1, "tool", fingerprint=7), turn(2), turn(3)]) == set()

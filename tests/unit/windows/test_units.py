@@ -1,0 +1,90 @@
+"""Units are questions with their answers and calls with their results, whatever order they come in."""
+
+from streams.windows.detectors.traits import CASUAL, CORRECTION, ERROR
+from streams.windows.turn import Turn
+from streams.windows.units import PAIR_REACH, grouped
+from tests.fakes.turns import exchanges, turn
+
+
+def places(*turns: Turn, min_recent: int = 1) -> list[list[int]]:
+    return [unit.places for unit in grouped(turns, [0.5] * len(turns), min_recent)]
+
+
+def call(position: int, *ids: str) -> Turn:
+    return turn(position, "assistant", calls=ids)
+
+
+def result(position: int, of: str | None) -> Turn:
+    return turn(position, "tool", answers=of)
+
+
+def test_a_question_and_its_answer_are_one():
+    assert places(*exchanges(2)) == [[0, 1], [2, 3]]
+
+
+def test_of_two_questions_the_last_belongs_to_the_answer_and_of_two_answers_the_first_to_the_question():
+    assert places(turn(0), turn(1), turn(2, "assistant"), turn(3, "assistant")) == [[0], [1, 2], [3]]
+
+
+def test_the_steps_between_question_and_answer_are_units_of_their_own():
+    said = (
+        turn(0),
+        call(1, "a"),
+        result(2, "a"),
+        call(3, "b", "c"),
+        result(4, "b"),
+        result(5, "c"),
+        turn(6, "assistant"),
+    )
+    assert places(*said) == [[0, 6], [1, 2], [3, 4, 5]]
+
+
+def test_a_system_message_belongs_to_none_and_parts_none():
+    assert places(turn(0, "system"), turn(1), turn(2, "system"), turn(3, "assistant")) == [[1, 3]]
+
+
+def test_an_id_that_is_used_again_ties_only_to_the_latest_call():
+    assert places(call(0, "x"), result(1, "x"), call(2, "x"), result(3, "x")) == [[0, 1], [2, 3]]
+
+
+def test_a_result_that_comes_before_its_call_waits_for_it():
+    assert places(result(0, "x"), turn(1), call(2, "x")) == [[0, 2], [1]]
+
+
+def test_results_without_a_call_stand_alone():
+    assert places(result(0, "x"), result(1, None)) == [[0], [1]]
+
+
+def test_the_last_ones_are_protected_with_what_belongs_to_them():
+    units = grouped(exchanges(4), [0.5] * 8, 3)
+    assert [unit.protected for unit in units] == [False, False, True, True]
+    assert all(unit.protected for unit in grouped(exchanges(1), [0.5] * 2, 10))
+    assert grouped([], [], 10) == []
+
+
+def test_a_unit_has_the_traits_and_the_best_score_of_its_messages():
+    (unit,) = grouped([turn(0, traits=CASUAL), turn(1, "assistant", traits=ERROR)], [0.3, 0.8], 1)
+    assert (unit.score, unit.errs, unit.casual) == (0.8, True, False)
+
+
+def corrected(*traits: int, segment_of_last: int = 0) -> list[bool]:
+    turns = [turn(place, traits=each) for place, each in enumerate(traits)]
+    turns[-1] = turn(len(traits) - 1, traits=traits[-1], segment=segment_of_last)
+    return [unit.corrects for unit in grouped(turns, [0.5] * len(turns), 1)]
+
+
+def test_a_correction_is_paired_with_the_nearest_error_of_its_task():
+    assert corrected(ERROR, 0, ERROR, 0, CORRECTION) == [False, False, True, False, True]
+
+
+def test_without_an_error_a_correction_is_paired_with_what_it_follows():
+    assert corrected(0, 0, CORRECTION) == [False, True, True]
+
+
+def test_an_error_too_far_back_is_not_what_a_correction_corrects():
+    found = corrected(ERROR, *[0] * PAIR_REACH, CORRECTION)
+    assert not found[0] and found[-2:] == [True, True]
+
+
+def test_a_correction_corrects_nothing_of_another_task():
+    assert corrected(ERROR, 0, CORRECTION, segment_of_last=1) == [False, False, True]
