@@ -9,7 +9,7 @@ from aiokafka.errors import KafkaError
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP, ConsumerMessage
 
-from schemas.errors import Retryable
+from schemas.errors import Misconfigured, Retryable
 from streams.delivery.batch import Batch
 from streams.delivery.consumer_thread import FencedConsumerThread
 from streams.delivery.counters import Counters
@@ -109,6 +109,8 @@ class FencedConsumer(driver.Consumer):
             await self._thread.place({tp: self.positions.expected(tp)})
 
     async def _deliver(self, tp: TP, read: Read) -> None:
+        if read.end < read.start:
+            raise cut_off(tp, read.end, read.start)
         extent = self.positions.take(tp, read)
         self._count(read)
         if not read.records and self.app.checkpointer is None:
@@ -155,6 +157,14 @@ class FencedConsumer(driver.Consumer):
 
     def _new_offset(self, tp: TP) -> int | None:
         return self.positions.committable(tp)
+
+
+def cut_off(tp: TP, end: int, read_to: int) -> Misconfigured:
+    """Records that come now have the offsets of others that were applied: going on would take them for those."""
+    return Misconfigured(
+        f"{tp.topic}[{tp.partition}] was read to offset {read_to} and ends at {end} now: the topic was made anew, or its broker "
+        "lost records. Reset the group's offsets of this topic, and begin with an empty changelog and empty data directories"
+    )
 
 
 def carrier(tp: TP, batch: Batch, generation: int) -> ConsumerMessage:
