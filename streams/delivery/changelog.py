@@ -27,6 +27,8 @@ from streams.delivery.store import Rows
 
 log = logging.getLogger(__name__)
 
+DISCARDED_WITHIN_S = 2.0  # a rebalance waits for it, after the closing phase
+
 # No repetition mends these: they must stop the worker.
 UNSENDABLE = (MessageSizeTooLargeError, TopicAuthorizationFailedError)
 
@@ -227,7 +229,7 @@ class KafkaChangelog:
 async def _discard(producer: AIOKafkaProducer) -> None:
     """Stops a producer whose last transaction may be open or fenced: what it says of that no longer matters."""
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(DISCARDED_WITHIN_S):
             await producer.stop()
     except (KafkaError, TimeoutError, OSError) as exc:
         log.debug("a producer did not stop cleanly: %r", exc)

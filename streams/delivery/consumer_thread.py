@@ -88,7 +88,6 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         start = self._position(consumer, failed)
         assert start is not None
         self._seek_back(consumer, tps - {failed})
-        consumer.seek(failed, start)  # forgets the answer that was parsed up to the bad name
         try:
             found = await legible.fetch(consumer, failed, start)
         except KafkaError as exc:

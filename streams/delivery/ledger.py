@@ -76,13 +76,14 @@ class Ledger:
         return self._changed_bytes + self._leaving_bytes
 
     @property
-    def dirty(self) -> bool:
-        return bool(self._batches) and self._leaving is None
-
-    @property
     def busy(self) -> bool:
         """Whether a checkpoint is on its way."""
         return self._leaving is not None
+
+    @property
+    def dirty(self) -> bool:
+        """Whether there is something to checkpoint, and no checkpoint on its way."""
+        return bool(self._batches) and not self.busy
 
     def leave(self) -> Checkpoint:
         """Takes what is pending on its way. One checkpoint at a time: raises RuntimeError while another is under way."""

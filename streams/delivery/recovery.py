@@ -64,17 +64,19 @@ class FencedRecovery(Recovery):
             try:
                 await self._start_epoch(generation)
                 return
+            except IllegalStateError as exc:  # a KafkaError too
+                log.info("another rebalance has begun: %s", exc)
+                return
             except (Retryable, KafkaError, TimeoutError) as exc:
                 if self.app.loop.time() > give_up_at:
                     raise
                 log.warning("%s: starting an epoch failed, attempt %d: %r", self.app.conf.id, attempt, exc)
                 await asyncio.sleep(min(2.0**attempt / 10, LONGEST_PAUSE_S))
-            except IllegalStateError as exc:
-                log.info("another rebalance has begun: %s", exc)
-                return
 
     async def _start_epoch(self, generation: int) -> None:
         app, consumer = self.app, self.app.consumer
+        if app.consumer_generation_id != generation:
+            return  # taking partitions over would fence whoever has them now
         self._set_recovery_started()
         assigned = consumer.assignment()
         changelogs = {tp for tp in assigned if self._is_changelog_tp(tp)}

@@ -2,17 +2,10 @@
 
 import faust
 
-from streams.delivery.ledger import Ledger
-
 
 class CheckpointedTable(faust.Table):
     """Registers the changelog with Faust (assignment, co-partitioning); rows live in the stage's checkpointer.
 
-    Faust's own write path costs some 85 us a row and lets local state run ahead of the changelog. Reading and writing go
-    through `partition(n)`: a ledger of one partition, changed only while a current batch is applied.
+    Faust's own write path costs some 85 us a row and lets local state run ahead of the changelog. Rows are read and written
+    through the checkpointer's ledgers, one a partition, while a current batch is applied.
     """
-
-    def partition(self, number: int) -> Ledger:
-        """Raises KeyError for a partition that is not held."""
-        ledger: Ledger = self.app.checkpointer[number]
-        return ledger
