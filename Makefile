@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev test lint schemas kill-loop lock clean
+.PHONY: help demo dev test lint schemas kill-loop bench-ingest lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,6 +16,9 @@ RUNTIME_LOCK := deploy/requirements.lock
 DEV_LOCK := tests/requirements.lock
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
+# quixstreams' pins conflict with the runtime's, so it is benchmarked in an environment of its own.
+QUIX_LOCK := tests/benchmarks/quixstreams.lock
+QUIX := $(VENV)/quixstreams
 
 # An environment that is missing, broken or of another Python is made anew, whatever its stamps say. (GNU make hands
 # exported variables to $(shell ...) only from 4.4 on.)
@@ -24,9 +27,12 @@ REMAKE := $(if $(USABLE),,remake)
 
 PROVIDER ?=
 SEED ?= 1
-RUNS ?= 1
-KILLS ?= 10
-CONVERSATIONS ?= 500
+RUNS ?= 2
+KILLS ?= 20
+CONVERSATIONS ?= 2000
+WORKER ?= memstream
+MESSAGES ?= 100000
+ROUNDS ?= 3
 UV_VERSION := 0.13.9
 
 help: ## this list
@@ -52,8 +58,12 @@ lint: check $(DEV) ## ruff, mypy, the layers of imports, generated schemas
 schemas: check $(RUNTIME) ## write schemas/generated anew
 	@$(BIN)/python -m schemas.generate
 
-kill-loop: check $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVERSATIONS); the last line is JSON
-	@$(BIN)/python -m tests.chaos.kill_loop --seed $(SEED) --runs $(RUNS) --kills $(KILLS) --conversations $(CONVERSATIONS)
+kill-loop: check $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVERSATIONS, WORKER=stock); the last line is JSON
+	@$(BIN)/python -m tests.chaos.kill_loop --worker $(WORKER) \
+		--seed $(SEED) --runs $(RUNS) --kills $(KILLS) --conversations $(CONVERSATIONS)
+
+bench-ingest: check $(DEV) $(QUIX)/.installed ## the window stage beside stock Faust, quixstreams and aiokafka (MESSAGES, ROUNDS); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.ingest --messages $(MESSAGES) --rounds $(ROUNDS)
 
 lock: check ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(DEV_LOCK)
@@ -75,3 +85,8 @@ $(RUNTIME): $(RUNTIME_LOCK) pyproject.toml $(REMAKE) | check
 $(DEV): $(DEV_LOCK) pyproject.toml $(REMAKE) | check
 	@deploy/setup.sh install $(DEV_LOCK)
 	@touch $(RUNTIME) $@
+
+$(QUIX)/.installed: $(QUIX_LOCK) $(REMAKE) | $(DEV)
+	$(BIN)/python -m venv --clear $(QUIX)
+	$(QUIX)/bin/pip install --quiet --disable-pip-version-check --require-hashes -r $(QUIX_LOCK)
+	@touch $@

@@ -42,7 +42,7 @@ class ArchiveAgent:
 
     def _decoded(self, record: Any) -> ArchivedMessage | None:
         try:
-            message = codec.decode(record.value, Message)
+            message = codec.admit(record.value, Message)
         except Rejected:
             self.skipped += 1
             return None

@@ -76,7 +76,7 @@ class CurationAgent:
     def _decision(self, record: Any) -> Awaitable[Any]:
         if record.topic == self._candidates_topic:
             return self._curator.curate(codec.decode(record.value, CandidateBatch))
-        return self._curator.carry_out(codec.decode(record.value, Command))
+        return self._curator.carry_out(codec.admit(record.value, Command))
 
     async def _answer_for(self, record: Any, rejected: Rejected) -> None:
         """A part that went to the dead letters counts as answered, if it still says which part it was."""

@@ -1,8 +1,8 @@
 """What could not be processed, kept with its reason and the way back.
 
 A dead letter carries the original key, value and headers as they were, so that publishing it to its source topic again is a
-replay (a very large one goes by reference, without its value); where it came from and why it is here stand in headers of
-their own, legible with any Kafka tool.
+replay (a very large one goes by reference, without its value and headers); where it came from and why it is here stand in
+headers of their own, legible with any Kafka tool.
 """
 
 from datetime import datetime
@@ -13,7 +13,10 @@ from schemas.errors import Rejected
 from schemas.records import Outgoing
 
 PREFIX = "memstream-"
-LARGEST_KEPT = 1_572_864  # bytes; above, a letter would not fit its topic, and says only where its record lies
+LARGEST_KEY = 65_536
+LARGEST_KEPT = (
+    1_572_864  # bytes of key, value and headers; above, a letter may not fit its topic, and only says where it lies
+)
 
 
 def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Outgoing:
@@ -30,12 +33,13 @@ def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Ou
     }
     ours = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in told.items())
     theirs = tuple((name, value) for name, value in record.headers if not name.startswith(PREFIX))
-    value = record.value
-    if value is not None and len(value) > LARGEST_KEPT:
-        value, ours = None, (*ours, (PREFIX + "by-reference", b"true"))
-    if value is None and record.key is None:
+    key, value = record.key, record.value
+    if len(value or b"") + len(key or b"") + sum(len(name) + len(each or b"") for name, each in theirs) > LARGEST_KEPT:
+        ours = (*ours, (PREFIX + "by-reference", b"true"))
+        key, value, theirs = None if len(key or b"") > LARGEST_KEY else key, None, ()
+    if value is None and key is None:
         value = b""  # Kafka's producers refuse a record without key and value
-    return Outgoing(topic=topics.DEAD_LETTERS, key=record.key, value=value, headers=theirs + ours)
+    return Outgoing(topic=topics.DEAD_LETTERS, key=key, value=value, headers=theirs + ours)
 
 
 def told(headers: Any) -> dict[str, str]:

@@ -29,7 +29,10 @@ def serve(app: StageApp, channel: Any, handle: Handle) -> None:
 
 
 async def attempt(app: StageApp, batch: Batch, handle: Handle) -> None:
-    """Handles a batch until it is done or its epoch is over. An unforeseen error stops the worker: nothing was acked."""
+    """Handles a batch until it is done or its epoch is over. An unforeseen error stops the worker: nothing was acked.
+
+    The fence is shut first: the stream goes on with the next batch, and what was committed then would be committed over this one.
+    """
     tries = 0
     while batch.current:
         try:
@@ -39,10 +42,20 @@ async def attempt(app: StageApp, batch: Batch, handle: Handle) -> None:
             tries += 1
             log.warning("%s: attempt %d on %r failed, trying again: %s", app.conf.id, tries, batch, exc)
             await asyncio.sleep(pause_s(tries))
-        except Exception as exc:
-            log.exception("%s: %r cannot be handled, this worker stops", app.conf.id, batch)
-            await app.crash(exc)
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            await give_up(app, batch, RuntimeError(f"handling {batch!r} was cancelled from within"))
             return
+        except Exception as exc:  # noqa: BLE001 (give_up logs it)
+            await give_up(app, batch, exc)
+            return
+
+
+async def give_up(app: StageApp, batch: Batch, error: Exception) -> None:
+    app.fence.shut()
+    log.error("%s: %r cannot be handled, this worker stops", app.conf.id, batch, exc_info=error)
+    await app.crash(error)
 
 
 def pause_s(tries: int) -> float:

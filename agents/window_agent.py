@@ -116,7 +116,7 @@ class WindowAgent:
         for record in batch.records:
             try:
                 self._require_size(record)
-                yield record, codec.decode(record.value, shape)
+                yield record, codec.admit(record.value, shape)
             except Rejected as rejected:
                 effects.append(dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC)))
 

@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Callable, Iterator
+from math import inf
 
 from schemas.policies import Policy
 from streams.delivery.app import StageApp
@@ -30,6 +31,7 @@ class WindowCache:
         self._applied: dict[int, int] = {}
         self._alarms: dict[int, dict[str, Alarm]] = {}
         self._times: dict[int, list[tuple[float, str]]] = {}
+        self._queued: dict[tuple[int, str], float] = {}
         self._held: dict[int, set[str]] = {}
         self._told_at: dict[tuple[int, str], float] = {}
 
@@ -70,7 +72,10 @@ class WindowCache:
 
     def ready(self, partition: int, read_to: int, now: float) -> list[Window]:
         """The windows whose held end may take effect now, to be changed."""
-        peeked = [self._peek(held, partition) for held in sorted(self._held.get(partition, ()))]
+        changed, alarms = self._changed.get(partition, {}), self._alarms.get(partition, {})
+        held = sorted(self._held.get(partition, ()))
+        asked = [each for each in held if each in changed or alarms[each].rings(read_to, now)]
+        peeked = [self._peek(each, partition) for each in asked]
         ready = [w for w in peeked if w is not None and w.alarm(self._policy(w)).rings(read_to, now)]
         return [self.window(window.head.scope.conversation_id, partition) for window in ready]
 
@@ -95,6 +100,7 @@ class WindowCache:
         self._windows.pop((partition, conversation_id), None)
         self._alarms.get(partition, {}).pop(conversation_id, None)
         self._held.get(partition, set()).discard(conversation_id)
+        self._queued.pop((partition, conversation_id), None)
 
     def _evict(self) -> None:
         while len(self._windows) > CACHED_WINDOWS:
@@ -110,24 +116,32 @@ class WindowCache:
     def _set_alarm(self, partition: int, window: Window) -> None:
         conversation_id = window.head.scope.conversation_id
         alarm = window.alarm(self._policy(window))
-        alarms = self._alarms.setdefault(partition, {})
-        known, alarms[conversation_id] = alarms.get(conversation_id), alarm
-        if alarm.at is not None and (known is None or known.at != alarm.at):
-            heapq.heappush(self._times.setdefault(partition, []), (alarm.at, conversation_id))
+        self._alarms.setdefault(partition, {})[conversation_id] = alarm
+        if alarm.at is not None:
+            self._queue(partition, conversation_id, alarm.at)
         held = self._held.setdefault(partition, set())
         held.discard(conversation_id)
         if alarm.held_to is not None:
             held.add(conversation_id)
+
+    def _queue(self, partition: int, conversation_id: str, at: float) -> None:
+        """One entry a conversation is looked at; one that comes too early puts it off."""
+        if at < self._queued.get((partition, conversation_id), inf):
+            self._queued[partition, conversation_id] = at
+            heapq.heappush(self._times.setdefault(partition, []), (at, conversation_id))
 
     def ringing(self, partition: int, read_to: int, now: float, told_again_s: float) -> Iterator[str]:
         """Conversations to be told that they are due; told again only after `told_again_s` without effect."""
         alarms = self._alarms.get(partition, {})
         for conversation_id in {*self._held.get(partition, ()), *self._past(partition, now)}:
             alarm = alarms.get(conversation_id)
-            if alarm is None or not alarm.rings(read_to, now):
+            if alarm is None:
                 continue
+            rings = alarm.rings(read_to, now)
             if alarm.at is not None:
-                heapq.heappush(self._times[partition], (now + told_again_s, conversation_id))
+                self._queue(partition, conversation_id, now + told_again_s if rings else alarm.at)
+            if not rings:
+                continue
             if now - self._told_at.get((partition, conversation_id), 0.0) >= told_again_s:
                 self._told_at[partition, conversation_id] = now
                 yield conversation_id
@@ -135,4 +149,7 @@ class WindowCache:
     def _past(self, partition: int, now: float) -> Iterator[str]:
         times = self._times.get(partition, [])
         while times and times[0][0] <= now:
-            yield heapq.heappop(times)[1]
+            at, conversation_id = heapq.heappop(times)
+            if self._queued.get((partition, conversation_id)) == at:
+                del self._queued[partition, conversation_id]
+                yield conversation_id

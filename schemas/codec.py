@@ -9,7 +9,9 @@ from schemas.errors import Rejected
 
 T = TypeVar("T")
 
-DEEPEST = 100  # levels; orjson reads 1,024 of them but writes only 254, and what is read here is written again
+DEEPEST = (
+    100  # levels that may come in; orjson reads 1,024 of them, and what is read is written again inside our own rows
+)
 
 
 def encode(value: Any) -> bytes:
@@ -17,16 +19,23 @@ def encode(value: Any) -> bytes:
     return msgspec.json.encode(value)
 
 
+def admit(data: bytes | None, shape: type[T]) -> T:
+    """What others wrote: `decode`, and Rejected `invalid` for what is nested so deeply that our own rows around it could fail."""
+    if data is not None and data.count(b"[") + data.count(b"{") > DEEPEST:
+        parse(data)
+    return decode(data, shape)
+
+
 def decode(data: bytes | None, shape: type[T]) -> T:
     """Raises Rejected with reason `undecodable` (not JSON) or `invalid` (JSON of another shape, naming the place)."""
     if data is None:
         raise Rejected("undecodable", "the record has no value")
-    if data.count(b"[") + data.count(b"{") > DEEPEST:
-        return shaped(parse(data), shape)
     try:
         return msgspec.json.decode(data, type=shape)
     except msgspec.ValidationError as exc:
         raise Rejected("invalid", f"not a {shape.__name__}: {exc}") from exc
+    except RecursionError as exc:
+        raise Rejected("invalid", f"not a {shape.__name__}: nested too deeply") from exc
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
         raise Rejected("undecodable", f"not JSON: {exc}") from exc
 

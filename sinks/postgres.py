@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import asyncpg
-import orjson
+import msgspec
 
 from schemas.codec import encode
 from schemas.errors import Misconfigured, Rejected, Retryable
@@ -63,7 +63,7 @@ def translated(doing: str) -> Iterator[None]:
 
 
 async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_timeout_s: float = 30.0) -> Pool:
-    """A pool whose connections speak JSON through orjson; a statement that takes longer than the time-out is Retryable."""
+    """A pool whose connections speak JSON through msgspec; a statement that takes longer than the time-out is Retryable."""
     with translated("connecting"):
         return await asyncpg.create_pool(
             dsn, min_size=min_size, max_size=max_size, command_timeout=command_timeout_s, init=set_codecs
@@ -93,4 +93,4 @@ def encode_jsonb(value: Any) -> bytes:
 
 
 def decode_jsonb(data: bytes) -> Any:
-    return orjson.loads(data[1:])
+    return msgspec.json.decode(data[1:])  # orjson refuses integers that Postgres and our own writing know

@@ -70,9 +70,11 @@ class StageApp(faust.App):
 
     async def _begin_anew(self) -> None:
         if not self.rebalancing and not self.should_stop:
+            epoch = self.fence.epoch
             await self._consumer.end_epoch(1.0)
-        if not self.rebalancing and not self.should_stop:
-            self.tables.recovery.signal_recovery_start.set()
+            # A whole rebalance may have come and gone meanwhile: its epoch is not to be recovered once more.
+            if not self.rebalancing and not self.should_stop and self.fence.epoch == epoch:
+                self.tables.recovery.signal_recovery_start.set()
 
     def told(self) -> str:
         """The counters and the frontier's lag, as JSON."""

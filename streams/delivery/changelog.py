@@ -233,3 +233,6 @@ async def _discard(producer: AIOKafkaProducer) -> None:
             await producer.stop()
     except (KafkaError, TimeoutError, OSError) as exc:
         log.debug("a producer did not stop cleanly: %r", exc)
+        # stop() waits for what was not sent; its task and sockets would outlive it.
+        await producer._sender.close()
+        await producer.client.close()

@@ -89,6 +89,7 @@ class Checkpointer:
         Raises Misconfigured when a store cannot be opened or written.
         """
         wanted = set(partitions)
+        await self.abandon()
         await self._changelog.open(wanted)
         for partition in self._ledgers.keys() - wanted:
             self._ledgers.pop(partition).close()

@@ -70,7 +70,11 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
                 fetched = await consumer._fetcher.fetched_records(tps, timeout_s, consumer._max_poll_records)
             except (UnicodeDecodeError, CorruptRecordException):
                 # A header's name that is not UTF-8: the one from aiokafka's parser in C, the other from that in Python.
-                fetched = await self._fetched_legibly(consumer, tps)
+                # A drain goes through the partitions in order and forgets those it is done with: the first one left failed.
+                failed = next((tp for tp in consumer._fetcher._records if tp in tps), None)
+                if failed is None:
+                    raise
+                fetched = await self._fetched_legibly(consumer, tps, failed)
         # Nothing may be awaited from here on: positions are as the drain left them.
         return {tp: read for tp in tps if (read := self._taken(consumer, tp, fetched.get(tp, []))) is not None}
 
@@ -81,10 +85,10 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         self._left_at[tp] = end
         return Read(start, end, records)
 
-    async def _fetched_legibly(self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP]) -> dict[TP, list[Any]]:
+    async def _fetched_legibly(
+        self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP], failed: TP
+    ) -> dict[TP, list[Any]]:
         """After a drain that failed: the records of the partition that failed it. Raises CorruptRecordException."""
-        # A drain goes through the partitions in this order and forgets those it is done with: the first one left failed.
-        failed = next(tp for tp in consumer._fetcher._records if tp in tps)
         start = self._position(consumer, failed)
         assert start is not None
         self._seek_back(consumer, tps - {failed})

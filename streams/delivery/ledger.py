@@ -45,6 +45,7 @@ class Ledger:
         self._leaving: Checkpoint | None = None
         self._effects: list[Outgoing] = []
         self._batches: list[Batch] = []
+        self._recorded: dict[str, int] = {}
         self._changed_bytes = self._leaving_bytes = 0
 
     def read(self, key: bytes) -> bytes | None:
@@ -62,7 +63,13 @@ class Ledger:
         yield from heapq.merge(unchanged, changed, key=itemgetter(0))
 
     def record(self, batch: Batch, rows: Rows, effects: list[Outgoing]) -> None:
-        """Notes what applying a batch changed and what it wants sent. Order of keys: chunks before their head."""
+        """Notes what applying a batch changed and what it wants sent. Order of keys: chunks before their head.
+
+        Raises RuntimeError for a batch that does not follow the last one of its topic: a hole would be committed over.
+        """
+        if self._recorded.setdefault(batch.topic, batch.first) != batch.first:
+            raise RuntimeError(f"{batch!r} does not follow offset {self._recorded[batch.topic]}")
+        self._recorded[batch.topic] = batch.end
         for key, value in rows.items():
             self._changes.pop(key, None)  # a key changed again moves behind what it now refers to
             self._changes[key] = value
@@ -136,5 +143,5 @@ class Ledger:
 
     def forget(self) -> None:
         """At the end of an epoch: what did not arrive is read and applied again by whoever owns the partition next."""
-        self._changes, self._leaving, self._effects, self._batches = {}, None, [], []
+        self._changes, self._leaving, self._effects, self._batches, self._recorded = {}, None, [], [], {}
         self._changed_bytes = self._leaving_bytes = 0

@@ -8,6 +8,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -124,7 +125,8 @@ class RocksStore:
         try:
             return operation()
         except Exception as exc:  # rocksdict raises nothing more precise
-            (self._directory / BROKEN).touch()
+            with suppress(OSError):  # on a full disk there is no room for it
+                (self._directory / BROKEN).touch()
             raise Misconfigured(f"the store in {self._directory} failed: {exc}; is the disk full or damaged?") from exc
 
     def get(self, key: bytes) -> bytes | None:
@@ -167,8 +169,13 @@ class RocksStore:
     def _remove(self) -> None:
         """Renamed first: a removal that is broken off half way must not leave something that looks like a store."""
         gone = self._directory.with_name(f"{self._directory.name}{REMOVED}{time.time_ns()}")
-        self._directory.rename(gone)
-        shutil.rmtree(gone)
+        try:
+            self._directory.rename(gone)
+            shutil.rmtree(gone)
+        except OSError as exc:
+            raise Misconfigured(
+                f"{self._directory} cannot be removed: {exc}; a worker must be able to write there"
+            ) from exc
 
 
 def is_damage(error: Exception) -> bool:

@@ -8,11 +8,12 @@ REMEMBERED_IDS = 64  # message ids kept after their messages left, so that a cha
 
 
 class Chunk(Struct, array_like=True, gc=False):
-    """A sealed row of messages: those one conversation got in one batch. `first` and `last` are positions."""
+    """A sealed row of messages: those one conversation got in one batch. `first` and `last` are positions, `size` is in bytes."""
 
     first: int
     last: int
     count: int
+    size: int = 0
 
 
 class Asked(Struct, array_like=True, gc=False):

@@ -20,6 +20,7 @@ HEADS, CHUNKS = (
 )  # what keys begin with: the heads lie together, to be scanned without the messages
 CHUNK_BYTES = 262_144  # of one row at most, unless a single message is larger
 FOLDED = 8
+LARGEST_FOLDED = CHUNK_BYTES // FOLDED
 
 Rows = dict[bytes, bytes | None]
 Written = dict[int, list[bytes]]  # the encoded messages of chunks, by the chunk's first position
@@ -87,6 +88,7 @@ def _seal(window: Window) -> Written:
         parts.append(part)
         window.head.chunks[-1].last = position
         window.head.chunks[-1].count += 1
+        window.head.chunks[-1].size += len(part)
     return written
 
 
@@ -99,10 +101,9 @@ def _fold(window: Window, written: Written, gone: set[int]) -> None:
     chunks = window.head.chunks
     while len(tail := _tail(chunks)) >= FOLDED:
         parts = [part for chunk in tail for part in written.get(chunk.first) or _parts(window, chunk)]
-        if sum(map(len, parts)) > CHUNK_BYTES:
-            return
         del chunks[-len(tail) :]
-        chunks.append(Chunk(tail[0].first, tail[-1].last, sum(chunk.count for chunk in tail)))
+        count, size = sum(chunk.count for chunk in tail), sum(map(len, parts))
+        chunks.append(Chunk(tail[0].first, tail[-1].last, count, size))
         for chunk in tail:
             written.pop(chunk.first, None)
             gone.add(chunk.first)
@@ -110,9 +111,11 @@ def _fold(window: Window, written: Written, gone: set[int]) -> None:
 
 
 def _tail(chunks: list[Chunk]) -> list[Chunk]:
-    """The chunks at the end that are of the last one's size, by factors of eight, or smaller."""
+    """The chunks at the end that are of the last one's size, by factors of eight, or smaller; none too large to be folded."""
     level = _level(chunks[-1]) if chunks else 0
-    return list(takewhile(lambda chunk: _level(chunk) <= level, reversed(chunks)))[::-1]
+    return list(takewhile(lambda chunk: _level(chunk) <= level and chunk.size <= LARGEST_FOLDED, reversed(chunks)))[
+        ::-1
+    ]
 
 
 def _level(chunk: Chunk) -> int:

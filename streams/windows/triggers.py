@@ -7,6 +7,8 @@ from zoneinfo import ZoneInfo
 from schemas.policies import Policy, Schedule
 from schemas.requests import SliceMessage
 
+WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
 
 class Waiting(NamedTuple):
     """What waits to be extracted: when its first and last message came in (Unix seconds), its tokens, whether a user spoke."""
@@ -47,7 +49,7 @@ def next_run(schedule: Schedule, after: float) -> float:
     day = datetime.fromtimestamp(after, UTC).astimezone(zone).date()
     for days in range(9):
         moment = datetime.combine(day + timedelta(days=days), time(hour, minute), zone)
-        runs = not schedule.weekdays or moment.strftime("%a").lower() in schedule.weekdays
+        runs = not schedule.weekdays or WEEKDAYS[moment.weekday()] in schedule.weekdays
         if runs and moment.timestamp() > after:
             return moment.timestamp()
     raise ValueError(f"{schedule} never runs")

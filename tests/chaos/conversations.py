@@ -45,8 +45,9 @@ def marker(user_id: str) -> str:
     return f"Town{user_id.removeprefix('user-')}"
 
 
-def conversations(count: int, lengths: tuple[int, int], rng: random.Random) -> list[Conversation]:
-    return [conversation(number, rng.randint(*lengths), rng) for number in range(count)]
+def conversations(count: int, lengths: tuple[int, int], rng: random.Random, first: int = 0) -> list[Conversation]:
+    """Numbered from `first`: those of another number are other conversations of other users."""
+    return [conversation(number, rng.randint(*lengths), rng) for number in range(first, first + count)]
 
 
 def conversation(number: int, length: int, rng: random.Random) -> Conversation:

@@ -13,11 +13,12 @@ from deploy.settings import Settings
 from schemas import codec, topics
 from schemas.events import MemoryEvent
 from schemas.memories import Memory
-from sinks.postgres import Pool
+from sinks.postgres import Connection, Pool
 from streams.apps import STAGES
 from streams.topics import specs
 from streams.windows.head import Head
 from streams.windows.rows import is_head
+from tests.chaos.asked import asked
 from tests.chaos.conversations import Conversation, marker
 
 
@@ -32,10 +33,11 @@ class Ledger(Struct):
     repeated: int = 0
 
 
-async def balance(settings: Settings, pool: Pool, published: list[Conversation]) -> Ledger:
-    """Holds archive, extractions, memories, vectors, events, state, windows and dead letters against what was published."""
+async def balance(settings: Settings, pool: Pool | Connection, published: list[Conversation]) -> Ledger:
+    """Holds what was published against archive, requests, extractions, memories, vectors, events, state, windows."""
     ledger = Ledger()
     await _archive(ledger, pool, published)
+    await _requests(ledger, settings, published)
     await _slices(ledger, pool, published)
     await _memories(ledger, pool, published)
     await _vectors(ledger, settings, pool)
@@ -47,14 +49,27 @@ async def balance(settings: Settings, pool: Pool, published: list[Conversation])
     return ledger
 
 
-async def _archive(ledger: Ledger, pool: Pool, published: list[Conversation]) -> None:
-    archived = {row["message_id"] for row in await pool.fetch("SELECT message_id FROM messages")}
-    sent = {message.message_id for conversation in published for message in conversation.messages}
-    ledger.lost += [f"message {name} is not archived" for name in sorted(sent - archived)]
-    ledger.duplicated += [f"message {name} was never sent" for name in sorted(archived - sent)]
+async def _archive(ledger: Ledger, pool: Pool | Connection, published: list[Conversation]) -> None:
+    rows = await pool.fetch("SELECT message_id, content FROM messages")
+    archived = {row["message_id"]: row["content"] for row in rows}
+    sent = {message.message_id: message.content for conversation in published for message in conversation.messages}
+    ledger.lost += [f"message {name} is not archived" for name in sorted(sent.keys() - archived)]
+    ledger.lost += [
+        f"message {name} is archived in other words"
+        for name in sorted(sent)
+        if archived.get(name, sent[name]) != sent[name]
+    ]
+    ledger.duplicated += [f"message {name} was never sent" for name in sorted(archived.keys() - sent)]
 
 
-async def _slices(ledger: Ledger, pool: Pool, published: list[Conversation]) -> None:
+async def _requests(ledger: Ledger, settings: Settings, published: list[Conversation]) -> None:
+    lost, duplicated, repeated = await asked(settings, published)
+    ledger.lost += lost
+    ledger.duplicated += duplicated
+    ledger.repeated += repeated
+
+
+async def _slices(ledger: Ledger, pool: Pool | Connection, published: list[Conversation]) -> None:
     """Every message lies in exactly one extraction, and that one is completed."""
     rows = await pool.fetch(
         "SELECT m.message_id, count(e.request_id) AS slices, count(e.completed_at) AS completed FROM messages m "
@@ -74,7 +89,7 @@ async def _slices(ledger: Ledger, pool: Pool, published: list[Conversation]) -> 
             )
 
 
-async def _memories(ledger: Ledger, pool: Pool, published: list[Conversation]) -> None:
+async def _memories(ledger: Ledger, pool: Pool | Connection, published: list[Conversation]) -> None:
     """One memory a user, from every conversation of that user, reinforced once for each but the first."""
     rows = await pool.fetch(
         "SELECT namespace, text, reinforcement_count, sources FROM memories WHERE status = 'active'"
@@ -98,7 +113,7 @@ async def _memories(ledger: Ledger, pool: Pool, published: list[Conversation]) -
     ledger.duplicated += [f"{len(rows)} memories of {user_id}, who said nothing" for user_id, rows in by_user.items()]
 
 
-async def _vectors(ledger: Ledger, settings: Settings, pool: Pool) -> None:
+async def _vectors(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
     stored = {row["memory_id"] for row in await pool.fetch("SELECT memory_id FROM memories WHERE status <> 'deleted'")}
     with connections.embedder() as embedder:
         async with connections.qdrant(settings, embedder) as vectors:
@@ -107,7 +122,7 @@ async def _vectors(ledger: Ledger, settings: Settings, pool: Pool) -> None:
     ledger.duplicated += [f"Qdrant has {name}, Postgres has not" for name in sorted(set(indexed) - stored)]
 
 
-async def _events(ledger: Ledger, settings: Settings, pool: Pool) -> None:
+async def _events(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
     """Sequences are without gaps from 1, in order, and end where the namespace's counter stands."""
     seen: dict[str, int] = {}
     ids: dict[tuple[str, int], str] = {}
@@ -128,16 +143,17 @@ async def _events(ledger: Ledger, settings: Settings, pool: Pool) -> None:
             )
 
 
-async def _state(ledger: Ledger, settings: Settings, pool: Pool) -> None:
+async def _state(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
     """The compacted topic says of every memory what Postgres says."""
     latest: dict[str, Memory] = {}
     async for record in follow(settings, topics.STATE, from_beginning=True, until_end=True):
         memory = codec.decode(record.value, Memory)
         latest[memory.memory_id] = memory
     for row in await pool.fetch("SELECT memory_id, version FROM memories"):
-        told = latest.get(row["memory_id"])
+        told = latest.pop(row["memory_id"], None)
         if told is None or told.version != row["version"]:
             ledger.lost.append(f"memory.state of {row['memory_id']} is {told and told.version}, not {row['version']}")
+    ledger.duplicated += [f"memory.state has {name}, Postgres has not" for name in sorted(latest)]
 
 
 async def _windows(ledger: Ledger, settings: Settings) -> None:

@@ -1,6 +1,7 @@
-"""A worker stopped beyond its session, and a broker gone for a while: nothing is lost, doubled or stuck."""
+"""A worker stopped beyond its session, and a broker gone for moments or minutes: nothing is lost, doubled or stuck."""
 
 import asyncio
+import itertools
 import random
 import signal
 import time
@@ -9,17 +10,22 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from aiokafka.admin import AIOKafkaAdminClient
 
 from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
+from streams.apps import STAGES
 from tests.chaos.conversations import Conversation, conversations
 from tests.chaos.kill_loop import Plan, publish, quiet
-from tests.chaos.ledger import Ledger, balance
+from tests.chaos.ledger import Ledger, balance, lags
 from tests.chaos.workers import WorkerProcess
-from tests.deployment import prepared
+from tests.deployment import eventually, prepared
 
 PLAN = Plan(seed=7, kills=0, conversations=120, lengths=(6, 16))
+RESTARTED_AFTER_S = 1.0
+A_MINUTE_S = 60.0
+BEYOND_REQUESTS_S = 35.0  # longer than memstream's own requests to the broker may take
 
 
 @asynccontextmanager
@@ -33,6 +39,67 @@ async def two_workers(settings: Settings, directory: Path) -> AsyncIterator[list
         yield workers
     finally:
         await asyncio.gather(*(worker.stop() for worker in workers if worker.running))
+
+
+@asynccontextmanager
+async def supervised(workers: list[WorkerProcess]) -> AsyncIterator[list[WorkerProcess]]:
+    """Workers that are started, and started again when they end by themselves. What is added to the list is looked after too."""
+
+    async def look_after() -> None:
+        while True:
+            for worker in workers:
+                if not worker.running:
+                    worker.start()
+            await asyncio.sleep(RESTARTED_AFTER_S)
+
+    for worker in workers:
+        worker.start()
+    looking_after = asyncio.create_task(look_after())
+    try:
+        for worker in workers:
+            await worker.wait_ready()
+        yield workers
+    finally:
+        looking_after.cancel()
+        await asyncio.gather(*(worker.stop() for worker in workers if worker.running))
+
+
+@asynccontextmanager
+async def outage(stack: EmbeddedStack, seconds: float) -> AsyncIterator[None]:
+    """The broker is gone while the block lasts, and at least for so long."""
+    over = time.monotonic() + seconds
+
+    async def passed() -> bool:
+        return time.monotonic() >= over
+
+    stack.broker.kill()
+    try:
+        yield
+        await eventually(passed, "the outage is over", seconds + 10.0)
+    finally:
+        await stack.broker.start()
+
+
+async def serve(workers: list[WorkerProcess], settings: Settings) -> None:
+    """Until every one of the workers has partitions of every stage: none is alive and idle."""
+
+    async def so() -> bool:
+        held = [await members(settings, stage) for stage in STAGES]
+        return all(worker.running for worker in workers) and held == [len(workers)] * len(STAGES)
+
+    await eventually(so, "every worker has partitions of every stage", 300.0)
+
+
+async def members(settings: Settings, stage: str) -> int:
+    """Workers that hold partitions of a stage."""
+    admin = AIOKafkaAdminClient(**settings.cluster().client())
+    await admin.start()
+    try:
+        (described,) = await admin.describe_consumer_groups([settings.topics().group(stage)])
+        _, _, state, _, _, found, *_ = described.groups[0]
+        return len(found) if state == "Stable" else 0
+    finally:
+        await admin.close()
 
 
 async def balanced(settings: Settings, said: list[Conversation]) -> Ledger:
@@ -85,4 +152,62 @@ async def test_workers_go_on_when_the_broker_comes_back(cache_dir: Path, tmp_pat
             await publish(settings, PLAN, said[half:], rng)
             ledger = await balanced(settings, said)
             assert [worker.running for worker in workers] == [True, True]
+    assert (ledger.lost, ledger.duplicated) == ([], [])
+
+
+@pytest.mark.heavy
+async def test_workers_go_on_after_a_minute_without_a_broker(cache_dir: Path, tmp_path: Path):
+    rng = random.Random(PLAN.seed)
+    said = conversations(PLAN.conversations, PLAN.lengths, rng)
+    half = PLAN.conversations // 2
+    async with EmbeddedStack(tmp_path / "stack", cache_dir) as stack:
+        settings = await prepared(stack, "minute", tmp_path)
+        async with supervised(
+            [WorkerProcess(f"worker-{number}", settings, tmp_path) for number in range(2)]
+        ) as workers:
+            await publish(settings, PLAN, said[:half], rng)
+            assert sum((await lags(settings)).values()), "without a backlog this proves nothing"
+            async with outage(stack, A_MINUTE_S):
+                pass
+            await publish(settings, PLAN, said[half:], rng)
+            ledger = await balanced(settings, said)
+            await serve(workers, settings)
+    assert (ledger.lost, ledger.duplicated) == ([], [])
+
+
+async def restoring(settings: Settings, directory: Path, timeout_s: float = 120.0) -> WorkerProcess:
+    """A worker with an empty data directory, frozen while it reads the changelog."""
+    reads, done = "is restored from offset", f"{settings.topics().group('windows')}: epoch"
+    deadline = time.monotonic() + timeout_s
+    for number in itertools.count():
+        worker = WorkerProcess(f"late-{number}", settings, directory)
+        worker.start()
+        while reads not in "".join(worker.log_lines()):
+            assert time.monotonic() < deadline, f"{worker.name} restored nothing, or too fast to be caught"
+            await asyncio.sleep(0.005)
+        worker.send(signal.SIGSTOP)
+        if done not in "".join(worker.log_lines()):
+            return worker
+        worker.kill()
+    raise AssertionError
+
+
+@pytest.mark.heavy
+async def test_a_broker_that_goes_away_in_the_middle_of_a_recovery_leaves_no_worker_idle(
+    cache_dir: Path, tmp_path: Path
+):
+    rng = random.Random(PLAN.seed)
+    said = conversations(PLAN.conversations, PLAN.lengths, rng)
+    half = PLAN.conversations // 2
+    async with EmbeddedStack(tmp_path / "stack", cache_dir) as stack:
+        settings = await prepared(stack, "recovery", tmp_path)
+        async with supervised([WorkerProcess("first", settings, tmp_path)]) as workers:
+            await publish(settings, PLAN, said[:half], rng)
+            late = await restoring(settings, tmp_path)
+            workers.append(late)
+            async with outage(stack, BEYOND_REQUESTS_S):
+                late.send(signal.SIGCONT)
+            await publish(settings, PLAN, said[half:], rng)
+            ledger = await balanced(settings, said)
+            await serve(workers, settings)
     assert (ledger.lost, ledger.duplicated) == ([], [])

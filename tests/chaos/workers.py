@@ -1,6 +1,7 @@
 """Worker processes of a chaos run: started, awaited, killed, stopped; each with a data directory and a log of its own."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -20,23 +21,26 @@ class WorkerProcess:
     def __init__(self, name: str, settings: Settings, directory: Path, stages: Iterable[str] = ()) -> None:
         self.name = name
         self._stages = [word for stage in stages for word in ("--stage", stage)]
-        self._ready_file = directory / f"{name}.ready"
+        self.ready_file = directory / f"{name}.ready"
         self._log = directory / f"{name}.log"
         self._log_from = 0
         own = settings.model_copy(update={"data_dir": directory / name})
         self._environment = {**os.environ, **environment(own)}
 
     def start(self) -> None:
-        self._ready_file.unlink(missing_ok=True)
-        command = [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(self._ready_file), *self._stages]
+        self.ready_file.unlink(missing_ok=True)
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(
-                command, env=self._environment, stdout=log, stderr=log, preexec_fn=die_with_parent
+                self.command(), env=self._environment, stdout=log, stderr=log, preexec_fn=die_with_parent
             )
+
+    def command(self) -> list[str]:
+        """What runs; it reads its settings from the environment and touches the ready file once it has joined."""
+        return [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(self.ready_file), *self._stages]
 
     @property
     def ready(self) -> bool:
-        return self._ready_file.exists()
+        return self.ready_file.exists()
 
     @property
     def running(self) -> bool:
@@ -72,8 +76,7 @@ class WorkerProcess:
     async def stop(self, timeout_s: float = 30.0) -> int:
         """SIGTERM, then the exit code. Raises TimeoutError for a worker that does not stop, which is killed."""
         self._process.terminate()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             return await asyncio.to_thread(self._process.wait, timeout_s)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            raise TimeoutError(f"{self.name} did not stop within {timeout_s:g} s; see {self._log}") from None
+        self.kill()
+        raise TimeoutError(f"{self.name} did not stop within {timeout_s:g} s; see {self._log}")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from schemas.records import Outgoing
 from streams.delivery.changelog import Fenced, Follow, Restore
@@ -45,6 +45,40 @@ class Broker:
         for offset, record in enumerate(self.log[partition]):
             if record is not None and (latest[record[0]] > offset or (tombstones and record[1] is None)):
                 self.log[partition][offset] = None
+
+
+class Gates:
+    """Awaits that a schedule lets pass, one at a time, or fails."""
+
+    def __init__(self) -> None:
+        self.open = False
+        self._waiting: list[tuple[str, asyncio.Future[BaseException | None]]] = []
+
+    async def reach(self, point: str) -> None:
+        if self.open:
+            await asyncio.sleep(0)
+            return
+        gate: asyncio.Future[BaseException | None] = asyncio.get_running_loop().create_future()
+        self._waiting.append((point, gate))
+        failure = await gate
+        if failure is not None:
+            raise failure
+
+    @property
+    def waiting(self) -> list[str]:
+        self._waiting = [(point, gate) for point, gate in self._waiting if not gate.done()]
+        return [point for point, _ in self._waiting]
+
+    def let_pass(self, which: int = 0, failure: BaseException | None = None) -> None:
+        if self.waiting:
+            self._waiting.pop(which % len(self._waiting))[1].set_result(failure)
+
+    def fail(self, failures: Mapping[str, Callable[[], BaseException]]) -> None:
+        """Fails the first one that has a failure."""
+        for index, point in enumerate(self.waiting):
+            if point in failures:
+                self.let_pass(index, failures[point]())
+                return
 
 
 class FakeChangelog:

@@ -3,18 +3,58 @@
 import gzip
 import json
 import struct
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from itertools import cycle, islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.record.util import calc_crc32c
 
+from agents.dead_letters import told
 from deploy.embedded.stack import EmbeddedStack
 from schemas import topics
+from streams.apps import STAGES
 from tests.deployment import Deployment, Event, deployed, eventually
 
 PLACEHOLDER, NO_NAME = b"QQQQ", b"\xff\xfe\xff\xfe"
+IN_A_ROW = 200
+
+
+class Raw(NamedTuple):
+    """A record as it lies in the log."""
+
+    value: bytes | None
+    key: bytes | None = b"poison"
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+
+
+UNNAMED = ((PLACEHOLDER.decode(), b"of a header whose name is no UTF-8"),)
+# What no stage can read, with the reason that its dead letter gives.
+POISON = (
+    ("undecodable", Raw(b"not json at all")),
+    ("undecodable", Raw(b'{"conversation_id": "cut of')),
+    ("undecodable", Raw(None)),
+    ("undecodable", Raw(None, key=None)),
+    ("undecodable", Raw(b"", key=None)),
+    ("undecodable", Raw(b"\x80\x81\x82")),
+    ("undecodable", Raw("{}".encode("utf-16"))),
+    ("undecodable", Raw(b'{"conversation_id": "\\ud800"}')),
+    ("undecodable", Raw(b'{"conversation_id": NaN}')),
+    ("undecodable", Raw(b"[" * 5_000 + b"]" * 5_000)),
+    ("invalid", Raw(b"null")),
+    ("invalid", Raw(b"17", headers=(("trace", None), ("trace", b"\xff")))),
+    ("invalid", Raw(b'["a", "list"]', key=b"\xff\xfe")),
+    ("invalid", Raw(b"{}")),
+    ("invalid", Raw(b"{}", headers=UNNAMED)),
+    ("invalid", Raw(b'{"conversation_id": "c", "namespace": "n"}')),
+    ("invalid", Raw(b'{"conversation_id": 17, "namespace": [], "request_id": {}, "command_id": null}')),
+    ("invalid", Raw(b'{"conversation_id": null, "kind": 7}', headers=(("memstream-reason", b"a lie"),))),
+    ("invalid", Raw(b"[" * 200 + b"]" * 200)),
+    ("invalid", Raw(b'{"metadata": ' + b'{"a": ' * 150 + b"1" + b"}" * 151)),
+)
 
 
 @pytest.fixture
@@ -52,18 +92,24 @@ async def publish_raw(deployment: Deployment, key: bytes | None, value: bytes | 
         await producer.stop()
 
 
-async def publish_header_without_a_name(deployment: Deployment) -> None:
-    """Bytes that are no UTF-8 for a header's name, as clients in C can send: written into a finished batch."""
-    producer = AIOKafkaProducer(bootstrap_servers=deployment.settings.bootstrap_servers)
+async def publish_in_a_row(deployment: Deployment, topic: str, records: Sequence[Raw]) -> int:
+    """All in one batch, as they are; returns the offset of the first.
+
+    A header's name that is no UTF-8, as clients in C can send, is written into the finished batch.
+    """
+    producer = AIOKafkaProducer(bootstrap_servers=deployment.settings.bootstrap_servers, max_batch_size=1_000_000)
     await producer.start()
     try:
         batch = producer.create_batch()
-        batch.append(key=b"k", value=b"{}", timestamp=None, headers=[(PLACEHOLDER.decode(), b"x")])
+        for each in records:
+            appended = batch.append(key=each.key, value=each.value, timestamp=None, headers=list(each.headers))
+            assert appended is not None, "the batch is full"
         batch.close()
         data = bytearray(bytes(batch._build()).replace(PLACEHOLDER, NO_NAME))
         struct.pack_into(">I", data, 17, calc_crc32c(bytes(data[21:])))
         batch._buffer = bytes(data)
-        await (await producer.send_batch(batch, deployment.topic(topics.MESSAGES), partition=0))
+        meta = await (await producer.send_batch(batch, deployment.topic(topic), partition=0))
+        return int(meta.offset)
     finally:
         await producer.stop()
 
@@ -72,7 +118,7 @@ async def test_hostile_records_are_dead_lettered_by_position_and_the_conversatio
     worker = await deployment.worker()
     await deployment.publish(said("calm", 1, "I am allergic to peanuts."))
     await publish_raw(deployment, None, b"")
-    await publish_header_without_a_name(deployment)
+    await publish_in_a_row(deployment, topics.MESSAGES, [Raw(b"{}", headers=UNNAMED)])
     large = json.dumps({"content": "x" * 6_000_000}).encode()
     assert len(gzip.compress(large)) < deployment.settings.max_message_bytes
     await publish_raw(deployment, b"large", large, compression_type="gzip")
@@ -95,8 +141,36 @@ async def test_hostile_records_are_dead_lettered_by_position_and_the_conversatio
     assert "User is allergic to peanuts." in texts
     assert any("Porto" in text for text in texts)
     assert reasons.count("too_large") == 2
-    assert reasons.count("undecodable") == 2
-    assert reasons.count("invalid") == 1
+    assert reasons.count("undecodable") == 1
+    assert reasons.count("invalid") == 2
+
+
+@pytest.mark.heavy
+async def test_two_hundred_poison_records_in_a_row_stop_no_stage(deploy: Any):
+    """In every topic that a stage reads. Each becomes one dead letter, and what lies behind them in their batch is processed."""
+    deployment = await deploy("poison", conversation_partitions=1, namespace_partitions=1)
+    worker = await deployment.worker()
+    await deployment.publish(said("calm", 1, "I am allergic to peanuts."))
+    create = {"command_id": "1", "kind": "create", "namespace": "notes/bob", "at": "2026-03-02T09:00:00Z"}
+    good = [
+        said("calm", 2, "I live in Porto."),
+        ended("calm"),
+        Event(topics.COMMANDS, "notes/bob", create | {"text": "User keeps bees."}),
+    ]
+    poison = list(islice(cycle(POISON), IN_A_ROW))
+    expected: Counter[tuple[str, int, str]] = Counter()
+    for topic in {topic for read in STAGES.values() for topic in read}:
+        behind = [Raw(event.bytes, event.key.encode(), UNNAMED) for event in good if event.topic == topic]
+        first = await publish_in_a_row(deployment, topic, [*(raw for _, raw in poison), *behind])
+        expected += Counter((deployment.topic(topic), first + at, reason) for at, (reason, _) in enumerate(poison))
+    await deployment.settled()
+    assert worker.running
+    letters = [told(letter.headers) for letter in await deployment.records(topics.DEAD_LETTERS)]
+    assert Counter((each["topic"], int(each["offset"]), each["reason"]) for each in letters) == expected
+    assert {each["partition"] for each in letters} == {"0"}
+    assert all(each["detail"] and each["stage"] for each in letters)
+    texts = [row["text"] for row in await deployment.fetch("SELECT text FROM memories ORDER BY text")]
+    assert texts == ["User is allergic to peanuts.", "User keeps bees.", "User lives in Porto."]
 
 
 async def test_a_worker_that_cannot_go_on_ends_instead_of_lingering(deployment: Deployment):

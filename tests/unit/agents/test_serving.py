@@ -67,10 +67,24 @@ async def test_a_batch_whose_epoch_closes_meanwhile_is_not_tried_again(app):
     assert len(calls) == 1
 
 
-async def test_a_cancelled_handler_is_not_taken_for_a_failure(app):
+async def test_a_handler_that_is_cancelled_from_outside_is_not_taken_for_a_failure(app):
+    handling = asyncio.create_task(attempt(app, batch_of(app.fence, "t", 0, [b"x"]), lambda _: asyncio.sleep(60)))
+    await asyncio.sleep(0)
+    handling.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await attempt(app, batch_of(app.fence, "t", 0, [b"x"]), failing(asyncio.CancelledError()))
+        await handling
     assert app.crashes == []
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), asyncio.CancelledError()])
+async def test_after_a_failure_nothing_more_of_the_epoch_is_applied_or_committed(app, error):
+    """Faust's stream hands over the next batch before the worker has stopped."""
+    failed, following = (batch_of(app.fence, "t", first, [b"x"]) for first in (0, 1))
+    await attempt(app, failed, failing(error))
+    assert len(app.crashes) == 1
+    assert not failed.held
+    await attempt(app, following, failing(AssertionError("was handled")))
+    assert len(app.crashes) == 1
 
 
 def test_pauses_grow_with_jitter_up_to_a_bound():

@@ -1,95 +1,11 @@
 """The consumer without Faust around it: what it reads it hands over, rewinds or passes, and nothing else."""
 
-import asyncio
-from types import SimpleNamespace
-from typing import Any
-
 import pytest
 from faust.types import TP
 
-from streams.delivery.consumer import FencedConsumer
 from streams.delivery.counters import Counters
-from streams.delivery.fence import Fence
-from streams.delivery.positions import Positions, Read
-from tests.fakes.batches import record
-
-MESSAGES, OTHER = TP("chat.messages", 0), TP("chat.messages", 1)
-
-
-class StubThread:
-    """aiokafka's side: `reads` are what the fetcher is drained of next; places are noted."""
-
-    def __init__(self) -> None:
-        self.reads: list[dict[TP, Read]] = []
-        self.offsets: dict[TP, int | None] = {}
-        self.placed: list[dict[TP, int]] = []
-        self.paused: set[TP] = set()
-        self.assigned = {MESSAGES, OTHER}
-        self.meanwhile: Any = lambda: None
-
-    async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
-        await asyncio.sleep(0)
-        self.meanwhile()
-        return self.reads.pop(0)
-
-    async def place(self, positions: dict[TP, int], paused: Any = ()) -> bool:
-        await asyncio.sleep(0)
-        if not self.assigned >= positions.keys():
-            return False
-        self.placed.append(dict(positions))
-        self.paused |= set(paused)
-        return True
-
-    async def committed(self, tps: set[TP]) -> dict[TP, int | None]:
-        return {tp: self.offsets.get(tp) for tp in tps}
-
-
-class BareConsumer(FencedConsumer):
-    """Without a broker, an app or threads; `delivered` are the batches."""
-
-    def __init__(self, *, checkpoints: bool = False) -> None:
-        self.fence, self.positions = Fence(), Positions()
-        self.counters = Counters()
-        self.app = SimpleNamespace(
-            checkpointer=object() if checkpoints else None,
-            conf=SimpleNamespace(id="stage"),
-            consumer_generation_id=9,
-        )
-        self._thread = StubThread()
-        self._committed_offset: dict[TP, int | None] = {}
-        self._buffered_partitions = set()
-        self.flow_active = True
-        self.suspend_flow = asyncio.Event()
-        self.delivered: list[Any] = []
-
-    async def callback(self, message: Any) -> None:
-        assert message.generation_id == 9, "Faust's stream drops messages of another generation"
-        self.delivered.append(message.value)
-
-    async def wait_first(self, *coroutines: Any, **_: Any) -> None:
-        first, rest = coroutines[0], coroutines[1:]
-        await first
-        for coroutine in rest:
-            coroutine.close()
-
-    async def earliest_offsets(self, *tps: TP) -> dict[TP, int]:
-        return dict.fromkeys(tps, 7)
-
-    def _get_active_partitions(self) -> set[TP]:
-        return {MESSAGES, OTHER}
-
-    async def drain(self, *reads: dict[TP, Read]) -> None:
-        for read in reads:
-            self._thread.reads.append(read)
-            await self._drain_once()
-
-    @property
-    def extents(self) -> list[tuple[TP, int, int]]:
-        return [(TP(batch.topic, batch.partition), batch.first, batch.end) for batch in self.delivered]
-
-
-def read(tp: TP, start: int, end: int, *offsets: int) -> dict[TP, Read]:
-    return {tp: Read(start, end, [record(tp.topic, offset, b"x", partition=tp.partition) for offset in offsets])}
+from streams.delivery.positions import Read
+from tests.unit.delivery.bare_consumer import MESSAGES, OTHER, BareConsumer, read
 
 
 @pytest.fixture

@@ -1,101 +1,18 @@
-"""The changelog on Kafka, with a producer that keeps its transactions to itself and is fenced as the broker does it."""
+"""The changelog on Kafka: what a checkpoint's transaction carries, and who may write."""
 
 import asyncio
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
-from aiokafka.errors import KafkaTimeoutError, MessageSizeTooLargeError, ProducerFenced
+from aiokafka.errors import KafkaTimeoutError, MessageSizeTooLargeError
 
 from schemas.errors import Retryable
-from schemas.records import Outgoing
-from streams.delivery import changelog as under_test
-from streams.delivery.changelog import Fenced, KafkaChangelog
-from streams.delivery.fence import Fence
-from streams.delivery.ledger import Checkpoint
-from tests.fakes.batches import batch_of
-
-
-class Coordinator:
-    """Epochs by transactional.id, and what was committed."""
-
-    def __init__(self) -> None:
-        self.epochs: dict[str, int] = {}
-        self.committed: list[dict[str, Any]] = []
-        self.failures: list[Exception] = []
-        self.producers: list[StubProducer] = []
-
-
-class StubProducer:
-    """aiokafka's transactional producer, as far as the changelog uses it."""
-
-    coordinator: Coordinator
-
-    def __init__(self, **settings: Any) -> None:
-        self.settings, self.stopped = settings, False
-        self.coordinator.producers.append(self)
-
-    async def start(self) -> None:
-        name = self.settings["transactional_id"]
-        self.epoch = self.coordinator.epochs[name] = self.coordinator.epochs.get(name, 0) + 1
-
-    async def stop(self) -> None:
-        self.stopped = True
-
-    async def begin_transaction(self) -> None:
-        self.sent: dict[str, Any] = {"records": [], "offsets": {}, "by": self}
-
-    def create_batch(self) -> Any:
-        records: list[tuple[bytes, bytes | None]] = []
-        return SimpleNamespace(
-            append=lambda key, value, timestamp: None if len(records) == 2 else records.append((key, value)) or 1,
-            close=lambda: None,
-            record_count=lambda: len(records),
-            records=records,
-        )
-
-    def _arrived(self, topic: str) -> Any:
-        future = asyncio.get_running_loop().create_future()
-        future.set_result(SimpleNamespace(topic=topic, offset=100 + len(self.sent["records"])))
-        return future
-
-    async def send_batch(self, batch: Any, topic: str, *, partition: int) -> Any:
-        self.sent["records"] += [(topic, partition, key, value) for key, value in batch.records]
-        return self._arrived(topic)
-
-    async def send(self, topic: str, *, key: Any, value: Any, partition: Any, headers: Any) -> Any:
-        self.sent["records"].append((topic, partition, key, value))
-        return self._arrived(topic)
-
-    async def send_offsets_to_transaction(self, offsets: Any, group: str) -> None:
-        self.sent["offsets"] = {(tp.topic, tp.partition, group): end for tp, end in offsets.items()}
-
-    async def commit_transaction(self) -> None:
-        await asyncio.sleep(0)
-        if self.epoch != self.coordinator.epochs[self.settings["transactional_id"]]:
-            raise ProducerFenced()
-        if self.coordinator.failures:
-            raise self.coordinator.failures.pop(0)
-        self.coordinator.committed.append(self.sent)
+from streams.delivery.changelog import Fenced
+from tests.unit.delivery.stub_kafka import HANG, Coordinator, changelog, checkpoint, installed
 
 
 @pytest.fixture
 def coordinator(monkeypatch: pytest.MonkeyPatch) -> Coordinator:
-    coordinator = Coordinator()
-    monkeypatch.setattr(under_test, "AIOKafkaProducer", type("Bound", (StubProducer,), {"coordinator": coordinator}))
-    return coordinator
-
-
-def changelog() -> KafkaChangelog:
-    return KafkaChangelog({}, "group", "changelog", lambda name: f"test.{name}")
-
-
-def checkpoint(value: bytes = b"1") -> Checkpoint:
-    fence = Fence()
-    fence.open()
-    effect = Outgoing(topic="requests", key=b"k", value=b"effect", partition=4)
-    rows = {b"chunk-1": value, b"chunk-2": value, b"head": value, b"gone": None}
-    return Checkpoint(rows, (effect,), (batch_of(fence, "messages", 6, [b"x"], partition=2),))
+    return installed(monkeypatch)
 
 
 async def test_rows_effects_and_offsets_are_one_transaction_in_order(coordinator):
@@ -111,7 +28,7 @@ async def test_rows_effects_and_offsets_are_one_transaction_in_order(coordinator
         ("test.requests", b"k"),
     ]
     assert sent["offsets"] == {("messages", 2, "group"): 7}
-    assert end == 105, "the offset behind the last row; the effect lies elsewhere"
+    assert end == 104, "the offset behind the last row; the effect lies elsewhere"
 
 
 async def test_who_opens_a_partition_fences_the_old_owner(coordinator):
@@ -127,7 +44,7 @@ async def test_who_opens_a_partition_fences_the_old_owner(coordinator):
 async def test_an_old_owner_whose_last_commit_failed_does_not_take_the_partition_back(coordinator):
     old, new = changelog(), changelog()
     await old.open([2])
-    coordinator.failures.append(KafkaTimeoutError())
+    coordinator.on("commit", KafkaTimeoutError())
     with pytest.raises(Retryable):
         await old.commit(2, checkpoint(b"old"))
     await new.open([2])  # the old owner stalls, and hears nothing of this
@@ -141,7 +58,7 @@ async def test_an_old_owner_whose_last_commit_failed_does_not_take_the_partition
 async def test_what_no_repetition_mends_is_not_called_retryable(coordinator):
     log = changelog()
     await log.open([2])
-    coordinator.failures.append(MessageSizeTooLargeError())
+    coordinator.on("commit", MessageSizeTooLargeError())
     with pytest.raises(MessageSizeTooLargeError):
         await log.commit(2, checkpoint())
 
@@ -150,11 +67,70 @@ async def test_closing_stops_every_producer(coordinator):
     log = changelog()
     await log.open([1, 2])
     await log.close()
-    assert [producer.stopped for producer in coordinator.producers] == [True, True]
+    assert [producer.stopped for producer in coordinator.clients] == [True, True]
     await log.open([1])
-    assert len(coordinator.producers) == 3
+    assert len(coordinator.clients) == 3
 
 
 async def test_each_partition_has_its_own_transactional_id(coordinator):
     await changelog().open([1, 2])
-    assert {producer.settings["transactional_id"] for producer in coordinator.producers} == {"group-1", "group-2"}
+    assert {producer.settings["transactional_id"] for producer in coordinator.clients} == {"group-1", "group-2"}
+
+
+async def test_a_partition_that_cannot_be_taken_over_can_be_told_again(coordinator):
+    log = changelog(timeout_s=30.0)
+    coordinator.on("start", KafkaTimeoutError())
+    with pytest.raises(Retryable, match="cannot take over partition 2"):
+        await log.open([2])
+    assert coordinator.open_clients == []
+    await log.open([2])
+    await log.commit(2, checkpoint())
+    assert len(coordinator.committed) == 1
+
+
+async def test_taking_over_is_given_up_in_time(coordinator):
+    loop = asyncio.get_running_loop()
+    coordinator.on("start", HANG)
+    begun = loop.time()
+    with pytest.raises(Retryable):
+        await changelog(timeout_s=30.0).open([2])
+    assert loop.time() - begun == pytest.approx(30.0)
+
+
+@pytest.mark.parametrize("late", ["fails", "succeeds"])
+async def test_a_slow_take_over_does_no_harm_to_the_next_one(coordinator, late):
+    """One partition fails at once and is tried again; the other one's first attempt ends later."""
+    log, slow = changelog(timeout_s=30.0), asyncio.Event()
+    coordinator.on("start", slow if late == "succeeds" else HANG, KafkaTimeoutError())
+    with pytest.raises(Retryable):
+        await log.open([1, 2])
+    await log.open([1, 2])
+    slow.set()
+    await asyncio.sleep(60.0)
+    await log.commit(1, checkpoint())
+    await log.commit(2, checkpoint())
+    assert len(coordinator.committed) == 2
+
+
+async def test_who_is_interrupted_while_taking_over_leaves_nothing_open(coordinator):
+    log = changelog()
+    coordinator.on("start", None, HANG)
+    opening = asyncio.create_task(log.open([1, 2]))
+    await asyncio.sleep(1.0)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    await log.close()
+    assert coordinator.open_clients == []
+
+
+@pytest.mark.parametrize("happening", [KafkaTimeoutError(), OSError("reset"), HANG], ids=repr)
+async def test_a_producer_that_does_not_stop_cleanly_holds_nobody_up(coordinator, happening):
+    log = changelog()
+    await log.open([1, 2])
+    coordinator.on("stop", happening)
+    begun = asyncio.get_running_loop().time()
+    await log.close()
+    assert coordinator.open_clients == []
+    assert coordinator.dropped == 2, "its sender and its sockets would outlive it"
+    assert asyncio.get_running_loop().time() - begun <= 2.0

@@ -1,5 +1,7 @@
 """Three layers of rows on their way to the broker."""
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,7 +20,12 @@ def effect(name: str) -> Outgoing:
     return Outgoing(topic="memory.extraction-requests", key=None, value=name.encode())
 
 
-def a_batch(first: int = 0, topic: str = "chat.messages"):
+offsets = itertools.count()
+
+
+def a_batch(first: int | None = None, topic: str = "chat.messages"):
+    """One after the other, unless it is said where."""
+    first = next(offsets) if first is None else first
     fence = Fence()
     fence.open()
     return batch_of(fence, topic, first, [b"x"])
@@ -100,12 +107,26 @@ def test_the_last_batch_of_each_topic_says_what_to_commit():
     assert ledger.leave().offsets() == {"messages": 5, "ended": 10}
 
 
+def test_a_batch_that_leaves_a_hole_behind_is_refused():
+    """A batch that failed and was passed over would be committed over by the next one."""
+    ledger = Ledger()
+    ledger.record(a_batch(3, "messages"), {}, [])
+    ledger.record(a_batch(7, "ended"), {}, [])
+    for first in (3, 5):
+        with pytest.raises(RuntimeError, match="does not follow offset 4"):
+            ledger.record(a_batch(first, "messages"), {}, [])
+    ledger.record(a_batch(4, "messages"), {}, [])
+    assert ledger.leave().offsets() == {"messages": 5, "ended": 8}
+    ledger.forget()
+    ledger.record(a_batch(3, "messages"), {}, [])
+
+
 def test_bytes_are_counted_until_they_arrive():
     ledger = Ledger()
     ledger.record(a_batch(), {b"key": b"value", b"gone": None}, [effect("four")])
     assert ledger.pending_bytes == 3 + 5 + 4 + 4
     ledger.leave()
-    ledger.record(a_batch(1), {b"key": b"x"}, [])
+    ledger.record(a_batch(), {b"key": b"x"}, [])
     assert ledger.pending_bytes == 3 + 5 + 4 + 4 + 4
     ledger.arrived(2, NOW)
     assert ledger.pending_bytes == 4

@@ -1,0 +1,120 @@
+"""`make bench-ingest`: the window stage beside stock Faust, quixstreams and a bare consumer, its latency and its recovery.
+
+README.md in this folder says what is measured and how. The last line on stdout is one JSON object; progress is on stderr.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+from deploy.embedded.jars import KAFKA_VERSION
+from deploy.embedded.vocabulary import ensure_vocabulary
+from tests.benchmarks.bench import bench
+from tests.benchmarks.latency import Latency, latency
+from tests.benchmarks.recovery import Recovery, recovery
+from tests.benchmarks.throughput import MODULES, Throughput, read_by, throughput
+
+SEED = 1
+MESSAGES, ROUNDS = 100_000, 3
+STEADY_PER_S, STEADY_S = 400, 30.0
+RECOVERED_ROWS = 100_000
+QUIXSTREAMS = Path(".venv/quixstreams/bin/python")
+
+
+async def run(options: argparse.Namespace) -> dict[str, Any]:
+    """The brokers and processes end with it."""
+    async with bench(options.cache_dir) as running:
+        rates = await throughput(running, options.messages, options.rounds, SEED, options.quixstreams.absolute())
+        delays = await latency(running, STEADY_PER_S, options.steady_s, SEED)
+        rows = await recovery(running, options.rows, SEED)
+    return {
+        "messages": {way: read_by(way, options.messages) for way in MODULES},
+        "rounds": options.rounds,
+        **rates_told(rates),
+        **latency_told(delays),
+        **recovery_told(rows),
+        "machine": machine(),
+    }
+
+
+def rates_told(rates: Throughput) -> dict[str, Any]:
+    """Medians over the rounds; `runs` has every round."""
+    tokenise_us = rates.tokenise_us_median
+    return {
+        "messages_per_s": {way: rates.rate(way) for way in MODULES},
+        "ratio_to_stock": rates.ratio("stock_faust"),
+        "ratio_to_quixstreams": rates.ratio("quixstreams"),
+        "cpu_us_per_message": round(rates.cpu_us("memstream") - tokenise_us, 1),
+        "tokenise_us": tokenise_us,
+        "cpu_us_with_tokenising": {way: rates.cpu_us(way) for way in MODULES},
+        "runs": {way: [[run.messages_per_s, run.cpu_us] for run in runs] for way, runs in rates.runs.items()},
+    }
+
+
+def latency_told(delays: Latency) -> dict[str, Any]:
+    return {
+        "end_to_request_p50_ms": delays.percentile(50),
+        "end_to_request_p95_ms": delays.percentile(95),
+        "ends": len(delays.milliseconds),
+        "steady_records_per_s": STEADY_PER_S,
+    }
+
+
+def recovery_told(rows: Recovery) -> dict[str, Any]:
+    return {
+        "recovery_rows": rows.rows,
+        "recovery_mb": rows.megabytes,
+        "recovery_s": rows.cold_s,
+        "recovery_own_directory_s": rows.warm_s,
+    }
+
+
+def machine() -> dict[str, Any]:
+    return {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "kafka": KAFKA_VERSION,
+    }
+
+
+def cpu_model() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+def asked(argv: list[str]) -> argparse.Namespace:
+    cache_dir = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
+    parser = argparse.ArgumentParser(prog="ingest", description=__doc__)
+    parser.add_argument("--messages", type=int, default=MESSAGES, help="that each way reads in each round")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--steady-s", type=float, default=STEADY_S, help="seconds of steady flow for the latency")
+    parser.add_argument("--rows", type=int, default=RECOVERED_ROWS, help="that a worker recovers")
+    parser.add_argument("--quixstreams", type=Path, default=QUIXSTREAMS, help="the Python that has quixstreams.lock")
+    parser.add_argument("--cache-dir", type=Path, default=cache_dir)
+    options = parser.parse_args(argv)
+    if not options.quixstreams.exists():
+        parser.error(f"{options.quixstreams} is missing: `make bench-ingest` makes it, or name it with --quixstreams")
+    return options
+
+
+def main(argv: list[str]) -> int:
+    options = asked(argv)
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))  # of all processes
+    logging.basicConfig(
+        level=logging.ERROR
+    )  # a topic that was just made has no leader for a moment, and clients say so
+    sys.stdout.write(json.dumps(asyncio.run(run(options))) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

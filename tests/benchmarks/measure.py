@@ -1,0 +1,96 @@
+"""Measures a process from outside: from its first record to the moment its group has committed everything."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import psutil
+from aiokafka.admin import AIOKafkaAdminClient
+from msgspec import Struct
+
+from deploy.embedded.unprivileged import die_with_parent
+from tests.benchmarks.signals import Begun, Job, Opened, understood
+
+LOOKED_EVERY_S = 0.02
+GIVE_UP_AFTER_S = 600.0
+
+Told = TypeVar("Told", Begun, Opened)
+
+
+class Figures(Struct, frozen=True):
+    """Of one run: messages a second of wall-clock time, and the process' own CPU time in us a message."""
+
+    messages_per_s: float
+    cpu_us: float
+
+
+class Measured:
+    """A process of a way, by its module in this folder; it writes its log and its data into the job's directory."""
+
+    def __init__(self, process: asyncio.subprocess.Process, log: Path) -> None:
+        self._process = process
+        self._log = log
+
+    async def told(self, kind: type[Told]) -> Told:
+        """The next signal of a kind. Raises RuntimeError when the process ends, TimeoutError when it stays silent."""
+        assert self._process.stdout is not None
+        async with asyncio.timeout(GIVE_UP_AFTER_S):
+            while line := await self._process.stdout.readline():
+                signal = understood(line)
+                if isinstance(signal, kind):
+                    return signal
+        raise RuntimeError(f"a process ended by itself: {self._log.read_text(errors='replace')[-2000:]}")
+
+    async def figures(self, admin: AIOKafkaAdminClient, group: str, total: int) -> Figures:
+        """Returns once `group` has committed `total` offsets. Raises as `told`."""
+        begun = await self.told(Begun)
+        process = psutil.Process(self._process.pid)
+        await eventually(lambda: everything_committed(admin, group, total), GIVE_UP_AFTER_S)
+        wall_s, cpu = time.monotonic() - begun.monotonic_s, process.cpu_times()
+        cpu_s = cpu.user + cpu.system - begun.cpu_s
+        return Figures(round(total / wall_s), round(cpu_s / total * 1e6, 1))
+
+
+@asynccontextmanager
+async def measured(python: str, module: str, job: Job) -> AsyncIterator[Measured]:
+    """Starts a process; kills it in the end, as it never stops by itself."""
+    log = made(Path(job.directory)) / f"{module}.log"
+    with log.open("ab") as stderr:
+        process = await asyncio.create_subprocess_exec(
+            python,
+            "-m",
+            f"tests.benchmarks.{module}",
+            job.encoded(),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr,
+            preexec_fn=die_with_parent,
+        )
+    try:
+        yield Measured(process, log)
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+def made(directory: Path) -> Path:
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+async def everything_committed(admin: AIOKafkaAdminClient, group: str, total: int) -> bool:
+    """Whether the offsets over all partitions, of topics that begin at 0, come to `total`."""
+    offsets = await admin.list_consumer_group_offsets(group)
+    return sum(max(0, each.offset) for each in offsets.values()) >= total
+
+
+async def eventually(condition: Callable[[], Awaitable[bool]], within_s: float) -> None:
+    """Looks every 20 ms. Raises TimeoutError."""
+    async with asyncio.timeout(within_s):
+        while True:
+            if await condition():
+                return
+            await asyncio.sleep(LOOKED_EVERY_S)

@@ -1,0 +1,97 @@
+"""One worker's window stage as deploy/worker.py wires it, without PostgreSQL and Qdrant: runs until it is killed."""
+
+import asyncio
+import gc
+import time
+from pathlib import Path
+from typing import Any
+
+import tiktoken
+
+from agents.serving import Handle, serve
+from agents.window_agent import WindowAgent
+from deploy.worker import TICK_S, repeat
+from schemas.policies import Policies
+from streams.apps import STAGES, ClusterSettings, input_channel, stage_app
+from streams.delivery.app import StageApp
+from streams.delivery.batch import Batch
+from streams.publisher import KafkaPublisher
+from streams.topics import TopicSettings
+from streams.windows.tokens import TokenCounter
+from tests.benchmarks.signals import COMMIT_INTERVAL_S, ENCODING, FirstRecord, Job, Opened, tell
+
+STORE = "rocksdb"
+
+
+class RunTopics(TopicSettings, frozen=True, kw_only=True):
+    """The same input topics for every run; a group, and so a changelog, of the run's own."""
+
+    run: str
+
+    def group(self, stage: str) -> str:
+        return self.prefix + self.run
+
+
+def topics_of(job: Job) -> RunTopics:
+    return RunTopics(prefix=job.prefix, run=job.run, conversation_partitions=job.partitions, namespace_partitions=1)
+
+
+def cluster_of(job: Job) -> ClusterSettings:
+    return ClusterSettings(
+        bootstrap_servers=job.bootstrap_servers,
+        datadir=Path(job.directory),
+        checkpoint_interval_s=COMMIT_INTERVAL_S,
+        store=STORE,
+    )
+
+
+def window_app(job: Job) -> StageApp:
+    """Reads every input from its beginning."""
+    names = topics_of(job)
+    inputs = [names.physical(name) for name in STAGES["windows"]]
+    origins = {(topic, partition): 0 for topic in inputs for partition in range(job.partitions)}
+    return stage_app("windows", cluster_of(job), names, origins)
+
+
+def noting(first: FirstRecord, handle: Handle) -> Handle:
+    async def noted(batch: Batch) -> None:
+        if batch.records:
+            first.seen()
+        await handle(batch)
+
+    return noted
+
+
+def tell_opening(app: StageApp) -> None:
+    """Tells of the first epoch. The rows are counted afterwards, which costs what no worker pays."""
+    moments: list[float] = []
+
+    async def assigned(*_args: Any, **_options: Any) -> None:
+        moments.append(time.monotonic())
+
+    async def opened(*_args: Any, **_options: Any) -> None:
+        seconds, checkpointer = time.monotonic() - moments[0], app.checkpointer
+        assert checkpointer is not None
+        count = sum(1 for partition in checkpointer.partitions for _ in checkpointer[partition].scan())
+        tell(Opened(round(seconds, 3), count))
+
+    app.on_partitions_assigned.connect(assigned, weak=False)
+    app.on_rebalance_complete.connect(opened, weak=False)
+
+
+async def run(job: Job) -> None:
+    names, app = topics_of(job), window_app(job)
+    counter = TokenCounter(tiktoken.get_encoding(ENCODING))
+    async with KafkaPublisher(cluster_of(job).client(), names.physical) as publisher:
+        agent = WindowAgent(app, names, Policies(), counter, publisher)
+        serve(app, input_channel(app, "windows", names), noting(FirstRecord(), agent.handle))
+        app.finalize()
+        tell_opening(app)
+        await app.start()
+        gc.collect()
+        gc.freeze()  # as deploy/worker.py does
+        await repeat("window timers", TICK_S, agent.tick)
+
+
+if __name__ == "__main__":
+    asyncio.run(run(Job.given()))

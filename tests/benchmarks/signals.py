@@ -1,0 +1,86 @@
+"""What a measured process and the one that measures it tell each other: a job on the command line, lines on stdout.
+
+Imported in the environment of every way, so it needs msgspec alone.
+"""
+
+import sys
+import time
+
+import msgspec
+from msgspec import Struct
+
+from schemas import topics
+
+COMMIT_INTERVAL_S = 0.5  # of every way: memstream's own default
+READ_AT_ONCE = 500  # records, where a way lets it be chosen: memstream's own default
+ENCODING = "o200k_base"
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """What a process works on: the topics under `prefix`, as group `prefix + run`, with files in `directory`.
+
+    A way that is slow stops after `most` records.
+    """
+
+    bootstrap_servers: str
+    prefix: str
+    run: str
+    partitions: int
+    directory: str
+    most: int = 0
+
+    @classmethod
+    def given(cls) -> "Job":
+        """From the command line of a measured process."""
+        return msgspec.json.decode(sys.argv[1], type=cls)
+
+    def encoded(self) -> str:
+        return msgspec.json.encode(self).decode()
+
+    @property
+    def topic(self) -> str:
+        """The physical name of what is read."""
+        return self.prefix + topics.MESSAGES
+
+    @property
+    def group(self) -> str:
+        return self.prefix + self.run
+
+
+class Begun(Struct, frozen=True, tag=True):
+    """The moment of a process's first record: on the clock that all processes share, and in its own CPU time."""
+
+    monotonic_s: float
+    cpu_s: float
+
+
+class Opened(Struct, frozen=True, tag=True):
+    """A stage's first epoch: seconds from its assignment to its opening, and the rows it then has."""
+
+    seconds: float
+    rows: int
+
+
+Signal = Begun | Opened
+
+
+def tell(signal: Signal) -> None:
+    sys.stdout.write("\n" + msgspec.json.encode(signal).decode() + "\n")  # a line of its own, whoever else writes
+    sys.stdout.flush()
+
+
+def understood(line: bytes) -> Signal | None:
+    """None for what others write to stdout, as Faust does."""
+    return msgspec.json.decode(line, type=Signal) if line.startswith(b"{") else None
+
+
+class FirstRecord:
+    """Tells the moment of the first record; called for every record or batch, it acts once."""
+
+    def __init__(self) -> None:
+        self._told = False
+
+    def seen(self) -> None:
+        if not self._told:
+            self._told = True
+            tell(Begun(time.monotonic(), time.process_time()))

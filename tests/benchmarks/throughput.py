@@ -1,0 +1,95 @@
+"""Messages per second of each way, in turn, on one topic that is full before the first begins."""
+
+import random
+import sys
+import time
+from itertools import islice
+from pathlib import Path
+from statistics import median
+
+import tiktoken
+from msgspec import Struct, structs
+
+from schemas import codec
+from schemas.messages import Message
+from streams.windows.tokens import TokenCounter
+from tests.benchmarks import chats, stock_way
+from tests.benchmarks.bench import Bench
+from tests.benchmarks.measure import Figures, measured
+from tests.benchmarks.signals import ENCODING
+
+PREFIX = "ingest."
+MODULES = {
+    "memstream": "memstream_way",
+    "stock_faust": "stock_way",
+    "quixstreams": "quixstreams_way",
+    "raw_aiokafka": "raw_way",
+}
+STOCK_MESSAGES = 30_000  # at most: stock Faust is so slow that the others would wait for it
+TEXTS = 20_000  # of the flow, tokenised alone in each round
+
+
+class Throughput(Struct):
+    """The figures of every round by way, and us of CPU that tokenising the same texts alone takes a message."""
+
+    runs: dict[str, list[Figures]]
+    tokenise_us: list[float]
+
+    def rate(self, way: str) -> float:
+        return round(median(run.messages_per_s for run in self.runs[way]))
+
+    def cpu_us(self, way: str) -> float:
+        return round(median(run.cpu_us for run in self.runs[way]), 1)
+
+    @property
+    def tokenise_us_median(self) -> float:
+        return round(median(self.tokenise_us), 1)
+
+    def ratio(self, other: str) -> float:
+        """memstream's rate over another's, round by round: what slows the machine down slows both."""
+        pairs = zip(self.runs["memstream"], self.runs[other], strict=True)
+        return round(median(ours.messages_per_s / theirs.messages_per_s for ours, theirs in pairs), 2)
+
+
+async def throughput(bench: Bench, messages: int, rounds: int, seed: int, quixstreams: Path) -> Throughput:
+    """Every way reads the same topic in each round, from an empty state; the order moves on by one a round."""
+    filled = bench.job(PREFIX, "fill")
+    await bench.create(filled)
+    await bench.fill(filled, islice(chats.interleaved(random.Random(seed)), messages))
+    found = Throughput({way: [] for way in MODULES}, [])
+    ways = list(MODULES)
+    for number in range(rounds):
+        for way in ways[number % len(ways) :] + ways[: number % len(ways)]:
+            python = str(quixstreams) if way == "quixstreams" else sys.executable
+            figures = await one(bench, way, number, python, messages)
+            found.runs[way].append(figures)
+            sys.stderr.write(
+                f"round {number + 1} {way:13} {figures.messages_per_s:9.0f}/s {figures.cpu_us:7.1f} us CPU\n"
+            )
+        found.tokenise_us.append(tokenise_us(seed, min(messages, TEXTS)))
+    return found
+
+
+async def one(bench: Bench, way: str, number: int, python: str, messages: int) -> Figures:
+    total = read_by(way, messages)
+    job = structs.replace(bench.job(PREFIX, f"{way}-{number}"), most=total)
+    await bench.create(job, *([stock_way.changelog_of(job)] if way == "stock_faust" else []))
+    async with measured(python, MODULES[way], job) as process:
+        return await process.figures(bench.admin, job.group, total)
+
+
+def read_by(way: str, messages: int) -> int:
+    """Of the same topic."""
+    return min(messages, STOCK_MESSAGES) if way == "stock_faust" else messages
+
+
+def tokenise_us(seed: int, count: int) -> float:
+    """CPU time a message of the flow's first texts."""
+    flow = islice(chats.interleaved(random.Random(seed)), count)
+    texts = [codec.decode(record.value, Message).content for record in flow]
+    counter = TokenCounter(tiktoken.get_encoding(ENCODING))
+    counter("the first call builds what the others use")
+    begun = time.process_time()
+    for text in texts:
+        counter(text)
+    return round((time.process_time() - begun) / count * 1e6, 2)

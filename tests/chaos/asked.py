@@ -1,0 +1,26 @@
+"""What the windows stage asked the LLM stage for: every message that was said, whole, in one request."""
+
+from collections import Counter
+
+from deploy.commands.follow import follow
+from deploy.settings import Settings
+from schemas import codec, topics
+from schemas.requests import ExtractionRequest
+from tests.chaos.conversations import Conversation
+
+
+async def asked(settings: Settings, published: list[Conversation]) -> tuple[list[str], list[str], int]:
+    """What is lost and what is there twice, in words, and how many requests were sent again under the same id."""
+    requests: dict[str, list[tuple[str, str]]] = {}
+    duplicated, repeated = [], 0
+    async for record in follow(settings, topics.REQUESTS, from_beginning=True, until_end=True):
+        request = codec.decode(record.value, ExtractionRequest)
+        messages = [(message.message_id, message.content) for message in request.messages]
+        if requests.setdefault(request.request_id, messages) != messages:
+            duplicated.append(f"request {request.request_id} was cut in two ways")
+        repeated += requests[request.request_id] is not messages
+    found = Counter(message for messages in requests.values() for message in messages)
+    said = Counter((each.message_id, each.content) for conversation in published for each in conversation.messages)
+    lost = [f"message {name} was asked for in no request as it was said" for name, _ in sorted(said - found)]
+    duplicated += [f"message {name} was asked for twice, or in other words" for name, _ in sorted(found - said)]
+    return lost, duplicated, repeated

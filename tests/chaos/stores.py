@@ -1,0 +1,48 @@
+"""Workers' stores after a run, held against the changelog: each must be what the changelog was at the store's offset."""
+
+import asyncio
+import re
+from pathlib import Path
+from typing import Any
+
+from deploy.commands.follow import follow
+from deploy.settings import Settings
+from streams.delivery.store import RocksStore
+from tests.chaos.workers import WorkerProcess
+
+RESTORED = re.compile(r"partition \d+ is restored from offset (\d+) of (\d+) to")
+
+
+async def differing(settings: Settings, directory: Path) -> list[str]:
+    """In words, each row in which a store below the directory differs. No worker may run.
+
+    The changelog is young: nothing of it is compacted away yet.
+    """
+    changelog = settings.topics().changelog.removeprefix(settings.topic_prefix)
+    records: dict[int, list[Any]] = {}
+    async for record in follow(settings, changelog, from_beginning=True, until_end=True):
+        records.setdefault(record.partition, []).append(record)
+    return await asyncio.to_thread(compared, directory, records)
+
+
+def compared(directory: Path, records: dict[int, list[Any]]) -> list[str]:
+    stores = sorted(directory.glob("*/worker/*/tables/windows/*"))
+    return [entry for path in stores for entry in compared_with(path, records.get(int(path.name), []))]
+
+
+def compared_with(path: Path, records: list[Any]) -> list[str]:
+    store = RocksStore(path)
+    try:
+        found, offset = dict(store.scan()), store.mark.offset
+    finally:
+        store.close()
+    latest = {record.key: record.value for record in records if record.offset < offset}
+    known = {key: value for key, value in latest.items() if value is not None}
+    wrong = [key for key in known.keys() | found.keys() if known.get(key) != found.get(key)]
+    return [f"row {key!r} of {path} is not what the changelog says before offset {offset}" for key in sorted(wrong)]
+
+
+def taken_up(worker: WorkerProcess) -> int:
+    """How often a partition was restored from a store that had something in it, in all lives of a worker."""
+    found = [RESTORED.search(line) for line in worker.log_lines()]
+    return sum(int(line[1]) > int(line[2]) for line in found if line)

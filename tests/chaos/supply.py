@@ -1,0 +1,63 @@
+"""Conversations on their way into Kafka, a part at a time: every kill is to hit a system that has work."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from deploy import connections
+from deploy.settings import Settings
+from schemas.records import Outgoing
+from tests.chaos.conversations import Conversation, interleaved
+
+OPEN_AT_ONCE = 60  # conversations that are interleaved
+AT_ONCE = 20  # events published together
+
+
+class Supply:
+    """Publishes events as far as they are released, `rate` a second."""
+
+    def __init__(self, settings: Settings, events: list[Outgoing], rate: int) -> None:
+        self._settings = settings
+        self._events = events
+        self._rate = rate
+        self._released = 0
+        self._more = asyncio.Event()
+
+    def release(self, share: float) -> None:
+        """Lets another share of all events go."""
+        self._released = min(len(self._events), self._released + max(1, round(share * len(self._events))))
+        self._more.set()
+
+    @property
+    def exhausted(self) -> bool:
+        return self._released == len(self._events)
+
+    async def run(self) -> None:
+        """Returns when everything is published."""
+        sent = 0
+        async with connections.kafka(self._settings) as publisher:
+            while sent < len(self._events):
+                if sent == self._released:
+                    self._more.clear()
+                    await self._more.wait()
+                part = self._events[sent : min(sent + AT_ONCE, self._released)]
+                await publisher.publish(part)
+                sent += len(part)
+                await asyncio.sleep(len(part) / self._rate)
+
+
+@asynccontextmanager
+async def supplying(
+    settings: Settings, said: list[Conversation], rate: int, rng: random.Random
+) -> AsyncIterator[Supply]:
+    """A supply that runs; at the end of the block the rest is released and published, unless the block has failed."""
+    supply = Supply(settings, list(interleaved(said, OPEN_AT_ONCE, rng)), rate)
+    running = asyncio.create_task(supply.run())
+    try:
+        yield supply
+        supply.release(1.0)
+        await running
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)

@@ -1,0 +1,203 @@
+"""Workers come and go while candidates and commands flow: a namespace has one writer, which changes with a rebalance only.
+
+Who writes is seen from inside the database: every decision leaves a row with the `application_name` of its connection.
+"""
+
+import asyncio
+import itertools
+import random
+import signal
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from pydantic import SecretStr
+
+from deploy import connections
+from deploy.embedded.stack import EmbeddedStack
+from schemas import codec, topics
+from schemas.records import Outgoing
+from schemas.requests import Command
+from tests.chaos.conversations import APP, BEGAN, Conversation, conversation, events
+from tests.chaos.ledger import balance
+from tests.chaos.workers import WorkerProcess
+from tests.deployment import Deployment, administer, deployed, eventually
+
+USERS = 12
+ROUNDS_WAITING = 3
+SUBJECTS = ("moss", "granite", "tin", "amber", "reed")
+AUDIT = """
+CREATE TABLE audit (
+    number    bigserial PRIMARY KEY,
+    namespace text NOT NULL,
+    source    text NOT NULL,
+    writer    text NOT NULL DEFAULT current_setting('application_name'),
+    txid      bigint NOT NULL DEFAULT txid_current(),
+    at        timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE FUNCTION note_the_writer() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO audit (namespace, source) VALUES (NEW.namespace, TG_TABLE_NAME);
+    RETURN NULL;
+END $$;
+CREATE TRIGGER audited AFTER INSERT ON memory_versions FOR EACH ROW EXECUTE FUNCTION note_the_writer();
+CREATE TRIGGER audited AFTER INSERT ON extraction_parts FOR EACH ROW EXECUTE FUNCTION note_the_writer();
+CREATE TRIGGER audited AFTER INSERT ON commands FOR EACH ROW EXECUTE FUNCTION note_the_writer();
+"""
+
+
+def namespace(user: int) -> str:
+    return f"{APP}/{conversation(2 * user, 1, random.Random(0)).user_id}"
+
+
+class Load:
+    """In each namespace a conversation that ends and a command, round by round; a few rounds wait to be decided at most."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._over = asyncio.Event()
+        self.said: list[Conversation] = []
+        self.commands: list[Command] = []
+
+    async def run(self) -> None:
+        """Until it is over, or cancelled."""
+        async with connections.kafka(self._deployment.settings) as publisher:
+            for number in itertools.count():
+                await publisher.publish([record for user in range(USERS) for record in self._round(user, number)])
+                await eventually(self._wanted, "the backlog shrinks", 300.0)
+                if self._over.is_set():
+                    return
+
+    def end(self) -> None:
+        self._over.set()
+
+    async def _wanted(self) -> bool:
+        undecided = len(self.commands) - await self._deployment.count("commands")
+        return self._over.is_set() or undecided < ROUNDS_WAITING * USERS
+
+    def _round(self, user: int, number: int) -> list[Outgoing]:
+        talk = short_talk(user, number)
+        command = Command(
+            command_id=f"{number}",
+            kind="create",
+            namespace=namespace(user),
+            at=BEGAN,
+            text=f"Note {number} is about {SUBJECTS[number % len(SUBJECTS)]}.",
+        )
+        self.said.append(talk)
+        self.commands.append(command)
+        key = command.namespace.encode()
+        return [*events(talk), Outgoing(topic=topics.COMMANDS, key=key, value=codec.encode(command))]
+
+
+def short_talk(user: int, number: int) -> Conversation:
+    """The user says the one thing again, in a new conversation."""
+    name = f"talk-{user}-{number}"
+    talk = conversation(2 * user, 2, random.Random(number))
+    messages = tuple(
+        replace(message, conversation_id=name, message_id=f"{name}-{index}")
+        for index, message in enumerate(talk.messages)
+    )
+    return Conversation(name, talk.user_id, messages)
+
+
+@asynccontextmanager
+async def flowing(deployment: Deployment) -> AsyncIterator[Load]:
+    """Load as long as the block lasts; then all of it is published."""
+    load = Load(deployment)
+    running = asyncio.create_task(load.run())
+    try:
+        yield load
+        load.end()
+        await running
+    finally:
+        running.cancel()
+
+
+def starting(deployment: Deployment, name: str) -> WorkerProcess:
+    """A worker whose connections carry its name."""
+    return deployment.starting(name, postgres_dsn=SecretStr(f"{deployment.dsn}?application_name={name}"))
+
+
+async def audit(deployment: Deployment, since: int = 0) -> list[dict[str, Any]]:
+    """Decisions in their order: a number is drawn while its namespace is locked."""
+    return await deployment.fetch("SELECT * FROM audit WHERE number > $1 ORDER BY number", since)
+
+
+async def all_write(deployment: Deployment, *names: str) -> None:
+    """Until each of these workers, and between them every namespace, has been written by, from now on."""
+    since = max((row["number"] for row in await audit(deployment)), default=0)
+
+    async def written() -> bool:
+        rows = [row for row in await audit(deployment, since) if row["writer"] in names]
+        return {row["writer"] for row in rows} == set(names) and len({row["namespace"] for row in rows}) == USERS
+
+    await eventually(written, f"{', '.join(names)} write to every namespace", 300.0)
+
+
+def ended(worker: WorkerProcess) -> Callable[[], Awaitable[bool]]:
+    async def so() -> bool:
+        return not worker.running
+
+    return so
+
+
+def epochs(worker: WorkerProcess, group: str) -> list[datetime]:
+    """When a worker began to work on partitions it had been given by a rebalance."""
+    return [
+        datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S,%f").astimezone()
+        for line in worker.log_lines()
+        if f"{group}: epoch" in line
+    ]
+
+
+def runs(rows: Sequence[dict[str, Any]], begun: Mapping[str, list[datetime]]) -> dict[str, list[tuple[str, int]]]:
+    """By namespace: who wrote in which of its epochs, without the repetitions of whoever goes on writing."""
+    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for row in rows:
+        writer = (row["writer"], bisect_right(begun[row["writer"]], row["at"]))
+        if found[row["namespace"]][-1:] != [writer]:
+            found[row["namespace"]].append(writer)
+    return found
+
+
+@pytest.mark.heavy
+async def test_each_namespace_has_one_writer_while_workers_come_and_go(embedded_stack: EmbeddedStack, tmp_path: Path):
+    few = {"conversation_partitions": 6, "namespace_partitions": 6}
+    async with deployed(embedded_stack, "scaling", tmp_path, **few) as deployment:
+        await administer(deployment.dsn, AUDIT)
+        one = starting(deployment, "one")
+        await one.wait_ready()
+        async with flowing(deployment) as load:
+            await all_write(deployment, "one")
+            two = starting(deployment, "two")
+            await all_write(deployment, "one", "two")
+            three = starting(deployment, "three")
+            await all_write(deployment, "one", "two", "three")
+            one.send(signal.SIGTERM)
+            await all_write(deployment, "two", "three")
+            await eventually(ended(one), "the worker that was asked to stop has stopped", 30.0)
+            assert one.exit_code == 0
+            three.kill()
+            await all_write(deployment, "two")
+        await deployment.settled(300.0)
+        async with connections.postgres(deployment.settings, max_size=2) as pool:
+            ledger = await balance(deployment.settings, pool, load.said)
+        rows = await audit(deployment)
+        carried_out = await deployment.fetch("SELECT namespace, cause FROM memory_versions WHERE cause ? 'command_id'")
+
+    assert (ledger.lost, ledger.duplicated) == ([], [])
+    done = Counter((row["namespace"], row["cause"]["command_id"]) for row in carried_out)
+    assert done == Counter((command.namespace, command.command_id) for command in load.commands)
+    group = deployment.group("curation")
+    by_namespace = runs(rows, {worker.name: epochs(worker, group) for worker in (one, two, three)})
+    again = {name: writers for name, writers in by_namespace.items() if len(set(writers)) < len(writers)}
+    assert again == {}, "somebody wrote between two decisions of one epoch of a worker"
+    handovers = sum(len({writer for writer, _ in writers}) > 1 for writers in by_namespace.values())
+    assert handovers > USERS // 2, "the namespaces stayed where they were, which proves nothing"

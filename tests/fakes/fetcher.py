@@ -1,0 +1,321 @@
+"""aiokafka and Faust around our consumer under a schedule: their own states, results and flow, with a scripted broker behind.
+
+What is drained, sought, committed and thrown away is decided by the real code; when anything arrives, by the schedule.
+"""
+
+import asyncio
+from collections import OrderedDict, defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+from unittest.mock import patch
+from zlib import crc32
+
+from aiokafka.consumer import fetcher
+from aiokafka.consumer.fetcher import Fetcher, FetchResult, OffsetResetStrategy
+from aiokafka.consumer.subscription_state import Assignment, SubscriptionState
+from faust.types import TP
+
+from streams.delivery import legible
+from streams.delivery.consumer import FencedConsumer
+from streams.delivery.consumer_thread import FencedConsumerThread
+from streams.delivery.counters import Counters
+from streams.delivery.fence import Fence
+from streams.delivery.positions import Positions
+from tests.fakes.batches import record
+from tests.fakes.changelog import Gates
+
+RECORD, UNPARSABLE = "record", "unparsable"
+MARKER, ABORTED, COMPACTED = "marker", "aborted", "compacted"
+VISIBLE = {RECORD, UNPARSABLE}
+
+
+class Topic(str):
+    """Hashed alike in every process: what is done in the order of a set of partitions is then repeatable."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return crc32(self.encode())
+
+
+class SourceLog:
+    """One partition of a source topic: what lies at each offset. `beginning` moves when retention takes records away."""
+
+    def __init__(self, *kinds: str, beginning: int = 0) -> None:
+        self.kinds = list(kinds)
+        self.beginning = beginning
+
+    @property
+    def end(self) -> int:
+        return len(self.kinds)
+
+    def visible(self, start: int, end: int) -> list[int]:
+        return [offset for offset in range(max(start, self.beginning), end) if self.kinds[offset] in VISIBLE]
+
+
+class ScriptedRecords:
+    """Stands for aiokafka's PartitionRecords: an answer to one fetch, parsed as it is taken. Legible ones parse everything."""
+
+    def __init__(self, tp: TP, start: int, kinds: list[str], *, legible: bool = False) -> None:
+        self.next_fetch_offset = start
+        self._legible = legible
+        self._records = self._parsed(tp, start, kinds)
+
+    def __iter__(self) -> "ScriptedRecords":
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._records)
+
+    def _parsed(self, tp: TP, start: int, kinds: list[str]) -> Any:
+        for offset, kind in enumerate(kinds, start):
+            if kind == UNPARSABLE and not self._legible:
+                b"\xff".decode()
+            self.next_fetch_offset = offset + 1
+            if kind in VISIBLE:
+                yield record(tp.topic, offset, str(offset).encode(), partition=tp.partition)
+
+
+class Waiters(list[Any]):
+    """A set for aiokafka, in the order of waiting."""
+
+    add = list.append
+
+
+class InFlight(NamedTuple):
+    assignment: Assignment
+    tp: TP
+    start: int
+
+
+class ScriptedFetcher(Fetcher):
+    """aiokafka's fetcher without its background task: the schedule asks and answers. `served` are the runs that were answered."""
+
+    def __init__(self, subscriptions: SubscriptionState, logs: dict[TP, SourceLog]) -> None:
+        self._subscriptions = subscriptions
+        self._logs = logs
+        self._loop = asyncio.get_running_loop()
+        self._records = OrderedDict()
+        self._fetch_waiters = Waiters()
+        self._wait_consume_future = None
+        self._closed = False
+        self._known: Assignment | None = None
+        self.in_flight: list[InFlight] = []
+        self.served: list[tuple[TP, int, int]] = []
+
+    def request(self) -> None:
+        """Asks for whatever aiokafka would ask for now: partitions with a position, not paused, with nothing left to drain."""
+        assignment = self._subscriptions.subscription.assignment
+        if assignment is not self._known:
+            self._known = assignment
+            self._records.clear()
+        for tp in sorted(assignment.tps) if assignment is not None else ():
+            state, asked = assignment.state_value(tp), [(other.assignment, other.tp) for other in self.in_flight]
+            if (
+                state.has_valid_position
+                and not state.paused
+                and tp not in self._records
+                and (assignment, tp) not in asked
+            ):
+                self.in_flight.append(InFlight(assignment, tp, state.position))
+
+    def answer(self, which: int = 0, count: int = 500) -> None:
+        """The broker's answer to one of the requests arrives, with at most `count` offsets, or none after its longest wait."""
+        if not self.in_flight:
+            return
+        asked = self.in_flight.pop(which % len(self.in_flight))
+        state, log = asked.assignment.state_value(asked.tp), self._logs[asked.tp]
+        if not asked.assignment.active or not state.has_valid_position or state.position != asked.start:
+            return
+        if not log.beginning <= asked.start <= log.end:
+            state.await_reset(OffsetResetStrategy.EARLIEST)
+            return
+        if not (kinds := log.kinds[asked.start : asked.start + count]):
+            return
+        self.served.append((asked.tp, asked.start, asked.start + len(kinds)))
+        answer = ScriptedRecords(asked.tp, asked.start, kinds)
+        self._records[asked.tp] = FetchResult(
+            asked.tp, assignment=asked.assignment, partition_records=answer, backoff=0.0
+        )
+        for waiter in list(self._fetch_waiters):
+            self._notify(waiter)
+
+    def find_positions(self, committed: Callable[[TP], int | None]) -> None:
+        """aiokafka's own idea of where partitions that nobody has sought begin: committed, else the beginning."""
+        assignment = self._subscriptions.subscription.assignment
+        for tp in assignment.tps if assignment is not None else ():
+            state = assignment.state_value(tp)
+            if not state.has_valid_position:
+                known = None if state.awaiting_reset else committed(tp)
+                state.await_reset(OffsetResetStrategy.EARLIEST)
+                state.reset_to(self._logs[tp].beginning if known is None else known)
+
+
+class ScriptedKafka:
+    """AIOKafkaConsumer, as far as the consumer's thread uses it. `offsets` are the group's committed ones."""
+
+    _closed = False
+
+    def __init__(
+        self, logs: dict[TP, SourceLog], offsets: dict[Any, int], gates: Gates, max_poll_records: int = 500
+    ) -> None:
+        self.gates = gates
+        self._subscription = SubscriptionState()
+        self._subscription.subscribe({tp.topic for tp in logs})
+        self._fetcher = ScriptedFetcher(self._subscription, logs)
+        self._client = SimpleNamespace(force_metadata_update=lambda: None)
+        self._max_poll_records = max_poll_records
+        self._offsets = offsets
+
+    def assignment(self) -> Any:
+        return self._subscription.assigned_partitions()
+
+    def assign(self, tps: Iterable[TP]) -> None:
+        self._subscription.assign_from_subscribed(set(tps))
+
+    def pause(self, *tps: TP) -> None:
+        for tp in tps:
+            self._subscription.pause(tp)
+
+    def seek(self, tp: TP, offset: int) -> None:
+        self._fetcher.seek_to(tp, offset)
+
+    async def committed(self, tp: TP) -> int | None:
+        return self._offsets.get(tp)
+
+
+async def fetch_legibly(kafka: ScriptedKafka, tp: TP, offset: int) -> ScriptedRecords:
+    """Instead of streams.delivery.legible.fetch: what aiokafka could not parse, fetched again from the scripted broker."""
+    await kafka.gates.reach("legible")
+    kinds = kafka._fetcher._logs[tp].kinds[offset : offset + 4]
+    return ScriptedRecords(tp, offset, kinds, legible=True)
+
+
+class ScriptedThread(FencedConsumerThread):
+    """Works on the test's loop; the schedule decides when a call gets there and when its answer is back.
+
+    A caller that is cancelled does not end what the thread does for it. `calls` are the names of what was called.
+    """
+
+    def __init__(self, consumer: Any, kafka: ScriptedKafka, gates: Gates) -> None:
+        self.consumer = consumer
+        self.kafka = kafka
+        self.gates = gates
+        self.calls: list[str] = []
+        self.reading = False
+        self._left_at: dict[Any, int] = {}
+        self._doing: set[asyncio.Task[Any]] = set()
+
+    def _ensure_consumer(self) -> ScriptedKafka:
+        return self.kafka
+
+    async def read(self, tps: set[TP], timeout_s: float) -> Any:
+        self.reading = True
+        try:
+            return await super().read(tps, timeout_s)
+        finally:
+            self.reading = False
+
+    async def call_thread(self, fun: Callable[..., Awaitable[Any]], *args: Any, **kwargs: Any) -> Any:
+        self.calls.append(fun.__name__)
+        doing = asyncio.create_task(self._do(fun, *args))
+        self._doing.add(doing)
+        doing.add_done_callback(self._done)
+        return await asyncio.shield(doing)
+
+    async def _do(self, fun: Callable[..., Awaitable[Any]], *args: Any) -> Any:
+        await self.gates.reach(f"to {fun.__name__}")
+        answer = await fun(*args)
+        await self.gates.reach(f"from {fun.__name__}")
+        return answer
+
+    def _done(self, task: asyncio.Task[Any]) -> None:
+        self._doing.discard(task)
+        if not task.cancelled():
+            task.exception()  # nobody may be left to ask for it
+
+    def end(self) -> None:
+        for task in list(self._doing):
+            task.cancel()
+
+
+class ScriptedConsumer(FencedConsumer):
+    """The real consumer between a scripted thread and `deliver`, which gets the messages. No Faust service is started."""
+
+    should_stop = False
+
+    def __init__(self, app: Any, kafka: ScriptedKafka, gates: Gates, deliver: Callable[[Any], Awaitable[None]]) -> None:
+        self.app = app
+        self.fence: Fence = app.fence
+        self.positions, self.counters = Positions(), app.counters
+        self.kafka, self.gates, self.callback = kafka, gates, deliver
+        self.active: set[TP] = set()
+        self._thread = ScriptedThread(self, kafka, gates)
+        self._committed_offset: dict[TP, int | None] = defaultdict(lambda: None)
+        self._buffered_partitions = set()
+        self.can_resume_flow, self.suspend_flow = asyncio.Event(), asyncio.Event()
+        self.flow_active = True
+        self.diag = SimpleNamespace(set_flag=lambda _: None, unset_flag=lambda _: None)
+
+    def _get_active_partitions(self) -> set[TP]:
+        return self.active
+
+    def assignment(self) -> Any:
+        return self.kafka.assignment()
+
+    def resume_partitions(self, tps: Iterable[TP]) -> None:
+        self.active |= set(tps)
+
+    async def earliest_offsets(self, *tps: TP) -> dict[TP, int]:
+        await self.gates.reach("earliest")
+        return {tp: self.kafka._fetcher._logs[tp].beginning for tp in tps}
+
+    async def _handle_attached(self, offsets: Any) -> None:
+        """Faust sends here what was attached to messages; nothing ever is."""
+
+    async def wait(self, event: asyncio.Event) -> None:
+        await event.wait()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
+
+    async def wait_first(self, *coroutines: Any, timeout: Any = None) -> None:
+        tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+
+
+@contextmanager
+def scripted() -> Iterator[None]:
+    """Until the end of the `with`, the fetcher's time is the loop's, and what is read again comes from the scripted broker."""
+    clock = SimpleNamespace(monotonic=lambda: asyncio.get_running_loop().time())
+    with patch.object(fetcher, "time", clock), patch.object(legible, "fetch", fetch_legibly):
+        yield
+
+
+def bare_app(*, checkpoints: bool = False) -> SimpleNamespace:
+    """What the consumer asks of an app while it drains and ends an epoch; nothing is ever made safe by it."""
+
+    async def nothing(*_: Any) -> None:
+        await asyncio.sleep(0)
+
+    quiet = SimpleNamespace(on_commit_initiated=lambda _: None, on_commit_completed=lambda *_: None)
+    return SimpleNamespace(
+        fence=Fence(),
+        counters=Counters(),
+        checkpointer=object() if checkpoints else None,
+        conf=SimpleNamespace(id="stage"),
+        consumer_generation_id=9,
+        should_stop=False,
+        sensors=quiet,
+        settle=nothing,
+        abandon=nothing,
+        tables=SimpleNamespace(recovery=SimpleNamespace(interrupt=nothing)),
+    )

@@ -1,0 +1,63 @@
+"""A stage that waits for somebody else holds up nobody: each has its own group, its own consumer and its own batches."""
+
+import random
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from pydantic import SecretStr
+
+from deploy import connections
+from schemas import topics
+from tests.chaos.conversations import APP, Conversation, conversations, interleaved
+from tests.chaos.ledger import balance
+from tests.deployment import Deployment, Event, eventually
+from tests.messages_server import KEY, MODELS, MessagesServer
+
+
+def mixed(said: list[Conversation]) -> list[Event]:
+    return [
+        Event(record.topic, (record.key or b"").decode(), record.value)
+        for record in interleaved(said, 50, random.Random(8))
+    ]
+
+
+def create(namespace: str, text: str) -> Event:
+    value = {"command_id": "1", "kind": "create", "namespace": namespace, "at": "2026-03-02T09:00:00Z", "text": text}
+    return Event(topics.COMMANDS, namespace, value)
+
+
+async def everything_but_extraction_is_done(deployment: Deployment, said: list[Conversation]) -> None:
+    """Every window has asked, every message is archived, every command is carried out, and no answer is there."""
+
+    async def so() -> bool:
+        lags = await deployment.lags()
+        waiting = lags.pop("extraction")
+        return not any(lags.values()) and waiting >= len(await deployment.records(topics.REQUESTS)) == len(said)
+
+    await eventually(so, "all stages but extraction are done", 240.0)
+    assert await deployment.count("messages") == sum(len(talk.messages) for talk in said)
+    assert await deployment.fetch("SELECT * FROM extractions WHERE answer IS NOT NULL") == []
+
+
+@pytest.mark.heavy
+async def test_a_model_that_hangs_holds_up_no_window_no_archive_and_no_command(deploy: Any):
+    """More requests wait than a worker takes on at a time, so that the extraction stage's own queue is full."""
+    said = conversations(180, (2, 4), random.Random(80))
+    asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_api_key": SecretStr(KEY)}
+    async with MessagesServer() as hanging:
+        hanging.script(*["slow"] * 10_000)
+        deployment = await deploy("slow", anthropic_base_url=hanging.url, extraction_concurrency=4, **asking)
+        worker = await deployment.worker()
+        await deployment.publish(*mixed(said[:150]))
+        await everything_but_extraction_is_done(deployment, said[:150])
+        assert len(hanging.seen) >= 4
+        await deployment.publish(*mixed(said[150:]), create(f"{APP}/{said[0].user_id}", "User keeps bees."))
+        await everything_but_extraction_is_done(deployment, said)
+        assert [row["text"] for row in await deployment.fetch("SELECT text FROM memories")] == ["User keeps bees."]
+    async with MessagesServer(urlsplit(hanging.url).port or 0):
+        await deployment.settled(300.0)
+    assert worker.running
+    async with connections.postgres(deployment.settings, max_size=2) as pool:
+        ledger = await balance(deployment.settings, pool, said)
+    assert (ledger.lost, ledger.duplicated) == ([], [])

@@ -1,0 +1,95 @@
+"""A store that fails beneath a checkpoint: it follows the broker, so nothing is lost, and the worker is told to stop."""
+
+import asyncio
+
+import pytest
+
+from schemas.errors import Misconfigured
+from streams.delivery.fence import Phase
+from streams.delivery.store import Mark, MemoryStore, Rows
+from tests.fakes.changelog import Broker
+from tests.unit.delivery.checkpointing import TOPIC, Stage, running
+
+
+class FullDisk(MemoryStore):
+    """Refuses writes while `full`; `opened` counts how often a process began with it."""
+
+    full = False
+
+    def write(self, rows: Rows, mark: Mark) -> None:
+        if self.full:
+            raise Misconfigured("the store failed: is the disk full or damaged?")
+        super().write(rows, mark)
+
+
+async def test_a_store_that_fails_after_the_brokers_ack_acks_nothing_and_stops_the_worker():
+    store = FullDisk()
+    async with running(0, stores=lambda _: store) as stage:
+        store.full = True
+        given = stage.apply(0, 0, {b"a": b"1"})
+        later = stage.apply(0, 1, {b"b": b"1"})
+        await asyncio.sleep(60.0)
+        assert stage.broker.rows(0) == {b"a": b"1", b"b": b"1"}, "the broker has it all the same"
+        assert (given.acked, later.acked) == (False, False)
+        assert stage.fence.phase is Phase.SHUT
+        assert [type(error) for error in stage.failures] == [Misconfigured]
+        assert store.mark.offset == 0
+        assert stage.checkpointer.counters.checkpoints == 0
+
+
+async def test_the_next_process_reads_from_the_changelog_what_the_store_did_not_take():
+    broker, store = Broker(), FullDisk()
+    async with running(0, stores=lambda _: store, broker=broker) as stage:
+        stage.apply(0, 0, {b"a": b"1"})
+        await asyncio.sleep(0.6)
+        store.full = True
+        stage.apply(0, 1, {b"a": b"2", b"b": b"2"})
+        await asyncio.sleep(0.6)
+    store.full = False
+    async with running(0, stores=lambda _: store, broker=broker) as successor:
+        assert successor.changelog.read_from == [(0, 1)]
+        assert dict(successor.checkpointer[0].scan()) == {b"a": b"2", b"b": b"2"} == broker.rows(0)
+        assert broker.committed == {(TOPIC, 0): 2}
+        again = successor.apply(0, 2, {b"a": b"3"})
+        await asyncio.sleep(0.6)
+        assert again.acked
+
+
+async def test_a_store_that_fails_in_one_partition_ends_the_epoch_of_all():
+    stores = {0: FullDisk(), 1: FullDisk()}
+    async with running(0, 1, stores=stores.__getitem__) as stage:
+        stores[0].full = True
+        stage.apply(0, 0, {b"a": b"1"})
+        other = stage.apply(1, 0, {b"b": b"1"})
+        await asyncio.sleep(0.6)
+        late = stage.apply(1, 1, {b"b": b"2"})
+        await asyncio.sleep(60.0)
+        assert not other.held
+        assert not late.acked
+        assert stage.broker.rows(1).get(b"b") != b"2"
+
+
+async def test_a_store_that_fails_while_restoring_is_told_and_nothing_is_begun():
+    broker = Broker()
+    broker.log[0] += [(b"a", b"1")]
+    store = FullDisk()
+    store.full = True
+    stage = Stage(broker=broker, stores=lambda _: store)
+    with pytest.raises(Misconfigured):
+        await stage.begin(0)
+    assert stage.fence.phase is Phase.SHUT
+    await stage.stop()
+
+
+async def test_a_store_that_fails_when_its_epoch_is_over_is_told_all_the_same():
+    """Nobody may go on with a disk that takes nothing; only what the broker said is forgotten."""
+    store, answer = FullDisk(), asyncio.Event()
+    async with running(0, stores=lambda _: store) as stage:
+        stage.changelog.on("committed", answer)
+        stage.apply(0, 0, {b"a": b"1"})
+        await asyncio.sleep(0.6)
+        store.full = True
+        stage.fence.close()
+        answer.set()
+        await stage.checkpointer.settle()
+        assert [type(error) for error in stage.failures] == [Misconfigured]

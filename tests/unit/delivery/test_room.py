@@ -1,0 +1,100 @@
+"""Back-pressure by bytes: what is applied and not yet safe is bounded."""
+
+import asyncio
+
+import pytest
+
+from tests.fakes.clock import settled
+from tests.unit.delivery.checkpointing import effect, running
+
+
+async def test_room_waits_while_too_much_is_on_its_way_and_asks_for_a_checkpoint():
+    async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
+        stage.apply(0, 0, {b"a": b"x" * 9})
+        await asyncio.wait_for(stage.checkpointer.room(0), 0.001)  # 10 bytes fit
+        stage.apply(0, 1, {b"b": b"x" * 9})
+        begun = asyncio.get_running_loop().time()
+        await stage.checkpointer.room(0)
+        assert asyncio.get_running_loop().time() - begun < 1
+        assert stage.broker.rows(0).keys() == {b"a", b"b"}
+
+
+async def test_room_in_one_partition_does_not_wait_for_another():
+    async with running(0, 1, max_pending_bytes=10) as stage:
+        stage.changelog.on("commit", asyncio.Event(), partition=0)
+        stage.apply(0, 0, {b"a": b"x" * 99})
+        await asyncio.wait_for(stage.checkpointer.room(1), 0.001)
+
+
+async def test_everybody_who_waits_for_room_is_released():
+    async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
+        stage.apply(0, 0, {b"a": b"x" * 99})
+        await asyncio.gather(*(stage.checkpointer.room(0) for _ in range(3)))
+
+
+async def test_abandoning_releases_who_waits_for_room():
+    async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
+        stage.changelog.on("commit", asyncio.Event())
+        stage.apply(0, 0, {b"a": b"x" * 99})
+        stage.checkpointer.ask()
+        await asyncio.sleep(1)
+        stage.apply(0, 1, {b"a": b"x" * 99})
+        waiting = asyncio.create_task(stage.checkpointer.room(0))
+        await settled()
+        assert not waiting.done()
+        stage.fence.shut()
+        await stage.checkpointer.abandon()
+        await asyncio.wait_for(waiting, 0.1)
+
+
+MEGABYTE = 1_000_000
+
+
+@pytest.mark.parametrize("stuck", [False, True], ids=["it all waits", "some of it is on its way"])
+async def test_never_more_is_pending_than_the_bound_and_one_batch(stuck):
+    """What is on its way counts as well as what waits for it: a checkpoint that is stuck frees nothing."""
+    bound = 16 * MEGABYTE
+    async with running(0, interval_s=1_000.0, max_pending_bytes=bound) as stage:
+        stage.changelog.on("commit", asyncio.Event() if stuck else None)
+        ledger = stage.checkpointer[0]
+
+        async def read_on() -> None:
+            for offset in range(100):
+                await stage.checkpointer.room(0)
+                stage.apply(0, offset, {b"%d" % offset: b"x" * MEGABYTE}, effect("x" * MEGABYTE))
+                assert ledger.pending_bytes <= bound + 2 * MEGABYTE + 2
+                if offset == 3:
+                    stage.checkpointer.ask()
+                await asyncio.sleep(0.1)
+
+        reading = asyncio.create_task(read_on())
+        await asyncio.sleep(1_000.0)
+        assert reading.done() is not stuck
+        if stuck:
+            assert ledger.busy
+            assert bound < ledger.pending_bytes <= bound + 2 * MEGABYTE + 2
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+        if not stuck:
+            reading.result()
+
+
+async def test_a_batch_larger_than_the_bound_is_taken_when_there_is_room():
+    async with running(0, interval_s=0.5, max_pending_bytes=10) as stage:
+        await stage.checkpointer.room(0)
+        given = stage.apply(0, 0, {b"a": b"x" * 1_000})
+        await stage.checkpointer.room(0)
+        assert given.acked
+        assert stage.checkpointer[0].pending_bytes == 0
+
+
+async def test_who_waits_for_room_in_a_partition_that_is_taken_away_is_released():
+    async with running(0, 1, interval_s=1_000.0, max_pending_bytes=10) as stage:
+        stage.changelog.on("commit", asyncio.Event(), partition=0)
+        stage.apply(0, 0, {b"a": b"x" * 99})
+        waiting = asyncio.create_task(stage.checkpointer.room(0))
+        await asyncio.sleep(1.0)
+        assert not waiting.done()
+        await stage.end()
+        await stage.begin(1)
+        await asyncio.wait_for(waiting, 0.1)
