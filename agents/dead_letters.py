@@ -1,8 +1,8 @@
 """What could not be processed, kept with its reason and the way back.
 
-A dead letter carries the original key, value and headers as they were, so that publishing it to its source topic again is a
-replay (a very large one goes by reference, without its value and headers); where it came from and why it is here stand in
-headers of their own, legible with any Kafka tool.
+A dead letter carries the original key, value and headers (a header name that is not UTF-8 made legible), so that publishing
+it to its source topic again is a replay; a very large one goes by reference, without its value and headers. Where it came
+from and why it is here stand in headers of their own, legible with any Kafka tool.
 """
 
 from datetime import datetime

@@ -426,3 +426,29 @@ async def test_requests_say_when_they_were_made(stage):
     await stage.end(ended())
     await stage.checkpoint()
     assert stage.requests[0].requested_at.timestamp() == START_S
+
+
+async def test_a_conversation_that_goes_on_and_on_has_one_alarm_in_the_queue():
+    stage = await Stage().begin()
+    for number in range(200):
+        await stage.say(message(number))
+        stage.clock.advance(1.0)
+    assert len(stage.agent._cache._times[PARTITION]) == 1
+    stage.clock.advance(Policy(name="p").triggers.abandoned_s)
+    await stage.agent.tick()
+    assert [codec.decode(record.value, WindowControl).kind for record in stage.publisher.on(topics.WINDOW_CONTROL)] == [
+        "due"
+    ]
+
+
+async def test_an_alarm_that_was_put_off_rings_at_its_new_time():
+    stage = await Stage().begin()
+    await stage.say(message(1))
+    stage.clock.advance(80_000.0)
+    await stage.say(message(2))
+    stage.clock.advance(10_000.0)
+    await stage.agent.tick()
+    assert stage.publisher.on(topics.WINDOW_CONTROL) == []
+    stage.clock.advance(76_400.0)
+    await stage.agent.tick()
+    assert len(stage.publisher.on(topics.WINDOW_CONTROL)) == 1

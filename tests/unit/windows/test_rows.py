@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.messages import ToolCall
+from schemas import codec
+from schemas.messages import Message, ToolCall
 from schemas.policies import Policy
+from schemas.requests import ExtractionRequest
 from streams.topics import TopicSettings
 from streams.windows import rows
 from streams.windows.rows import CHUNK_BYTES, CHUNKS, SEPARATOR, chunk_key, head_key, is_head
@@ -341,3 +343,40 @@ def test_every_message_is_asked_for_in_exactly_one_slice_in_the_end_and_then_lea
         table.save(window)
     assert window.finished
     assert list(table.rows) == [head_key(CONVERSATION)]
+
+
+HOSTILE_ARGUMENTS = [
+    "[" * 90 + "]" * 90,
+    "1" + "0" * 400,
+    "18446744073709551617",
+    '{"\\u0000": "\\ud83d\\ude00", "a": 1e308}',
+]
+
+
+@pytest.mark.parametrize("arguments", HOSTILE_ARGUMENTS)
+def test_what_is_admitted_can_be_written_in_rows_and_requests_and_read_again(arguments: str):
+    """Nested as deeply as may come in, integers of any length: our own rows around it must not be refused."""
+    table, window = Table(), Window.opened(CONVERSATION, 0)
+    for number in range(60):
+        text = codec.encode(message(number, "x", role="assistant")).decode()
+        said = text[:-1] + ',"tool_calls":[{"id":"1","name":"n","arguments":' + arguments + "}]}"
+        window.add(codec.admit(said.encode(), Message), number, 10, POLICY, NOW)
+    table.save(window)
+    loaded = rows.load(CONVERSATION, table.rows.get)
+    assert loaded is not None
+    assert loaded.messages == window.messages
+    for request in loaded.cut(POLICY, NOW):
+        assert codec.decode(codec.encode(request), ExtractionRequest) == request
+
+
+def test_large_messages_are_not_written_again_and_again():
+    """Chunks of them are too large to be folded, and are left alone."""
+    table, window = Table(), Window.opened(CONVERSATION, 0)
+    costs = []
+    for number in range(120):
+        before = table.written
+        window.add(message(number, "x" * 40_000), number, 10, POLICY, NOW)
+        table.save(window)
+        costs.append(table.written - before)
+    assert max(costs) < 60_000
+    assert len(window.head.chunks) == 120
