@@ -68,7 +68,7 @@ class WindowAgent:
         effects = self._apply(topic, batch, log_end)
         self._app.checkpointer.record(batch, self._cache.take_rows(batch.partition), effects)
         if effects:
-            self._app.checkpointer.ask()
+            self._app.checkpointer.ask(batch.partition)
 
     def _apply(self, topic: str, batch: Batch, log_end: int) -> list[Outgoing]:
         if topic == topics.MESSAGES:

@@ -57,6 +57,7 @@ class Checkpointer:
         self._ledgers: dict[int, Ledger] = {}
         self._running: dict[int, asyncio.Task[None]] = {}
         self._asked = asyncio.Event()
+        self._wanted: set[int] = set()
         self._progress = asyncio.Event()
         self.counters = counters or Counters()
 
@@ -72,14 +73,15 @@ class Checkpointer:
         """Notes what applying a batch changed; it is acked when the broker has it. Awaits nothing: see Fence.admits."""
         self._ledgers[batch.partition].record(batch, rows, effects)
 
-    def ask(self) -> None:
-        """Somebody waits for an effect: checkpoint soon instead of at the next interval."""
+    def ask(self, partition: int | None = None) -> None:
+        """Somebody waits for an effect: checkpoint the partition, or all, soon instead of at the next interval."""
+        self._wanted |= self._ledgers.keys() if partition is None else {partition}
         self._asked.set()
 
     async def room(self, partition: int) -> None:
         """Waits while the partition has more than `max_pending_bytes` on its way."""
         while partition in self._ledgers and self._ledgers[partition].pending_bytes > self._max_pending_bytes:
-            self.ask()
+            self.ask(partition)
             self._progress.clear()
             await self._progress.wait()
 
@@ -111,26 +113,36 @@ class Checkpointer:
 
     async def run(self) -> None:
         """Checkpoints until cancelled; one partition's slow checkpoint does not hold up another's."""
+        all_due_at = self._clock() + self._interval_s
         while True:
             try:
-                async with asyncio.timeout(self._interval_s):
+                async with asyncio.timeout(max(0.0, all_due_at - self._clock())):
                     await self._asked.wait()
-                await asyncio.sleep(self._asked_interval_s)  # those who ask at the same time share a transaction
+                    await asyncio.sleep(self._asked_interval_s)  # those who ask at the same time share a transaction
             except TimeoutError:
                 pass
             self._asked.clear()
-            self._start_due()
+            if self._clock() < all_due_at:
+                self._start_due(self._wanted)
+            else:  # however many ask, nobody else waits longer for it
+                all_due_at = self._clock() + self._interval_s
+                self._start_due()
 
-    def _start_due(self) -> None:
-        epoch = self._fence.epoch
-        if not self._fence.holds(epoch):
-            return
-        for partition, ledger in self._ledgers.items():
-            if ledger.dirty and partition not in self._running:
-                sending = self._checkpoint(partition, ledger, epoch)
-                task = asyncio.create_task(sending, name=f"checkpoint-{partition}")
-                self._running[partition] = task
-                task.add_done_callback(partial(self._finished, partition, epoch))
+    def _start_due(self, wanted: Iterable[int] | None = None) -> None:
+        """Starts the checkpoints of these partitions, or of all, that have changes. One that runs keeps its wish till it ends."""
+        if self._fence.holds(self._fence.epoch):
+            for partition in self._ledgers if wanted is None else self._ledgers.keys() & wanted:
+                if partition not in self._running:
+                    self._start(partition)
+
+    def _start(self, partition: int) -> None:
+        self._wanted.discard(partition)
+        ledger, epoch = self._ledgers[partition], self._fence.epoch
+        if ledger.dirty:
+            sending = self._checkpoint(partition, ledger, epoch)
+            task = asyncio.create_task(sending, name=f"checkpoint-{partition}")
+            self._running[partition] = task
+            task.add_done_callback(partial(self._finished, partition, epoch))
 
     def _finished(self, partition: int, epoch: int, task: asyncio.Task[None]) -> None:
         del self._running[partition]
@@ -143,6 +155,8 @@ class Checkpointer:
         else:
             error = task.exception()
         if error is None:
+            if held and partition in self._wanted and partition in self._ledgers:
+                self._start(partition)
             return
         self._fence.shut()
         if held or not isinstance(error, Retryable):  # of several checkpoints in doubt the first one tells
@@ -192,6 +206,7 @@ class Checkpointer:
         await asyncio.gather(*running, return_exceptions=True)
         for ledger in self._ledgers.values():
             ledger.forget()
+        self._wanted.clear()
         self._progress.set()
         await self._changelog.close()
 

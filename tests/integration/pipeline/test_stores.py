@@ -88,6 +88,6 @@ async def test_a_changelog_that_would_lose_windows_is_refused_with_the_remedy(de
 
     await eventually(ended, "the worker has ended", 60.0)
     said = "\n".join(worker.log_lines())
-    assert worker.exit_code == 2
+    assert worker.exit_code == 1
     assert f"{changelog} has cleanup.policy=compact,delete, which loses windows: set it to compact" in said
     assert f"{changelog} has delete.retention.ms=60000" in said
