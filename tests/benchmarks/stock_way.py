@@ -1,6 +1,7 @@
 """Stock Faust doing the window stage's work event by event, with a table on RocksDB: runs until it is killed."""
 
 import asyncio
+import logging
 from typing import Any
 
 import faust
@@ -52,6 +53,6 @@ def stock_app(job: Job) -> faust.App:
 
 
 if __name__ == "__main__":
-    faust.Worker(
-        stock_app(Job.given()), loglevel="ERROR", quiet=True, redirect_stdouts=False
-    ).execute_from_commandline()
+    logging.basicConfig(level=logging.ERROR)  # Faust would leave every logger at DEBUG, which costs it 8 %
+    worker = faust.Worker(stock_app(Job.given()), override_logging=False, quiet=True, redirect_stdouts=False)
+    worker.execute_from_commandline()

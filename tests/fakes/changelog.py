@@ -142,3 +142,14 @@ class FakeChangelog:
     async def close(self) -> None:
         self._tokens = {}
         self.calls.append(("close", -1))
+
+
+class GatedChangelog(FakeChangelog):
+    """Every await waits for the schedule to let it pass or fail."""
+
+    def __init__(self, broker: Broker, gates: Gates) -> None:
+        super().__init__(broker)
+        self.gates = gates
+
+    async def reach(self, point: str, partition: int) -> None:
+        await self.gates.reach(point)

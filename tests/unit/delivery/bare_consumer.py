@@ -9,7 +9,7 @@ from faust.types import TP
 from streams.delivery.consumer import FencedConsumer
 from streams.delivery.positions import Positions, Read
 from tests.fakes.batches import record
-from tests.fakes.fetcher import bare_app
+from tests.unit.delivery.scripted_consumer import bare_app
 
 MESSAGES, OTHER = TP("chat.messages", 0), TP("chat.messages", 1)
 
@@ -20,12 +20,14 @@ class StubThread:
     def __init__(self) -> None:
         self.reads: list[dict[TP, Read]] = []
         self.offsets: dict[TP, int | None] = {}
+        self.asked: list[set[TP]] = []
         self.placed: list[dict[TP, int]] = []
         self.paused: set[TP] = set()
         self.assigned = {MESSAGES, OTHER}
         self.meanwhile: Any = lambda: None
 
     async def read(self, tps: set[TP], timeout_s: float) -> dict[TP, Read]:
+        self.asked.append(tps)
         await asyncio.sleep(0)
         self.meanwhile()
         return self.reads.pop(0)
@@ -66,6 +68,9 @@ class BareConsumer(FencedConsumer):
         await first
         for coroutine in rest:
             coroutine.close()
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
 
     async def earliest_offsets(self, *tps: TP) -> dict[TP, int]:
         return dict.fromkeys(tps, 7)

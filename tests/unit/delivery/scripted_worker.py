@@ -20,9 +20,10 @@ from streams.delivery.counters import Counters
 from streams.delivery.fence import Fence
 from streams.delivery.ledger import Checkpoint
 from streams.delivery.recovery import FencedRecovery
-from tests.fakes.changelog import Broker, FakeChangelog, Gates
+from tests.fakes.changelog import Broker, GatedChangelog, Gates
 from tests.fakes.clock import unix_s
-from tests.fakes.fetcher import ScriptedConsumer, ScriptedKafka, SourceLog, Topic, bare_app
+from tests.fakes.fetcher import ScriptedKafka, SourceLog, Topic
+from tests.unit.delivery.scripted_consumer import ScriptedConsumer, bare_app
 
 CHANGELOG = Topic("changelog")
 QUEUED = 4  # StageApp's stream_buffer_maxsize
@@ -46,10 +47,15 @@ class Cluster(Broker):
         self.checkpoints = checkpoints
         self.owned: set[TP] = set()
         self._done: dict[TP, set[int]] = {tp: set() for tp in logs}
+        self.first: dict[TP, int] = {}
 
     @property
     def sources(self) -> list[TP]:
         return sorted(tp for tp in self.logs if tp.topic != CHANGELOG)
+
+    def begin(self) -> None:
+        """What lies below where a partition starts now is nobody's business."""
+        self.first = {tp: self.start(tp) for tp in self.sources}
 
     def done(self, tp: TP) -> set[int]:
         if not self.checkpoints:
@@ -83,7 +89,7 @@ class Cluster(Broker):
             self.commit({tp: end})
 
     def require_done(self, tp: TP, end: int) -> None:
-        missing = set(self.logs[tp].visible(self.origins.get(tp, 0), end)) - self.done(tp)
+        missing = set(self.logs[tp].visible(self.first[tp], end)) - self.done(tp)
         assert not missing, f"{tp} goes on at {end} without {sorted(missing)}"
 
     def check(self) -> None:
@@ -98,15 +104,6 @@ class Cluster(Broker):
 
 def rows_of(tp: TP, offsets: list[int]) -> dict[bytes, bytes | None]:
     return {b"%s %d" % (tp.topic.encode(), offset): b"1" for offset in offsets}
-
-
-class GatedChangelog(FakeChangelog):
-    def __init__(self, broker: Broker, gates: Gates) -> None:
-        super().__init__(broker)
-        self.gates = gates
-
-    async def reach(self, point: str, partition: int) -> None:
-        await self.gates.reach(point)
 
 
 class ScriptedRecovery(FencedRecovery):
@@ -178,6 +175,13 @@ class Committing(ScriptedConsumer):
     """Commits to the cluster, as far as the group takes it for the partitions' owner."""
 
     cluster: Cluster
+
+    async def begin(self, tps: set[TP], idle: set[TP], origins: Mapping[tuple[str, int], int]) -> bool:
+        begun = await super().begin(tps, idle, origins)
+        for tp in tps if begun else ():
+            start = self.positions.expected(tp)
+            assert self.cluster.first[tp] <= start <= self.cluster.start(tp), f"{tp} begins at {start}"
+        return begun
 
     async def _commit_offsets(self, offsets: Mapping[TP, int], start_new_transaction: bool = True) -> bool:
         generation = self.app.consumer_generation_id

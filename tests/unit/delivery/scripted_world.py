@@ -25,7 +25,7 @@ PATTERNS = {
 
 
 def cluster(*, checkpoints: bool) -> Cluster:
-    """MESSAGES is committed before its origin counts, ENDED starts at its origin, OTHER at 0, LATER where retention left it."""
+    """MESSAGES and OTHER are committed before their origins count, ENDED starts at its origin, LATER where retention left it."""
     logs = {
         MESSAGES: SourceLog(*PATTERNS["records"]),
         ENDED: SourceLog(*PATTERNS["records"], *PATTERNS["committed"]),
@@ -33,7 +33,9 @@ def cluster(*, checkpoints: bool) -> Cluster:
         LATER: SourceLog(*PATTERNS["compacted"], beginning=2),
         **{TP(CHANGELOG, partition): SourceLog(RECORD, MARKER) for partition in range(3)},
     }
-    made = Cluster(logs, {ENDED: 2, MESSAGES: 0}, checkpoints=checkpoints)
+    made = Cluster(logs, {ENDED: 2, MESSAGES: 3, OTHER: 2}, checkpoints=checkpoints)
+    made.commit({MESSAGES: 0, OTHER: 0})
+    made.begin()
     made.elsewhere(MESSAGES, 1)
     return made
 

@@ -6,8 +6,10 @@ import pytest
 
 from schemas.errors import Misconfigured
 from streams.delivery.fence import Phase
+from streams.delivery.ledger import TRUSTED_S
 from streams.delivery.store import Mark, MemoryStore, Rows
 from tests.fakes.changelog import Broker
+from tests.fakes.clock import START_S, Clock, settled
 from tests.unit.delivery.checkpointing import TOPIC, Stage, running
 
 
@@ -93,3 +95,63 @@ async def test_a_store_that_fails_when_its_epoch_is_over_is_told_all_the_same():
         answer.set()
         await stage.checkpointer.settle()
         assert [type(error) for error in stage.failures] == [Misconfigured]
+
+
+async def left_behind(broker: Broker, clock: Clock, store: MemoryStore) -> None:
+    """A worker with two rows stops; another one deletes the first of them."""
+    async with running(0, stores=lambda _: store, broker=broker, now=clock) as stage:
+        stage.apply(0, 0, {b"a": b"1", b"b": b"1"})
+        await asyncio.sleep(0.6)
+    assert store.mark == Mark(broker.name, 2, START_S)
+    async with running(0, broker=broker, now=clock) as other:
+        other.apply(0, 1, {b"a": None})
+        await asyncio.sleep(0.6)
+
+
+async def test_a_store_that_was_away_for_too_long_does_not_bring_a_deleted_row_back():
+    broker, clock, store = Broker(), Clock(), MemoryStore()
+    await left_behind(broker, clock, store)
+    broker.compact(0, tombstones=True)
+    clock.advance(TRUSTED_S + 1.0)
+    async with running(0, stores=lambda _: store, broker=broker, now=clock) as stage:
+        assert stage.changelog.read_from == [(0, 0)]
+        assert dict(stage.checkpointer[0].scan()) == {b"b": b"1"} == broker.rows(0)
+
+
+async def test_a_store_within_the_bound_reads_only_what_is_new_and_is_right():
+    broker, clock, store = Broker(), Clock(), MemoryStore()
+    await left_behind(broker, clock, store)
+    broker.compact(0)
+    clock.advance(TRUSTED_S - 1.0)
+    async with running(0, stores=lambda _: store, broker=broker, now=clock) as stage:
+        assert stage.changelog.read_from == [(0, 2)]
+        assert dict(stage.checkpointer[0].scan()) == {b"b": b"1"} == broker.rows(0)
+        assert store.mark.current_at == clock.now_s
+
+
+async def test_an_answer_that_was_long_on_its_way_does_not_make_a_store_look_fresh():
+    """A process may be stopped while it waits; deletions by others go on meanwhile."""
+    clock, store, answer = Clock(), MemoryStore(), asyncio.Event()
+    async with running(0, stores=lambda _: store, now=clock) as stage:
+        stage.changelog.on("committed", answer)
+        clock.advance(5.0)
+        stage.apply(0, 0, {b"a": b"1"})
+        await asyncio.sleep(0.6)
+        clock.advance(TRUSTED_S)
+        answer.set()
+        await settled()
+        assert store.mark == Mark(stage.broker.name, 1, START_S + 5.0)
+
+
+async def test_a_recovery_that_takes_long_dates_the_store_from_its_beginning():
+    broker, clock, store, read = Broker(), Clock(), MemoryStore(), asyncio.Event()
+    broker.log[0] += [(b"a", b"1"), (b"b", b"1")]
+    stage = Stage(broker=broker, stores=lambda _: store, now=clock)
+    stage.changelog.on("read", None, read)
+    beginning = asyncio.create_task(stage.begin(0))
+    await settled()
+    clock.advance(TRUSTED_S)
+    read.set()
+    await beginning
+    assert store.mark == Mark(broker.name, 2, START_S)
+    await stage.stop()

@@ -92,11 +92,23 @@ async def test_control_records_alone_are_handed_to_the_checkpoints_that_carry_th
     assert (batch.records, batch.end) == ([], 101)
 
 
+async def test_partitions_that_are_not_of_the_epoch_are_not_read():
+    consumer = BareConsumer()
+    await consumer.begin({MESSAGES}, set(), {})
+    await consumer.drain(read(MESSAGES, 7, 8, 7))
+    assert consumer._thread.asked == [{MESSAGES}]
+    await consumer.end_epoch(1.0)
+    await consumer._drain_once()
+    assert consumer._thread.asked == [{MESSAGES}]
+
+
 async def test_only_stages_without_checkpoints_commit_by_themselves(consumer):
     assert set(consumer._filter_tps_with_pending_acks()) == {MESSAGES, OTHER}
     assert set(consumer._filter_tps_with_pending_acks({MESSAGES})) == {MESSAGES}
     assert set(consumer._filter_tps_with_pending_acks({"chat.messages"})) == {MESSAGES, OTHER}
-    assert list(BareConsumer(checkpoints=True)._filter_tps_with_pending_acks()) == []
+    with_table = BareConsumer(checkpoints=True)
+    await with_table.begin({MESSAGES, OTHER}, set(), {})
+    assert list(with_table._filter_tps_with_pending_acks()) == []
 
 
 async def test_an_epoch_begins_where_it_was_committed_else_at_the_origin_else_at_the_beginning():
