@@ -44,7 +44,7 @@ async def read_all(world: World, produced: list[tuple[int, str, int]]) -> None:
 
 
 @pytest.mark.parametrize("checkpoints", [False, True], ids=["acked by hand", "with a table"])
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     produced=st.lists(
         st.tuples(st.integers(0, len(SOURCES) - 1), st.sampled_from(GAPS), st.integers(0, 6)), min_size=5, max_size=25
