@@ -88,6 +88,7 @@ async def run(plan: Plan, stack: EmbeddedStack, directory: Path, worker: str = "
         remaining = await drained(subject)
         ledger = await subject.ledger(said)
         met.ended += [worker.name for worker in workers if not worker.running]
+    ledger.lost += await subject.left_wrong()
     return Result(
         worker=worker,
         seed=plan.seed,

@@ -8,6 +8,7 @@ from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
 from tests.chaos.conversations import Conversation
 from tests.chaos.ledger import Ledger, balance, lags
+from tests.chaos.stores import differing
 from tests.chaos.subject import QUIET_WITHIN_S
 from tests.chaos.workers import WorkerProcess
 from tests.deployment import prepared
@@ -37,6 +38,9 @@ class Memstream:
     async def behind(self) -> int:
         async with connections.postgres(self.settings, max_size=1) as pool:
             return await self.lag() + int(await pool.fetchval("SELECT count(*) FROM outbox"))
+
+    async def left_wrong(self) -> list[str]:
+        return await differing(self.settings, self._directory)
 
     async def ledger(self, published: list[Conversation]) -> Ledger:
         async with connections.postgres(self.settings, max_size=2) as pool:

@@ -1,16 +1,12 @@
 """Workers' stores after a run, held against the changelog: each must be what the changelog was at the store's offset."""
 
 import asyncio
-import re
 from pathlib import Path
 from typing import Any
 
 from deploy.commands.follow import follow
 from deploy.settings import Settings
 from streams.delivery.store import RocksStore
-from tests.chaos.workers import WorkerProcess
-
-RESTORED = re.compile(r"partition \d+ is restored from offset (\d+) of (\d+) to")
 
 
 async def differing(settings: Settings, directory: Path) -> list[str]:
@@ -40,9 +36,3 @@ def compared_with(path: Path, records: list[Any]) -> list[str]:
     known = {key: value for key, value in latest.items() if value is not None}
     wrong = [key for key in known.keys() | found.keys() if known.get(key) != found.get(key)]
     return [f"row {key!r} of {path} is not what the changelog says before offset {offset}" for key in sorted(wrong)]
-
-
-def taken_up(worker: WorkerProcess) -> int:
-    """How often a partition was restored from a store that had something in it, in all lives of a worker."""
-    found = [RESTORED.search(line) for line in worker.log_lines()]
-    return sum(int(line[1]) > int(line[2]) for line in found if line)

@@ -40,6 +40,10 @@ class Subject(Protocol):
         """The lag, and whatever else is still to be done."""
         ...
 
+    async def left_wrong(self) -> list[str]:
+        """What is wrong, in words, with what the workers have left on disk. None runs any more."""
+        ...
+
     async def ledger(self, published: list[Conversation]) -> Ledger:
         """What is missing or there twice, once nothing is behind."""
         ...
