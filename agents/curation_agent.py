@@ -75,7 +75,7 @@ class CurationAgent:
 
     def _decision(self, record: Any) -> Awaitable[Any]:
         if record.topic == self._candidates_topic:
-            return self._curator.curate(codec.decode(record.value, CandidateBatch))
+            return self._curator.curate(codec.admit(record.value, CandidateBatch))
         return self._curator.carry_out(codec.admit(record.value, Command))
 
     async def _answer_for(self, record: Any, rejected: Rejected) -> None:
@@ -83,7 +83,7 @@ class CurationAgent:
         if record.topic != self._candidates_topic:
             return
         try:
-            await self._curator.drop_part(codec.decode(record.value, Part), rejected.reason)
+            await self._curator.drop_part(codec.admit(record.value, Part), rejected.reason)
         except Rejected as unknown:
             # Not even its request is known, or it is none that could be: the window asks again after its deadline.
             log.warning("the part at %s[%d]@%d cannot be answered for: %s", *position(record), unknown)

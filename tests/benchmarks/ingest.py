@@ -109,9 +109,7 @@ def asked(argv: list[str]) -> argparse.Namespace:
 def main(argv: list[str]) -> int:
     options = asked(argv)
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))  # of all processes
-    logging.basicConfig(
-        level=logging.ERROR
-    )  # a topic that was just made has no leader for a moment, and clients say so
+    logging.basicConfig(level=logging.CRITICAL)  # clients complain while a new topic has no leader yet
     sys.stdout.write(json.dumps(asyncio.run(run(options))) + "\n")
     return 0
 

@@ -33,6 +33,7 @@ class Raw(NamedTuple):
 
 UNNAMED = ((PLACEHOLDER.decode(), b"of a header whose name is no UTF-8"),)
 # What no stage can read, with the reason that its dead letter gives.
+DEEP = Raw(b"[" * 5_000 + b"]" * 5_000)
 POISON = (
     ("undecodable", Raw(b"not json at all")),
     ("undecodable", Raw(b'{"conversation_id": "cut of')),
@@ -43,7 +44,7 @@ POISON = (
     ("undecodable", Raw("{}".encode("utf-16"))),
     ("undecodable", Raw(b'{"conversation_id": "\\ud800"}')),
     ("undecodable", Raw(b'{"conversation_id": NaN}')),
-    ("undecodable", Raw(b"[" * 5_000 + b"]" * 5_000)),
+    ("undecodable", DEEP),
     ("invalid", Raw(b"null")),
     ("invalid", Raw(b"17", headers=(("trace", None), ("trace", b"\xff")))),
     ("invalid", Raw(b'["a", "list"]', key=b"\xff\xfe")),
@@ -162,7 +163,9 @@ async def test_two_hundred_poison_records_in_a_row_stop_no_stage(deploy: Any):
     for topic in {topic for read in STAGES.values() for topic in read}:
         behind = [Raw(event.bytes, event.key.encode(), UNNAMED) for event in good if event.topic == topic]
         first = await publish_in_a_row(deployment, topic, [*(raw for _, raw in poison), *behind])
-        expected += Counter((deployment.topic(topic), first + at, reason) for at, (reason, _) in enumerate(poison))
+        # Our own requests may nest more deeply than what comes in: there it is the shape that is wrong.
+        reasons = ["invalid" if raw is DEEP and topic == topics.REQUESTS else reason for reason, raw in poison]
+        expected += Counter((deployment.topic(topic), first + at, reason) for at, reason in enumerate(reasons))
     await deployment.settled()
     assert worker.running
     letters = [told(letter.headers) for letter in await deployment.records(topics.DEAD_LETTERS)]
