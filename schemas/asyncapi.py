@@ -55,7 +55,7 @@ LISTED = (
         "conversation_id or namespace",
         "activity-event",
         "out",
-        "Work that was done: completed extractions, answers to commands.",
+        "Work that was done: completed extractions, answers to commands, windows that are nearly full, pruned or cleared.",
         CONTENT_TYPE,
     ),
     Topic(

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Meta, Struct
 
 from schemas.messages import Scope
+from schemas.window_settings import WindowSettings
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
 Seconds = Annotated[float, Meta(gt=0.0)]
@@ -78,8 +79,9 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
 
     A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message. An end event waits
     `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a
-    request without an answer is asked again after `reask_after_s`, doubling; a finished window is forgotten after
-    `grace_s`.
+    request without an answer is asked again after `reask_after_s`, doubling; a window that ended or was abandoned is
+    forgotten after `grace_s`. `window` says what stays in context; without `extract` nothing is extracted, and a message is
+    forgotten once it has left the context.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -90,7 +92,9 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     max_text_chars: Annotated[int, Meta(ge=20)] = 200
     min_confidence: Fraction = 0.3
     merge_threshold: Fraction = 0.85
+    extract: bool = True
     triggers: Triggers = Triggers()
+    window: WindowSettings = WindowSettings()
     related_memories: Annotated[int, Meta(ge=0)] = 8
     slice_tokens: Annotated[int, Meta(ge=100)] = 8_000
     slice_bytes: Annotated[int, Meta(ge=1_000)] = 524_288

@@ -6,6 +6,7 @@ from msgspec import Meta, Struct
 
 from schemas.messages import Identifier, Moment, Role, Scope, ToolCall
 from schemas.policies import Fraction
+from schemas.windows import Summary
 
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what Postgres' integer holds
 
@@ -13,6 +14,9 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what Postgres' integer holds
 Text = Annotated[str, Meta(max_length=4_000)]
 FullText = Annotated[str, Meta(max_length=40_000)]
 Labels = Annotated[tuple[Identifier, ...], Meta(max_length=64)]
+
+
+Purpose = Literal["extract", "summarise"]
 
 
 class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -35,6 +39,8 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One slice of a window on its way to the LLM stage: one model call, whatever the number of namespaces it feeds.
 
     `first` and `last` are positions, inclusive; `partition` is the messages partition, where the answer is sent back to.
+    `summarise`: these messages left a context, and a marker is to say in a few words what they were; `summary` is what the
+    marker says so far, of messages that left before them.
     """
 
     request_id: str
@@ -48,6 +54,8 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     messages: tuple[SliceMessage, ...]
     requested_at: Moment
     attempt: int = 1
+    purpose: Purpose = "extract"
+    summary: str = ""
 
     @property
     def conversation_id(self) -> str:
@@ -105,19 +113,27 @@ class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     extracted_at: Moment
 
 
+ControlKind = Literal["due", "flush", "prune", "clear", "extraction_completed", "extraction_failed", "summarised"]
+
+
 class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """memstream's word to the window of a conversation; each kind may be repeated without effect.
 
-    `due`: look whether a deadline has passed by `at`; `flush`: extract what is there;
-    `extraction_completed` / `extraction_failed`: the answer to `request_id` is stored / will never come.
+    `due`: look whether a deadline has passed by `at`; `flush`: extract what is there; `prune`: take out of the context what
+    is not needed now; `clear`: take all out of it but the system prompt; `extraction_completed` / `extraction_failed`: the
+    answer to `request_id` is stored / will never come; `summarised`: the messages from position `first` to `last`, which left
+    the context, come to `summary`.
     """
 
     conversation_id: Identifier
-    kind: Literal["due", "flush", "extraction_completed", "extraction_failed"]
+    kind: ControlKind
     at: Moment
     request_id: str | None = None
     read_to: int | None = None
     reason: str | None = None
+    first: int | None = None
+    last: int | None = None
+    summary: Summary | None = None
 
 
 class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):

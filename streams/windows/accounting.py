@@ -6,17 +6,15 @@ Tokens are counted ones everywhere; a budget turns them into billed ones where i
 from collections.abc import Iterable
 from itertools import accumulate
 from math import ceil
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct, field
 
 from schemas.messages import Role
-from streams.windows.calibration import UNCALIBRATED, Calibration
-from streams.windows.gaps import Gap
-from streams.windows.settings import MAX_TOKENS_SHARE, WindowSettings
+from schemas.window_settings import MAX_TOKENS_SHARE, WindowSettings
+from schemas.windows import Calibration, Gap, Level
+from streams.windows.calibration import UNCALIBRATED
 from streams.windows.turn import Turn
-
-Level = Literal["ok", "warning", "aggressive"]
 
 ROLES: Final[tuple[Role, ...]] = ("system", "user", "assistant", "tool")
 

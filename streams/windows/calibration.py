@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from msgspec import Struct
+from schemas.windows import Calibration
 
 WEIGHT: Final = 0.05  # of one more request, once there were twenty: the mean of the last few dozen
 MESSAGE_TOKENS: Final = 3  # that frame each message, and as many once for the answer (OpenAI's published count)
@@ -10,18 +10,6 @@ FEWEST_TOKENS: Final = 50  # of a request that teaches: in shorter ones the fram
 STEEPEST: Final = (
     4.0  # ratio of one request that is believed: a bill for images or hidden thoughts says nothing of text
 )
-
-
-class Calibration(Struct, frozen=True, array_like=True):
-    """What is known of one model. `mean` is the moving average of billed to counted tokens, 0 before the first request."""
-
-    mean: float = 0.0
-    observed: int = 0
-
-    @property
-    def ratio(self) -> float:
-        """Billed tokens for each counted one, never below 1.0: a context rather has room left than overflows."""
-        return max(1.0, self.mean)
 
 
 UNCALIBRATED: Final = Calibration()

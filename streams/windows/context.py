@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from schemas.errors import Rejected
+from schemas.windows import Gap
 from streams.windows.accounting import Budget
 from streams.windows.decision import Decision
-from streams.windows.gaps import Gap
 from streams.windows.pruning import prune
 from streams.windows.turn import Turn
 

@@ -1,17 +1,13 @@
 """A decision about a window: what stays in context, what leaves, and why."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from msgspec import Struct
 
+from schemas.windows import Cause, Gap, Level, Reason
 from streams.windows import gaps as gaps_
-from streams.windows.accounting import Level
-from streams.windows.gaps import Gap
-from streams.windows.reasons import STAYED, Reason
+from streams.windows.reasons import STAYED
 from streams.windows.turn import Turn
-
-Cause = Literal["usage", "boundary", "session_start", "manual", "cleared"]
 
 
 class Decision(Struct, frozen=True):

@@ -2,38 +2,9 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from typing import Final
 
-from msgspec import Struct
-
+from schemas.windows import Gap
 from streams.windows.turn import Turn
-
-MARKER_TOKENS: Final = 12  # at least what a marker without a summary counts, up to a billion messages
-
-
-class Gap(Struct, frozen=True, array_like=True):
-    """`count` messages of `tokens` tokens left the context, all those at positions from `first` to `last`.
-
-    A summary of them may stand in the marker; it takes `summary_tokens` tokens of the context.
-    """
-
-    first: int
-    last: int
-    count: int
-    tokens: int
-    summary: str = ""
-    summary_tokens: int = 0
-
-    @property
-    def marker(self) -> str:
-        """What stands in a context in their place: `... [15 messages removed] ...`."""
-        messages = "1 message" if self.count == 1 else f"{self.count} messages"
-        return f"... [{messages} removed: {self.summary}] ..." if self.summary else f"... [{messages} removed] ..."
-
-    @property
-    def marker_tokens(self) -> int:
-        """Counted tokens of the marker, rather too many."""
-        return MARKER_TOKENS + self.summary_tokens
 
 
 def of(turn: Turn) -> Gap:

@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from schemas.windows import Cause, Gap, Reason
 from streams.windows import ordering, segments
 from streams.windows.accounting import Budget
-from streams.windows.decision import Cause, Decision, decided
-from streams.windows.gaps import Gap
+from streams.windows.decision import Decision, decided
 from streams.windows.importance import scores
 from streams.windows.ordering import Ranked
-from streams.windows.reasons import Reason
 from streams.windows.room import Room
 from streams.windows.turn import Turn
 from streams.windows.units import grouped

@@ -1,23 +1,8 @@
 """Why a message stayed in context, or left it, in one word for programs and one sentence for people."""
 
-from typing import Final, Literal
+from typing import Final
 
-Reason = Literal[
-    "system_prompt",
-    "recent",
-    "with_recent",
-    "error_pair",
-    "marked_important",
-    "directive",
-    "framing",
-    "current_task",
-    "fits",
-    "completed_task",
-    "oldest",
-    "least_important",
-    "last_resort",
-    "cleared",
-]
+from schemas.windows import Reason
 
 SENTENCES: Final[dict[Reason, str]] = {
     "system_prompt": "The system prompt always stays.",

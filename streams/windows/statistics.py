@@ -3,14 +3,10 @@
 from collections.abc import Sequence
 from typing import Final
 
-from msgspec import Struct
-
-from schemas.messages import Role
+from schemas.window_settings import Strategy, WindowSettings
+from schemas.windows import Gap, LastPrune, Statistics
 from streams.windows import gaps as gaps_
-from streams.windows.accounting import Account, Budget, Level, used_tokens
-from streams.windows.decision import Cause
-from streams.windows.gaps import Gap
-from streams.windows.settings import Strategy, WindowSettings
+from streams.windows.accounting import Account, Budget, used_tokens
 from streams.windows.turn import Turn
 
 STRATEGIES: Final[dict[Strategy, str]] = {
@@ -18,33 +14,6 @@ STRATEGIES: Final[dict[Strategy, str]] = {
     "importance": "The least important messages leave first, the oldest among equals.",
     "hybrid": "Completed tasks leave whole; of the current one the old and unimportant messages leave first.",
 }
-
-
-class LastPrune(Struct, frozen=True, array_like=True):
-    """When messages left last (Unix seconds), why, and how many."""
-
-    at: float
-    cause: Cause
-    removed: int
-
-
-class Statistics(Struct, frozen=True):
-    """Counts of messages and billed tokens; `percent_used` is of the model's context. Times are Unix seconds."""
-
-    total_messages: int
-    messages_in_context: int
-    pruned_messages: int
-    total_tokens: int
-    tokens_by_role: dict[Role, int]
-    pruned_tokens: int
-    token_limit: int
-    context_tokens: int
-    percent_used: float
-    level: Level
-    oldest_message_at: float | None
-    last_prune: LastPrune | None
-    strategy: Strategy
-    explanation: str
 
 
 def statistics(

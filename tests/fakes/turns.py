@@ -5,10 +5,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from schemas.messages import Role
+from schemas.window_settings import WindowSettings
+from schemas.windows import Calibration
 from streams.windows.accounting import Budget
-from streams.windows.calibration import Calibration
 from streams.windows.detectors.traits import GRATEFUL, MOST_REFERENCES, REFERENCE
-from streams.windows.settings import WindowSettings
 from streams.windows.turn import Turn
 
 NOW = 1_000_000.0

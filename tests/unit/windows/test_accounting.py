@@ -3,10 +3,9 @@
 import pytest
 from hypothesis import given
 
+from schemas.window_settings import WindowSettings
+from schemas.windows import MARKER_TOKENS, Calibration, Gap
 from streams.windows.accounting import Account, Budget, cumulative, used_tokens
-from streams.windows.calibration import Calibration
-from streams.windows.gaps import MARKER_TOKENS, Gap
-from streams.windows.settings import WindowSettings
 from tests.fakes.turns import budget, budgets, exchanges, turn, windows
 
 

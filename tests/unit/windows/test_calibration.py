@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas import codec
+from schemas.windows import Calibration
 from streams.windows.calibration import (
     FEWEST_TOKENS,
     STEEPEST,
     UNCALIBRATED,
     WEIGHT,
-    Calibration,
     billed_tokens,
     observe,
     request_tokens,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 
 from schemas.errors import Rejected
+from schemas.windows import Gap
 from streams.windows.context import build
-from streams.windows.gaps import Gap
 from streams.windows.turn import Turn
 from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from schemas.window_settings import WindowSettings
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import Budget
 from streams.windows.detectors.detect import detect
@@ -22,7 +23,6 @@ from streams.windows.detectors.traits import names
 from streams.windows.importance import stated
 from streams.windows.pruning import prune
 from streams.windows.segments import Segmentation, following
-from streams.windows.settings import WindowSettings
 from streams.windows.turn import Turn
 
 report = logging.getLogger(__name__).info  # pytest --log-cli-level=INFO shows the figures

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.windows import Gap
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import used_tokens
 from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR, TASK_COMPLETE
-from streams.windows.gaps import Gap
 from streams.windows.pruning import clear, due, prune
 from streams.windows.reasons import SENTENCES, STAYED
 from streams.windows.units import grouped

@@ -3,13 +3,12 @@
 import pytest
 from hypothesis import given
 
+from schemas.window_settings import WindowSettings
+from schemas.windows import MARKER_TOKENS, Calibration, Gap, LastPrune
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import Budget, used_tokens
-from streams.windows.calibration import Calibration
-from streams.windows.gaps import MARKER_TOKENS, Gap
 from streams.windows.pruning import prune
-from streams.windows.settings import WindowSettings
-from streams.windows.statistics import STRATEGIES, LastPrune, explanation, headline, statistics
+from streams.windows.statistics import STRATEGIES, explanation, headline, statistics
 from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
 
 

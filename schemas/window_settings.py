@@ -16,7 +16,8 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     means 80 % of the model's context. The last `min_recent` messages are never pruned. Usage is a share of the model's
     context: from `warning_at` on a window is pruned down to `warning_target`, from `aggressive_at` on to
     `aggressive_target`. A pause of `task_gap_s` before a user's message ends a task. `context_tokens` is the size of the
-    model's context where the table of models is wrong or silent. Raises ValueError for settings that contradict each other.
+    model's context where the table of models is wrong or silent. With `summarise` the markers say what left, in at most
+    `summary_tokens` tokens. Raises ValueError for settings that contradict each other.
     """
 
     strategy: Strategy = "hybrid"
@@ -31,6 +32,8 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     prune_at_boundary: bool = True
     prune_at_session_start: bool = True
     context_tokens: int | None = None
+    summarise: bool = False
+    summary_tokens: int = 100
 
     def __post_init__(self) -> None:
         _require(self.min_recent >= 1, "min_recent", self.min_recent, "at least 1: the current message is always kept")
@@ -39,6 +42,7 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
         _require(self.task_gap_s > 0, "task_gap_s", self.task_gap_s, "above 0 seconds")
         _require_tokens("context_tokens", self.context_tokens)
         _require_tokens("max_tokens", self.max_tokens)
+        _require(self.summary_tokens >= 10, "summary_tokens", self.summary_tokens, "at least 10")
         if self.context_tokens is not None and self.max_tokens is not None:
             limit = f"at most context_tokens ({self.context_tokens}): lower it, or raise context_tokens"
             _require(self.max_tokens <= self.context_tokens, "max_tokens", self.max_tokens, limit)

@@ -4,7 +4,7 @@ import pytest
 
 from schemas import codec
 from schemas.errors import Rejected
-from streams.windows.settings import WindowSettings
+from schemas.window_settings import WindowSettings
 
 
 def test_the_defaults_are_those_of_the_requirements():
