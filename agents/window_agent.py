@@ -8,23 +8,25 @@ from typing import Any, TypeVar
 
 from agents.dead_letters import dead_letter
 from agents.window_cache import WindowCache
+from agents.window_terms import WindowTerms
+from agents.window_told import outgoing
 from schemas import codec, topics
 from schemas.errors import Rejected
-from schemas.messages import ConversationEnded, Message, Scope
-from schemas.policies import Policies, Policy
+from schemas.messages import ConversationEnded, Message
 from schemas.records import Outgoing, Publisher
-from schemas.requests import ExtractionRequest, WindowControl
+from schemas.requests import WindowControl
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
+from streams.windows.terms import Terms
 from streams.windows.tokens import TokenCount
+from streams.windows.told import Told
 from streams.windows.window import Window, learned
 
 log = logging.getLogger(__name__)
 
 STAGE = "windows"
 TOLD_AGAIN_AFTER_S = 10.0
-MATCHES_KEPT = 10_000
 SMALL = 65_536  # bytes of a record that cannot grow beyond any limit when it is written again
 
 Event = TypeVar("Event", Message, ConversationEnded, WindowControl)
@@ -37,21 +39,20 @@ class WindowAgent:
         self,
         app: StageApp,
         names: TopicSettings,
-        policies: Policies,
+        terms: WindowTerms,
         count_tokens: TokenCount,
         publisher: Publisher,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._app = app
-        self._policies = policies
+        self._terms = terms
         self._count_tokens = count_tokens
         self._publisher = publisher
         self._clock = clock
         self._logical = {names.physical(name): name for name in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL)}
         self._largest = names.max_message_bytes
         self._messages_topic = names.physical(topics.MESSAGES)
-        self._matched: dict[tuple[str | None, ...], Policy] = {}
-        self._cache = WindowCache(app, self._policy)
+        self._cache = WindowCache(app, lambda window: self._terms.policy(window.head.scope))
 
     async def handle(self, batch: Batch) -> None:
         """Applies a batch; the checkpoint that carries its rows and effects acks it."""
@@ -83,12 +84,12 @@ class WindowAgent:
         for record, message in self._decoded(batch, Message, effects):
             window = self._cache.window(message.conversation_id, batch.partition)
             tokens = self._count_tokens(message.content)
-            policy = self._match(learned(window.head.scope, message))
-            effects += self._requests(window.add(message, record.offset, tokens, policy, now))
+            terms = self._terms.of(learned(window.head.scope, message), message.model or window.head.model)
+            effects += self._records(window.add(message, record.offset, tokens, terms, now), batch, now)
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)
         for window in self._cache.ready(batch.partition, read_to, now):
-            effects += self._requests(window.release(read_to, self._policy(window), now))
+            effects += self._records(window.release(read_to, self._terms_of(window), now), batch, now)
         return effects
 
     def _apply_ends(self, batch: Batch, log_end: int) -> list[Outgoing]:
@@ -96,8 +97,8 @@ class WindowAgent:
         effects: list[Outgoing] = []
         for record, event in self._decoded(batch, ConversationEnded, effects):
             window = self._cache.window(event.conversation_id, batch.partition)
-            requests = window.end(event, record.offset, log_end, read_to, self._policy(window), now)
-            effects += self._requests(requests)
+            told = window.end(event, record.offset, log_end, read_to, self._terms_of(window), now)
+            effects += self._records(told, batch, now)
         return effects
 
     def _apply_controls(self, batch: Batch) -> list[Outgoing]:
@@ -105,11 +106,18 @@ class WindowAgent:
         effects: list[Outgoing] = []
         for record, control in self._decoded(batch, WindowControl, effects):
             window = self._cache.window(control.conversation_id, batch.partition)
-            policy = self._policy(window)
-            effects += self._requests(window.control(control, record.offset, policy, now))
-            if window.expired(policy, now):
+            terms = self._terms_of(window)
+            tokens = self._count_tokens(control.summary) if control.summary else 0
+            effects += self._records(window.control(control, record.offset, terms, now, tokens), batch, now)
+            if window.expired(terms.policy, now):
                 self._cache.forget(window)
         return effects
+
+    def _records(self, told: list[Told], batch: Batch, now: float) -> list[Outgoing]:
+        return [outgoing(each, batch.partition, datetime.fromtimestamp(now, UTC)) for each in told]
+
+    def _terms_of(self, window: Window) -> Terms:
+        return self._terms.of(window.head.scope, window.head.model)
 
     def _decoded(self, batch: Batch, shape: type[Event], effects: list[Outgoing]) -> Iterable[tuple[Any, Event]]:
         """Each record with its event; what cannot be decoded becomes a dead letter among the effects."""
@@ -130,30 +138,6 @@ class WindowAgent:
             raise Rejected("too_large", f"{size} bytes; the limit is {self._largest} (MEMSTREAM_MAX_MESSAGE_BYTES)")
         if size > SMALL and (again := len(codec.encode(codec.parse(record.value)))) > 3 * self._largest:
             raise Rejected("too_large", f"{again} bytes when written again; the limit is {3 * self._largest}")
-
-    def _requests(self, requests: Iterable[ExtractionRequest]) -> list[Outgoing]:
-        return [
-            Outgoing(
-                topic=topics.REQUESTS,
-                key=request.conversation_id.encode(),
-                value=codec.encode(request),
-                partition=request.partition,
-            )
-            for request in requests
-        ]
-
-    def _policy(self, window: Window) -> Policy:
-        return self._match(window.head.scope)
-
-    def _match(self, scope: Scope) -> Policy:
-        """The policy of a scope; each message asks, so answers are kept."""
-        key = (scope.tenant_id, scope.app_id, scope.agent_id, scope.mode)
-        policy = self._matched.get(key)
-        if policy is None:
-            if len(self._matched) >= MATCHES_KEPT:
-                self._matched.clear()
-            policy = self._matched[key] = self._policies.match(scope)
-        return policy
 
     def read_to(self, partition: int) -> int:
         """The offset up to which this agent has applied the messages partition, trailing control records included."""

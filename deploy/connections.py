@@ -17,6 +17,7 @@ from sinks.embeddings.port import Embedder
 from sinks.postgres import Pool, connect
 from sinks.qdrant import Vectors
 from streams.publisher import KafkaPublisher
+from streams.windows.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
 from streams.windows.tokens import TokenCounter
 
 
@@ -67,3 +68,8 @@ def token_counter(settings: Settings) -> TokenCounter:
     """tiktoken reads its vocabulary from a directory named by the environment, and would download it otherwise."""
     os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(ensure_vocabulary(settings.cache / "vocabulary")))
     return TokenCounter(tiktoken.get_encoding(settings.tokenizer))
+
+
+def model_limits(settings: Settings) -> ModelLimits:
+    """The built-in table with the settings' sizes over it. Raises Misconfigured."""
+    return decoded(MODEL_LIMITS_FILE.read_bytes()).overridden(settings.model_context_tokens)

@@ -67,6 +67,9 @@ class Settings(BaseSettings):
     claude_model: str = Field("claude-haiku-4-5", min_length=1, description="model of provider claude")
     extraction_concurrency: int = Field(8, ge=1, le=256, description="model calls at a time in one worker")
     curation_concurrency: int = Field(4, ge=1, le=64, description="deciding transactions at a time in one worker")
+    model_context_tokens: dict[str, Annotated[int, Field(ge=1)]] = Field(
+        default_factory=dict, description="context sizes of models by name, as JSON, where the built-in table is wrong"
+    )
     policies_file: Path | None = Field(None, description="JSON list of policies; without it the built-in one applies")
     migrate_at_start: bool = Field(False, description="whether a worker migrates PostgreSQL before it starts")
     data_dir: Path = Field(Path(".memstream"), description="where the embedded stack and workers keep files")
@@ -173,7 +176,7 @@ def table() -> list[tuple[str, str, str]]:
     """(variable, default, meaning) of every setting, for the documentation and `memstream settings`."""
     rows = []
     for name, field in Settings.model_fields.items():
-        default = field.default
+        default = field.get_default(call_default_factory=True)
         shown = default.get_secret_value() if isinstance(default, SecretStr) else default
         rows.append((PREFIX + name.upper(), "" if shown is None else str(shown), field.description or ""))
     return rows

@@ -20,12 +20,15 @@ from agents.extractor import Extractor
 from agents.related import RelatedMemories
 from agents.serving import Handle, serve
 from agents.window_agent import WindowAgent
+from agents.window_projection import WindowProjection
+from agents.window_terms import WindowTerms
 from deploy import connections
 from deploy.origins import fixed_origins
 from deploy.settings import Settings
 from deploy.slots import claimed
 from schemas.errors import Misconfigured, Retryable
 from sinks.archive import Archive
+from sinks.calibrations import Calibrations
 from sinks.embeddings.port import Embedder
 from sinks.extractions import Extractions
 from sinks.memories import Memories
@@ -33,6 +36,7 @@ from sinks.migrate import migrate, pending
 from sinks.outbox import Projector
 from sinks.postgres import Pool
 from sinks.qdrant import Vectors
+from sinks.windows import Windows
 from streams.apps import STAGES, input_channel, stage_app
 from streams.delivery.app import StageApp
 from streams.publisher import KafkaPublisher
@@ -42,6 +46,8 @@ log = logging.getLogger(__name__)
 
 TICK_S = 0.2
 SWEEP_S = 5.0
+PROJECT_S = 1.0
+CALIBRATE_S = 60.0
 REPORT_S = 60.0
 
 
@@ -75,7 +81,7 @@ class Worker:
                 gc.collect()
                 gc.freeze()  # what was imported stays: going through it all again takes a fifth of a second each time
                 on_ready()
-                self._chores.append(asyncio.create_task(repeat("report", REPORT_S, self._report)))
+                self._chore("report", REPORT_S, self._report)
                 await self._until_stopped(stop)
             finally:
                 on_stopping()
@@ -110,11 +116,20 @@ class Worker:
 
     async def _wire_windows(self, pool: Pool, publisher: KafkaPublisher) -> None:
         count_tokens = connections.token_counter(self._settings)
+        terms, calibrations = WindowTerms(self._policies, connections.model_limits(self._settings)), Calibrations(pool)
+
+        async def calibrate() -> None:
+            terms.calibrated(await calibrations.all())
 
         def handle(app: StageApp) -> Handle:
-            agent = WindowAgent(app, self._topics, self._policies, count_tokens, publisher)
-            self._chores.append(asyncio.create_task(repeat("window timers", TICK_S, agent.tick)))
+            agent = WindowAgent(app, self._topics, terms, count_tokens, publisher)
+            projection = WindowProjection(app, Windows(pool), terms)
+            self._chore("window timers", TICK_S, agent.tick)
+            self._chore("window projection", PROJECT_S, lambda: projection.tell(now()))
+            self._chore("calibration", CALIBRATE_S, calibrate)
             return agent.handle
+
+        await calibrate()
 
         await self._add("windows", pool, handle)
 
@@ -145,7 +160,10 @@ class Worker:
             concurrency = self._settings.curation_concurrency
             agent = CurationAgent(curator, self._topics, publisher, now, concurrency=concurrency)
             await self._add("curation", pool, lambda app: agent.handle)
-            self._chores.append(asyncio.create_task(repeat("outbox sweep", SWEEP_S, projector.sweep)))
+            self._chore("outbox sweep", SWEEP_S, projector.sweep)
+
+    def _chore(self, name: str, interval_s: float, chore: Callable[[], Awaitable[object]]) -> None:
+        self._chores.append(asyncio.create_task(repeat(name, interval_s, chore)))
 
     async def _add(self, stage: str, pool: Pool, handle: Callable[[StageApp], Handle]) -> None:
         origins = await fixed_origins(stage, self._settings, pool)

@@ -10,6 +10,7 @@ from schemas.messages import Moment
 
 SOURCE = "memstream"
 CONTENT_TYPE = "application/cloudevents+json"
+CLOUD_EVENT = (("content-type", CONTENT_TYPE.encode()),)  # the headers of a record that holds one
 
 
 class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):

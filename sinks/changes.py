@@ -7,7 +7,7 @@ import msgspec
 
 from schemas import topics
 from schemas.codec import encode
-from schemas.events import CONTENT_TYPE, MemoryChanged, MemoryEvent
+from schemas.events import CLOUD_EVENT, MemoryChanged, MemoryEvent
 from schemas.memories import Memory
 from schemas.records import Outgoing
 from sinks.entry import Entry
@@ -15,8 +15,6 @@ from sinks.outbox import put_records, put_vectors
 from sinks.postgres import Connection
 from sinks.queries import query
 from sinks.vectors import to_bytes
-
-CLOUD_EVENT = (("content-type", CONTENT_TYPE.encode()),)
 
 
 async def sequence(connection: Connection, namespace: str) -> int:

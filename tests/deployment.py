@@ -224,14 +224,16 @@ class Deployment:
         return sum(ends[tp] - done.get(tp, 0) for tp in tps)
 
     async def waiting_windows(self) -> list[str]:
-        """Conversations whose windows hold messages, wait for an answer or for stragglers, read from the changelog."""
+        """Conversations with messages that wait to be extracted, for an answer or for stragglers, read from the changelog."""
         names = self.settings.topics()
         heads = {}
         for record in await self.records(names.changelog.removeprefix(names.prefix)):
             if b"\x00" not in record.key:
                 heads[record.key] = json.loads(record.value) if record.value is not None else {}
         return [
-            key.decode() for key, head in heads.items() if head.get("chunks") or head.get("asked") or head.get("held")
+            key.decode()
+            for key, head in heads.items()
+            if head.get("waiting_since") or head.get("asked") or head.get("held")
         ]
 
     async def settled(self, within_s: float = 120.0) -> None:

@@ -5,12 +5,10 @@ from datetime import datetime
 from agents.curation.outcome import Outcome
 from schemas import ids, topics
 from schemas.codec import encode
-from schemas.events import CONTENT_TYPE, ActivityEvent
+from schemas.events import CLOUD_EVENT, ActivityEvent
 from schemas.records import Outgoing
 from schemas.requests import Command, WindowControl
 from sinks.settlements import Part
-
-CLOUD_EVENT = (("content-type", CONTENT_TYPE.encode()),)
 
 
 def of_completion(part: Part, at: datetime) -> tuple[Outgoing, Outgoing]:

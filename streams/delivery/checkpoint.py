@@ -27,6 +27,7 @@ class Checkpointer:
 
     `interval_s` is the time between checkpoints of a partition that has changes; `ask` brings the next one forward.
     A checkpoint that fails shuts the fence and is told to `on_failure`: Retryable means that the epoch must be begun anew.
+    `on_safe` is told the partition and the keys of each checkpoint that arrived, once the store has them.
     `max_pending_bytes` bounds what a partition may have applied and not yet made safe: `room` waits above it. `stores` opens a
     partition's store; `now` is Unix seconds, `clock` monotonic ones.
     """
@@ -60,6 +61,7 @@ class Checkpointer:
         self._wanted: set[int] = set()
         self._progress = asyncio.Event()
         self.counters = counters or Counters()
+        self.on_safe: Callable[[int, Iterable[bytes]], None] | None = None
 
     def __getitem__(self, partition: int) -> Ledger:
         """Raises KeyError for a partition that is not held."""
@@ -181,6 +183,8 @@ class Checkpointer:
         ledger.arrived(end, now)
         for batch in checkpoint.batches:
             batch.ack()
+        if self.on_safe is not None:
+            self.on_safe(partition, checkpoint.rows)
         self._count(checkpoint, self._clock() - begun)
 
     def _count(self, checkpoint: Checkpoint, seconds: float) -> None:

@@ -55,6 +55,10 @@ class Ledger:
             return self._leaving.rows[key]
         return self._store.get(key)
 
+    def safe(self, key: bytes) -> bytes | None:
+        """The row as the changelog has it: what no crash takes back."""
+        return self._store.get(key)
+
     def scan(self, prefix: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         """Rows whose key begins with `prefix` as reads would see them, in the order of keys; nothing may be written meanwhile."""
         above: Rows = {**(self._leaving.rows if self._leaving is not None else {}), **self._changes}
@@ -110,6 +114,11 @@ class Ledger:
         assert self._leaving is not None
         self._store.write(self._leaving.rows, Mark(self._store.mark.source, max(end, self.safe_to), now))
         self._leaving, self._leaving_bytes = None, 0
+
+    @property
+    def source(self) -> str:
+        """Which changelog the store follows."""
+        return self._store.mark.source
 
     @property
     def safe_to(self) -> int:

@@ -5,7 +5,7 @@ Tokens are counted ones everywhere; a budget turns them into billed ones where i
 
 from collections.abc import Iterable
 from itertools import accumulate
-from math import ceil
+from math import ceil, floor
 from typing import Final
 
 from msgspec import Struct, field
@@ -17,13 +17,14 @@ from streams.windows.calibration import UNCALIBRATED
 from streams.windows.turn import Turn
 
 ROLES: Final[tuple[Role, ...]] = ("system", "user", "assistant", "tool")
+PLACE: Final = {role: place for place, role in enumerate(ROLES)}
 
 
-class Account(Struct):
-    """Messages and tokens by role; kept up to date as messages come and leave."""
+class Account(Struct, array_like=True, gc=False):
+    """Messages and tokens by role, in the order of ROLES; kept up to date as messages come and leave."""
 
-    messages: dict[Role, int] = field(default_factory=lambda: dict.fromkeys(ROLES, 0))
-    tokens: dict[Role, int] = field(default_factory=lambda: dict.fromkeys(ROLES, 0))
+    by_role: list[int] = field(default_factory=lambda: [0] * len(ROLES))
+    tokens_by_role: list[int] = field(default_factory=lambda: [0] * len(ROLES))
 
     @classmethod
     def of(cls, turns: Iterable[Turn]) -> "Account":
@@ -33,20 +34,33 @@ class Account(Struct):
         return account
 
     def add(self, role: Role, tokens: int) -> None:
-        self.messages[role] += 1
-        self.tokens[role] += tokens
+        at = PLACE[role]
+        self.by_role[at] += 1
+        self.tokens_by_role[at] += tokens
 
     def remove(self, role: Role, tokens: int) -> None:
-        self.messages[role] -= 1
-        self.tokens[role] -= tokens
+        at = PLACE[role]
+        self.by_role[at] -= 1
+        self.tokens_by_role[at] -= tokens
+
+    @property
+    def messages(self) -> dict[Role, int]:
+        return dict(zip(ROLES, self.by_role, strict=True))
+
+    @property
+    def tokens(self) -> dict[Role, int]:
+        return dict(zip(ROLES, self.tokens_by_role, strict=True))
+
+    def messages_of(self, role: Role) -> int:
+        return self.by_role[PLACE[role]]
 
     @property
     def total_tokens(self) -> int:
-        return sum(self.tokens.values())
+        return sum(self.tokens_by_role)
 
     @property
     def total_messages(self) -> int:
-        return sum(self.messages.values())
+        return sum(self.by_role)
 
 
 def cumulative(turns: Iterable[Turn]) -> list[int]:
@@ -96,6 +110,11 @@ class Budget(Struct, frozen=True):
         default = int(MAX_TOKENS_SHARE * self.size)
         return self.size if self.max_tokens >= default else self.max_tokens / MAX_TOKENS_SHARE
 
+    @property
+    def calm_tokens(self) -> int:
+        """Counted tokens up to which the level is surely `ok`: two less than the first that could be another."""
+        return floor(min(self.settings.warning_at * self.reference, self.max_tokens) / self.ratio) - 2
+
     def level(self, counted: int) -> Level:
         billed, settings = self.billed(counted), self.settings
         if billed >= settings.aggressive_at * self.reference:
@@ -103,6 +122,14 @@ class Budget(Struct, frozen=True):
         if billed > self.max_tokens or billed >= settings.warning_at * self.reference:
             return "warning"
         return "ok"
+
+    @property
+    def target_messages(self) -> int:
+        """Messages besides the system prompt that a window of too many is pruned down to, at the warning level's target.
+
+        Not to the limit itself: then every further message would prune, and no provider's prompt cache would ever hit.
+        """
+        return max(self.settings.min_recent, floor(self.settings.warning_target * self.settings.max_messages))
 
     def target(self, level: Level) -> float:
         """Billed tokens that a window at this level is pruned down to; infinite where nothing asks for it."""

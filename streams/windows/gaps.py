@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from schemas.windows import Gap
+from schemas.windows import LONGEST_SUMMARY, Gap
 from streams.windows.turn import Turn
 
 
@@ -14,14 +14,17 @@ def of(turn: Turn) -> Gap:
 
 def joined(left: Gap, right: Gap) -> Gap:
     """Two gaps with no kept message between them, as one."""
-    return Gap(
-        min(left.first, right.first),
-        max(left.last, right.last),
-        left.count + right.count,
-        left.tokens + right.tokens,
-        " ".join(part for part in (left.summary, right.summary) if part),
-        left.summary_tokens + right.summary_tokens,
-    )
+    text, tokens = together(left, right)
+    count, lost = left.count + right.count, left.tokens + right.tokens
+    return Gap(min(left.first, right.first), max(left.last, right.last), count, lost, text, tokens)
+
+
+def together(left: Gap, right: Gap) -> tuple[str, int]:
+    """Both summaries and their tokens; the later one alone where both are too long for a marker."""
+    text = " ".join(part for part in (left.summary, right.summary) if part)
+    if len(text) > LONGEST_SUMMARY:
+        return right.summary, right.summary_tokens
+    return text, left.summary_tokens + right.summary_tokens
 
 
 def merged(gaps: Iterable[Gap], kept: Sequence[int]) -> tuple[Gap, ...]:
@@ -49,3 +52,16 @@ def count(gaps: Iterable[Gap]) -> int:
 def summarised(gap: Gap, summary: str, tokens: int) -> Gap:
     """The gap with a summary of what left, of so many tokens, in its marker."""
     return Gap(gap.first, gap.last, gap.count, gap.tokens, summary, tokens)
+
+
+def told(gap: Gap, first: int, last: int, summary: str, tokens: int, most_tokens: int) -> Gap:
+    """The gap after messages of it, from `first` to `last`, were summarised: of all of them anew, or of a part besides.
+
+    Where all of it would take more than `most_tokens` the new summary stands alone.
+    """
+    if (first, last) == (gap.first, gap.last) or not gap.summary:
+        return summarised(gap, summary, tokens)
+    part = summarised(gap, summary, tokens)
+    earlier, later = (part, gap) if first == gap.first else (gap, part)
+    text, sum_tokens = together(earlier, later)
+    return summarised(gap, text, sum_tokens) if sum_tokens <= most_tokens else part

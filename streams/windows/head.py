@@ -1,10 +1,14 @@
-"""The row that describes a conversation's window: everything but the messages, which rest in chunks beside it."""
+"""The rows of a conversation's window besides its messages: the head that describes it, and what left its context."""
 
 from msgspec import Struct, field
 
 from schemas.messages import Scope
+from schemas.windows import Gap, LastPrune, Level, Pruning
+from streams.windows.segments import Segmentation
+from streams.windows.tally import Tally
 
 REMEMBERED_IDS = 64  # message ids kept after their messages left, so that a chat service's late retry is recognised
+REMEMBERED_PRUNINGS = 8  # of those, what has not been told elsewhere survives any crash
 
 
 class Chunk(Struct, array_like=True, gc=False):
@@ -33,13 +37,16 @@ class HeldEnd(Struct, array_like=True):
     deadline: float
     last_message_id: str | None
     message_count: int | None
+    said_at: float = 0.0
 
 
 class Head(Struct, omit_defaults=True):
     """`applied` holds, by logical topic, the offset after the last event applied; `cut_to` the position cut up to.
 
-    `extracted` are [first, last] ranges whose extraction is stored while their chunks still hold other messages. When the
-    oldest message came in that waits to be asked for is `waiting_since`, when the newest came in `said_at` (Unix seconds).
+    More was to be asked for than may be on its way at a time: `wanted`. `ended_at` is when the conversation said it ended, 0
+    once a new session began. When the oldest message came in that waits to be asked for is `waiting_since`, when the newest
+    came in `heard_at`, when anything changed `touched_at`. `model` is the one the chat service uses. `prunings` counts how
+    often messages left the context; `warned` is the level last told of. All times are Unix seconds.
     """
 
     scope: Scope
@@ -48,11 +55,35 @@ class Head(Struct, omit_defaults=True):
     chunks: list[Chunk] = field(default_factory=list)
     cut_to: int = 0
     asked: list[Asked] = field(default_factory=list)
-    extracted: list[tuple[int, int]] = field(default_factory=list)
+    wanted: bool = False
     held: HeldEnd | None = None
     ended: bool = False
+    ended_at: float = 0.0
     received: int = 0
     remembered: list[str] = field(default_factory=list)
     waiting_since: float = 0.0
-    said_at: float = 0.0
+    heard_at: float = 0.0
     touched_at: float = 0.0
+    model: str | None = None
+    segmentation: Segmentation = Segmentation()
+    tally: Tally = field(default_factory=Tally)
+    prunings: int = 0
+    last_prune: LastPrune | None = None
+    cleared_at: float | None = None
+    warned: Level = "ok"
+
+    def extracted(self, position: int) -> bool:
+        """Whether the message at a position needs no further extraction."""
+        return position < self.cut_to and not any(asked.first <= position <= asked.last for asked in self.asked)
+
+    @property
+    def extracted_to(self) -> int:
+        """The position before which every message is extracted."""
+        return min((asked.first for asked in self.asked), default=self.cut_to)
+
+
+class Removals(Struct, array_like=True):
+    """A row of its own, as it changes only when messages leave the context: where they were, and the latest prunings."""
+
+    gaps: tuple[Gap, ...] = ()
+    prunings: tuple[Pruning, ...] = ()

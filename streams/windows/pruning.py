@@ -25,11 +25,11 @@ KEPT: Final[dict[int, Reason]] = {
 def prune(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause = "usage") -> Decision:
     """Decides about the messages in context, given in order, and the gaps that earlier prunings left between them.
 
-    On usage nothing leaves below the warning level; above it whatever brings the window down to the target of its level,
-    and down to the most messages it may have. At a task's boundary the finished tasks leave besides, at a session's start
-    and by hand all but the current one, but for directives (not with `rolling_window`), corrected errors and what was
-    marked important; by hand the window is also brought down to the lower target. System messages and the most recent
-    ones never leave. Deciding again about what stayed removes nothing.
+    On usage nothing leaves below the warning level and the most messages there may be; above them whatever brings the window
+    down to the target of its level, and of messages, if there are too many, to the warning level's target. At a task's
+    boundary the finished tasks leave besides, at a session's start and by hand all but the current one, but for directives
+    (not with `rolling_window`), corrected errors and what was marked important; by hand the window is also brought down to
+    the lower target. System messages and the most recent ones never leave. Deciding again about what stayed removes nothing.
     """
     pruning = _Pruning(turns, gaps, budget, now, cause)
     pruning.run()
@@ -65,6 +65,8 @@ class _Pruning:
         self._room = Room(turns, gaps)
         self._level = budget.level(self._room.tokens)
         self._target = budget.target("aggressive" if cause == "manual" else self._level)
+        crowded = self._room.messages > settings.max_messages
+        self._most = budget.target_messages if crowded else settings.max_messages
         self._current = turns[-1].segment if turns else 0
         units = grouped(turns, scores(turns, now), settings.min_recent)
         self._ranked = ordering.ranked(units, settings.strategy, self._current)
@@ -109,7 +111,7 @@ class _Pruning:
     def _fits(self) -> bool:
         """Whether enough has left: for a window below the warning level as long as it stays there."""
         room, budget = self._room, self._budget
-        if room.messages > budget.settings.max_messages or budget.billed(room.tokens) > self._target:
+        if room.messages > self._most or budget.billed(room.tokens) > self._target:
             return False
         return self._level != "ok" or budget.level(room.tokens) == "ok"
 

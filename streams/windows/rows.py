@@ -1,4 +1,4 @@
-"""Windows as table rows: a head per conversation, and sealed chunks of messages beside it.
+"""Windows as table rows: a head per conversation, and beside it sealed chunks of messages and what left its context.
 
 A message is written in the chunk of the batch that brought it, and again when small chunks are folded into larger ones, so
 the cost of a message grows with the logarithm of its window's length at most. Chunks go before their head, which holds the
@@ -9,15 +9,14 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 
 from schemas import codec
-from schemas.requests import SliceMessage
-from streams.windows.head import Chunk, Head
+from streams.windows import gaps
+from streams.windows.entry import Entry
+from streams.windows.head import Chunk, Head, Removals
 from streams.windows.window import Window
 
 SEPARATOR = b"\x00"  # JSON escapes control characters, so no encoded identifier contains it
-HEADS, CHUNKS = (
-    b'"',
-    b"chunk" + SEPARATOR,
-)  # what keys begin with: the heads lie together, to be scanned without the messages
+# What keys begin with: the heads lie together, to be scanned without the messages.
+HEADS, CHUNKS, REMOVALS = b'"', b"chunk" + SEPARATOR, b"removed" + SEPARATOR
 CHUNK_BYTES = 262_144  # of one row at most, unless a single message is larger
 FOLDED = 8
 LARGEST_FOLDED = CHUNK_BYTES // FOLDED
@@ -36,6 +35,10 @@ def chunk_key(conversation_id: str, first: int) -> bytes:
     return CHUNKS + head_key(conversation_id) + SEPARATOR + str(first).encode()
 
 
+def removals_key(conversation_id: str) -> bytes:
+    return REMOVALS + head_key(conversation_id)
+
+
 def is_head(key: bytes) -> bool:
     return key.startswith(HEADS)
 
@@ -46,25 +49,37 @@ def load(conversation_id: str, read: Read) -> Window | None:
     if row is None:
         return None
     head = codec.decode(row, Head)
-    messages = [message for chunk in head.chunks for message in _chunk(conversation_id, chunk, read)]
-    return Window(head, (message for message in messages if not _extracted(head, message.position)))
+    removals = removals_of(head, read)
+    entries = (entry for chunk in head.chunks for entry in _chunk(conversation_id, chunk, read))
+    there = (each for each in entries if not (head.extracted(each.position) and _left(removals, each.position)))
+    return Window(head, there, removals)
 
 
-def _chunk(conversation_id: str, chunk: Chunk, read: Read) -> tuple[SliceMessage, ...]:
-    return codec.decode(read(chunk_key(conversation_id, chunk.first)), tuple[SliceMessage, ...])
+def removals_of(head: Head, read: Read) -> Removals:
+    """What left the context of the window that a head describes."""
+    if not head.prunings:
+        return Removals()
+    return codec.decode(read(removals_key(head.scope.conversation_id)), Removals)
 
 
-def _extracted(head: Head, position: int) -> bool:
-    return any(first <= position <= last for first, last in head.extracted)
+def _chunk(conversation_id: str, chunk: Chunk, read: Read) -> tuple[Entry, ...]:
+    return codec.decode(read(chunk_key(conversation_id, chunk.first)), tuple[Entry, ...])
+
+
+def _left(removals: Removals, position: int) -> bool:
+    return gaps.holds(removals.gaps, position)
 
 
 def save(window: Window) -> Rows:
-    """The rows that changed: new chunks, the head, then tombstones of chunks that nothing refers to any more."""
+    """The rows that changed: new chunks, what left, the head, then tombstones of chunks that nothing refers to any more."""
     conversation_id = window.head.scope.conversation_id
     written, gone = _seal(window), {chunk.first for chunk in window.dropped}
     _fold(window, written, gone)
     window.fresh, window.dropped = [], []
     rows: Rows = {chunk_key(conversation_id, first): b"[%b]" % b",".join(parts) for first, parts in written.items()}
+    if window.history.changed:
+        rows[removals_key(conversation_id)] = codec.encode(window.history.removals)
+        window.history.changed = False
     rows[head_key(conversation_id)] = codec.encode(window.head)
     for first in sorted(gone - written.keys()):
         rows[chunk_key(conversation_id, first)] = None
@@ -76,10 +91,10 @@ def _seal(window: Window) -> Written:
     written: Written = {}
     size = CHUNK_BYTES
     for position in window.fresh:
-        message = window.messages.get(position)
-        if message is None:
+        entry = window.entries.get(position)
+        if entry is None:
             continue
-        part = codec.encode(message)
+        part = codec.encode(entry)
         size += len(part)
         if size > CHUNK_BYTES:
             window.head.chunks.append(Chunk(position, position, 0))
@@ -124,13 +139,17 @@ def _level(chunk: Chunk) -> int:
 
 def _parts(window: Window, chunk: Chunk) -> list[bytes]:
     """The encoded messages of a chunk, found from the end: it is the newest chunks that are folded."""
-    newest = takewhile(lambda item: item[0] >= chunk.first, reversed(window.messages.items()))
-    return [codec.encode(message) for position, message in newest if position <= chunk.last][::-1]
+    newest = takewhile(lambda item: item[0] >= chunk.first, reversed(window.entries.items()))
+    return [codec.encode(entry) for position, entry in newest if position <= chunk.last][::-1]
 
 
 def tombstone(window: Window) -> Rows:
-    """Deletes a window altogether."""
-    return {head_key(window.head.scope.conversation_id): None}
+    """Deletes a window altogether, its head last."""
+    conversation_id = window.head.scope.conversation_id
+    gone: Rows = {chunk_key(conversation_id, chunk.first): None for chunk in (*window.head.chunks, *window.dropped)}
+    if window.head.prunings:
+        gone[removals_key(conversation_id)] = None
+    return gone | {head_key(conversation_id): None}
 
 
 def heads(scan: Callable[[bytes], Iterable[tuple[bytes, bytes]]]) -> Iterator[Head]:

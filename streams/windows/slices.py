@@ -7,6 +7,9 @@ from schemas import codec, ids
 from schemas.messages import Scope
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest, SliceMessage
+from schemas.windows import Gap
+from streams.windows.entry import Entry
+from streams.windows.head import Head
 
 
 def cut(messages: Iterable[SliceMessage], policy: Policy) -> Iterator[tuple[SliceMessage, ...]]:
@@ -23,6 +26,32 @@ def cut(messages: Iterable[SliceMessage], policy: Policy) -> Iterator[tuple[Slic
         size += length
     if current:
         yield tuple(current)
+
+
+def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy, now: float) -> ExtractionRequest:
+    """The request for a summary of messages that left for a gap; what its marker says so far goes with it.
+
+    Of more than a slice may hold, the latest messages are summarised.
+    """
+    *_, run = cut((entry.said for entry in left), policy)
+    anew = bool(gap.summary) or len(left) == gap.count
+    first, last = (gap.first, gap.last) if anew else (left[0].position, left[-1].position)
+    scope, partition = head.scope, head.partition
+    request_id = ids.derive("summary", scope.conversation_id, partition, first, last, head.prunings)
+    return ExtractionRequest(
+        request_id=request_id,
+        scope=scope,
+        partition=partition,
+        first=first,
+        last=last,
+        policy=policy.name,
+        policy_version=policy.version,
+        namespaces=(),
+        messages=run,
+        requested_at=datetime.fromtimestamp(now, UTC),
+        purpose="summarise",
+        summary=gap.summary,
+    )
 
 
 def request(

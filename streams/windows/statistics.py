@@ -5,8 +5,8 @@ from typing import Final
 
 from schemas.window_settings import Strategy, WindowSettings
 from schemas.windows import Gap, LastPrune, Statistics
-from streams.windows import gaps as gaps_
-from streams.windows.accounting import Account, Budget, used_tokens
+from streams.windows.accounting import Budget
+from streams.windows.tally import Tally
 from streams.windows.turn import Turn
 
 STRATEGIES: Final[dict[Strategy, str]] = {
@@ -20,20 +20,24 @@ def statistics(
     turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, last_prune: LastPrune | None = None
 ) -> Statistics:
     """The figures of a window: `turns` are its messages in context, in order, `gaps` what left."""
-    account = Account.of(turns)
-    used, pruned = used_tokens(turns, gaps), gaps_.count(gaps)
+    return of(Tally.of(turns, gaps), budget, last_prune)
+
+
+def of(tally: Tally, budget: Budget, last_prune: LastPrune | None) -> Statistics:
+    """The figures that a tally amounts to."""
+    used, messages = tally.used_tokens, tally.account.total_messages
     return Statistics(
-        total_messages=len(turns) + pruned,
-        messages_in_context=len(turns),
-        pruned_messages=pruned,
+        total_messages=messages + tally.pruned,
+        messages_in_context=messages,
+        pruned_messages=tally.pruned,
         total_tokens=budget.billed(used),
-        tokens_by_role={role: budget.billed(tokens) for role, tokens in account.tokens.items()},
-        pruned_tokens=budget.billed(sum(gap.tokens for gap in gaps)),
+        tokens_by_role={role: budget.billed(tokens) for role, tokens in tally.account.tokens.items()},
+        pruned_tokens=budget.billed(tally.pruned_tokens),
         token_limit=budget.max_tokens,
         context_tokens=budget.size,
         percent_used=round(100 * budget.share(used), 1),
         level=budget.level(used),
-        oldest_message_at=next((turn.timestamp for turn in turns if turn.role != "system"), None),
+        oldest_message_at=tally.oldest_at,
         last_prune=last_prune,
         strategy=budget.settings.strategy,
         explanation=explanation(budget.settings),
@@ -45,9 +49,9 @@ def explanation(settings: WindowSettings) -> str:
     return (
         f"{STRATEGIES[settings.strategy]} The system prompt and the last {settings.min_recent} messages always stay; "
         "questions stay with their answers, tool calls with their results, and corrected errors are kept longest. "
-        f"Messages leave once there are more than {settings.max_messages}, or once {settings.warning_at:.0%} of the "
-        f"model's context is used, until {settings.warning_target:.0%} is; from {settings.aggressive_at:.0%} on until "
-        f"{settings.aggressive_target:.0%} is. A marker stands where they were."
+        f"Messages leave once there are more than {settings.max_messages}, until {settings.warning_target:.0%} of so many are "
+        f"left, or once {settings.warning_at:.0%} of the model's context is used, until {settings.warning_target:.0%} is; "
+        f"from {settings.aggressive_at:.0%} on until {settings.aggressive_target:.0%} is. A marker stands where they were."
     )
 
 

@@ -1,6 +1,6 @@
-"""A conversation's token window: applies events, asks for extraction, forgets a slice only when its answer is stored.
+"""A conversation's token window: applies events, asks for extraction, forgets what is extracted and out of context.
 
-Every method takes values and the time, changes the window and returns what is to be sent. Applying the same event twice
+Every method takes values and the time, changes the window and returns what is to be told. Applying the same event twice
 changes nothing: offsets and message ids are remembered.
 """
 
@@ -11,12 +11,15 @@ from typing import NamedTuple
 from schemas import topics
 from schemas.messages import ConversationEnded, Message, Scope
 from schemas.policies import Policy
-from schemas.requests import ExtractionRequest, SliceMessage, WindowControl
-from streams.windows import slices, triggers
-from streams.windows.head import REMEMBERED_IDS, Asked, Chunk, Head, HeldEnd
-from streams.windows.triggers import Waiting
-
-Requests = list[ExtractionRequest]
+from schemas.requests import SliceMessage, WindowControl
+from streams.windows import segments
+from streams.windows.detectors.detect import detect
+from streams.windows.entry import Entry
+from streams.windows.extraction import Extraction
+from streams.windows.head import REMEMBERED_IDS, Chunk, Head, HeldEnd, Removals
+from streams.windows.history import History
+from streams.windows.terms import Terms
+from streams.windows.told import Told
 
 
 class Alarm(NamedTuple):
@@ -34,17 +37,16 @@ class Alarm(NamedTuple):
 
 
 class Window:
-    """`messages` holds what has not left yet, by position in order; `fresh` are positions not yet sealed in a chunk."""
+    """`entries` holds what has not left yet, by position in order; `fresh` are positions not yet sealed in a chunk."""
 
-    def __init__(self, head: Head, messages: Iterable[SliceMessage] = ()) -> None:
+    def __init__(self, head: Head, entries: Iterable[Entry] = (), removals: Removals | None = None) -> None:
         self.head = head
-        self.messages = {message.position: message for message in messages}
+        self.entries = {entry.position: entry for entry in entries}
         self.fresh: list[int] = []
         self.dropped: list[Chunk] = []
-        self._ids = {message.message_id for message in self.messages.values()} | set(head.remembered)
-        waiting = [message for position, message in self.messages.items() if position >= head.cut_to]
-        self._waiting_tokens = sum(message.tokens for message in waiting)
-        self._user_waits = any(message.role == "user" for message in waiting)
+        self.history = History(head, self.entries, removals or Removals())
+        self._extraction = Extraction(head, self.entries)
+        self._ids = {entry.said.message_id for entry in self.entries.values()} | set(head.remembered)
 
     @classmethod
     def opened(cls, conversation_id: str, partition: int) -> "Window":
@@ -57,136 +59,135 @@ class Window:
         self.head.applied[topic] = offset + 1
         return False
 
-    def add(self, message: Message, offset: int, tokens: int, policy: Policy, now: float) -> Requests:
-        """Takes a message in, unless it, or its message_id, was there before; asks for extraction when that triggers it."""
+    def add(self, message: Message, offset: int, tokens: int, terms: Terms, now: float) -> list[Told]:
+        """Takes a message in, unless it, or its message_id, was there before; asks and prunes as it calls for."""
         if self.seen(topics.MESSAGES, offset) or message.message_id in self._ids:
             return []
-        self.head.scope = learned(self.head.scope, message)
-        taken = self.messages[offset] = slice_message(message, offset, tokens)
+        head = self.head
+        head.scope = learned(head.scope, message)
+        head.model = message.model or head.model
+        head.received += 1
+        head.touched_at = head.heard_at = now
+        before = head.segmentation
+        entry = self._entered(message, offset, tokens, terms.policy)
+        told: list[Told] = [*self._extraction.take(entry.said, terms.policy, now)]
+        told += self.history.take(entry, before, terms, now)
+        if told:
+            self._let_go()
+        return told
+
+    def _entered(self, message: Message, offset: int, tokens: int, policy: Policy) -> Entry:
+        traits, fingerprint = detect(message.role, message.content, bool(message.tool_calls))
+        self.head.segmentation = following = segments.following(
+            self.head.segmentation,
+            message.role,
+            traits,
+            message.timestamp.timestamp(),
+            message.content,
+            policy.window.task_gap_s,
+        )
+        entry = Entry(slice_message(message, offset, tokens), traits, fingerprint, following.segment)
+        self.entries[offset] = entry
         self.fresh.append(offset)
         self._ids.add(message.message_id)
-        self.head.received += 1
-        self.head.touched_at = self.head.said_at = now
-        self.head.waiting_since = self.head.waiting_since or now
-        self._waiting_tokens += tokens
-        self._user_waits = self._user_waits or message.role == "user"
-        return self.cut(policy, now) if triggers.asked_by(taken, self._waiting, policy) else []
-
-    @property
-    def _waiting(self) -> Waiting:
-        return Waiting(self.head.waiting_since, self.head.said_at, self._waiting_tokens, self._user_waits)
-
-    def _due_at(self, policy: Policy) -> float | None:
-        """When time asks for what waits, if anything does."""
-        return triggers.due_at(self._waiting, self.head.ended, policy) if self.head.waiting_since else None
+        return entry
 
     def end(
-        self, event: ConversationEnded, offset: int, log_end: int, read_to: int, policy: Policy, now: float
-    ) -> Requests:
+        self, event: ConversationEnded, offset: int, log_end: int, read_to: int, terms: Terms, now: float
+    ) -> list[Told]:
         """Holds the end until the messages partition is read to `log_end`, its end when the event arrived."""
         if self.seen(topics.ENDED, offset):
             return []
         self.head.touched_at = now
-        self.head.held = HeldEnd(log_end, now + policy.straggler_wait_s, event.last_message_id, event.message_count)
-        return self.release(read_to, policy, now)
+        self.head.held = HeldEnd(
+            log_end,
+            now + terms.policy.straggler_wait_s,
+            event.last_message_id,
+            event.message_count,
+            event.timestamp.timestamp(),
+        )
+        return self.release(read_to, terms, now)
 
-    def release(self, read_to: int, policy: Policy, now: float) -> Requests:
+    def release(self, read_to: int, terms: Terms, now: float) -> list[Told]:
         """Lets a held end take effect once what it waits for is there, or its bound has passed."""
         held = self.head.held
         if held is None or read_to < held.read_to or (now < held.deadline and not self._complete(held)):
             return []
         self.head.held = None
-        self.head.ended = True
-        return self.cut(policy, now) if policy.triggers.on_end else []
+        self.head.ended, self.head.ended_at = True, held.said_at
+        return self._cut(terms, now) if terms.policy.triggers.on_end else []
 
     def _complete(self, held: HeldEnd) -> bool:
         last_is_there = held.last_message_id is None or held.last_message_id in self._ids
         return last_is_there and (held.message_count is None or self.head.received >= held.message_count)
 
-    def control(self, control: WindowControl, offset: int, policy: Policy, now: float) -> Requests:
+    def control(
+        self, control: WindowControl, offset: int, terms: Terms, now: float, summary_tokens: int = 0
+    ) -> list[Told]:
+        """What memstream's own word asks for; `summary_tokens` are those of its summary, if it brings one."""
         if self.seen(topics.WINDOW_CONTROL, offset):
             return []
+        told: list[Told] = []
         if control.kind == "flush":
-            return self.cut(policy, now)
-        if control.kind == "due":
-            return self.due(control.read_to or 0, policy, now)
-        if control.kind in ("extraction_completed", "extraction_failed") and control.request_id:
-            self.answered(control.request_id, now)
-        return []
+            told = self._cut(terms, now)
+        elif control.kind == "due":
+            told = self.due(control.read_to or 0, terms, now)
+        elif control.kind == "prune":
+            told = self.history.prune("manual", terms, now)
+        elif control.kind == "clear":
+            told = self.history.clear(terms, now)
+        elif control.kind == "summarised":
+            self._summarised(control, summary_tokens, terms.policy)
+        elif control.request_id:
+            told = [*self._extraction.answered(control.request_id, terms.policy, now)]
+        self._let_go()
+        return told
 
-    def due(self, read_to: int, policy: Policy, now: float) -> Requests:
+    def _summarised(self, control: WindowControl, tokens: int, policy: Policy) -> None:
+        if control.first is not None and control.last is not None and control.summary:
+            most = policy.window.summary_tokens
+            self.history.summarised(control.first, control.last, control.summary, tokens, most)
+
+    def due(self, read_to: int, terms: Terms, now: float) -> list[Told]:
         """Whatever deadline has passed takes effect: held end, triggers by time, requests without an answer."""
-        requests = self.release(read_to, policy, now)
-        due_at = self._due_at(policy)
+        told = self.release(read_to, terms, now)
+        due_at = self._extraction.due_at(terms.policy)
         if due_at is not None and now >= due_at:
-            requests += self.cut(policy, now)
-        return requests + self._ask_again(policy, now)
+            told += self._cut(terms, now)
+        return [*told, *self._extraction.ask_again(terms.policy, now)]
 
-    def cut(self, policy: Policy, now: float) -> Requests:
-        """Asks for the extraction of every message not asked for yet."""
-        waiting = [message for position, message in self.messages.items() if position >= self.head.cut_to]
-        requests = [
-            slices.request(run, self.head.scope, self.head.partition, policy, now)
-            for run in slices.cut(waiting, policy)
-        ]
-        for asked in requests:
-            due = now + policy.reask_after_s
-            self.head.asked.append(Asked(asked.request_id, asked.first, asked.last, asked.attempt, due))
-            self.head.cut_to = asked.last + 1
-        self.head.waiting_since, self._waiting_tokens, self._user_waits = 0.0, 0, False
-        return requests
+    def _cut(self, terms: Terms, now: float) -> list[Told]:
+        return [*self._extraction.cut(terms.policy, now)]
 
-    def _ask_again(self, policy: Policy, now: float) -> Requests:
-        requests = []
-        for asked in self.head.asked:
-            if now < asked.due:
-                continue
-            asked.attempt += 1
-            asked.due = now + policy.reask_after_s * 2 ** (asked.attempt - 1)
-            run = [self.messages[position] for position in self.messages if asked.first <= position <= asked.last]
-            requests.append(slices.request(run, self.head.scope, self.head.partition, policy, now, asked.attempt))
-        return requests
-
-    def answered(self, request_id: str, now: float) -> None:
-        """The answer to a slice is stored: its messages leave. An answer that nobody waits for changes nothing."""
-        asked = next((asked for asked in self.head.asked if asked.request_id == request_id), None)
-        if asked is None:
+    def _let_go(self) -> None:
+        """What is out of context and needs no extraction leaves for good."""
+        leaving = [position for position in sorted(self.history.out) if self.head.extracted(position)]
+        if not leaving:
             return
-        self.head.asked.remove(asked)
-        self.head.extracted.append((asked.first, asked.last))
-        self.head.touched_at = now
-        leaving = [position for position in self.messages if asked.first <= position <= asked.last]
         for position in leaving:
-            self.head.remembered.append(self.messages.pop(position).message_id)
-        forgotten = self.head.remembered[:-REMEMBERED_IDS]
+            self.head.remembered.append(self.entries.pop(position).said.message_id)
+        self.history.out.difference_update(leaving)
+        self._ids.difference_update(self.head.remembered[:-REMEMBERED_IDS])
         del self.head.remembered[:-REMEMBERED_IDS]
-        self._ids.difference_update(forgotten)
         self._drop_empty_chunks()
 
     def _drop_empty_chunks(self) -> None:
         """A chunk goes once none of its messages is left; a partly empty one stays and is read past."""
-        held = list(self.messages)  # in order of position
+        held = list(self.entries)  # in order of position
         kept: list[Chunk] = []
-        empty: list[Chunk] = []
         for chunk in self.head.chunks:
             at = bisect_left(held, chunk.first)
-            (kept if at < len(held) and held[at] <= chunk.last else empty).append(chunk)
+            (kept if at < len(held) and held[at] <= chunk.last else self.dropped).append(chunk)
         self.head.chunks = kept
-        self.dropped += empty
-        self.head.extracted = [
-            (first, last)
-            for first, last in self.head.extracted
-            if any(first <= chunk.last and chunk.first <= last for chunk in self.head.chunks)
-        ]
 
     def alarm(self, policy: Policy) -> Alarm:
         """What `due` waits for."""
         held = self.head.held
         times = [asked.due for asked in self.head.asked]
-        if (due_at := self._due_at(policy)) is not None:
+        if (due_at := self._extraction.due_at(policy)) is not None:
             times.append(due_at)
         if self.finished:
-            times.append(self.head.touched_at + policy.grace_s)
+            times.append(self._forgotten_at(policy))
         return Alarm(
             at=min(times, default=None),
             held_to=held.read_to if held else None,
@@ -196,11 +197,17 @@ class Window:
     @property
     def finished(self) -> bool:
         """Nothing is left to extract or to wait for."""
-        return not (self.messages or self.head.chunks or self.head.asked or self.head.held)
+        return not (self.head.waiting_since or self.head.asked or self.head.held)
+
+    def _forgotten_at(self, policy: Policy) -> float:
+        """A conversation that did not end counts as abandoned after a time of silence."""
+        head = self.head
+        over = head.touched_at if head.ended else max(head.touched_at, head.heard_at + policy.triggers.abandoned_s)
+        return over + policy.grace_s
 
     def expired(self, policy: Policy, now: float) -> bool:
         """Whether the window has been finished for so long that it may be forgotten altogether."""
-        return self.finished and now >= self.head.touched_at + policy.grace_s
+        return self.finished and now >= self._forgotten_at(policy)
 
 
 def learned(known: Scope, message: Message) -> Scope:

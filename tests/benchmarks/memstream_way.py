@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import time
+from collections.abc import Collection, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,10 @@ import tiktoken
 
 from agents.serving import Handle, serve
 from agents.window_agent import WindowAgent
-from deploy.worker import TICK_S, repeat
-from schemas.policies import Policies
+from agents.window_projection import WindowProjection
+from deploy.worker import PROJECT_S, TICK_S, repeat
+from schemas import codec
+from schemas.windows import WindowState
 from streams.apps import STAGES, ClusterSettings, input_channel, stage_app
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
@@ -19,6 +23,7 @@ from streams.publisher import KafkaPublisher
 from streams.topics import TopicSettings
 from streams.windows.tokens import TokenCounter
 from tests.benchmarks.signals import COMMIT_INTERVAL_S, ENCODING, FirstRecord, Job, Opened, tell
+from tests.benchmarks.windows_by_event import window_terms
 
 STORE = "rocksdb"
 
@@ -79,18 +84,32 @@ def tell_opening(app: StageApp) -> None:
     app.on_rebalance_complete.connect(opened, weak=False)
 
 
+class Unsent:
+    """Takes the projection as far as the statement for PostgreSQL, which this stage alone does not have."""
+
+    async def project(self, states: Sequence[WindowState]) -> None:
+        codec.encode(states)
+
+    async def forget(self, conversation_ids: Collection[str], source: str, revision: int, at: datetime) -> None:
+        pass
+
+
 async def run(job: Job) -> None:
     names, app = topics_of(job), window_app(job)
     counter = TokenCounter(tiktoken.get_encoding(ENCODING))
+    terms = window_terms()
     async with KafkaPublisher(cluster_of(job).client(), names.physical) as publisher:
-        agent = WindowAgent(app, names, Policies(), counter, publisher)
+        agent = WindowAgent(app, names, terms, counter, publisher)
+        projection = WindowProjection(app, Unsent(), terms)
         serve(app, input_channel(app, "windows", names), noting(FirstRecord(), agent.handle))
         app.finalize()
         tell_opening(app)
         await app.start()
         gc.collect()
         gc.freeze()  # as deploy/worker.py does
-        await repeat("window timers", TICK_S, agent.tick)
+        async with asyncio.TaskGroup() as chores:
+            chores.create_task(repeat("window timers", TICK_S, agent.tick))
+            chores.create_task(repeat("window projection", PROJECT_S, lambda: projection.tell(datetime.now(UTC))))
 
 
 if __name__ == "__main__":

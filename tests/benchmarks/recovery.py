@@ -10,8 +10,7 @@ from aiokafka.partitioner import DefaultPartitioner
 from msgspec import Struct
 
 from schemas import codec
-from schemas.messages import Message
-from schemas.policies import DEFAULT_POLICY
+from schemas.messages import Message, Scope
 from streams.windows import rows
 from streams.windows.window import Window
 from tests.benchmarks import chats
@@ -19,6 +18,7 @@ from tests.benchmarks.bench import PARTITIONS, Bench
 from tests.benchmarks.measure import measured
 from tests.benchmarks.memstream_way import topics_of
 from tests.benchmarks.signals import Job, Opened
+from tests.benchmarks.windows_by_event import window_terms
 
 PREFIX = "recovery."
 LENGTHS = (1, 15)  # messages that came one at a time: a row each, until eight are folded into one
@@ -72,6 +72,9 @@ async def fill(job: Job, live: Iterable[Row]) -> None:
         await producer.flush()
 
 
+TERMS = window_terms().of(Scope(conversation_id="any"), None)
+
+
 def live_rows(rng: random.Random) -> Iterator[Row]:
     """Windows of conversations that are going on, one after the other, without end."""
     positions, everywhere, partition_of = count(), list(range(PARTITIONS)), DefaultPartitioner()
@@ -88,6 +91,6 @@ def window_rows(chat: chats.Chat, partition: int, positions: Iterator[int], rng:
     window, written = Window.opened(chat.conversation_id, partition), rows.Rows()
     while not chat.over:
         message = codec.decode(chats.message(chat, chats.BEGAN, rng).value, Message)
-        window.add(message, next(positions), TOKENS, DEFAULT_POLICY, chats.BEGAN.timestamp())
+        window.add(message, next(positions), TOKENS, TERMS, chats.BEGAN.timestamp())
         written |= rows.save(window)
     return written

@@ -1,33 +1,47 @@
-"""The window stage's work an event at a time, for those that have no batches: the same decoding, tokens, windows and rows."""
+"""The window stage's work an event at a time, for those that have no batches: the same decoding, tokens, rules and rows."""
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import tiktoken
 
+from agents.window_terms import WindowTerms
+from agents.window_told import outgoing
 from schemas import codec
 from schemas.messages import Message
 from schemas.policies import Policies
 from streams.windows import rows
+from streams.windows.model_limits import MODEL_LIMITS_FILE, decoded
 from streams.windows.tokens import TokenCounter
-from streams.windows.window import Window
+from streams.windows.window import Window, learned
 from tests.benchmarks.signals import ENCODING
 
 
+def window_terms() -> WindowTerms:
+    """The built-in policy and table of models: what every way decides by."""
+    return WindowTerms(Policies(), decoded(MODEL_LIMITS_FILE.read_bytes()))
+
+
 class WindowsByEvent:
-    """Keeps the windows it has seen in memory, as memstream does; the first message of each reads the rows."""
+    """Keeps the windows it has seen in memory, as memstream does; the first message of each reads the rows.
+
+    Activity events are made and dropped: publishing them is left out here, which memstream does.
+    """
 
     def __init__(self) -> None:
         self._count_tokens = TokenCounter(tiktoken.get_encoding(ENCODING))
-        self._policies = Policies()
+        self._terms = window_terms()
         self._windows: dict[str, Window] = {}
 
     def apply(self, value: bytes, partition: int, offset: int, read: Callable[[bytes], bytes | None]) -> rows.Rows:
         """The rows that the message changed; None deletes."""
-        message = codec.decode(value, Message)
+        message, now = codec.decode(value, Message), time.time()
         window = self._window(message.conversation_id, partition, read)
         tokens = self._count_tokens(message.content)
-        window.add(message, offset, tokens, self._policies.match(window.head.scope), time.time())
+        terms = self._terms.of(learned(window.head.scope, message), message.model or window.head.model)
+        for told in window.add(message, offset, tokens, terms, now):
+            outgoing(told, partition, datetime.fromtimestamp(now, UTC))
         return rows.save(window)
 
     def _window(self, conversation_id: str, partition: int, read: Callable[[bytes], bytes | None]) -> Window:

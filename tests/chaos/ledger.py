@@ -17,7 +17,7 @@ from sinks.postgres import Connection, Pool
 from streams.apps import STAGES
 from streams.topics import specs
 from streams.windows.head import Head
-from streams.windows.rows import is_head
+from streams.windows.rows import chunk_key, is_head, removals_key
 from tests.chaos.asked import asked
 from tests.chaos.conversations import Conversation, marker
 
@@ -157,20 +157,32 @@ async def _state(ledger: Ledger, settings: Settings, pool: Pool | Connection) ->
 
 
 async def _windows(ledger: Ledger, settings: Settings) -> None:
-    """Every window has let go of its messages: nothing is waited for any more."""
-    rows: dict[bytes, bytes | None] = {}
+    """Nothing waits to be extracted any more, every message is in context or left it, and every row belongs to a window."""
+    rows: dict[bytes, bytes] = {}
     changelog = settings.topics().changelog.removeprefix(settings.topic_prefix)
     async for record in follow(settings, changelog, from_beginning=True, until_end=True):
-        rows[record.key] = record.value
+        if record.value is None:
+            rows.pop(record.key, None)
+        else:
+            rows[record.key] = record.value
+    expected: set[bytes] = set()
     for key, value in rows.items():
-        if value is None:
-            continue
-        if not is_head(key):
-            ledger.lost.append(f"chunk {key!r} was left behind")
-            continue
-        head = codec.decode(value, Head)
-        if head.chunks or head.asked or head.held:
-            ledger.lost.append(f"the window of {head.scope.conversation_id} still waits: {head}")
+        if is_head(key):
+            head = codec.decode(value, Head)
+            expected |= {key, *keys_of(head)}
+            if head.waiting_since or head.asked or head.held:
+                ledger.lost.append(f"the window of {head.scope.conversation_id} still waits: {head}")
+            if head.tally.account.total_messages + head.tally.pruned != head.received:
+                ledger.lost.append(f"the window of {head.scope.conversation_id} lost count of its messages: {head}")
+    ledger.lost += [f"row {key!r} is missing from its window" for key in sorted(expected - rows.keys())]
+    ledger.lost += [f"row {key!r} was left behind" for key in sorted(rows.keys() - expected)]
+
+
+def keys_of(head: Head) -> list[bytes]:
+    """The rows that a head refers to."""
+    conversation_id = head.scope.conversation_id
+    chunks = [chunk_key(conversation_id, chunk.first) for chunk in head.chunks]
+    return [*chunks, removals_key(conversation_id)] if head.prunings else chunks
 
 
 async def lags(settings: Settings) -> dict[str, int]:

@@ -1,10 +1,16 @@
 """Messages, ends and controls of one conversation, with little to say."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from schemas.messages import ConversationEnded, Message
-from schemas.requests import SliceMessage, WindowControl
+from schemas.policies import Policy
+from schemas.requests import ExtractionRequest, SliceMessage, WindowControl
+from streams.windows.accounting import Budget
+from streams.windows.terms import Terms
+from streams.windows.told import Told
+from streams.windows.window import Window
 
 CONVERSATION = "conversation-1"
 BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -30,3 +36,21 @@ def sliced(position: int, tokens: int = 10, content: str = "hello", **fields: An
         position=position,
         tokens=tokens,
     )
+
+
+def terms(policy: Policy, model_tokens: int = 200_000) -> Terms:
+    return Terms.of(policy, Budget.of(policy.window, model_tokens))
+
+
+def unextracted(window: Window) -> list[int]:
+    """Positions of the messages whose extraction is not stored yet."""
+    return [position for position in window.entries if not window.head.extracted(position)]
+
+
+def in_context(window: Window) -> list[int]:
+    """Positions of the messages that are in context."""
+    return [turn.position for turn in window.history.turns()]
+
+
+def requests_among(told: Iterable[Told]) -> list[ExtractionRequest]:
+    return [each for each in told if isinstance(each, ExtractionRequest)]

@@ -1,4 +1,4 @@
-"""The window agent on a stub app, a fake changelog and a clock set by hand."""
+"""The window agent decodes, applies, and lets rows, effects and offsets leave together; its timers only tell."""
 
 import asyncio
 import json
@@ -6,85 +6,18 @@ import json
 import pytest
 
 from agents.dead_letters import told
-from agents.window_agent import TOLD_AGAIN_AFTER_S, WindowAgent
+from agents.window_agent import TOLD_AGAIN_AFTER_S
 from agents.window_cache import CACHED_WINDOWS
 from schemas import codec, topics
 from schemas.errors import Retryable
-from schemas.policies import Match, Policies, Policy
-from schemas.requests import ExtractionRequest, WindowControl
+from schemas.policies import Policy
+from schemas.requests import WindowControl
 from streams.delivery.fence import Phase
-from streams.topics import TopicSettings
 from streams.windows import rows
-from tests.fakes.app import StubApp
 from tests.fakes.batches import batch_of
-from tests.fakes.changelog import Broker
-from tests.fakes.chats import CONVERSATION, control, ended, message
-from tests.fakes.clock import START_S, Clock, settled
-from tests.fakes.publisher import FakePublisher
-
-NAMES = TopicSettings(prefix="test.")
-MESSAGES, ENDED, CONTROL = (NAMES.physical(t) for t in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL))
-POLICY = Policy(
-    name="app", match=Match(app_id="app"), straggler_wait_s=40.0, late_idle_s=5.0, grace_s=500.0, reask_after_s=100.0
-)
-PARTITION = 2
-
-
-class Stage:
-    """The windows stage of one worker; `say`, `end` and `tell` deliver a batch each."""
-
-    def __init__(self, broker: Broker | None = None, clock: Clock | None = None) -> None:
-        self.app = StubApp(broker, interval_s=1_000.0)
-        self.clock = clock or Clock()
-        self.publisher = FakePublisher()
-        self.agent = WindowAgent(self.app, NAMES, Policies((POLICY,)), len, self.publisher, self.clock)
-        self.offsets = {MESSAGES: 0, ENDED: 0, CONTROL: 0}
-
-    async def begin(self, partitions: frozenset[int] = frozenset({PARTITION})) -> "Stage":
-        starts = {(topic, p): self.offsets[topic] for topic in self.offsets for p in partitions}
-        await self.app.start_epoch(set(partitions), starts)
-        return self
-
-    def batch(self, topic: str, values, partition: int = PARTITION):
-        values = [value if isinstance(value, bytes | None) else codec.encode(value) for value in values]
-        given = batch_of(self.app.fence, topic, self.offsets[topic], values, partition=partition)
-        self.offsets[topic] = given.end
-        self.app.consumer.handed(topic, partition, given.end)
-        return given
-
-    async def deliver(self, topic: str, *values):
-        given = self.batch(topic, values)
-        await self.agent.handle(given)
-        return given
-
-    async def say(self, *values):
-        self.app.consumer.log_ends[MESSAGES, PARTITION] = self.offsets[MESSAGES] + len(values)
-        return await self.deliver(MESSAGES, *values)
-
-    async def end(self, *values):
-        return await self.deliver(ENDED, *values)
-
-    async def tell(self, *values):
-        return await self.deliver(CONTROL, *values)
-
-    async def checkpoint(self) -> None:
-        """What was applied reaches the broker; the epoch goes on."""
-        self.app.checkpointer._start_due()
-        await settled()
-
-    @property
-    def requests(self) -> list[ExtractionRequest]:
-        effects = [effect for effect in self.app.broker.effects if effect.topic == topics.REQUESTS]
-        return [codec.decode(effect.value, ExtractionRequest) for effect in effects]
-
-    async def due(self) -> list[WindowControl]:
-        before = len(self.publisher.records)
-        await self.agent.tick()
-        return [codec.decode(record.value, WindowControl) for record in self.publisher.records[before:]]
-
-
-def said(number: int, content: str = "hello", **fields):
-    return message(number, content, **{"app_id": "app", "user_id": "user"} | fields)
+from tests.fakes.chats import CONVERSATION, control, ended, message, unextracted
+from tests.fakes.clock import START_S
+from tests.unit.agents.window_stage import CONTROL, ENDED, MESSAGES, PARTITION, POLICY, Stage, said
 
 
 @pytest.fixture
@@ -247,8 +180,11 @@ async def test_an_answer_lets_the_messages_go(stage):
     await stage.end(ended())
     await stage.checkpoint()
     await stage.tell(control("extraction_completed", request_id=stage.requests[0].request_id))
+    assert unextracted(stage.window()) == []
+    await stage.tell(control("clear"))
     await stage.checkpoint()
-    assert list(stage.app.broker.rows(PARTITION)) == [rows.head_key(CONVERSATION)]
+    left = {rows.removals_key(CONVERSATION), rows.head_key(CONVERSATION)}
+    assert set(stage.app.broker.rows(PARTITION)) == left
 
 
 async def test_a_late_message_waits_as_long_as_its_own_policy_says_even_if_the_window_knew_only_its_end(stage):

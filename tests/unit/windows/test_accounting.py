@@ -81,3 +81,10 @@ def test_what_is_below_the_warning_level_is_within_the_limit_and_targets_are_bel
 @given(windows())
 def test_an_account_sums_to_the_last_of_the_cumulative_counts(turns):
     assert Account.of(turns).total_tokens == (cumulative(turns) or [0])[-1] == used_tokens(turns)
+
+
+@given(budgets())
+def test_up_to_its_calm_tokens_a_budget_is_at_no_level_and_nearly_there(budget):
+    calm = budget.calm_tokens
+    assert budget.level(max(0, calm)) == "ok" or calm < 0
+    assert budget.level(calm + 4) != "ok"

@@ -12,13 +12,16 @@ from schemas import codec
 from schemas.messages import Message, ToolCall
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
+from schemas.window_settings import WindowSettings
 from streams.topics import TopicSettings
 from streams.windows import rows
-from streams.windows.rows import CHUNK_BYTES, CHUNKS, SEPARATOR, chunk_key, head_key, is_head
+from streams.windows.rows import CHUNK_BYTES, CHUNKS, SEPARATOR, chunk_key, head_key, is_head, removals_key
+from streams.windows.tally import Tally
 from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, ended, message
+from tests.fakes.chats import CONVERSATION, control, ended, in_context, message, requests_among, terms, unextracted
 
 POLICY = Policy(name="small", slice_tokens=100, straggler_wait_s=30.0, late_idle_s=20.0, reask_after_s=100.0)
+TERMS = terms(POLICY)
 NOW = 5_000.0
 
 
@@ -47,7 +50,7 @@ class Table:
 
     @property
     def chunks(self) -> list[bytes]:
-        return [key for key in self.rows if not is_head(key)]
+        return [key for key in self.rows if key.startswith(CHUNKS)]
 
 
 def filled(table: Table, *batches: range) -> Window:
@@ -55,13 +58,13 @@ def filled(table: Table, *batches: range) -> Window:
     window = table.load()
     for numbers in batches:
         for number in numbers:
-            window.add(message(number), number, 10, POLICY, NOW)
+            window.add(message(number), number, 10, TERMS, NOW)
         table.save(window)
     return window
 
 
 def answer(window: Window, request, offset: int) -> None:
-    window.control(control("extraction_completed", request_id=request.request_id), offset, POLICY, NOW)
+    window.control(control("extraction_completed", request_id=request.request_id), offset, TERMS, NOW)
 
 
 def test_no_rows_are_no_window():
@@ -71,18 +74,18 @@ def test_no_rows_are_no_window():
 def test_a_loaded_window_is_the_one_that_was_saved():
     table = Table()
     window = filled(table, range(3), range(3, 5))
-    window.end(ended(last_message_id="later"), 7, 0, 9, POLICY, NOW)
+    window.end(ended(last_message_id="later"), 7, 0, 9, TERMS, NOW)
     table.save(window)
     loaded = table.load()
     assert loaded.head == window.head
-    assert loaded.messages == window.messages
-    assert not loaded.add(message(4), 99, 10, POLICY, NOW)
+    assert loaded.entries == window.entries
+    assert not loaded.add(message(4), 99, 10, TERMS, NOW)
 
 
 def test_each_batch_is_sealed_once_in_a_chunk_before_the_head():
     table = Table()
     window = filled(table, range(3))
-    window.add(message(3), 3, 10, POLICY, NOW)
+    window.add(message(3), 3, 10, TERMS, NOW)
     changed = table.save(window)
     assert list(changed) == [chunk_key(CONVERSATION, 3), head_key(CONVERSATION)]
     assert list(table.save(window)) == [head_key(CONVERSATION)]
@@ -91,10 +94,13 @@ def test_each_batch_is_sealed_once_in_a_chunk_before_the_head():
 def test_chunks_whose_messages_have_left_are_deleted_behind_the_head():
     table = Table()
     window = filled(table, range(3), range(3, 6))
-    (request,) = window.control(control("flush"), 0, POLICY, NOW)
+    (request,) = window.control(control("flush"), 0, TERMS, NOW)
     answer(window, request, 1)
-    changed = table.save(window)
-    assert list(changed) == [head_key(CONVERSATION), chunk_key(CONVERSATION, 0), chunk_key(CONVERSATION, 3)]
+    assert list(table.save(window)) == [head_key(CONVERSATION)]
+    window.control(control("clear"), 2, TERMS, NOW)
+    changed = list(table.save(window))
+    assert changed[:2] == [removals_key(CONVERSATION), head_key(CONVERSATION)]
+    assert changed[2:] == [chunk_key(CONVERSATION, 0), chunk_key(CONVERSATION, 3)]
     assert table.chunks == []
     assert window.head.chunks == []
 
@@ -102,24 +108,28 @@ def test_chunks_whose_messages_have_left_are_deleted_behind_the_head():
 def test_a_chunk_some_of_whose_messages_have_left_stays_and_is_read_past():
     table = Table()
     window = filled(table, range(12))
-    first, second = window.control(control("flush"), 0, POLICY, NOW)
-    answer(window, first, 1)
+    first, second = window.control(control("flush"), 0, TERMS, NOW)
+    window.control(control("clear"), 1, TERMS, NOW)
+    answer(window, first, 2)
     table.save(window)
     assert len(table.chunks) == 1
-    assert list(table.load().messages) == [10, 11]
+    assert list(table.load().entries) == [10, 11]
     window = table.load()
-    answer(window, second, 2)
+    answer(window, second, 3)
     table.save(window)
     assert table.chunks == []
-    assert window.head.extracted == []
 
 
 def test_a_window_that_is_forgotten_leaves_no_rows():
     table = Table()
     window = filled(table, range(3))
-    (request,) = window.control(control("flush"), 0, POLICY, NOW)
+    (request,) = window.control(control("flush"), 0, TERMS, NOW)
     answer(window, request, 1)
+    window.add(message(9), 9, 10, TERMS, NOW)
+    window.control(control("prune"), 2, TERMS, NOW)
+    window.control(control("clear"), 3, TERMS, NOW)
     table.save(window)
+    assert len(table.rows) == 3
     table.apply(rows.tombstone(window))
     assert table.rows == {}
 
@@ -128,17 +138,17 @@ def test_many_messages_of_one_batch_are_sealed_in_rows_of_bounded_size():
     table = Table()
     window = table.load()
     for number in range(4):
-        window.add(message(number, "x" * (CHUNK_BYTES * 2 // 5)), number, 10, POLICY, NOW)
+        window.add(message(number, "x" * (CHUNK_BYTES * 2 // 5)), number, 10, TERMS, NOW)
     table.save(window)
     assert len(table.chunks) == 2
-    assert table.load().messages == window.messages
+    assert table.load().entries == window.entries
 
 
 def test_the_size_of_a_row_is_bounded_in_bytes_not_in_characters():
     table = Table()
     window = table.load()
     for number in range(4):
-        window.add(message(number, "語" * (CHUNK_BYTES // 4)), number, 10, POLICY, NOW)
+        window.add(message(number, "語" * (CHUNK_BYTES // 4)), number, 10, TERMS, NOW)
     table.save(window)
     assert max(len(table.rows[key]) for key in table.chunks) <= CHUNK_BYTES * 1.1
 
@@ -148,7 +158,7 @@ def test_the_arguments_of_tool_calls_count_towards_the_size_of_a_row():
     table = Table()
     window = table.load()
     for number in range(8):
-        window.add(message(number, "", role="assistant", tool_calls=calls), number, 10, POLICY, NOW)
+        window.add(message(number, "", role="assistant", tool_calls=calls), number, 10, TERMS, NOW)
     table.save(window)
     assert max(len(table.rows[key]) for key in table.chunks) <= TopicSettings().own_message_bytes
 
@@ -157,7 +167,7 @@ def test_one_message_larger_than_a_row_stands_alone_in_its_chunk():
     table = Table()
     window = table.load()
     for number, length in enumerate((10, CHUNK_BYTES + 1, 10)):
-        window.add(message(number, "x" * length), number, 10, POLICY, NOW)
+        window.add(message(number, "x" * length), number, 10, TERMS, NOW)
     table.save(window)
     assert [(chunk.first, chunk.last, chunk.count) for chunk in window.head.chunks] == [(0, 0, 1), (1, 1, 1), (2, 2, 1)]
 
@@ -173,7 +183,7 @@ def test_the_head_of_every_window_of_a_partition_is_found_among_its_rows():
     stored: dict[bytes, bytes] = {}
     for name in ("one", "two\x00", "three"):
         window = Window.opened(name, 2)
-        window.add(replace(message(1), conversation_id=name), 1, 10, POLICY, NOW)
+        window.add(replace(message(1), conversation_id=name), 1, 10, TERMS, NOW)
         stored |= {key: value for key, value in rows.save(window).items() if value is not None}
     assert sorted(
         head.scope.conversation_id
@@ -188,7 +198,7 @@ def cost_of_message(length: int) -> float:
     costs = []
     for number in range(10_000, 10_021):
         before = table.written
-        window.add(message(number), number, 10, POLICY, NOW)
+        window.add(message(number), number, 10, TERMS, NOW)
         table.save(window)
         costs.append(table.written - before)
     return median(costs)
@@ -220,23 +230,31 @@ class Step(NamedTuple):
     now: float
 
 
+TIGHT = terms(
+    replace(POLICY, window=WindowSettings(max_messages=6, min_recent=2, max_tokens=500, summarise=True)),
+    model_tokens=600,
+)
+
+
 def apply(window: Window, step: Step) -> list:
     event = step.event
     if hasattr(event, "role"):
-        window.add(event, step.offset, step.tokens, POLICY, step.now)
-        return window.release(step.read_to, POLICY, step.now)
+        told = window.add(event, step.offset, step.tokens, TIGHT, step.now)
+        return told + window.release(step.read_to, TIGHT, step.now)
     if hasattr(event, "message_count"):
-        return window.end(event, step.offset, step.log_end, step.read_to, POLICY, step.now)
-    return window.control(event, step.offset, POLICY, step.now)
+        return window.end(event, step.offset, step.log_end, step.read_to, TIGHT, step.now)
+    return window.control(event, step.offset, TIGHT, step.now, 7)
 
 
 messages = st.tuples(st.just("message"), st.integers(0, 12), st.integers(0, 150))
 ends = st.tuples(
     st.just("end"), st.integers(0, 3), st.sampled_from([{}, {"last_message_id": "m5"}, {"message_count": 4}])
 )
-controls = st.tuples(st.sampled_from(["due", "flush", "clear"]), st.just(0), st.just(0))
+controls = st.tuples(st.sampled_from(["due", "flush", "prune", "clear"]), st.just(0), st.just(0))
 answers = st.tuples(st.just("answer"), st.integers(0, 5), st.booleans())
-plans = st.lists(st.tuples(messages | messages | ends | controls | answers, st.integers(0, 40)), max_size=25)
+summaries = st.tuples(st.just("summary"), st.integers(0, 10), st.integers(0, 10))
+events = messages | messages | messages | ends | controls | answers | summaries
+plans = st.lists(st.tuples(events, st.integers(0, 40)), max_size=25)
 
 
 def steps_of(plan) -> tuple[list[Step], list]:
@@ -256,24 +274,30 @@ def steps_of(plan) -> tuple[list[Step], list]:
             known = list(dict.fromkeys(request.request_id for request in asked)) or ["unknown"]
             done = "extraction_completed" if extra else "extraction_failed"
             event = control(done, request_id=known[number % len(known)])
+        elif kind == "summary":
+            event = control("summarised", first=number, last=number + extra, summary=f"{number} to {number + extra}")
         else:
             event = control(kind, read_to=offsets["message"])
         offset = offsets[family]
         offsets[family] += 1
         step = Step(event, offset, tokens, log_end, offsets["message"], now)
-        asked += apply(window, step)
+        asked += extractions(apply(window, step))
         steps.append(step)
     return steps, asked
 
 
 def view(window: Window) -> tuple:
     """All that matters of a window but how its messages are spread over chunks."""
-    head = replace(window.head, chunks=[], extracted=[])
-    return head, window.messages
+    head = replace(window.head, chunks=[])
+    return head, window.entries, window.history.removals, window.history.out
 
 
-def named(requests) -> list[tuple[str, int]]:
-    return [(request.request_id, request.attempt) for request in requests]
+def extractions(told) -> list[ExtractionRequest]:
+    return [request for request in requests_among(told) if request.purpose == "extract"]
+
+
+def named(told) -> list:
+    return [(each.request_id, each.attempt) if isinstance(each, ExtractionRequest) else each for each in told]
 
 
 def in_one_go(steps) -> tuple[Window, list]:
@@ -295,8 +319,8 @@ def test_a_window_saved_and_loaded_at_any_step_is_the_window_in_memory(plan, dat
         if data.draw(st.booleans()):
             table.save(window)
             loaded = table.load()
+            assert view(loaded) == view(window)
             assert loaded.head == window.head
-            assert loaded.messages == window.messages
             assert len(table.chunks) == len(window.head.chunks)
             window = loaded
     assert view(window) == view(expected)
@@ -326,23 +350,30 @@ def test_every_message_is_asked_for_in_exactly_one_slice_in_the_end_and_then_lea
     table, sent, taken = Table(), [], set()
     for step in steps:
         window = table.load()
-        before = set(window.messages)
+        before = set(window.entries)
         sent += apply(window, step)
-        taken |= set(window.messages) - before
+        taken |= {*window.entries, *window.history.out} - before
         table.save(window)
     window, now = table.load(), NOW + 10_000
-    sent += window.end(ended(), 1_000, 0, 1_000, POLICY, now)
-    sent += window.due(1_000, POLICY, now + 10_000)
+    sent += window.end(ended(), 1_000, 0, 1_000, TIGHT, now)
+    sent += window.due(1_000, TIGHT, now + 10_000)
     table.save(window)
-    slices = {request.request_id: [m.position for m in request.messages] for request in sent}
+    slices = {request.request_id: [m.position for m in request.messages] for request in extractions(sent)}
     asked = [position for positions in slices.values() for position in positions]
     assert sorted(asked) == sorted(set(asked)), "asked for in two slices"
     assert taken <= set(asked), "never asked for"
     for offset, request_id in enumerate(slices, start=1_000):
-        window.control(control("extraction_completed", request_id=request_id), offset, POLICY, now)
+        window.control(control("extraction_completed", request_id=request_id), offset, TIGHT, now)
         table.save(window)
     assert window.finished
-    assert list(table.rows) == [head_key(CONVERSATION)]
+    assert unextracted(window) == []
+    assert set(window.entries) == set(in_context(window))
+    tally = window.head.tally
+    assert tally == Tally.of(window.history.turns(), window.history.removals.gaps)
+    assert len(window.entries) + tally.pruned == window.head.received
+    window.control(control("clear"), 2_000, TIGHT, now)
+    table.save(window)
+    assert set(table.rows) == {removals_key(CONVERSATION), head_key(CONVERSATION)}
 
 
 HOSTILE_ARGUMENTS = [
@@ -360,12 +391,12 @@ def test_what_is_admitted_can_be_written_in_rows_and_requests_and_read_again(arg
     for number in range(60):
         text = codec.encode(message(number, "x", role="assistant")).decode()
         said = text[:-1] + ',"tool_calls":[{"id":"1","name":"n","arguments":' + arguments + "}]}"
-        window.add(codec.admit(said.encode(), Message), number, 10, POLICY, NOW)
+        window.add(codec.admit(said.encode(), Message), number, 10, TERMS, NOW)
     table.save(window)
     loaded = rows.load(CONVERSATION, table.rows.get)
     assert loaded is not None
-    assert loaded.messages == window.messages
-    for request in loaded.cut(POLICY, NOW):
+    assert loaded.entries == window.entries
+    for request in loaded.control(control("flush"), 0, TERMS, NOW):
         assert codec.decode(codec.encode(request), ExtractionRequest) == request
 
 
@@ -375,7 +406,7 @@ def test_large_messages_are_not_written_again_and_again():
     costs = []
     for number in range(120):
         before = table.written
-        window.add(message(number, "x" * 40_000), number, 10, POLICY, NOW)
+        window.add(message(number, "x" * 40_000), number, 10, TERMS, NOW)
         table.save(window)
         costs.append(table.written - before)
     assert max(costs) < 60_000

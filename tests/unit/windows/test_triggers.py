@@ -12,7 +12,7 @@ from schemas.policies import Policy, Schedule, Triggers
 from streams.windows import rows
 from streams.windows.triggers import next_run
 from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, ended, message
+from tests.fakes.chats import CONVERSATION, control, ended, message, requests_among, terms
 
 NOW = 1_800_000_000.0
 TOKENS = 10
@@ -32,25 +32,25 @@ class Talk:
     """A conversation, message by message; `asked` are the positions of each request so far."""
 
     def __init__(self, chosen: Policy) -> None:
-        self.policy = chosen
+        self.policy, self.terms = chosen, terms(chosen)
         self.window = Window.opened(CONVERSATION, 0)
         self.asked: list[list[int]] = []
         self.offset = 0
         self.stored: dict[bytes, bytes | None] = {}
 
     def note(self, requests) -> None:
-        self.asked += [[each.position for each in request.messages] for request in requests]
+        self.asked += [[each.position for each in request.messages] for request in requests_among(requests)]
 
     def say(self, role: str, now: float = NOW, **fields: Any) -> None:
         said = message(self.offset, role=role, **fields)
-        self.note(self.window.add(said, self.offset, TOKENS, self.policy, now))
+        self.note(self.window.add(said, self.offset, TOKENS, self.terms, now))
         self.offset += 1
 
     def end(self, now: float = NOW) -> None:
-        self.note(self.window.end(ended(), 0, 0, 1_000, self.policy, now))
+        self.note(self.window.end(ended(), 0, 0, 1_000, self.terms, now))
 
     def ring(self, now: float) -> None:
-        self.note(self.window.due(1_000, self.policy, now))
+        self.note(self.window.due(1_000, self.terms, now))
 
     def restart(self) -> None:
         """The window as its rows describe it."""
@@ -140,7 +140,7 @@ def test_without_the_trigger_of_the_end_what_is_left_is_asked_for_after_silence(
 def test_by_hand_is_always_possible():
     talk = Talk(policy(on_end=False))
     talk.say("user")
-    talk.note(talk.window.control(control("flush"), 0, talk.policy, NOW))
+    talk.note(talk.window.control(control("flush"), 0, talk.terms, NOW))
     assert talk.asked == [[0]]
 
 

@@ -7,7 +7,7 @@ from schemas.messages import Scope
 from schemas.policies import Policy
 from streams.windows.head import REMEMBERED_IDS
 from streams.windows.window import Alarm, Window, merged
-from tests.fakes.chats import CONVERSATION, control, ended, message
+from tests.fakes.chats import CONVERSATION, control, ended, message, terms, unextracted
 
 POLICY = Policy(
     name="small",
@@ -17,6 +17,7 @@ POLICY = Policy(
     grace_s=1_000.0,
     reask_after_s=100.0,
 )
+TERMS = terms(POLICY)
 NOW = 5_000.0
 
 
@@ -29,12 +30,12 @@ def say(window: Window, *numbers: int, now: float = NOW, tokens: int = 10) -> No
     """Message n lies at offset n."""
     for number in numbers:
         received = window.head.received
-        window.add(message(number), number, tokens, POLICY, now)
+        window.add(message(number), number, tokens, TERMS, now)
         assert window.head.received == received + 1
 
 
 def end(window: Window, offset: int = 0, log_end: int = 0, read_to: int = 1_000, now: float = NOW, **fields):
-    return window.end(ended(**fields), offset, log_end, read_to, POLICY, now)
+    return window.end(ended(**fields), offset, log_end, read_to, TERMS, now)
 
 
 def positions(requests) -> list[list[int]]:
@@ -42,21 +43,21 @@ def positions(requests) -> list[list[int]]:
 
 
 def answer(window: Window, request, offset: int, now: float = NOW) -> None:
-    window.control(control("extraction_completed", request_id=request.request_id), offset, POLICY, now)
+    window.control(control("extraction_completed", request_id=request.request_id), offset, TERMS, now)
 
 
 def test_a_message_is_taken_in_once_by_position(window):
     say(window, 3, 5)
-    window.add(message(3), 3, 10, POLICY, NOW)
-    window.add(message(99), 4, 10, POLICY, NOW)
-    assert list(window.messages) == [3, 5]
+    window.add(message(3), 3, 10, TERMS, NOW)
+    window.add(message(99), 4, 10, TERMS, NOW)
+    assert unextracted(window) == [3, 5]
     assert window.head.received == 2
 
 
 def test_a_message_is_taken_in_once_by_its_id(window):
     say(window, 3)
-    window.add(message(3), 7, 10, POLICY, NOW)
-    assert list(window.messages) == [3]
+    window.add(message(3), 7, 10, TERMS, NOW)
+    assert unextracted(window) == [3]
     assert window.head.applied == {topics.MESSAGES: 8}
     assert window.head.received == 1
 
@@ -65,9 +66,10 @@ def test_a_message_id_is_still_known_after_its_message_left(window):
     say(window, 1)
     (request,) = end(window)
     answer(window, request, 0)
-    assert window.messages == {}
-    window.add(message(1), 9, 10, POLICY, NOW)
-    assert window.messages == {}
+    window.control(control("clear"), 1, TERMS, NOW)
+    assert window.entries == {}
+    window.add(message(1), 9, 10, TERMS, NOW)
+    assert window.entries == {}
 
 
 def test_as_many_ids_are_remembered_as_stated(window):
@@ -75,20 +77,21 @@ def test_as_many_ids_are_remembered_as_stated(window):
     requests = end(window)
     for offset, request in enumerate(requests):
         answer(window, request, offset)
-    assert window.messages == {}
+    window.control(control("clear"), len(requests), TERMS, NOW)
+    assert window.entries == {}
     assert len(window.head.remembered) == REMEMBERED_IDS
     assert window.head.remembered[-1] == f"m{REMEMBERED_IDS + 9}"
-    window.add(message(10), 9_000, 10, POLICY, NOW)
-    window.add(message(9), 9_001, 10, POLICY, NOW)
-    assert list(window.messages) == [9_001]
+    window.add(message(10), 9_000, 10, TERMS, NOW)
+    window.add(message(9), 9_001, 10, TERMS, NOW)
+    assert unextracted(window) == [9_001]
 
 
 def test_nothing_is_asked_for_before_the_conversation_ended_or_was_abandoned(window):
     say(window, 1, 2, 3)
     abandoned = NOW + POLICY.triggers.abandoned_s
-    assert window.due(1_000, POLICY, abandoned - 1) == []
+    assert window.due(1_000, TERMS, abandoned - 1) == []
     assert window.alarm(POLICY) == Alarm(at=abandoned, held_to=None, held_until=0.0)
-    assert positions(window.due(1_000, POLICY, abandoned)) == [[1, 2, 3]]
+    assert positions(window.due(1_000, TERMS, abandoned)) == [[1, 2, 3]]
 
 
 def test_an_end_after_its_messages_asks_for_all_of_them(window):
@@ -103,9 +106,9 @@ def test_an_end_before_its_messages_is_held_until_they_are_read(window):
     assert end(window, log_end=4, read_to=2) == []
     assert not window.head.ended
     say(window, 2)
-    assert window.release(3, POLICY, NOW + 9_999) == []
+    assert window.release(3, TERMS, NOW + 9_999) == []
     say(window, 3)
-    assert positions(window.release(4, POLICY, NOW)) == [[1, 2, 3]]
+    assert positions(window.release(4, TERMS, NOW)) == [[1, 2, 3]]
     assert window.head.ended
 
 
@@ -121,23 +124,23 @@ def test_an_end_that_names_its_last_message_waits_for_it(window):
     say(window, 1)
     assert end(window, last_message_id="m3") == []
     say(window, 2)
-    assert window.release(1_000, POLICY, NOW + 1) == []
+    assert window.release(1_000, TERMS, NOW + 1) == []
     say(window, 3)
-    assert positions(window.release(1_000, POLICY, NOW + 2)) == [[1, 2, 3]]
+    assert positions(window.release(1_000, TERMS, NOW + 2)) == [[1, 2, 3]]
 
 
 def test_an_end_that_counts_its_messages_waits_for_them(window):
     say(window, 1)
     assert end(window, message_count=2) == []
-    assert not window.add(message(1), 7, 10, POLICY, NOW)  # the same message again does not count
-    assert window.release(1_000, POLICY, NOW + 1) == []
+    assert not window.add(message(1), 7, 10, TERMS, NOW)  # the same message again does not count
+    assert window.release(1_000, TERMS, NOW + 1) == []
     say(window, 8)
-    assert positions(window.release(1_000, POLICY, NOW + 1)) == [[1, 8]]
+    assert positions(window.release(1_000, TERMS, NOW + 1)) == [[1, 8]]
 
 
 def test_messages_that_already_left_count_towards_an_end(window):
     say(window, 1, 2)
-    (request,) = window.control(control("flush"), 0, POLICY, NOW)
+    (request,) = window.control(control("flush"), 0, TERMS, NOW)
     answer(window, request, 1)
     say(window, 3)
     assert positions(end(window, message_count=3, last_message_id="m2")) == [[3]]
@@ -146,15 +149,15 @@ def test_messages_that_already_left_count_towards_an_end(window):
 def test_an_end_waits_for_stragglers_no_longer_than_its_bound(window):
     say(window, 1)
     assert end(window, last_message_id="never") == []
-    assert window.due(1_000, POLICY, NOW + 29.9) == []
-    assert positions(window.due(1_000, POLICY, NOW + 30.0)) == [[1]]
+    assert window.due(1_000, TERMS, NOW + 29.9) == []
+    assert positions(window.due(1_000, TERMS, NOW + 30.0)) == [[1]]
 
 
 def test_the_straggler_bound_does_not_release_an_end_whose_messages_are_not_read_yet(window):
     say(window, 1)
     assert end(window, log_end=10, read_to=2, last_message_id="m9") == []
-    assert window.due(9, POLICY, NOW + 10_000) == []
-    assert len(window.due(10, POLICY, NOW + 10_000)) == 1
+    assert window.due(9, TERMS, NOW + 10_000) == []
+    assert len(window.due(10, TERMS, NOW + 10_000)) == 1
 
 
 def test_a_late_message_reopens_the_window_and_is_extracted_after_silence(window):
@@ -163,25 +166,25 @@ def test_a_late_message_reopens_the_window_and_is_extracted_after_silence(window
     say(window, 2, now=NOW + 5)
     say(window, 3, now=NOW + 10)
     assert window.alarm(POLICY).at == NOW + 30
-    assert window.due(1_000, POLICY, NOW + 29.9) == []
-    assert positions(window.due(1_000, POLICY, NOW + 30)) == [[2, 3]]
-    assert window.due(1_000, POLICY, NOW + 31) == []
+    assert window.due(1_000, TERMS, NOW + 29.9) == []
+    assert positions(window.due(1_000, TERMS, NOW + 30)) == [[2, 3]]
+    assert window.due(1_000, TERMS, NOW + 31) == []
 
 
 def test_a_message_that_is_a_repetition_does_not_arm_the_idle_deadline(window):
     say(window, 1)
     end(window)
-    window.add(message(1), 7, 10, POLICY, NOW)
+    window.add(message(1), 7, 10, TERMS, NOW)
     assert window.alarm(POLICY).at == NOW + POLICY.reask_after_s  # of the request, and no other
 
 
 def test_a_flush_asks_for_what_is_there_and_once(window):
     say(window, 1, 2)
-    assert positions(window.control(control("flush"), 0, POLICY, NOW)) == [[1, 2]]
-    assert window.control(control("flush"), 0, POLICY, NOW) == []
-    assert window.control(control("flush"), 1, POLICY, NOW) == []
+    assert positions(window.control(control("flush"), 0, TERMS, NOW)) == [[1, 2]]
+    assert window.control(control("flush"), 0, TERMS, NOW) == []
+    assert window.control(control("flush"), 1, TERMS, NOW) == []
     say(window, 3)
-    assert positions(window.control(control("flush"), 2, POLICY, NOW)) == [[3]]
+    assert positions(window.control(control("flush"), 2, TERMS, NOW)) == [[3]]
 
 
 def test_a_request_without_an_answer_is_asked_again_with_the_same_id_at_doubling_intervals(window):
@@ -189,10 +192,10 @@ def test_a_request_without_an_answer_is_asked_again_with_the_same_id_at_doubling
     (first,) = end(window)
     now = NOW
     for attempt, wait in enumerate((100.0, 200.0, 400.0, 800.0), start=2):
-        assert window.due(1_000, POLICY, now + wait - 0.1) == []
+        assert window.due(1_000, TERMS, now + wait - 0.1) == []
         now += wait
         assert window.alarm(POLICY).at == now
-        (again,) = window.due(1_000, POLICY, now)
+        (again,) = window.due(1_000, TERMS, now)
         assert (again.request_id, again.attempt) == (first.request_id, attempt)
         assert again.messages == first.messages
 
@@ -201,41 +204,40 @@ def test_what_was_answered_is_not_asked_again(window):
     say(window, 1, 2, tokens=100)
     first, second = end(window)
     answer(window, first, 0)
-    assert [again.request_id for again in window.due(1_000, POLICY, NOW + 100)] == [second.request_id]
+    assert [again.request_id for again in window.due(1_000, TERMS, NOW + 100)] == [second.request_id]
 
 
 def test_answered_slices_leave_in_whatever_order_their_answers_come(window):
     say(window, 1, 2, 3, tokens=100)
     requests = end(window)
     answer(window, requests[2], 0)
-    assert list(window.messages) == [1, 2]
+    assert unextracted(window) == [1, 2]
     answer(window, requests[0], 1)
-    assert list(window.messages) == [2]
+    assert unextracted(window) == [2]
     assert not window.finished
     answer(window, requests[1], 2)
     assert window.finished
-    assert window.head.extracted == []
 
 
 @pytest.mark.parametrize("kind", ["extraction_completed", "extraction_failed"])
 def test_an_answer_counts_whether_it_is_stored_or_will_never_come(window, kind):
     say(window, 1)
     (request,) = end(window)
-    window.control(control(kind, request_id=request.request_id), 0, POLICY, NOW)
+    window.control(control(kind, request_id=request.request_id), 0, TERMS, NOW)
     assert window.finished
 
 
 def test_an_answer_that_nobody_waits_for_changes_nothing(window):
     say(window, 1)
     (request,) = end(window)
-    window.control(control("extraction_completed", request_id="unknown"), 0, POLICY, NOW + 1)
-    window.control(control("extraction_completed"), 1, POLICY, NOW + 1)
-    assert list(window.messages) == [1]
+    window.control(control("extraction_completed", request_id="unknown"), 0, TERMS, NOW + 1)
+    window.control(control("extraction_completed"), 1, TERMS, NOW + 1)
+    assert unextracted(window) == [1]
     answer(window, request, 2)
     touched = window.head.touched_at
     answer(window, request, 3, now=NOW + 50)
     assert window.head.touched_at == touched
-    assert window.head.remembered == ["m1"]
+    assert unextracted(window) == []
 
 
 def test_an_answer_leaves_messages_alone_that_came_after_its_slice(window):
@@ -243,7 +245,7 @@ def test_an_answer_leaves_messages_alone_that_came_after_its_slice(window):
     (request,) = end(window)
     say(window, 3)
     answer(window, request, 0)
-    assert list(window.messages) == [3]
+    assert unextracted(window) == [3]
 
 
 def test_a_held_end_rings_when_its_messages_are_read(window):

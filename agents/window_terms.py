@@ -1,0 +1,53 @@
+"""The terms on which each conversation's window is kept: its policy, and what is known of its model."""
+
+from collections.abc import Mapping
+
+from schemas.messages import Scope
+from schemas.policies import Policies, Policy
+from schemas.windows import Calibration
+from streams.windows.accounting import Budget
+from streams.windows.calibration import UNCALIBRATED
+from streams.windows.model_limits import ModelLimits
+from streams.windows.terms import Terms
+
+MATCHES_KEPT = 10_000
+
+Key = tuple[str | None, ...]
+
+
+class WindowTerms:
+    """Each message asks, so answers are kept; `calibrated` brings what was learned since."""
+
+    def __init__(self, policies: Policies, limits: ModelLimits) -> None:
+        self._policies = policies
+        self._limits = limits
+        self._calibrations: Mapping[str, Calibration] = {}
+        self._policy: dict[Key, Policy] = {}
+        self._terms: dict[Key, Terms] = {}
+
+    def calibrated(self, calibrations: Mapping[str, Calibration]) -> None:
+        """What is known of models by now, by name."""
+        self._calibrations = calibrations
+        self._terms.clear()
+
+    def policy(self, scope: Scope) -> Policy:
+        key = (scope.tenant_id, scope.app_id, scope.agent_id, scope.mode)
+        policy = self._policy.get(key)
+        if policy is None:
+            if len(self._policy) >= MATCHES_KEPT:
+                self._policy.clear()
+            policy = self._policy[key] = self._policies.match(scope)
+        return policy
+
+    def of(self, scope: Scope, model: str | None) -> Terms:
+        key = (scope.tenant_id, scope.app_id, scope.agent_id, scope.mode, model)
+        terms = self._terms.get(key)
+        if terms is None:
+            if len(self._terms) >= MATCHES_KEPT:
+                self._terms.clear()
+            terms = self._terms[key] = self._made(self.policy(scope), model)
+        return terms
+
+    def _made(self, policy: Policy, model: str | None) -> Terms:
+        calibration = self._calibrations.get(model or "", UNCALIBRATED)
+        return Terms.of(policy, Budget.of(policy.window, self._limits.of(model), calibration))

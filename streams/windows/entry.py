@@ -1,0 +1,36 @@
+"""A message as its window holds it: what was said, and what the rules found in it on arrival."""
+
+from msgspec import Struct
+
+from schemas.requests import SliceMessage
+from streams.windows.turn import Turn
+
+
+class Entry(Struct, frozen=True, array_like=True, gc=False):
+    """`traits` and `fingerprint` are what the detectors found; `segment` is the number of the task it belongs to."""
+
+    said: SliceMessage
+    traits: int = 0
+    fingerprint: int = 0
+    segment: int = 0
+
+    @property
+    def position(self) -> int:
+        return self.said.position
+
+    def turn(self) -> Turn:
+        """What the rules of pruning need to know of it."""
+        said = self.said
+        return Turn(
+            position=said.position,
+            message_id=said.message_id,
+            role=said.role,
+            timestamp=said.timestamp.timestamp(),
+            tokens=said.tokens,
+            traits=self.traits,
+            fingerprint=self.fingerprint,
+            segment=self.segment,
+            important=said.important,
+            calls=tuple(call.id for call in said.tool_calls),
+            answers=said.tool_call_id,
+        )

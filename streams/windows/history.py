@@ -1,0 +1,150 @@
+"""What of a conversation is in context: pruned when it calls for that, and why messages left."""
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from schemas.policies import Policy
+from schemas.requests import ExtractionRequest
+from schemas.windows import Cause, LastPrune, Level, Pruning, Run
+from streams.windows import gaps, pruning, slices, statistics
+from streams.windows.accounting import Budget
+from streams.windows.decision import Decision
+from streams.windows.entry import Entry
+from streams.windows.head import REMEMBERED_PRUNINGS, Head, Removals
+from streams.windows.segments import Segmentation
+from streams.windows.tally import Tally
+from streams.windows.terms import Terms
+from streams.windows.told import Pruned, Told, Warned
+from streams.windows.turn import Turn
+
+LEVELS: tuple[Level, ...] = ("ok", "warning", "aggressive")
+
+
+class History:
+    """Positions of the window's `entries`: `shown` are in context, in order; `out` left it and wait for their extraction.
+
+    `changed`: the row of removals is to be written.
+    """
+
+    def __init__(self, head: Head, entries: dict[int, Entry], removals: Removals) -> None:
+        self._head = head
+        self._entries = entries
+        self.removals = removals
+        self.out = {position for position in entries if gaps.holds(removals.gaps, position)} if removals.gaps else set()
+        self.shown = dict.fromkeys(position for position in entries if position not in self.out)
+        self.changed = False
+
+    def turns(self) -> list[Turn]:
+        """The messages in context, in order."""
+        return [self._entries[position].turn() for position in self.shown]
+
+    def take(self, entry: Entry, before: Segmentation, terms: Terms, now: float) -> list[Told]:
+        """A message came in, with the conversation's tasks as they stood `before` it: prunes what it calls for."""
+        said, head = entry.said, self._head
+        said_at = said.timestamp.timestamp()
+        self.shown[said.position] = None
+        head.tally.came(said.role, said.tokens, said_at)
+        cause = self._cause(entry, said_at, before, terms.policy)
+        if cause is None and terms.calm(head.tally.said, head.tally.used_tokens):
+            head.warned = "ok"
+            return []
+        told = self._warned(said.position, terms.budget)
+        if cause is not None:
+            told += self.prune(cause, terms, now)
+        elif pruning.due(head.tally.said, head.tally.used_tokens, terms.budget):
+            told += self.prune("usage", terms, now)
+        return told
+
+    def _cause(self, entry: Entry, said_at: float, before: Segmentation, policy: Policy) -> Cause | None:
+        """Whether a session or a task begins with the message."""
+        head, settings = self._head, policy.window
+        if entry.said.role != "user":
+            return None
+        paused = before.last_at is not None and said_at - before.last_at >= settings.task_gap_s
+        resumed = 0.0 < head.ended_at < said_at
+        if resumed:
+            head.ended_at = 0.0
+        if (paused or resumed) and settings.prune_at_session_start:
+            return "session_start"
+        began = entry.segment > before.segment
+        return "boundary" if began and settings.prune_at_boundary else None
+
+    def _warned(self, position: int, budget: Budget) -> list[Told]:
+        """A notice when the context came to a level higher than the last one told of."""
+        head = self._head
+        level, told = budget.level(head.tally.used_tokens), head.warned
+        head.warned = level
+        if LEVELS.index(level) <= LEVELS.index(told):
+            return []
+        return [Warned(head.scope, position, statistics.of(head.tally, budget, head.last_prune))]
+
+    def prune(self, cause: Cause, terms: Terms, now: float) -> list[Told]:
+        """Prunes as `pruning.prune` decides."""
+        return self._apply(pruning.prune(self.turns(), self.removals.gaps, terms.budget, now, cause), terms, now)
+
+    def clear(self, terms: Terms, now: float) -> list[Told]:
+        """Takes everything out of context but system prompts; told even when nothing was left to take."""
+        self._head.cleared_at = now
+        decision = pruning.clear(self.turns(), self.removals.gaps, terms.budget)
+        return self._apply(decision, terms, now)
+
+    def _apply(self, decision: Decision, terms: Terms, now: float) -> list[Told]:
+        if not decision.removed and decision.cause != "cleared":
+            return []
+        head, budget = self._head, terms.budget
+        before = head.tally.used_tokens
+        for position in decision.removed:
+            del self.shown[position]
+        self.out.update(decision.removed)
+        head.tally = Tally.of(self.turns(), decision.gaps)
+        head.warned = budget.level(head.tally.used_tokens)
+        head.prunings += 1
+        record = Pruning(
+            number=head.prunings,
+            at=now,
+            cause=decision.cause,
+            level=decision.level,
+            tokens_before=budget.billed(before),
+            tokens_after=budget.billed(head.tally.used_tokens),
+            removed=tuple(runs(decision)),
+        )
+        head.last_prune = LastPrune(now, decision.cause, len(decision.removed))
+        self.removals = Removals(decision.gaps, (*self.removals.prunings, record)[-REMEMBERED_PRUNINGS:])
+        self.changed = True
+        return [self._pruned(decision, record, budget), *self._summaries(decision, terms.policy, now)]
+
+    def _pruned(self, decision: Decision, record: Pruning, budget: Budget) -> Pruned:
+        head = self._head
+        reasons = {self._entries[at].said.message_id: decision.reasons[at] for at in decision.removed}
+        position = max(self._entries, default=0)
+        return Pruned(head.scope, position, record, reasons, statistics.of(head.tally, budget, head.last_prune))
+
+    def _summaries(self, decision: Decision, policy: Policy, now: float) -> Iterable[ExtractionRequest]:
+        """A request for each gap that messages came to."""
+        if not policy.window.summarise or decision.cause == "cleared":
+            return
+        for gap in decision.gaps:
+            left = [self._entries[at] for at in decision.removed if gap.first <= at <= gap.last]
+            if left:
+                yield slices.summary_request(left, gap, self._head, policy, now)
+
+    def summarised(self, first: int, last: int, summary: str, tokens: int, most_tokens: int) -> None:
+        """What left from position `first` to `last` comes to `summary`; nothing happens when no gap holds that any more."""
+        found = next((gap for gap in self.removals.gaps if gap.first <= first and last <= gap.last), None)
+        if found is None or summary in found.summary:
+            return
+        told = gaps.told(found, first, last, summary, tokens, 2 * most_tokens)
+        left = tuple(told if gap is found else gap for gap in self.removals.gaps)
+        self.removals = Removals(left, self.removals.prunings)
+        self._head.tally.left(left)
+        self.changed = True
+
+
+def runs(decision: Decision) -> Iterable[Run]:
+    """What left, in runs of messages that left for the same reason with none between them that stayed."""
+    everything = sorted(decision.reasons)
+    removed = set(decision.removed)
+    for (left, reason), run in groupby(everything, key=lambda at: (at in removed, decision.reasons[at])):
+        if left:
+            positions = list(run)
+            yield Run(reason, positions[0], positions[-1], len(positions))

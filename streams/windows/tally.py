@@ -1,0 +1,55 @@
+"""The tally of a context: what is in it and what left, kept up to date, so that nobody goes through messages for it."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, field
+
+from schemas.messages import Role
+from schemas.windows import MARKER_TOKENS, Gap
+from streams.windows.accounting import Account
+from streams.windows.turn import Turn
+
+
+class Tally(Struct, array_like=True, gc=False):
+    """`account` is of the messages in context. `pruned` messages of `pruned_tokens` left it, at `gaps` places, whose summaries
+    take `summary_tokens`. `oldest_at` is when the oldest in context was said, system prompts aside (Unix seconds)."""
+
+    account: Account = field(default_factory=Account)
+    gaps: int = 0
+    pruned: int = 0
+    pruned_tokens: int = 0
+    summary_tokens: int = 0
+    oldest_at: float | None = None
+
+    @classmethod
+    def of(cls, turns: Sequence[Turn], gaps: Iterable[Gap]) -> "Tally":
+        """From scratch: `turns` are the messages in context, in order."""
+        tally = cls(Account.of(turns))
+        tally.oldest_at = next((turn.timestamp for turn in turns if turn.role != "system"), None)
+        tally.left(gaps)
+        return tally
+
+    def came(self, role: Role, tokens: int, said_at: float) -> None:
+        """A message came into context."""
+        self.account.add(role, tokens)
+        if self.oldest_at is None and role != "system":
+            self.oldest_at = said_at
+
+    def left(self, gaps: Iterable[Gap]) -> None:
+        """All the gaps there are now."""
+        self.gaps = self.pruned = self.pruned_tokens = self.summary_tokens = 0
+        for gap in gaps:
+            self.gaps += 1
+            self.pruned += gap.count
+            self.pruned_tokens += gap.tokens
+            self.summary_tokens += gap.summary_tokens
+
+    @property
+    def used_tokens(self) -> int:
+        """Counted tokens of the context, markers included."""
+        return self.account.total_tokens + MARKER_TOKENS * self.gaps + self.summary_tokens
+
+    @property
+    def said(self) -> int:
+        """Messages in context besides system prompts."""
+        return self.account.total_messages - self.account.messages_of("system")

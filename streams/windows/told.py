@@ -1,0 +1,28 @@
+"""What a window tells: requests to the LLM stage, and notices about its context."""
+
+from msgspec import Struct
+
+from schemas.messages import Scope
+from schemas.requests import ExtractionRequest
+from schemas.windows import Pruning, Reason, Statistics
+
+
+class Warned(Struct, frozen=True):
+    """The context came to a level that calls for pruning; `statistics` are those of that moment."""
+
+    scope: Scope
+    position: int
+    statistics: Statistics
+
+
+class Pruned(Struct, frozen=True):
+    """Messages left the context; `reasons` say why, by message id, `statistics` what is left."""
+
+    scope: Scope
+    position: int
+    pruning: Pruning
+    reasons: dict[str, Reason]
+    statistics: Statistics
+
+
+Told = ExtractionRequest | Warned | Pruned

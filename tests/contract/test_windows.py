@@ -1,0 +1,366 @@
+"""The fakes of windows and calibrations and those on PostgreSQL keep and refuse alike."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from typing import TypeAlias
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import asyncpg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from deploy.embedded.stack import EmbeddedStack
+from schemas.messages import Scope
+from schemas.windows import Calibration, Gap, LastPrune, WindowState
+from sinks.calibrations import Calibrations
+from sinks.migrate import migrate
+from sinks.postgres import connect
+from sinks.windows import Windows
+from tests.fakes.windows import AT_S, FakeCalibrations, FakeWindows, a_pruning, a_state
+
+AnyWindows: TypeAlias = Windows | FakeWindows
+AnyCalibrations: TypeAlias = Calibrations | FakeCalibrations
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TEXTS = (
+    "a\x00b",
+    "\x00",
+    "\\u0000",
+    "\\\x00",
+    '"\x00"',
+    "'; DROP TABLE windows; --",
+    "👩\u200d👧",
+    "\u202e",
+    "ſ",
+    "%s {}",
+)
+
+
+@pytest.fixture(scope="module")
+def dsn(embedded_stack: EmbeddedStack) -> Iterator[str]:
+    """A migrated database for this file; each test uses names of its own."""
+    name = f"windows_{uuid4().hex[:12]}"
+
+    async def administer(statement: str) -> None:
+        connection = await asyncpg.connect(embedded_stack.dsn)
+        await connection.execute(statement)
+        await connection.close()
+
+    asyncio.run(administer(f"CREATE DATABASE {name}"))
+    asyncio.run(migrate(dsn := urlsplit(embedded_stack.dsn)._replace(path=f"/{name}").geturl()))
+    yield dsn
+    asyncio.run(administer(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@pytest.fixture(params=["fake", "postgres"])
+async def both(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[tuple[AnyWindows, AnyCalibrations]]:
+    if request.param == "fake":
+        yield FakeWindows(), FakeCalibrations()
+        return
+    pool = await connect(dsn, max_size=4)
+    yield Windows(pool), Calibrations(pool)
+    await pool.close()
+
+
+@pytest.fixture
+def windows(both: tuple[AnyWindows, AnyCalibrations]) -> AnyWindows:
+    return both[0]
+
+
+@pytest.fixture
+def calibrations(both: tuple[AnyWindows, AnyCalibrations]) -> AnyCalibrations:
+    return both[1]
+
+
+@pytest.fixture
+def name() -> str:
+    """A conversation, or a model, of the test's own."""
+    return uuid4().hex
+
+
+def again(known: Calibration) -> Calibration:
+    return Calibration(known.mean + 0.5, known.observed + 1)
+
+
+async def test_a_state_comes_back_as_it_was_projected(windows: AnyWindows, name: str) -> None:
+    whole = a_state(
+        name,
+        scope=Scope(conversation_id=name, tenant_id="t", app_id="a", user_id="u", agent_id="g", mode="m"),
+        phase="ended",
+        model="claude",
+        gaps=(Gap(1, 8, 8, 90), Gap(10, 12, 3, 40, "They talked of tea.", 6)),
+        prunings=(a_pruning(1), a_pruning(2)),
+        extracted_to=2**40,
+        cleared_at=AT_S + 0.000001,
+        statistics=replace(a_state().statistics, last_prune=LastPrune(AT_S, "manual", 3), percent_used=1e-7),
+    )
+    await windows.project([whole])
+    assert await windows.of(name) == whole
+
+
+async def test_a_state_of_which_little_is_known_comes_back_too(windows: AnyWindows, name: str) -> None:
+    little = a_state(name, scope=Scope(conversation_id=name), revision=0)
+    await windows.project([little])
+    assert await windows.of(name) == little
+
+
+async def test_nothing_is_known_of_a_conversation_without_a_window(windows: AnyWindows, name: str) -> None:
+    assert await windows.of(name) is None
+    assert await windows.prunings(name) == ()
+
+
+async def test_projecting_and_forgetting_nothing_is_nothing(windows: AnyWindows, name: str) -> None:
+    await windows.project([])
+    await windows.forget([], "changelog", 1, NOON)
+    assert await windows.of(name) is None
+
+
+async def test_a_later_state_replaces_all_of_an_earlier_one(windows: AnyWindows, name: str) -> None:
+    await windows.project([a_state(name, 1, model="claude", gaps=(Gap(1, 2, 2, 9),), extracted_to=5, cleared_at=AT_S)])
+    await windows.project([later := a_state(name, 2, scope=Scope(conversation_id=name), phase="ended", policy="other")])
+    assert await windows.of(name) == later
+
+
+async def test_a_late_owner_overwrites_nothing(windows: AnyWindows, name: str) -> None:
+    await windows.project([newer := a_state(name, 9)])
+    await windows.project([a_state(name, 8, phase="ended")])
+    assert await windows.of(name) == newer
+
+
+async def test_a_newer_row_keeps_none_of_the_other_states_of_a_call_from_being_stored(
+    windows: AnyWindows, name: str
+) -> None:
+    await windows.project([a_state(name, 9)])
+    await windows.project([a_state(name, 8), other := a_state(f"{name} 2", 8)])
+    assert await windows.of(f"{name} 2") == other
+
+
+async def test_a_state_of_another_source_replaces_a_row_whatever_its_revision(windows: AnyWindows, name: str) -> None:
+    await windows.project([a_state(name, 9, "old changelog")])
+    await windows.project([moved := a_state(name, 1, "new changelog")])
+    assert await windows.of(name) == moved
+    await windows.project([a_state(name, 0, "new changelog")])
+    assert await windows.of(name) == moved
+
+
+async def test_a_state_of_the_same_revision_is_taken_again(windows: AnyWindows, name: str) -> None:
+    await windows.project([a_state(name, 4)])
+    await windows.project([again := a_state(name, 4, phase="ended")])
+    assert await windows.of(name) == again
+
+
+async def test_a_log_of_states_replayed_from_its_beginning_changes_nothing(windows: AnyWindows, name: str) -> None:
+    log = [a_state(name, revision, prunings=(a_pruning(revision),)) for revision in (1, 2, 3)]
+    for state in (*log, *log[:2]):
+        await windows.project([state])
+    assert await windows.of(name) == replace(log[-1], prunings=(a_pruning(1), a_pruning(2), a_pruning(3)))
+
+
+async def test_the_latest_of_several_states_of_one_conversation_counts(windows: AnyWindows, name: str) -> None:
+    states = [a_state(name, revision, prunings=(a_pruning(revision),)) for revision in (1, 3, 2)]
+    await windows.project(states)
+    assert await windows.of(name) == replace(states[1], prunings=(a_pruning(1), a_pruning(2), a_pruning(3)))
+
+
+async def test_prunings_of_a_late_state_are_added_all_the_same(windows: AnyWindows, name: str) -> None:
+    await windows.project([newer := a_state(name, 9, prunings=(a_pruning(2),))])
+    await windows.project([a_state(name, 8, prunings=(a_pruning(1),))])
+    assert await windows.of(name) == replace(newer, prunings=(a_pruning(1), a_pruning(2)))
+
+
+async def test_a_pruning_told_twice_is_kept_as_it_was_told_first(windows: AnyWindows, name: str) -> None:
+    await windows.project([a_state(name, prunings=(a_pruning(1), a_pruning(1)))])
+    await windows.project([a_state(name, prunings=(replace(a_pruning(1), cause="manual"),))])
+    assert await windows.prunings(name) == (a_pruning(1),)
+
+
+async def test_prunings_of_a_reopened_window_stand_beside_those_of_its_first_life(
+    windows: AnyWindows, name: str
+) -> None:
+    first, second = a_pruning(1, AT_S), a_pruning(1, AT_S + 86_400)
+    await windows.project([a_state(name, 1, prunings=(first,))])
+    await windows.project([a_state(name, 5, prunings=(second,))])
+    assert await windows.prunings(name) == (second, first)
+
+
+async def test_prunings_are_read_newest_first_and_a_state_tells_of_the_latest_twenty(
+    windows: AnyWindows, name: str
+) -> None:
+    every = tuple(a_pruning(number) for number in range(1, 121))
+    for start in range(0, 120, 20):
+        await windows.project([a_state(name, prunings=every[start : start + 20])])
+    assert (await windows.of(name) or a_state()).prunings == every[-20:]
+    assert await windows.prunings(name) == every[:-101:-1]
+    assert await windows.prunings(name, limit=3) == (every[-1], every[-2], every[-3])
+
+
+async def test_prunings_at_the_same_moment_are_in_order_of_their_numbers(windows: AnyWindows, name: str) -> None:
+    tenth, ninth = a_pruning(10, AT_S), a_pruning(9, AT_S)
+    await windows.project([a_state(name, prunings=(ninth, tenth))])
+    assert await windows.prunings(name) == (tenth, ninth)
+    assert (await windows.of(name) or a_state()).prunings == (ninth, tenth)
+
+
+async def test_a_forgotten_window_stays_known_as_forgotten(windows: AnyWindows, name: str) -> None:
+    await windows.project([state := a_state(name, 4, prunings=(a_pruning(),)), other := a_state(f"{name} 2", 4)])
+    await windows.forget([name], "changelog", 7, NOON)
+    assert await windows.of(name) == replace(state, phase="forgotten", revision=7)
+    assert await windows.of(f"{name} 2") == other
+
+
+async def test_what_was_not_told_of_since_is_forgotten_in_its_partition_and_source_only(
+    windows: AnyWindows, name: str
+) -> None:
+    source = f"changelog of {name}"
+    told = {"older": (4, source, 3), "newer": (5, source, 3), "elsewhere": (4, source, 2), "other": (4, "another", 3)}
+    for which, (revision, of, partition) in told.items():
+        await windows.project([a_state(f"{name} {which}", revision, of, partition=partition)])
+    await windows.forget_older(source, 3, 5, NOON)
+    states = {which: await windows.of(f"{name} {which}") for which in told}
+    assert {which: state.phase for which, state in states.items() if state} == dict.fromkeys(told, "open") | {
+        "older": "forgotten"
+    }
+    await windows.project([a_state(f"{name} older", 4, source, partition=3)])
+    assert states["older"] == await windows.of(f"{name} older"), "a late owner opens nothing"
+
+
+async def test_forgetting_a_window_that_was_never_projected_leaves_no_row(windows: AnyWindows, name: str) -> None:
+    await windows.forget([name], "changelog", 7, NOON)
+    assert await windows.of(name) is None
+
+
+async def test_a_late_owner_forgets_nothing(windows: AnyWindows, name: str) -> None:
+    await windows.project([newer := a_state(name, 9)])
+    await windows.forget([name], "changelog", 8, NOON)
+    assert await windows.of(name) == newer
+
+
+async def test_a_state_that_is_late_does_not_open_a_forgotten_window_and_a_later_one_does(
+    windows: AnyWindows, name: str
+) -> None:
+    await windows.project([first := a_state(name, 4)])
+    await windows.forget([name], "changelog", 7, NOON)
+    await windows.project([first])
+    assert (await windows.of(name) or first).phase == "forgotten"
+    await windows.project([reopened := a_state(name, 8)])
+    assert await windows.of(name) == reopened
+
+
+async def test_a_window_is_forgotten_under_another_source(windows: AnyWindows, name: str) -> None:
+    await windows.project([state := a_state(name, 9, "old changelog")])
+    await windows.forget([name], "new changelog", 2, NOON)
+    assert await windows.of(name) == replace(state, phase="forgotten", source="new changelog", revision=2)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+async def test_hostile_text_is_stored_but_for_nul(windows: AnyWindows, name: str, text: str) -> None:
+    stored, hostile = ({"c": f"{name}{each}", "text": each} for each in (text.replace("\x00", "\ufffd"), text))
+    await windows.project([everywhere(**hostile)])
+    expected = everywhere(**stored)
+    assert await windows.of(hostile["c"]) == await windows.of(stored["c"]) == expected
+    assert await windows.prunings(hostile["c"]) == expected.prunings
+    await windows.forget([hostile["c"]], hostile["text"], 1, NOON)
+    assert await windows.of(hostile["c"]) == replace(expected, phase="forgotten")
+
+
+def everywhere(c: str, text: str) -> WindowState:
+    """A state with the text wherever it goes."""
+    return a_state(
+        c,
+        source=text,
+        scope=Scope(conversation_id=c, tenant_id=text, app_id=text, user_id=text, agent_id=text, mode=text),
+        policy=text,
+        model=text,
+        gaps=(Gap(1, 2, 2, 9, text * 40, 9),),
+        prunings=(a_pruning(),),
+        statistics=replace(a_state().statistics, explanation=text),
+    )
+
+
+async def test_two_conversations_that_become_one_without_nul_do_not_fail_the_rest(
+    windows: AnyWindows, name: str
+) -> None:
+    alike = [a_state(f"{name}\x00", 2), a_state(f"{name}\ufffd", 1)]
+    await windows.project([*alike, other := a_state(name)])
+    assert await windows.of(name) == other
+    assert (await windows.of(f"{name}\x00") or other).revision == 2
+
+
+STEPS = st.lists(
+    st.lists(st.tuples(st.booleans(), st.integers(1, 3), st.sampled_from("ab"), st.integers(1, 6)), max_size=4),
+    max_size=6,
+)
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(STEPS)
+async def test_the_fake_and_the_database_agree_after_any_calls(dsn: str, steps: list[list[tuple]]) -> None:
+    pool = await connect(dsn, max_size=1)
+    name = uuid4().hex
+    told: list[AnyWindows] = [FakeWindows(), Windows(pool)]
+    for step in steps:
+        states = [
+            a_state(f"{name} {number}", revision, source, prunings=(a_pruning(revision),) * gone)
+            for gone, number, source, revision in step
+        ]
+        for windows in told:
+            await windows.project(states)
+            for gone, number, source, revision in step:
+                if gone:
+                    await windows.forget([f"{name} {number}"], source, revision, NOON)
+    for number in (1, 2, 3):
+        fake, real = [await windows.of(f"{name} {number}") for windows in told]
+        assert fake == real
+    await pool.close()
+
+
+async def test_what_is_learned_of_an_unknown_model_begins_with_nothing(
+    calibrations: AnyCalibrations, name: str
+) -> None:
+    assert await calibrations.learn(name, again) == Calibration(0.5, 1)
+    assert await calibrations.learn(name, again) == Calibration(1.0, 2)
+    assert (await calibrations.all())[name] == Calibration(1.0, 2)
+
+
+async def test_models_are_learned_apart(calibrations: AnyCalibrations, name: str) -> None:
+    for model in (name, name, f"{name} 2"):
+        await calibrations.learn(model, again)
+    known = await calibrations.all()
+    assert (known[name], known[f"{name} 2"]) == (Calibration(1.0, 2), Calibration(0.5, 1))
+
+
+async def test_what_changes_nothing_leaves_an_unknown_model_unknown(calibrations: AnyCalibrations, name: str) -> None:
+    assert await calibrations.learn(name, lambda known: known) == Calibration()
+    assert name not in await calibrations.all()
+
+
+async def test_a_change_that_fails_teaches_nothing(calibrations: AnyCalibrations, name: str) -> None:
+    await calibrations.learn(name, again)
+    with pytest.raises(ZeroDivisionError):
+        await calibrations.learn(name, lambda known: Calibration(known.mean / 0, 1))
+    assert (await calibrations.all())[name] == Calibration(0.5, 1)
+
+
+@pytest.mark.parametrize("mean", [0.1 + 0.2, 5e-324, 1.7976931348623157e308, 1 / 3])
+async def test_a_mean_comes_back_to_the_last_bit(calibrations: AnyCalibrations, name: str, mean: float) -> None:
+    await calibrations.learn(name, lambda _: Calibration(mean, 2**62))
+    assert (await calibrations.all())[name] == Calibration(mean, 2**62)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+async def test_a_model_of_any_name_is_learned(calibrations: AnyCalibrations, name: str, text: str) -> None:
+    for _ in range(2):
+        await calibrations.learn(name + text, again)
+    assert (await calibrations.all())[name + text.replace("\x00", "\ufffd")] == Calibration(1.0, 2)
+
+
+async def test_learning_at_the_same_time_loses_nothing(calibrations: AnyCalibrations, name: str) -> None:
+    models = itertools.cycle([name, f"{name} 2", f"{name} 3"])
+    await asyncio.gather(*(calibrations.learn(next(models), again) for _ in range(30)))
+    known = await calibrations.all()
+    assert {known[model] for model in (name, f"{name} 2", f"{name} 3")} == {Calibration(5.0, 10)}

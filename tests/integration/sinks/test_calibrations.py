@@ -1,0 +1,97 @@
+"""What only a database shows of calibrations: workers that learn at the same time, and rows that nobody touched."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from schemas.errors import Retryable
+from schemas.windows import Calibration
+from sinks.calibrations import Calibrations
+from sinks.postgres import Connection, Pool, connect
+from tests.deployment import eventually
+
+MODEL = "claude"
+
+
+@pytest.fixture
+def calibrations(pool: Pool) -> Calibrations:
+    return Calibrations(pool)
+
+
+@pytest.fixture
+async def slow(pool: Pool) -> AsyncIterator[Connection]:
+    """A transaction of another worker's; the test ends it."""
+    async with pool.acquire() as connection:
+        await connection.execute("BEGIN")
+        yield connection
+        await connection.execute("ROLLBACK")
+
+
+def again(known: Calibration) -> Calibration:
+    return Calibration(known.mean + 1.0, known.observed + 1)
+
+
+async def waiting_for_a_lock(pool: Pool, count: int = 1) -> None:
+    """Returns when so many other connections to this database wait for a row."""
+    waiting = (
+        "SELECT count(*) = $1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    )
+    await eventually(lambda: pool.fetchval(waiting, count), f"{count} waiting for a lock", within_s=30)
+
+
+async def test_workers_with_pools_of_their_own_lose_nothing_of_what_they_learn(dsn: str) -> None:
+    pools = [await connect(dsn, max_size=3) for _ in range(3)]
+    await asyncio.gather(*(Calibrations(pools[n % 3]).learn(MODEL, again) for n in range(60)))
+    assert await Calibrations(pools[0]).all() == {MODEL: Calibration(60.0, 60)}
+    for pool in pools:
+        await pool.close()
+
+
+async def test_a_model_that_another_worker_begins_meanwhile_is_learned_on_top(
+    calibrations: Calibrations, pool: Pool, slow: Connection
+) -> None:
+    await slow.execute("INSERT INTO calibrations VALUES ($1, 40.0, 40, now())", MODEL)
+    learning = asyncio.create_task(calibrations.learn(MODEL, again))
+    await waiting_for_a_lock(pool)
+    await slow.execute("COMMIT")
+    assert await learning == Calibration(41.0, 41)
+
+
+async def test_a_model_that_another_worker_began_and_took_back_is_learned_from_nothing(
+    calibrations: Calibrations, pool: Pool, slow: Connection
+) -> None:
+    await slow.execute("INSERT INTO calibrations VALUES ($1, 40.0, 40, now())", MODEL)
+    learning = asyncio.create_task(calibrations.learn(MODEL, again))
+    await waiting_for_a_lock(pool)
+    await slow.execute("ROLLBACK")
+    assert await learning == Calibration(1.0, 1)
+
+
+async def test_what_another_worker_learns_meanwhile_is_learned_from(
+    calibrations: Calibrations, pool: Pool, slow: Connection
+) -> None:
+    await calibrations.learn(MODEL, again)
+    await slow.execute("UPDATE calibrations SET mean = 7.0, observed = 7")
+    learning = asyncio.create_task(calibrations.learn(MODEL, again))
+    await waiting_for_a_lock(pool)
+    await slow.execute("COMMIT")
+    assert await learning == Calibration(8.0, 8)
+
+
+async def test_what_changes_nothing_is_not_written(calibrations: Calibrations, pool: Pool) -> None:
+    await calibrations.learn(MODEL, again)
+    row = "SELECT ctid::text, updated_at FROM calibrations"
+    before = await pool.fetchrow(row)
+    assert await calibrations.learn(MODEL, lambda known: known) == Calibration(1.0, 1)
+    assert await pool.fetchrow(row) == before
+    await calibrations.learn(MODEL, again)
+    assert await pool.fetchrow(row) != before
+
+
+async def test_a_database_that_is_gone_is_retryable(dsn: str) -> None:
+    calibrations = Calibrations(pool := await connect(dsn))
+    await pool.close()
+    for call in (calibrations.all(), calibrations.learn(MODEL, again)):
+        with pytest.raises(Retryable):
+            await call

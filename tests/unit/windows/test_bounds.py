@@ -1,0 +1,88 @@
+"""What a window may hold: slices on their way, message ids, sizes of rows; and that nothing is lost at those bounds."""
+
+from schemas import codec
+from schemas.policies import Policy, Triggers
+from schemas.requests import ExtractionRequest
+from schemas.window_settings import WindowSettings
+from streams.windows import rows
+from streams.windows.extraction import MOST_ASKED
+from streams.windows.head import REMEMBERED_IDS
+from streams.windows.window import Window
+from tests.fakes.chats import CONVERSATION, control, message, requests_among, terms, unextracted
+
+NOW = 1_800_000_000.0
+EACH = terms(Policy(name="each", triggers=Triggers(after_tokens=1)))
+
+
+def asked(window: Window, numbers: range, now: float = NOW) -> list[ExtractionRequest]:
+    return [
+        request for number in numbers for request in requests_among(window.add(message(number), number, 10, EACH, now))
+    ]
+
+
+def test_no_more_slices_are_on_their_way_than_may_be():
+    window = Window.opened(CONVERSATION, 0)
+    assert len(asked(window, range(100))) == MOST_ASKED == len(window.head.asked)
+    assert unextracted(window) == list(range(100))
+
+
+def test_what_waits_behind_a_full_backlog_is_asked_for_as_answers_come():
+    window = Window.opened(CONVERSATION, 0)
+    requests, offset = asked(window, range(100)), 0
+    while offset < len(requests):
+        answer = control("extraction_completed", request_id=requests[offset].request_id)
+        requests += requests_among(window.control(answer, offset, EACH, NOW))
+        offset += 1
+    assert [each.position for request in requests for each in request.messages] == list(range(100))
+    assert unextracted(window) == []
+    assert window.finished
+
+
+def test_what_waits_behind_a_full_backlog_survives_a_restart():
+    window = Window.opened(CONVERSATION, 0)
+    requests = asked(window, range(50))
+    stored = rows.save(window)
+    loaded = rows.load(CONVERSATION, stored.get)
+    assert loaded is not None
+    answer = control("extraction_completed", request_id=requests[0].request_id)
+    (further,) = requests_among(loaded.control(answer, 0, EACH, NOW))
+    assert [each.position for each in further.messages] == list(range(MOST_ASKED, 50))
+
+
+def test_a_full_backlog_rings_for_its_overdue_answers_only():
+    window = Window.opened(CONVERSATION, 0)
+    asked(window, range(50))
+    assert window.alarm(EACH.policy).at == NOW + EACH.policy.reask_after_s
+    again = requests_among(window.due(1_000, EACH, NOW + EACH.policy.reask_after_s))
+    assert [request.attempt for request in again] == [2] * MOST_ASKED
+
+
+def test_the_head_of_a_long_conversation_without_answers_stays_small():
+    """10,000 messages, an outage of the model all the while: the head lists a bounded number of slices and few chunks."""
+    window = Window.opened(CONVERSATION, 0)
+    for start in range(0, 10_000, 10):
+        asked(window, range(start, start + 10))
+        written = rows.save(window)
+    assert len(written[rows.head_key(CONVERSATION)] or b"") < 8_192
+    assert len(window.head.chunks) < 40
+
+
+def test_what_left_and_why_takes_a_bounded_row():
+    pruning = terms(Policy(name="p", extract=False, window=WindowSettings(strategy="importance")), 1_000_000)
+    window = Window.opened(CONVERSATION, 0)
+    for number in range(5_000):
+        said = message(number, f"Number {number}, never do that.", role=("user", "assistant")[number % 2])
+        window.add(said, number, 10, pruning, NOW)
+        rows.save(window)
+    assert len(codec.encode(window.history.removals)) < 16_384
+    assert len(window.entries) <= pruning.policy.window.max_messages
+    assert len(window.head.remembered) == REMEMBERED_IDS
+    assert len(codec.encode(window.head)) < 8_192
+
+
+def test_a_message_of_a_megabyte_is_held_once_and_not_copied():
+    window = Window.opened(CONVERSATION, 0)
+    content = "A long story. " * 75_000
+    window.add(message(1, content), 1, 300_000, EACH, NOW)
+    assert window.entries[1].said.content is content
+    assert window.history.turns()[0].tokens == 300_000
