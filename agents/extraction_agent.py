@@ -1,4 +1,4 @@
-"""The extraction agent: many requests at a time, each acked when its candidates are published or it is dead-lettered."""
+"""The extraction agent: many requests at a time, each acked when its answer is published or it is dead-lettered."""
 
 import asyncio
 import logging
@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import Any
 
 from agents.dead_letters import dead_letter, position
-from agents.extractor import Extractor
+from agents.extractor import Extractor, to_window
 from agents.serving import pause_s
-from schemas import codec, topics
+from schemas import codec
 from schemas.errors import MemstreamError, Rejected, Retryable
-from schemas.records import Outgoing, Publisher
+from schemas.records import Publisher
 from schemas.requests import ExtractionRequest, WindowControl
 from sinks.extractions import Extractions
 from streams.delivery.app import StageApp
@@ -59,6 +59,7 @@ class ExtractionAgent:
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        await self._extractor.close()
 
     async def _batch(self, batch: Batch) -> None:
         try:
@@ -88,7 +89,7 @@ class ExtractionAgent:
             return
         owner = f"{self._worker}/{batch.epoch}/{record.offset}"
         try:
-            await self._extractor.extract(request, owner, lambda: batch.held)
+            await self._extractor.answer(request, owner, lambda: batch.held)
         except Rejected as rejected:
             await self._give_up(batch, record, request, rejected)
         except MemstreamError:
@@ -99,22 +100,24 @@ class ExtractionAgent:
             await self._give_up(batch, record, request, Rejected("unforeseen", repr(exc)))
 
     async def _give_up(self, batch: Batch, record: Any, request: ExtractionRequest, rejected: Rejected) -> None:
-        """The dead letter holds the whole slice, so it can be replayed; the window need not keep it."""
+        """The dead letter holds the whole slice, so it can be replayed; the window need not keep it.
+
+        For a summary no window waits: its marker stays as it is.
+        """
         if not batch.held:
             return
         await self._extractions.fail(request.request_id, str(rejected))
-        told = WindowControl(
+        outgoing = [dead_letter(record, STAGE, rejected, self._clock())]
+        if request.purpose == "extract":
+            outgoing.append(to_window(request, self._failed(request, rejected)))
+        if batch.held:
+            await self._publisher.publish(outgoing)
+
+    def _failed(self, request: ExtractionRequest, rejected: Rejected) -> WindowControl:
+        return WindowControl(
             conversation_id=request.conversation_id,
             kind="extraction_failed",
             at=self._clock(),
             request_id=request.request_id,
             reason=rejected.reason,
         )
-        control = Outgoing(
-            topic=topics.WINDOW_CONTROL,
-            key=request.conversation_id.encode(),
-            value=codec.encode(told),
-            partition=request.partition,
-        )
-        if batch.held:
-            await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock()), control])

@@ -6,13 +6,14 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 
-from agents.llm.port import Answer, Context, Proposal, Provider
+from agents.llm.port import Answer, Context, Proposal, Provider, Summary
 from agents.related import RelatedMemories
+from agents.teaching import Calibrations, Teacher
 from schemas import codec, ids, topics
 from schemas.errors import Retryable
 from schemas.policies import Policies
 from schemas.records import Outgoing, Publisher
-from schemas.requests import Candidate, CandidateBatch, ExtractionRequest, Source
+from schemas.requests import Candidate, CandidateBatch, ExtractionRequest, Source, WindowControl
 from sinks.extractions import Answered, Extractions, Held, Leased
 
 log = logging.getLogger(__name__)
@@ -22,7 +23,10 @@ LOOK_AGAIN_S = 0.5
 
 
 class Extractor:
-    """`calls` bounds the model calls of this process; requests that wait for another owner's lease are outside of it."""
+    """`concurrency` bounds the model calls of this process; requests that wait for another owner's lease are outside of it.
+
+    Calls that a model answered teach `calibrations` how it counts tokens.
+    """
 
     def __init__(
         self,
@@ -34,6 +38,7 @@ class Extractor:
         clock: Callable[[], datetime],
         *,
         concurrency: int = 8,
+        calibrations: Calibrations | None = None,
     ) -> None:
         self._extractions = extractions
         self._provider = provider
@@ -42,22 +47,28 @@ class Extractor:
         self._policies = policies
         self._clock = clock
         self._calls = asyncio.Semaphore(concurrency)
+        self._teacher = Teacher(calibrations)
 
-    async def extract(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> None:
-        """Answers a request, from the store if it was answered before, and publishes one candidate batch a namespace.
+    async def answer(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> None:
+        """Answers a request, from the store if it was answered before, and publishes what the answer comes to.
 
-        `owner` names this delivery; `still_held` says whether its partition is still this worker's, asked again before
-        anything is sent. Raises Retryable and Rejected as the provider does.
+        That is one candidate batch a namespace, or the word that messages are summarised. `owner` names this delivery;
+        `still_held` says whether its partition is still this worker's, asked again before anything is sent. Raises
+        Retryable and Rejected as the provider does.
         """
-        answer = await self._answer(request, owner, still_held)
-        if answer is not None and still_held():
-            await self._publisher.publish(candidates(request, answer, self._clock()))
+        stored = await self._stored(request, owner, still_held)
+        if stored is not None and still_held():
+            await self._publisher.publish(outgoing(request, stored, self._clock()))
 
-    async def _answer(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> Answer | None:
+    async def close(self) -> None:
+        """Ends what goes on beside the answers."""
+        await self._teacher.close()
+
+    async def _stored(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bytes | None:
         while still_held():
             lease = await self._extractions.lease(request, owner, LEASE_S)
             if isinstance(lease, Answered):
-                return codec.decode(lease.answer, Answer)
+                return lease.answer
             if isinstance(lease, Leased):
                 return await self._ask(request, owner)
             await asyncio.sleep(min(LOOK_AGAIN_S, self._seconds_until(lease)))
@@ -66,13 +77,12 @@ class Extractor:
     def _seconds_until(self, held: Held) -> float:
         return max(0.05, (held.until - self._clock()).total_seconds())
 
-    async def _ask(self, request: ExtractionRequest, owner: str) -> Answer:
-        policy = self._policies.named(request.policy)
+    async def _ask(self, request: ExtractionRequest, owner: str) -> bytes:
         async with self._leased(request.request_id, owner):
             async with self._calls:
-                context = Context(policy=policy, related=await self._related.of(request, policy))
-                answer = await self._provider.extract(request, context)
-            stored = await self._extractions.store_answer(
+                answer = await self._call(request)
+            self._teacher.teach(answer.model, answer.calls)
+            return await self._extractions.store_answer(
                 request.request_id,
                 owner,
                 codec.encode(answer),
@@ -81,7 +91,13 @@ class Extractor:
                 usage=answer.usage,
                 parts=len(request.namespaces),
             )
-        return codec.decode(stored, Answer)
+
+    async def _call(self, request: ExtractionRequest) -> Answer | Summary:
+        policy = self._policies.named(request.policy)
+        if request.purpose == "summarise":
+            return await self._provider.summarise(request, policy)
+        context = Context(policy=policy, related=await self._related.of(request, policy))
+        return await self._provider.extract(request, context)
 
     @contextlib.asynccontextmanager
     async def _leased(self, request_id: str, owner: str) -> AsyncIterator[None]:
@@ -104,6 +120,37 @@ class Extractor:
             raise
         finally:
             renewing.cancel()
+
+
+def outgoing(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:
+    """What a stored answer comes to. Raises Rejected when it is not the answer to what was asked."""
+    if request.purpose == "summarise":
+        return [summarised(request, codec.decode(stored, Summary), at)]
+    return candidates(request, codec.decode(stored, Answer), at)
+
+
+def summarised(request: ExtractionRequest, summary: Summary, at: datetime) -> Outgoing:
+    """Goes to the window that asked, also when there is nothing to tell."""
+    told = WindowControl(
+        conversation_id=request.conversation_id,
+        kind="summarised",
+        at=at,
+        request_id=request.request_id,
+        first=request.first,
+        last=request.last,
+        summary=summary.text,
+    )
+    return to_window(request, told)
+
+
+def to_window(request: ExtractionRequest, told: WindowControl) -> Outgoing:
+    """A word to the window of the request's conversation, in its partition."""
+    return Outgoing(
+        topic=topics.WINDOW_CONTROL,
+        key=request.conversation_id.encode(),
+        value=codec.encode(told),
+        partition=request.partition,
+    )
 
 
 def candidates(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:

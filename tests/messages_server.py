@@ -11,6 +11,7 @@ from typing import Any, Self
 
 from aiohttp import web
 
+from agents.llm.excerpt import most_telling, tellings
 from agents.llm.offline import findings
 from agents.llm.rules.relations import relate
 from schemas.memories import Memory
@@ -20,6 +21,7 @@ KEY = "sk-ant-EXAMPLE-not-a-key-0000"
 MODELS = ("claude-test-1", "claude-test-2")
 VERSION = re.compile(r"\d{4}-\d{2}-\d{2}")
 CHARS_PER_TOKEN = 4
+SUMMARY_TOKENS = 100
 # Status, error type and message as the API words them.
 FAULTS = {
     "bad_request": (400, "invalid_request_error", "messages: text content blocks must be non-empty"),
@@ -39,7 +41,8 @@ class MessagesServer:
     """`async with MessagesServer() as server:`; point the SDK at `server.url` with the key `KEY`.
 
     `script` queues what the next requests get, one each: a name in FAULTS, `slow`, `truncated`, `refusal`,
-    `context_exceeded`, or `text:` and the text to answer. With nothing queued the slice is answered by the offline rules.
+    `context_exceeded`, or `text:` and the text to answer. With nothing queued the slice is answered by the offline rules,
+    or summarised by them.
     `seen` keeps the bodies of the requests, `headers` their headers.
     """
 
@@ -121,12 +124,13 @@ class MessagesServer:
         }
 
     def _usage(self, body: dict[str, Any], text: str) -> dict[str, int]:
-        """Blocks up to the last one with cache_control are written once, and read from then on."""
+        """Blocks up to the last one with cache_control are written once, and read from then on; a schema is input as well."""
         blocks = body.get("system", [])
         marked = [index for index, block in enumerate(blocks) if "cache_control" in block]
         split = marked[-1] + 1 if marked else 0
         prefix = "".join(block["text"] for block in blocks[:split])
-        fresh = "".join(block["text"] for block in blocks[split:]) + json.dumps(body["messages"])
+        rest = [block["text"] for block in blocks[split:]]
+        fresh = "".join(rest) + json.dumps(body["messages"]) + json.dumps(body["output_config"]["format"]["schema"])
         read = prefix in self._cached
         if prefix:
             self._cached.add(prefix)
@@ -198,8 +202,23 @@ def replied(body: dict[str, Any], step: str) -> tuple[str, str]:
         return "", "refusal"
     if step == "context_exceeded":
         return "", "model_context_window_exceeded"
-    text = json.dumps({"memories": by_rules(body["messages"][0]["content"])}, ensure_ascii=False)
+    text = json.dumps(answered(body), ensure_ascii=False)
     return (text[: len(text) // 2], "max_tokens") if step == "truncated" else (text, "end_turn")
+
+
+def answered(body: dict[str, Any]) -> dict[str, Any]:
+    prompt = body["messages"][0]["content"]
+    if "summary" in body["output_config"]["format"]["schema"]["properties"]:
+        return {"summary": summed_up(prompt)}
+    return {"memories": by_rules(prompt)}
+
+
+def summed_up(prompt: str) -> str:
+    """What was said before, and what the offline provider would tell of the transcript."""
+    said = tuple(spoken(line) for line in fenced(prompt, "transcript"))
+    (earlier,) = fenced(prompt, "earlier")
+    latest = " ".join(most_telling(list(tellings(said)), SUMMARY_TOKENS, tokens))
+    return f"{earlier} {latest}".strip()
 
 
 def by_rules(prompt: str) -> list[dict[str, Any]]:
@@ -232,9 +251,9 @@ def one_based(index: int | None) -> int | None:
     return None if index is None else index + 1
 
 
-def fenced(prompt: str, name: str) -> list[dict[str, Any]]:
+def fenced(prompt: str, name: str) -> list[Any]:
     inside = prompt.split(f"<{name}>\n")[1].split(f"</{name}>")[0]
-    return [json.loads(line) for line in inside.splitlines()]
+    return [json.loads(line) for line in inside.split("\n") if line]  # a JSON string may hold other line breaks
 
 
 def spoken(line: dict[str, Any]) -> SliceMessage:

@@ -1,31 +1,33 @@
 """The Claude provider: one structured-output call for a slice, with one repair, through the Anthropic SDK."""
 
-import asyncio
+from collections.abc import Sequence
 
 import anthropic
-from anthropic.types import Message, MessageParam
 
 from agents.llm.answers import check
-from agents.llm.claude_errors import translated
-from agents.llm.port import Answer, Context, Usage
+from agents.llm.claude_calls import ClaudeCalls, Question
+from agents.llm.metering import Meter
+from agents.llm.port import Answer, Context, Summary
 from agents.llm.prompts import STABLE, answer_schema, data_part, policy_part
-from agents.llm.replies import Reply, read_reply
-from schemas.errors import Misconfigured, Rejected, Retryable
+from agents.llm.replies import Reply, read_reply, read_summary
+from agents.llm.summaries import estimated_tokens, fitted
+from agents.llm.summary_prompt import SUMMARISE, SUMMARY_SCHEMA, length_part, summary_data
+from schemas.errors import Misconfigured, Rejected
+from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
+from streams.windows.tokens import TokenCount
 
-MAX_TOKENS = 2_048
-# An answer that did not fit gets this many, once.
-LARGER_MAX_TOKENS = 8_192
-REPAIR = (
-    "That was not the JSON asked for. Answer again: one object with the list `memories`, nothing before or after it."
-)
+NOT_THE_JSON = "That was not the JSON asked for. Answer again: one object with "
+REPAIR = f"{NOT_THE_JSON}the list `memories`, nothing before or after it."
+REPAIR_SUMMARY = f"{NOT_THE_JSON}the string `summary`, nothing before or after it."
 
 
 class ClaudeProvider:
     """Asks a Claude model. Retries with backoff are the SDK's: it honours `retry-after`; `timeout_s` is one attempt's.
 
     Without `base_url` or `api_key` the SDK looks for ANTHROPIC_BASE_URL and its credentials itself.
-    A `client` given from outside is used as it is and stays the caller's to close.
+    A `client` given from outside is used as it is and stays the caller's to close. With `count_tokens` answers say what their
+    calls sent; without it they do not, and tokens of summaries are estimated.
     """
 
     name = "claude"
@@ -38,37 +40,45 @@ class ClaudeProvider:
         timeout_s: float = 30.0,
         max_retries: int = 2,
         client: anthropic.AsyncAnthropic | None = None,
+        count_tokens: TokenCount | None = None,
     ) -> None:
         self._model = model
         self._owned = client is None
         self._client = client or anthropic.AsyncAnthropic(
             api_key=api_key, base_url=base_url, timeout=timeout_s, max_retries=max_retries
         )
-        # The SDK waits as long as `retry-after` says, be it an hour; the request must not be held that long.
-        self._patience_s = timeout_s * (max_retries + 1)
+        meter = Meter(count_tokens) if count_tokens else None
+        self._calls = ClaudeCalls(self._client, model, timeout_s * (max_retries + 1), meter)
+        self._count_tokens = count_tokens or estimated_tokens
 
     def __repr__(self) -> str:
         return f"ClaudeProvider(model={self._model!r})"
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Raises as the port says; `unreadable` and `truncated` are reasons of Rejected after the second attempt."""
-        if not await self.available():
-            raise Misconfigured("no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`")
-        asked: list[MessageParam] = [{"role": "user", "content": data_part(request, context)}]
-        message = await self._ask(asked, context, MAX_TOKENS)
-        usage = billed(message)
-        reply = read_reply(text_of(message))
-        if message.stop_reason == "max_tokens":
-            message = await self._ask(asked, context, LARGER_MAX_TOKENS)
-            usage, reply = total(usage, billed(message)), unbroken(message)
-        elif not reply.whole:
-            message = await self._ask(repairing(asked, message), context, LARGER_MAX_TOKENS)
-            usage, reply = total(usage, billed(message)), readable(message, reply)
+        await self._require_credentials()
+        exchange = await self._calls.exchange(extraction(request, context), lambda text: read_reply(text).whole)
+        reply = best(exchange.texts)
         checked = check(reply.drafts, request, context)
-        rejected = checked.rejected if reply.whole else {**checked.rejected, "unreadable": 1}
         return Answer(
-            provider=self.name, model=message.model, proposals=checked.proposals, usage=usage, rejected=rejected
+            provider=self.name,
+            model=exchange.model,
+            proposals=checked.proposals,
+            usage=exchange.usage,
+            rejected=checked.rejected if reply.whole else {**checked.rejected, "unreadable": 1},
+            calls=exchange.calls,
         )
+
+    async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
+        """Raises as `extract` does. A summary of which nothing may be kept leaves what was said before."""
+        await self._require_credentials()
+        exchange = await self._calls.exchange(summing_up(request, policy), lambda text: read_summary(text) is not None)
+        told = read_summary(exchange.texts[-1])
+        if told is None:
+            raise unreadable()
+        most = policy.window.summary_tokens
+        text = fitted(told, most, self._count_tokens) or fitted(request.summary, most, self._count_tokens)
+        return Summary(provider=self.name, model=exchange.model, text=text, usage=exchange.usage, calls=exchange.calls)
 
     async def available(self) -> bool:
         """Whether there are credentials; asking the API would cost a call."""
@@ -80,81 +90,43 @@ class ClaudeProvider:
         if self._owned:
             await self._client.close()
 
-    async def _ask(self, asked: list[MessageParam], context: Context, max_tokens: int) -> Message:
-        try:
-            async with asyncio.timeout(self._patience_s):
-                message = await self._client.messages.create(
-                    model=self._model,
-                    max_tokens=max_tokens,
-                    system=[
-                        {"type": "text", "text": STABLE, "cache_control": {"type": "ephemeral"}},
-                        {"type": "text", "text": policy_part(context.policy)},
-                    ],
-                    messages=asked,
-                    output_config={"format": {"type": "json_schema", "schema": answer_schema(context.policy)}},
-                )
-        except TimeoutError as exc:
-            raise Retryable(f"Claude did not answer within {self._patience_s:g} s, retries included") from exc
-        except anthropic.AnthropicError as exc:
-            raise translated(exc, self._model) from exc
-        return accepted(message)
+    async def _require_credentials(self) -> None:
+        if not await self.available():
+            raise Misconfigured("no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`")
 
 
-def accepted(message: Message) -> Message:
-    """Raises Rejected for what no repetition changes."""
-    if message.stop_reason == "refusal":
-        raise Rejected("refused", "the model declined to read this slice")
-    if message.stop_reason == "model_context_window_exceeded":
-        raise Rejected(
-            "too_large", "the slice does not fit the model's context window: lower the policy's slice_tokens"
-        )
-    return message
-
-
-def unbroken(message: Message) -> Reply:
-    if message.stop_reason == "max_tokens":
-        raise Rejected(
-            "truncated", f"the answer has more than {LARGER_MAX_TOKENS} tokens: lower the policy's slice_tokens"
-        )
-    return readable(message, Reply((), whole=False))
-
-
-def readable(message: Message, earlier: Reply) -> Reply:
-    """The later reply if it is whole, else whichever has drafts; with none an empty list would be a silent loss."""
-    reply = read_reply(text_of(message))
-    if reply.whole:
-        return reply
-    best = max(reply, earlier, key=lambda each: len(each.drafts))
-    if not best.drafts:
-        raise Rejected("unreadable", "the model answered twice without the JSON asked for")
-    return best
-
-
-def repairing(asked: list[MessageParam], message: Message) -> list[MessageParam]:
-    # The API takes no empty content: an empty answer is shown as such.
-    said = text_of(message).strip() or "(empty)"
-    return [*asked, {"role": "assistant", "content": said}, {"role": "user", "content": REPAIR}]
-
-
-def text_of(message: Message) -> str:
-    return "".join(block.text for block in message.content if block.type == "text")
-
-
-def billed(message: Message) -> Usage:
-    """The API's `input_tokens` already excludes what its cache read and wrote."""
-    used = message.usage
-    return Usage(
-        input_tokens=used.input_tokens,
-        output_tokens=used.output_tokens,
-        cache_read_tokens=used.cache_read_input_tokens or 0,
-        cache_write_tokens=used.cache_creation_input_tokens or 0,
+def extraction(request: ExtractionRequest, context: Context) -> Question:
+    return Question(
+        system=(
+            {"type": "text", "text": STABLE, "cache_control": {"type": "ephemeral"}},
+            {"type": "text", "text": policy_part(context.policy)},
+        ),
+        asked=data_part(request, context),
+        schema=answer_schema(context.policy),
+        repair=REPAIR,
     )
 
 
-def total(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        input_tokens=first.input_tokens + second.input_tokens,
-        output_tokens=first.output_tokens + second.output_tokens,
-        cache_read_tokens=first.cache_read_tokens + second.cache_read_tokens,
-        cache_write_tokens=first.cache_write_tokens + second.cache_write_tokens,
+def summing_up(request: ExtractionRequest, policy: Policy) -> Question:
+    return Question(
+        # Too short for the API's cache, which begins at a thousand tokens.
+        system=({"type": "text", "text": SUMMARISE}, {"type": "text", "text": length_part(policy)}),
+        asked=summary_data(request),
+        schema=SUMMARY_SCHEMA,
+        repair=REPAIR_SUMMARY,
     )
+
+
+def best(texts: Sequence[str]) -> Reply:
+    """The last reply if it is whole, else whichever has most drafts; with none an empty list would be a silent loss."""
+    replies = [read_reply(text) for text in reversed(texts)]
+    if replies[0].whole:
+        return replies[0]
+    found = max(replies, key=lambda each: len(each.drafts))
+    if not found.drafts:
+        raise unreadable()
+    return found
+
+
+def unreadable() -> Rejected:
+    return Rejected("unreadable", "the model answered twice without the JSON asked for")

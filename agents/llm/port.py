@@ -49,18 +49,42 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cache_write_tokens: int = 0
 
 
-class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A provider's answer to one request; `rejected` counts proposals that failed the checks, by reason."""
+class Call(Struct, frozen=True, kw_only=True):
+    """One model call, measured: tokens of all that was sent as memstream counts them, and as they were billed, cached or not."""
+
+    counted_tokens: int
+    billed_tokens: int
+
+
+class Answer(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="extraction"):
+    """A provider's answer to one request; `rejected` counts proposals that failed the checks, by reason.
+
+    `calls` are those of its model calls that teach how the model counts tokens.
+    """
 
     provider: str
     model: str
     proposals: tuple[Proposal, ...] = ()
     usage: Usage = Usage()
     rejected: dict[str, int] = {}
+    calls: tuple[Call, ...] = ()
+
+
+class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="summary"):
+    """What a slice comes to, with what was known of earlier messages: one line of plain text, empty if there is nothing to tell.
+
+    `calls` as an Answer's.
+    """
+
+    provider: str
+    model: str
+    text: str
+    usage: Usage = Usage()
+    calls: tuple[Call, ...] = ()
 
 
 class Provider(Protocol):
-    """Turns a slice into proposals."""
+    """Turns a slice into proposals, or into a summary."""
 
     name: str
 
@@ -69,6 +93,13 @@ class Provider(Protocol):
 
         Raises Retryable for outages, time-outs and rate limits, Rejected when this slice can never be answered
         (refused, too large), Misconfigured when no request can succeed (no key, unknown model).
+        """
+
+    async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
+        """One model call for one slice and `request.summary`, which the new text replaces.
+
+        At most `policy.window.summary_tokens` tokens and LONGEST_SUMMARY characters, in the conversation's language,
+        without secrets. Raises as `extract` does.
         """
 
     async def available(self) -> bool:

@@ -1,4 +1,4 @@
-"""Reads the text of a model's reply as drafts: the JSON asked for, or as much of it as stands."""
+"""Reads the text of a model's reply: the JSON asked for; of drafts, as much of it as stands."""
 
 import json
 from typing import Any
@@ -28,6 +28,16 @@ def read_reply(text: str) -> Reply:
     if isinstance(found, list):
         return Reply(tuple(found), whole=True)
     return Reply((), whole=False)
+
+
+def read_summary(text: str) -> str | None:
+    """The summary of a reply, unchecked; None for a reply of another shape."""
+    try:
+        found = orjson.loads(unfenced(text))
+    except orjson.JSONDecodeError:
+        return None
+    summary = found.get("summary") if isinstance(found, dict) else None
+    return summary if isinstance(summary, str) else None
 
 
 def unfenced(text: str) -> str:

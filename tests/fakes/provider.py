@@ -3,14 +3,15 @@
 import asyncio
 from collections import Counter, deque
 
-from agents.llm.port import Answer, Context, Proposal
+from agents.llm.port import Answer, Call, Context, Proposal, Summary
 from schemas.memories import Memory
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
 
 
 class FakeProvider:
-    """One proposal a slice. Each call takes `takes_s`; `failures` are raised by the next calls, one each, at their end."""
+    """One proposal a slice, or a summary. Each call takes `takes_s`; `failures` are raised by the next calls, one each, at their
+    end. Answers say that they took `calls`."""
 
     name = "fake"
 
@@ -18,13 +19,25 @@ class FakeProvider:
         self.takes_s = takes_s
         self.asked: Counter[str] = Counter()
         self.contexts: list[Context] = []
+        self.summarised: list[tuple[ExtractionRequest, Policy]] = []
         self.failures: deque[Exception] = deque()
         self.slow: dict[str, float] = {}
+        self.calls: tuple[Call, ...] = ()
         self.running = self.most = 0
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
-        self.asked[request.request_id] += 1
         self.contexts.append(context)
+        text = await self._text(request)
+        proposal = Proposal(kind="fact", text=text, message_ids=(request.messages[0].message_id,), confidence=0.9)
+        return Answer(provider=self.name, model="fake-1", proposals=(proposal,), calls=self.calls)
+
+    async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
+        self.summarised.append((request, policy))
+        return Summary(provider=self.name, model="fake-1", text=await self._text(request), calls=self.calls)
+
+    async def _text(self, request: ExtractionRequest) -> str:
+        self.asked[request.request_id] += 1
+        text = f"answer {sum(self.asked.values())}"
         self.running += 1
         self.most = max(self.most, self.running)
         try:
@@ -33,13 +46,7 @@ class FakeProvider:
             self.running -= 1
         if self.failures:
             raise self.failures.popleft()
-        said = request.messages[0]
-        text = f"answer {sum(self.asked.values())}"
-        return Answer(
-            provider=self.name,
-            model="fake-1",
-            proposals=(Proposal(kind="fact", text=text, message_ids=(said.message_id,), confidence=0.9),),
-        )
+        return text
 
     async def available(self) -> bool:
         return True

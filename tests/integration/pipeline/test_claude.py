@@ -17,7 +17,10 @@ from aiokafka.structs import OffsetAndMetadata
 from pydantic import SecretStr
 
 from deploy.embedded.stack import EmbeddedStack
-from schemas import topics
+from schemas import codec, topics
+from schemas.messages import Scope
+from schemas.policies import DEFAULT_POLICY
+from schemas.requests import ExtractionRequest, SliceMessage
 from streams.apps import STAGES
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, deployed, eventually
@@ -259,3 +262,56 @@ async def test_a_refused_slice_is_a_dead_letter_and_its_window_lets_go(server: M
     await served.publish(*published(later))
     await served.settled()
     assert await remembered(served, [refused, later]) == markers([later])
+
+
+def left(talk: Conversation, partition: int) -> ExtractionRequest:
+    """The messages of a conversation on their way out of its context."""
+    messages = tuple(
+        SliceMessage(
+            message_id=message.message_id,
+            role=message.role,
+            timestamp=message.timestamp,
+            content=message.content,
+            position=position,
+        )
+        for position, message in enumerate(talk.messages)
+    )
+    return ExtractionRequest(
+        request_id=f"summary-of-{talk.conversation_id}",
+        scope=Scope(conversation_id=talk.conversation_id),
+        partition=partition,
+        first=0,
+        last=len(messages) - 1,
+        policy=DEFAULT_POLICY.name,
+        policy_version=DEFAULT_POLICY.version,
+        namespaces=(),
+        messages=messages,
+        requested_at=talk.messages[-1].timestamp,
+        purpose="summarise",
+        summary="User plays chess.",
+    )
+
+
+async def test_a_summary_asked_for_twice_comes_back_to_its_partition_from_one_call(
+    server: MessagesServer, served: Deployment
+):
+    (talk,) = said(400, 1)
+    proposed = len(await served.records(topics.CANDIDATES))
+    for _ in range(2):
+        await served.publish(Event(topics.REQUESTS, talk.conversation_id, codec.encode(left(talk, partition=1))))
+        await served.settled()
+    told = [
+        (record.partition, json.loads(record.value))
+        for record in await served.records(topics.WINDOW_CONTROL)
+        if record.key == talk.conversation_id.encode()
+    ]
+    assert [(partition, each["kind"], each["first"], each["last"]) for partition, each in told] == 2 * [
+        (1, "summarised", 0, len(talk.messages) - 1)
+    ]
+    first, second = (each["summary"] for _, each in told)
+    assert first == second
+    assert first.startswith("User plays chess.") and marker(talk.user_id) in first
+    assert len(server.seen) == 1
+    assert len(await served.records(topics.CANDIDATES)) == proposed
+    (row,) = await served.fetch("SELECT * FROM extractions WHERE conversation_id = $1", talk.conversation_id)
+    assert (row["parts"], row["completed_at"], row["answer"]["text"]) == (0, None, first)

@@ -4,19 +4,23 @@ import asyncio
 from collections import deque
 
 import pytest
+from msgspec import structs
 
 from agents.dead_letters import told
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import LEASE_S, Extractor
+from agents.llm.port import Answer, Call
 from schemas import codec, ids, topics
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.messages import Scope
 from schemas.policies import Policies, Policy
 from schemas.requests import CandidateBatch, ExtractionRequest, WindowControl
+from schemas.windows import Calibration
 from sinks.extractions import Leased
 from streams.windows.slices import request
 from tests.fakes.app import StubApp
 from tests.fakes.batches import batch_of
+from tests.fakes.calibrations import FakeCalibrations
 from tests.fakes.chats import sliced
 from tests.fakes.clock import START_S, settled, utc
 from tests.fakes.extractions import FakeExtractions
@@ -25,11 +29,20 @@ from tests.fakes.publisher import FakePublisher
 
 POLICY = Policy(name="two", namespaces=("{app_id}", "{app_id}/{user_id}"))
 PARTITION = 3
+CALL = Call(counted_tokens=1_000, billed_tokens=1_200)
 
 
 def asked(number: int = 1) -> ExtractionRequest:
     scope = Scope(conversation_id=f"conversation-{number}", app_id="app", user_id="user")
     return request([sliced(10 * number), sliced(10 * number + 1)], scope, PARTITION, POLICY, START_S)
+
+
+def left(number: int = 1, summary: str = "") -> ExtractionRequest:
+    """Messages of the same conversation that left its context."""
+    request_id = ids.derive("summary", number)
+    return structs.replace(
+        asked(number), request_id=request_id, namespaces=(), purpose="summarise", summary=summary, first=3
+    )
 
 
 class Worker:
@@ -40,6 +53,7 @@ class Worker:
         self.app.fence.open()
         self.extractions = extractions or FakeExtractions(utc)
         self.provider, self.related, self.publisher = FakeProvider(), FakeRelated(), FakePublisher()
+        self.calibrations = FakeCalibrations()
         concurrency = limits.pop("concurrency", 8)
         self.extractor = Extractor(
             self.extractions,
@@ -49,6 +63,7 @@ class Worker:
             Policies((POLICY,)),
             utc,
             concurrency=concurrency,
+            calibrations=self.calibrations,
         )
         self.agent = ExtractionAgent(self.app, self.extractor, self.extractions, self.publisher, name, utc, **limits)
         self.offset = 0
@@ -340,3 +355,144 @@ async def test_what_is_under_way_while_the_epoch_closes_is_still_sent_and_acked(
     await asyncio.sleep(2)
     assert len(worker.candidates) == 2
     assert batch.acked
+
+
+async def test_a_summary_is_told_to_the_window_that_asked_and_nothing_is_proposed(worker):
+    batch = await worker.take(left(summary="User plays chess."))
+    await asyncio.sleep(2)
+    assert batch.acked
+    (control,) = worker.controls
+    assert control == WindowControl(
+        conversation_id=left().conversation_id,
+        kind="summarised",
+        at=control.at,
+        request_id=left().request_id,
+        first=3,
+        last=11,
+        summary="answer 1",
+    )
+    (record,) = worker.publisher.records
+    assert (record.key, record.partition) == (left().conversation_id.encode(), PARTITION)
+    assert worker.provider.summarised == [(left(summary="User plays chess."), POLICY)]
+    assert worker.provider.contexts == []
+
+
+async def test_a_summary_needs_no_related_memories(worker):
+    worker.related.failures.append(Retryable("qdrant away"))
+    batch = await worker.take(left())
+    await asyncio.sleep(2)
+    assert batch.acked
+
+
+async def test_a_summary_asked_for_again_is_the_stored_one_without_a_call(worker):
+    await worker.take(left())
+    await asyncio.sleep(2)
+    await worker.take(left())
+    await asyncio.sleep(2)
+    assert worker.provider.asked == {left().request_id: 1}
+    assert [control.summary for control in worker.controls] == ["answer 1", "answer 1"]
+
+
+async def test_the_same_summary_asked_of_two_workers_is_one_call():
+    one = Worker(name="worker-1")
+    two = Worker(one.extractions, name="worker-2")
+    one.provider.takes_s = two.provider.takes_s = 10 * LEASE_S
+    batches = [await one.take(left()), await two.take(left())]
+    await asyncio.sleep(11 * LEASE_S)
+    assert one.provider.asked + two.provider.asked == {left().request_id: 1}
+    assert all(batch.acked for batch in batches)
+    assert one.controls[0].summary == two.controls[0].summary == "answer 1"
+
+
+async def test_a_summary_that_could_not_be_published_is_tried_again_without_another_call(worker):
+    worker.publisher.failures.append(Retryable("broker away"))
+    batch = await worker.take(left())
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert worker.provider.asked == {left().request_id: 1}
+    assert len(worker.controls) == 1
+
+
+async def test_a_summary_is_not_sent_once_the_partition_is_lost(worker):
+    batch = await worker.take(left())
+    await asyncio.sleep(0.5)
+    worker.app.fence.shut()
+    await asyncio.sleep(60)
+    assert worker.publisher.records == []
+    assert not batch.acked
+
+
+async def test_a_summary_that_can_never_be_made_is_dead_lettered_and_no_window_waits_for_it(worker):
+    worker.provider.failures.append(Rejected("refused", "the model refused"))
+    batch = await worker.take(left())
+    await asyncio.sleep(2)
+    assert batch.acked
+    (letter,) = worker.publisher.records
+    assert codec.decode(letter.value, ExtractionRequest) == left()
+    assert told(letter.headers)["reason"] == "refused"
+    assert worker.extractions.rows[left().request_id].failed == "refused: the model refused"
+
+
+async def test_an_answer_to_something_else_is_taken_neither_for_a_summary_nor_for_an_extraction(worker):
+    """The same request id with another purpose: a bug somewhere, which must not become an empty answer."""
+    confused = structs.replace(left(), request_id=asked().request_id), structs.replace(asked(2), request_id="shared")
+    await worker.take(asked(), structs.replace(left(2), request_id="shared"))
+    await asyncio.sleep(2)
+    sent = len(worker.publisher.records)
+    await worker.take(*confused)
+    await asyncio.sleep(2)
+    letters = worker.publisher.on(topics.DEAD_LETTERS)
+    assert [told(letter.headers)["reason"] for letter in letters] == ["invalid", "invalid"]
+    assert len(worker.publisher.records) == sent + len(letters) + 1, (
+        "only the extraction's window is told of its failure"
+    )
+
+
+async def test_an_answer_stored_before_summaries_were_made_is_still_read(worker):
+    stored = codec.encode({"provider": "fake", "model": "fake-1"})
+    await worker.extractions.lease(asked(), "worker-1", LEASE_S)
+    await worker.extractions.store_answer(asked().request_id, "worker-1", stored)
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    assert [part.candidates for part in worker.candidates] == [(), ()]
+    assert codec.decode(stored, Answer).provider == "fake"
+
+
+@pytest.mark.parametrize("make", [asked, left])
+async def test_a_call_teaches_how_its_model_counts_and_a_stored_answer_teaches_nothing(worker, make):
+    worker.provider.calls = (CALL,)
+    await worker.take(make())
+    await asyncio.sleep(2)
+    assert worker.calibrations.known == {"fake-1": Calibration(1.2, 1)}
+    await worker.take(make())
+    await asyncio.sleep(2)
+    assert worker.calibrations.lessons == 1
+
+
+async def test_a_provider_that_counts_nothing_teaches_nothing(worker):
+    await worker.take(asked(), left())
+    await asyncio.sleep(2)
+    assert worker.calibrations.lessons == 0
+
+
+@pytest.mark.parametrize("error", [Retryable("postgres away"), ValueError("a bug")])
+async def test_a_lesson_that_cannot_be_kept_changes_nothing_else(worker, error):
+    worker.provider.calls = (CALL,)
+    worker.calibrations.failures.append(error)
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert len(worker.candidates) == 2
+
+
+async def test_nobody_waits_for_a_lesson(worker):
+    worker.provider.calls = (CALL,)
+    worker.calibrations.takes_s = 1_000.0
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    assert worker.calibrations.lessons == 1
+    await worker.agent.close()
+    assert worker.calibrations.known == {}

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from agents.llm.claude import LARGER_MAX_TOKENS, MAX_TOKENS, ClaudeProvider
+from agents.llm.claude import ClaudeProvider
+from agents.llm.claude_calls import LARGER_MAX_TOKENS, MAX_TOKENS
 from schemas.errors import Misconfigured, Rejected, Retryable
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import knowing, slice_of

@@ -6,10 +6,12 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from agents.llm.answers import Draft, check
 from agents.llm.dates import dates_in, event_time, local, with_dates
-from agents.llm.offline import LONGEST_READ_CHARS, TONGUES, findings
+from agents.llm.excerpt import excerpt
+from agents.llm.offline import findings
 from agents.llm.prompts import data_part
 from agents.llm.replies import read_reply
 from agents.llm.rules.injection import is_injection
@@ -18,8 +20,11 @@ from agents.llm.rules.reading import Finding, read
 from agents.llm.rules.relations import relate
 from agents.llm.rules.sentences import LONGEST_CHARS, sentences
 from agents.llm.scrub import scrub
+from agents.llm.statements import LONGEST_READ_CHARS, TONGUES
+from agents.llm.summaries import estimated_tokens, fitted
 from schemas import codec
 from schemas.messages import EARLIEST, LATEST
+from schemas.windows import LONGEST_SUMMARY
 from tests.hostile_text import OPENINGS, UNITS, anything, assert_grows_linearly, of_chars, storable, wordy
 from tests.slices import MONDAY, knowing, known, said, slice_of
 
@@ -66,7 +71,12 @@ def related(text: str) -> object:
     return relate(FINDING, [known(text), known(text)])
 
 
-FUNCTIONS = (scrub, is_injection, sentences, language_of, found_in, dated, drafted, related, read_reply)
+def told(text: str) -> object:
+    request = slice_of(text, said(text, 2, role="assistant"))
+    return excerpt(structs.replace(request, summary=text), 40, estimated_tokens)
+
+
+FUNCTIONS = (scrub, is_injection, sentences, language_of, found_in, dated, drafted, related, read_reply, told)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
@@ -198,3 +208,22 @@ def test_draft_with_half_a_surrogate_pair_is_refused() -> None:
 def test_whatever_passes_the_checks_can_be_stored(text: str) -> None:
     draft = {"kind": "fact", "text": text, "messages": [1, 10**30], "confidence": 0.9, "context": text, "tags": [text]}
     codec.encode(check([draft], slice_of("I like tea."), knowing()))
+
+
+@unhurried
+@given(anything | wordy, st.integers(-1, 60))
+def test_any_text_is_one_line_within_its_limits_once_it_is_a_summary(text: str, most_tokens: int) -> None:
+    summary = fitted(text, most_tokens, estimated_tokens)
+    assert estimated_tokens(summary) <= max(0, most_tokens)
+    assert len(summary) <= LONGEST_SUMMARY
+    assert len(summary.splitlines()) <= 1
+    assert summary.count("[") == summary.count("]")
+    assert not is_injection(summary)
+    codec.encode(summary)
+
+
+@unhurried
+@given(anything | wordy, st.integers(1, 60))
+def test_summary_that_is_fitted_again_stays_as_it_is(text: str, most_tokens: int) -> None:
+    summary = fitted(text, most_tokens, estimated_tokens)
+    assert fitted(summary, most_tokens, estimated_tokens) == summary

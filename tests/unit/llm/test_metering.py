@@ -1,0 +1,110 @@
+"""What a call teaches of a model's tokens: everything that was sent, against everything that was billed, call by call."""
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+
+import pytest
+
+from agents.llm.claude import REPAIR, ClaudeProvider
+from agents.llm.metering import FEWEST_TOKENS, LONGEST_CHARS, Meter
+from agents.llm.port import Call, Usage
+from schemas.policies import DEFAULT_POLICY
+from streams.windows.calibration import request_tokens
+from tests.messages_server import KEY, MessagesServer
+from tests.slices import knowing, slice_of
+
+LONG = slice_of("I live in Turin.", *["It rains a lot in these weeks of the year. " * 20] * 10)
+BILLED = Usage(input_tokens=3_000, output_tokens=99, cache_read_tokens=200, cache_write_tokens=10)
+
+
+class Counting:
+    """A token for four characters, and how often each text was counted."""
+
+    def __init__(self) -> None:
+        self.counted: Counter[str] = Counter()
+
+    def __call__(self, text: str) -> int:
+        self.counted[text] += 1
+        return -(-len(text) // 4)
+
+
+@pytest.fixture
+def count() -> Counting:
+    return Counting()
+
+
+@pytest.fixture
+async def provider(server: MessagesServer, count: Counting) -> AsyncIterator[ClaudeProvider]:
+    claude = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, timeout_s=5.0, count_tokens=count)
+    yield claude
+    await claude.close()
+
+
+def sent(body: dict) -> int:
+    """Tokens of a request, counted by hand."""
+    texts = [*(block["text"] for block in body["system"]), *(message["content"] for message in body["messages"])]
+    texts.append(json.dumps(body["output_config"]["format"]["schema"]))
+    return request_tokens(sum(-(-len(text) // 4) for text in texts), len(body["messages"]))
+
+
+async def test_call_counts_system_schema_and_messages_against_all_input_billed(
+    server: MessagesServer, provider: ClaudeProvider
+) -> None:
+    answer = await provider.extract(LONG, knowing())
+    usage = answer.usage
+    billed = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    assert answer.calls == (Call(counted_tokens=sent(server.seen[0]), billed_tokens=billed),)
+    assert billed > usage.input_tokens
+
+
+async def test_repair_is_a_call_of_its_own_with_what_was_answered_before(
+    server: MessagesServer, provider: ClaudeProvider
+) -> None:
+    server.script("text:sorry")
+    first, second = (await provider.extract(LONG, knowing())).calls
+    assert [each.counted_tokens for each in (first, second)] == [sent(body) for body in server.seen]
+    assert second.counted_tokens > first.counted_tokens + len(REPAIR) // 4
+
+
+async def test_answer_that_broke_off_was_billed_as_well(server: MessagesServer, provider: ClaudeProvider) -> None:
+    server.script("truncated")
+    calls = (await provider.extract(LONG, knowing())).calls
+    assert [each.counted_tokens for each in calls] == [sent(body) for body in server.seen]
+    assert len(calls) == 2
+
+
+async def test_summary_is_measured_too(server: MessagesServer, provider: ClaudeProvider) -> None:
+    (call,) = (await provider.summarise(LONG, DEFAULT_POLICY)).calls
+    assert call.counted_tokens == sent(server.seen[0])
+
+
+async def test_what_calls_share_is_counted_once(provider: ClaudeProvider, count: Counting) -> None:
+    await provider.extract(LONG, knowing())
+    await provider.extract(LONG, knowing())
+    assert sorted(count.counted.values()) == [1, 1, 1, 2]
+
+
+async def test_without_a_count_nothing_is_measured(server: MessagesServer) -> None:
+    claude = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url)
+    assert (await claude.extract(LONG, knowing())).calls == ()
+    await claude.close()
+
+
+async def test_what_the_api_adds_for_the_schema_does_not_spoil_a_short_request(provider: ClaudeProvider) -> None:
+    assert (await provider.extract(slice_of("I live in Turin."), knowing())).calls == ()
+
+
+@pytest.mark.parametrize(("chars", "measured"), [(4 * FEWEST_TOKENS - 100, 0), (4 * FEWEST_TOKENS, 1)])
+def test_short_requests_teach_nothing(count: Counting, chars: int, measured: int) -> None:
+    assert len(Meter(count).measured((), ("a" * chars,), BILLED)) == measured
+
+
+def test_tokens_read_from_or_written_to_the_cache_are_billed(count: Counting) -> None:
+    (call,) = Meter(count).measured(("system",), ("a" * 10_000,), BILLED)
+    assert call.billed_tokens == 3_210
+
+
+def test_text_that_would_hold_up_the_event_loop_is_not_counted(count: Counting) -> None:
+    assert Meter(count).measured((), ("a" * (LONGEST_CHARS + 1),), BILLED) == ()
+    assert not count.counted
