@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev test lint schemas kill-loop bench-ingest lock clean
+.PHONY: help demo dev test lint schemas kill-loop bench-ingest bench-windows bench-coherence lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -35,8 +35,11 @@ MESSAGES ?= 100000
 ROUNDS ?= 3
 UV_VERSION := 0.13.9
 
+# Where public data sets lie that some tests and benchmarks read; empty where there are none, and those tests are skipped.
+export MEMSTREAM_SHARED_DATA ?= $(abspath $(wildcard ../shared/data))
+
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 
 demo: check $(RUNTIME) ## the whole path on this machine with sample conversations (PROVIDER=claude for a model)
 	@$(BIN)/memstream demo $(if $(PROVIDER),--provider $(PROVIDER))
@@ -64,6 +67,12 @@ kill-loop: check $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVER
 
 bench-ingest: check $(DEV) $(QUIX)/.installed ## the window stage beside stock Faust, quixstreams and aiokafka (MESSAGES, ROUNDS); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.ingest --messages $(MESSAGES) --rounds $(ROUNDS)
+
+bench-windows: check $(DEV) ## counting, detecting, pruning, building contexts; memory and changelog bytes; the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.windows
+
+bench-coherence: check $(DEV) ## what each strategy keeps of real conversations (MEMSTREAM_SHARED_DATA); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.coherence
 
 lock: check ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(DEV_LOCK)

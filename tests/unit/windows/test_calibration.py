@@ -2,8 +2,6 @@
 
 import json
 import logging
-import os
-from pathlib import Path
 from statistics import mean, median
 
 import pytest
@@ -25,6 +23,7 @@ from streams.windows.calibration import (
 )
 from streams.windows.model_limits import MODEL_LIMITS_FILE, decoded
 from streams.windows.tokens import TokenCounter
+from tests import public_data
 
 report = logging.getLogger(__name__).info  # pytest --log-cli-level=INFO shows the figures
 
@@ -80,12 +79,10 @@ def test_any_usage_leaves_a_ratio_within_its_bounds(requests):
 
 def recorded(count: TokenCounter) -> list[tuple[int, int, int]]:
     """Counted, fixed and billed tokens of each recorded request to one model."""
-    folder = os.environ.get("MEMSTREAM_SHARED_DATA")
-    if not folder:
-        pytest.skip("MEMSTREAM_SHARED_DATA does not name the folder of public data sets")
+    calls = public_data.required("langmem", "claude_calls.jsonl")
     limits = decoded(MODEL_LIMITS_FILE.read_bytes())
     found = []
-    for line in Path(folder, "langmem", "claude_calls.jsonl").read_text().splitlines():
+    for line in calls.read_text().splitlines():
         call = json.loads(line)
         request, model = call["request"], call["request"]["model"]
         if call["status"] != 200 or not model.startswith("claude-3-5-sonnet"):

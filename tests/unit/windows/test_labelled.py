@@ -10,7 +10,6 @@ never leave, are most of what there is room for, and no strategy has much of a c
 
 import json
 import logging
-import os
 from pathlib import Path
 
 import pytest
@@ -24,6 +23,7 @@ from streams.windows.importance import stated
 from streams.windows.pruning import prune
 from streams.windows.segments import Segmentation, following
 from streams.windows.turn import Turn
+from tests import public_data
 
 report = logging.getLogger(__name__).info  # pytest --log-cli-level=INFO shows the figures
 
@@ -66,10 +66,7 @@ def test_detectors_find_the_labelled_traits_and_no_others(half):
 
 @pytest.mark.parametrize("half", HALVES)
 def test_importance_agrees_with_labels_of_real_messages(half):
-    folder = os.environ.get("MEMSTREAM_SHARED_DATA")
-    if not folder:
-        pytest.skip("MEMSTREAM_SHARED_DATA does not name the folder of public data sets")
-    people = json.loads(Path(folder, "memorybank", "memory_bank_en.json").read_text())
+    people = json.loads(public_data.required("memorybank", "memory_bank_en.json").read_text())
     messages = labelled("memorybank", half)
     agreed = 0
     for each in messages:
@@ -150,11 +147,8 @@ def test_tasks_begin_where_the_labels_say(half):
 
 def test_small_talk_has_hardly_a_directive_an_error_or_a_correction():
     """All of MemoryBank, talk with a companion: 1,132 messages in English, as many in Chinese."""
-    folder = os.environ.get("MEMSTREAM_SHARED_DATA")
-    if not folder:
-        pytest.skip("MEMSTREAM_SHARED_DATA does not name the folder of public data sets")
     for language in ("en", "cn"):
-        people = json.loads(Path(folder, "memorybank", f"memory_bank_{language}.json").read_text())
+        people = json.loads(public_data.required("memorybank", f"memory_bank_{language}.json").read_text())
         turns = [each for person in people.values() for day in person["history"].values() for each in day]
         false = [
             each[part]

@@ -1,0 +1,29 @@
+"""The one place where these benchmarks touch a window itself and its rows."""
+
+from schemas.messages import Message
+from schemas.policies import Policy
+from schemas.window_settings import WindowSettings
+from streams.windows import rows
+from streams.windows.accounting import Budget
+from streams.windows.terms import Terms
+from streams.windows.window import Window
+
+MODEL_TOKENS = 200_000
+
+
+def terms(settings: WindowSettings) -> Terms:
+    policy = Policy(name="benchmark", window=settings)
+    return Terms.of(policy, Budget.of(settings, MODEL_TOKENS))
+
+
+def opened(conversation_id: str) -> Window:
+    return Window.opened(conversation_id, 0)
+
+
+def add(window: Window, message: Message, offset: int, tokens: int, under: Terms) -> None:
+    window.add(message, offset, tokens, under, message.timestamp.timestamp())
+
+
+def saved_bytes(window: Window) -> int:
+    """Bytes of the keys and values that a checkpoint writes now."""
+    return sum(len(key) + len(value or b"") for key, value in rows.save(window).items())

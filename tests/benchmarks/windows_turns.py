@@ -1,0 +1,38 @@
+"""Messages as the rules of a window see them: detected, segmented and counted one after the other, as on arrival."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from schemas.messages import Message
+from schemas.window_settings import WindowSettings
+from streams.windows.detectors.detect import Found, detect
+from streams.windows.segments import Segmentation, following
+from streams.windows.turn import Turn
+
+GAP_S = WindowSettings().task_gap_s
+
+
+def arrived(message: Message, state: Segmentation) -> tuple[Found, Segmentation]:
+    """What is done with every message's text when it comes in, besides counting it."""
+    found = detect(message.role, message.content, bool(message.tool_calls))
+    moment = message.timestamp.timestamp()
+    return found, following(state, message.role, found.traits, moment, message.content, GAP_S)
+
+
+def turns(messages: Iterable[Message], count: Callable[[Message], int]) -> Iterator[Turn]:
+    """Their positions count from 0."""
+    state = Segmentation()
+    for position, message in enumerate(messages):
+        found, state = arrived(message, state)
+        yield Turn(
+            position=position,
+            message_id=message.message_id,
+            role=message.role,
+            timestamp=message.timestamp.timestamp(),
+            tokens=count(message),
+            traits=found.traits,
+            fingerprint=found.fingerprint,
+            segment=state.segment,
+            important=message.important,
+            calls=tuple(call.id for call in message.tool_calls),
+            answers=message.tool_call_id,
+        )
