@@ -19,7 +19,7 @@ from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
 from streams.windows.terms import Terms
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens import TokenCount, message_tokens
 from streams.windows.told import Told
 from streams.windows.window import Window, learned
 
@@ -83,7 +83,7 @@ class WindowAgent:
         effects: list[Outgoing] = []
         for record, message in self._decoded(batch, Message, effects):
             window = self._cache.window(message.conversation_id, batch.partition)
-            tokens = self._count_tokens(message.content)
+            tokens = message_tokens(message, self._count_tokens)
             terms = self._terms.of(learned(window.head.scope, message), message.model or window.head.model)
             effects += self._records(window.add(message, record.offset, tokens, terms, now), batch, now)
         self._cache.applied(batch.partition, batch.end)

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from schemas.messages import Scope
 from schemas.policies import Policies, Policy
 from schemas.windows import Calibration
+from streams.windows import calibration
 from streams.windows.accounting import Budget
-from streams.windows.calibration import UNCALIBRATED
 from streams.windows.model_limits import ModelLimits
 from streams.windows.terms import Terms
 
@@ -49,5 +49,5 @@ class WindowTerms:
         return terms
 
     def _made(self, policy: Policy, model: str | None) -> Terms:
-        calibration = self._calibrations.get(model or "", UNCALIBRATED)
-        return Terms.of(policy, Budget.of(policy.window, self._limits.of(model), calibration))
+        known = calibration.of(self._calibrations, model)
+        return Terms.of(policy, Budget.of(policy.window, self._limits.of(model), known))

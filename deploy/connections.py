@@ -18,7 +18,7 @@ from sinks.postgres import Pool, connect
 from sinks.qdrant import Vectors
 from streams.publisher import KafkaPublisher
 from streams.windows.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
-from streams.windows.tokens import TokenCounter
+from streams.windows.tokens import TokenCount, TokenCounter
 
 
 @asynccontextmanager
@@ -57,11 +57,16 @@ def embedder() -> closing[MiniLmEmbedder]:
     return closing(MiniLmEmbedder())
 
 
-def provider(settings: Settings) -> Provider:
+def provider(settings: Settings, count_tokens: TokenCount | None = None) -> Provider:
+    """With `count_tokens` it tells what it counted of what was billed."""
     if settings.provider == "offline":
-        return OfflineProvider()
-    key = settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None
-    return ClaudeProvider(model=settings.claude_model, api_key=key, base_url=settings.anthropic_base_url)
+        return OfflineProvider(count_tokens) if count_tokens else OfflineProvider()
+    return ClaudeProvider(
+        model=settings.claude_model,
+        api_key=settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None,
+        base_url=settings.anthropic_base_url,
+        count_tokens=count_tokens,
+    )
 
 
 def token_counter(settings: Settings) -> TokenCounter:

@@ -140,12 +140,13 @@ class Worker:
         if "extraction" in self._stages:
             extractor = Extractor(
                 extractions,
-                connections.provider(self._settings),
+                connections.provider(self._settings, connections.token_counter(self._settings)),
                 RelatedMemories(embedder, vectors, Memories(pool)),
                 publisher,
                 self._policies,
                 now,
                 concurrency=self._settings.extraction_concurrency,
+                calibrations=Calibrations(pool),
             )
 
             def handle(app: StageApp) -> Handle:

@@ -1,5 +1,7 @@
 """Turns counted tokens into billed ones: a ratio per model, learned from the usage that providers return."""
 
+import re
+from collections.abc import Mapping
 from typing import Final
 
 from schemas.windows import Calibration
@@ -12,6 +14,7 @@ STEEPEST: Final = (
 )
 
 
+VERSION: Final = re.compile(r"-\d{8}|-\d{4}-\d\d-\d\d|@\d{8}|-latest|:[^:]+")
 UNCALIBRATED: Final = Calibration()
 
 
@@ -38,3 +41,19 @@ def observe(calibration: Calibration, counted: int, billed: int, fixed: int = 0)
 def billed_tokens(calibration: Calibration, counted: int, fixed: int = 0) -> int:
     """What a request of `counted` tokens will be billed, rounded."""
     return round(counted * calibration.ratio) + fixed
+
+
+def of(calibrations: Mapping[str, Calibration], model: str | None) -> Calibration:
+    """What is known of a model: by its name, else by the most observed name that is its own with a version, or without."""
+    if not model:
+        return UNCALIBRATED
+    known = calibrations.get(model)
+    if known is not None:
+        return known
+    related = [found for name, found in calibrations.items() if _versions(name, model) or _versions(model, name)]
+    return max(related, key=lambda found: found.observed, default=UNCALIBRATED)
+
+
+def _versions(longer: str, shorter: str) -> bool:
+    """Whether a name is another one with a date or a tag behind: `claude-haiku-4-5-20251001`, `llama3.2:latest`."""
+    return VERSION.fullmatch(longer.removeprefix(shorter)) is not None if longer.startswith(shorter) else False

@@ -7,17 +7,7 @@ from schemas.windows import Gap, LastPrune, Level, Pruning
 from streams.windows.segments import Segmentation
 from streams.windows.tally import Tally
 
-REMEMBERED_IDS = 64  # message ids kept after their messages left, so that a chat service's late retry is recognised
 REMEMBERED_PRUNINGS = 8  # of those, what has not been told elsewhere survives any crash
-
-
-class Chunk(Struct, array_like=True, gc=False):
-    """A sealed row of messages: those one conversation got in one batch. `first` and `last` are positions, `size` is in bytes."""
-
-    first: int
-    last: int
-    count: int
-    size: int = 0
 
 
 class Asked(Struct, array_like=True, gc=False):
@@ -43,6 +33,8 @@ class HeldEnd(Struct, array_like=True):
 class Head(Struct, omit_defaults=True):
     """`applied` holds, by logical topic, the offset after the last event applied; `cut_to` the position cut up to.
 
+    Its messages rest in numbered rows: those that `sealed` lists, and whichever exist from `first_row` up to `next_row`.
+
     More was to be asked for than may be on its way at a time: `wanted`. `ended_at` is when the conversation said it ended, 0
     once a new session began. When the oldest message came in that waits to be asked for is `waiting_since`, when the newest
     came in `heard_at`, when anything changed `touched_at`. `model` is the one the chat service uses. `prunings` counts how
@@ -52,7 +44,9 @@ class Head(Struct, omit_defaults=True):
     scope: Scope
     partition: int
     applied: dict[str, int] = field(default_factory=dict)
-    chunks: list[Chunk] = field(default_factory=list)
+    sealed: list[int] = field(default_factory=list)
+    first_row: int = 0
+    next_row: int = 0
     cut_to: int = 0
     asked: list[Asked] = field(default_factory=list)
     wanted: bool = False
@@ -60,7 +54,6 @@ class Head(Struct, omit_defaults=True):
     ended: bool = False
     ended_at: float = 0.0
     received: int = 0
-    remembered: list[str] = field(default_factory=list)
     waiting_since: float = 0.0
     heard_at: float = 0.0
     touched_at: float = 0.0
@@ -83,7 +76,9 @@ class Head(Struct, omit_defaults=True):
 
 
 class Removals(Struct, array_like=True):
-    """A row of its own, as it changes only when messages leave the context: where they were, and the latest prunings."""
+    """A row of its own, as it changes only when messages leave: where they were in the context, the latest prunings, and
+    digests of the messages that left the window altogether."""
 
     gaps: tuple[Gap, ...] = ()
     prunings: tuple[Pruning, ...] = ()
+    left: tuple[str, ...] = ()

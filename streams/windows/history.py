@@ -56,15 +56,14 @@ class History:
         return told
 
     def _cause(self, entry: Entry, said_at: float, before: Segmentation, policy: Policy) -> Cause | None:
-        """Whether a session or a task begins with the message."""
+        """Whether a session begins with the message, which takes an end before it, or a task."""
         head, settings = self._head, policy.window
         if entry.said.role != "user":
             return None
-        paused = before.last_at is not None and said_at - before.last_at >= settings.task_gap_s
         resumed = 0.0 < head.ended_at < said_at
         if resumed:
             head.ended_at = 0.0
-        if (paused or resumed) and settings.prune_at_session_start:
+        if resumed and settings.prune_at_session_start:
             return "session_start"
         began = entry.segment > before.segment
         return "boundary" if began and settings.prune_at_boundary else None
@@ -109,9 +108,16 @@ class History:
             removed=tuple(runs(decision)),
         )
         head.last_prune = LastPrune(now, decision.cause, len(decision.removed))
-        self.removals = Removals(decision.gaps, (*self.removals.prunings, record)[-REMEMBERED_PRUNINGS:])
+        self.removals.gaps = decision.gaps
+        self.removals.prunings = (*self.removals.prunings, record)[-REMEMBERED_PRUNINGS:]
         self.changed = True
         return [self._pruned(decision, record, budget), *self._summaries(decision, terms.policy, now)]
+
+    def gone(self, positions: Iterable[int], left: tuple[str, ...]) -> None:
+        """Messages out of context left the window altogether; `left` are the digests that are remembered now."""
+        self.out.difference_update(positions)
+        self.removals.left = left
+        self.changed = True
 
     def _pruned(self, decision: Decision, record: Pruning, budget: Budget) -> Pruned:
         head = self._head
@@ -134,9 +140,8 @@ class History:
         if found is None or summary in found.summary:
             return
         told = gaps.told(found, first, last, summary, tokens, 2 * most_tokens)
-        left = tuple(told if gap is found else gap for gap in self.removals.gaps)
-        self.removals = Removals(left, self.removals.prunings)
-        self._head.tally.left(left)
+        self.removals.gaps = tuple(told if gap is found else gap for gap in self.removals.gaps)
+        self._head.tally.left(self.removals.gaps)
         self.changed = True
 
 

@@ -1,28 +1,29 @@
-"""Windows as table rows: a head per conversation, and beside it sealed chunks of messages and what left its context.
+"""Windows as table rows: a head per conversation, and beside it numbered chunks of messages and what left its context.
 
-A message is written in the chunk of the batch that brought it, and again when small chunks are folded into larger ones, so
-the cost of a message grows with the logarithm of its window's length at most. Chunks go before their head, which holds the
+A message is written in the chunk of the batch that brought it. The newest chunks are numbered in a row and listed nowhere, so
+neither chunk nor head costs more in a long window. Once most of those numbers belong to chunks that are gone, or there are
+very many, what they hold is written again in large chunks, which the head lists. Chunks go before their head, which holds the
 applied offsets and is the commit point.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import takewhile
 
 from schemas import codec
 from streams.windows import gaps
 from streams.windows.entry import Entry
-from streams.windows.head import Chunk, Head, Removals
+from streams.windows.head import Head, Removals
 from streams.windows.window import Window
 
 SEPARATOR = b"\x00"  # JSON escapes control characters, so no encoded identifier contains it
 # What keys begin with: the heads lie together, to be scanned without the messages.
 HEADS, CHUNKS, REMOVALS = b'"', b"chunk" + SEPARATOR, b"removed" + SEPARATOR
 CHUNK_BYTES = 262_144  # of one row at most, unless a single message is larger
-FOLDED = 8
-LARGEST_FOLDED = CHUNK_BYTES // FOLDED
+LARGE = CHUNK_BYTES // 8  # bytes of a row that is not written again
+LEAST_SPAN, LONGEST_SPAN = 512, 4_096  # numbers that loading asks for: some milliseconds
+SPARSE = 4  # numbers for each chunk that is there
 
 Rows = dict[bytes, bytes | None]
-Written = dict[int, list[bytes]]  # the encoded messages of chunks, by the chunk's first position
+Written = dict[int, list[bytes]]  # the encoded messages of chunks, by number
 Read = Callable[[bytes], bytes | None]
 
 
@@ -31,8 +32,8 @@ def head_key(conversation_id: str) -> bytes:
     return codec.encode(conversation_id)
 
 
-def chunk_key(conversation_id: str, first: int) -> bytes:
-    return CHUNKS + head_key(conversation_id) + SEPARATOR + str(first).encode()
+def chunk_key(conversation_id: str, number: int) -> bytes:
+    return CHUNKS + head_key(conversation_id) + SEPARATOR + str(number).encode()
 
 
 def removals_key(conversation_id: str) -> bytes:
@@ -44,15 +45,18 @@ def is_head(key: bytes) -> bool:
 
 
 def load(conversation_id: str, read: Read) -> Window | None:
-    """The window as its rows describe it, or None when there is none."""
+    """The window as its rows describe it, or None when there is none. Raises RuntimeError when rows of it are missing."""
     row = read(head_key(conversation_id))
     if row is None:
         return None
     head = codec.decode(row, Head)
-    removals = removals_of(head, read)
-    entries = (entry for chunk in head.chunks for entry in _chunk(conversation_id, chunk, read))
-    there = (each for each in entries if not (head.extracted(each.position) and _left(removals, each.position)))
-    return Window(head, there, removals)
+    removals, chunks = removals_of(head, read), dict(_chunks(head, read))
+    entries = sorted((entry for chunk in chunks.values() for entry in chunk), key=lambda entry: entry.position)
+    there = [entry for entry in entries if not (head.extracted(entry.position) and _out(removals, entry.position))]
+    window = Window(head, there, removals, {number: tuple(map(_position, chunk)) for number, chunk in chunks.items()})
+    if len(window.history.shown) != head.tally.account.total_messages:
+        raise RuntimeError(f"rows of the window of {conversation_id!r} are missing: {len(there)} messages for {head}")
+    return window
 
 
 def removals_of(head: Head, read: Read) -> Removals:
@@ -62,91 +66,97 @@ def removals_of(head: Head, read: Read) -> Removals:
     return codec.decode(read(removals_key(head.scope.conversation_id)), Removals)
 
 
-def _chunk(conversation_id: str, chunk: Chunk, read: Read) -> tuple[Entry, ...]:
-    return codec.decode(read(chunk_key(conversation_id, chunk.first)), tuple[Entry, ...])
+def _chunks(head: Head, read: Read) -> Iterator[tuple[int, tuple[Entry, ...]]]:
+    for number in (*head.sealed, *range(head.first_row, head.next_row)):
+        row = read(chunk_key(head.scope.conversation_id, number))
+        if row is not None:
+            yield number, codec.decode(row, tuple[Entry, ...])
 
 
-def _left(removals: Removals, position: int) -> bool:
+def _out(removals: Removals, position: int) -> bool:
     return gaps.holds(removals.gaps, position)
+
+
+def _position(entry: Entry) -> int:
+    return entry.position
 
 
 def save(window: Window) -> Rows:
     """The rows that changed: new chunks, what left, the head, then tombstones of chunks that nothing refers to any more."""
     conversation_id = window.head.scope.conversation_id
-    written, gone = _seal(window), {chunk.first for chunk in window.dropped}
-    _fold(window, written, gone)
-    window.fresh, window.dropped = [], []
-    rows: Rows = {chunk_key(conversation_id, first): b"[%b]" % b",".join(parts) for first, parts in written.items()}
+    written: Written = {}
+    _seal(window, window.fresh, written)
+    if _sprawls(window):
+        _fold(window, written)
+    rows: Rows = {chunk_key(conversation_id, number): b"[%b]" % b",".join(parts) for number, parts in written.items()}
     if window.history.changed:
         rows[removals_key(conversation_id)] = codec.encode(window.history.removals)
-        window.history.changed = False
     rows[head_key(conversation_id)] = codec.encode(window.head)
-    for first in sorted(gone - written.keys()):
-        rows[chunk_key(conversation_id, first)] = None
+    rows |= dict.fromkeys((chunk_key(conversation_id, number) for number in window.dropped), None)
+    window.fresh, window.dropped, window.history.changed = [], [], False
     return rows
 
 
-def _seal(window: Window) -> Written:
-    """Puts fresh messages into chunks at the end of the list; returns what is to be written, by each chunk's first position."""
-    written: Written = {}
-    size = CHUNK_BYTES
-    for position in window.fresh:
+def _seal(window: Window, positions: Iterable[int], written: Written) -> None:
+    """Puts messages into new chunks with the next numbers."""
+    parts: list[bytes] = []
+    held: list[int] = []
+    size = 0
+    for position in positions:
         entry = window.entries.get(position)
         if entry is None:
             continue
         part = codec.encode(entry)
-        size += len(part)
-        if size > CHUNK_BYTES:
-            window.head.chunks.append(Chunk(position, position, 0))
-            parts = written[position] = []
-            size = len(part)
+        if parts and size + len(part) > CHUNK_BYTES:
+            _number(window, written, held, parts)
+            held, parts, size = [], [], 0
+        held.append(position)
         parts.append(part)
-        window.head.chunks[-1].last = position
-        window.head.chunks[-1].count += 1
-        window.head.chunks[-1].size += len(part)
-    return written
+        size += len(part)
+    if parts:
+        _number(window, written, held, parts)
 
 
-def _fold(window: Window, written: Written, gone: set[int]) -> None:
-    """Makes one chunk of the last eight whenever they are of a size or smaller, as a log-structured tree does.
-
-    So the head lists a number of chunks that grows with the logarithm of the window's length, and a message is written
-    again once for every factor of eight.
-    """
-    chunks = window.head.chunks
-    while len(tail := _tail(chunks)) >= FOLDED:
-        parts = [part for chunk in tail for part in written.get(chunk.first) or _parts(window, chunk)]
-        del chunks[-len(tail) :]
-        count, size = sum(chunk.count for chunk in tail), sum(map(len, parts))
-        chunks.append(Chunk(tail[0].first, tail[-1].last, count, size))
-        for chunk in tail:
-            written.pop(chunk.first, None)
-            gone.add(chunk.first)
-        written[tail[0].first] = parts
+def _number(window: Window, written: Written, held: list[int], parts: list[bytes]) -> None:
+    number = window.head.next_row
+    window.head.next_row += 1
+    window.chunks[number] = tuple(held)
+    written[number] = parts
 
 
-def _tail(chunks: list[Chunk]) -> list[Chunk]:
-    """The chunks at the end that are of the last one's size, by factors of eight, or smaller; none too large to be folded."""
-    level = _level(chunks[-1]) if chunks else 0
-    return list(takewhile(lambda chunk: _level(chunk) <= level and chunk.size <= LARGEST_FOLDED, reversed(chunks)))[
-        ::-1
-    ]
+def _sprawls(window: Window) -> bool:
+    """Whether loading would ask for many numbers of which few are there, or for very many."""
+    head = window.head
+    span = head.next_row - head.first_row
+    return span > LONGEST_SPAN or (span > LEAST_SPAN and span > SPARSE * (len(window.chunks) - len(head.sealed)))
 
 
-def _level(chunk: Chunk) -> int:
-    return (chunk.count.bit_length() - 1) // 3
+def _fold(window: Window, written: Written) -> None:
+    """Lists every chunk in the head, small and half empty ones as few large ones."""
+    head = window.head
+    kept = [number for number in window.chunks if not _folds(window, number, number in head.sealed)]
+    folded = [number for number in window.chunks if number not in set(kept)]
+    held = sorted(position for number in folded for position in window.chunks.pop(number))
+    for number in folded:
+        if written.pop(number, None) is None:
+            window.dropped.append(number)
+    before = head.next_row
+    _seal(window, held, written)
+    head.sealed = [*kept, *range(before, head.next_row)]
+    head.first_row = head.next_row
 
 
-def _parts(window: Window, chunk: Chunk) -> list[bytes]:
-    """The encoded messages of a chunk, found from the end: it is the newest chunks that are folded."""
-    newest = takewhile(lambda item: item[0] >= chunk.first, reversed(window.entries.items()))
-    return [codec.encode(entry) for position, entry in newest if position <= chunk.last][::-1]
+def _folds(window: Window, number: int, sealed: bool) -> bool:
+    there = [window.entries[position] for position in window.chunks[number] if position in window.entries]
+    if sealed:
+        return 2 * len(there) <= len(window.chunks[number])
+    return sum(len(codec.encode(entry)) for entry in there) < LARGE
 
 
 def tombstone(window: Window) -> Rows:
     """Deletes a window altogether, its head last."""
     conversation_id = window.head.scope.conversation_id
-    gone: Rows = {chunk_key(conversation_id, chunk.first): None for chunk in (*window.head.chunks, *window.dropped)}
+    gone: Rows = {chunk_key(conversation_id, number): None for number in (*window.chunks, *window.dropped)}
     if window.head.prunings:
         gone[removals_key(conversation_id)] = None
     return gone | {head_key(conversation_id): None}

@@ -4,10 +4,22 @@ from collections.abc import Callable
 
 import tiktoken
 
+from schemas import codec
+from schemas.messages import Message
+
 COUNTED_AT_ONCE = 8_192  # characters; tiktoken's time grows faster than linearly on long runs without a space
 CHARACTERS_PER_TOKEN = 3  # conservative: English averages 4 to 5
 
 TokenCount = Callable[[str], int]
+
+
+def message_tokens(message: Message, count: TokenCount) -> int:
+    """Of what a model reads of a message: its content, and the names and arguments of its tool calls as JSON."""
+    tokens = count(message.content)
+    for call in message.tool_calls:
+        arguments = "" if call.arguments is None else codec.encode(call.arguments).decode()
+        tokens += count(call.name) + count(arguments)
+    return tokens
 
 
 class TokenCounter:

@@ -4,8 +4,7 @@ Every method takes values and the time, changes the window and returns what is t
 changes nothing: offsets and message ids are remembered.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from schemas import topics
@@ -16,8 +15,9 @@ from streams.windows import segments
 from streams.windows.detectors.detect import detect
 from streams.windows.entry import Entry
 from streams.windows.extraction import Extraction
-from streams.windows.head import REMEMBERED_IDS, Chunk, Head, HeldEnd, Removals
+from streams.windows.head import Head, HeldEnd, Removals
 from streams.windows.history import History
+from streams.windows.seen import Seen
 from streams.windows.terms import Terms
 from streams.windows.told import Told
 
@@ -37,16 +37,26 @@ class Alarm(NamedTuple):
 
 
 class Window:
-    """`entries` holds what has not left yet, by position in order; `fresh` are positions not yet sealed in a chunk."""
+    """`entries` holds what has not left yet, by position in order; `fresh` are positions that rest in no row yet.
 
-    def __init__(self, head: Head, entries: Iterable[Entry] = (), removals: Removals | None = None) -> None:
+    `chunks` are the positions that each row was written with, by its number; `dropped` are rows to be deleted.
+    """
+
+    def __init__(
+        self,
+        head: Head,
+        entries: Iterable[Entry] = (),
+        removals: Removals | None = None,
+        chunks: Mapping[int, tuple[int, ...]] | None = None,
+    ) -> None:
         self.head = head
         self.entries = {entry.position: entry for entry in entries}
         self.fresh: list[int] = []
-        self.dropped: list[Chunk] = []
+        self.chunks = dict(chunks or {})
+        self.dropped: list[int] = []
         self.history = History(head, self.entries, removals or Removals())
         self._extraction = Extraction(head, self.entries)
-        self._ids = {entry.said.message_id for entry in self.entries.values()} | set(head.remembered)
+        self._ids = Seen((entry.said.message_id for entry in self.entries.values()), self.history.removals.left)
 
     @classmethod
     def opened(cls, conversation_id: str, partition: int) -> "Window":
@@ -89,7 +99,7 @@ class Window:
         entry = Entry(slice_message(message, offset, tokens), traits, fingerprint, following.segment)
         self.entries[offset] = entry
         self.fresh.append(offset)
-        self._ids.add(message.message_id)
+        self._ids.came(message.message_id)
         return entry
 
     def end(
@@ -165,20 +175,20 @@ class Window:
         if not leaving:
             return
         for position in leaving:
-            self.head.remembered.append(self.entries.pop(position).said.message_id)
-        self.history.out.difference_update(leaving)
-        self._ids.difference_update(self.head.remembered[:-REMEMBERED_IDS])
-        del self.head.remembered[:-REMEMBERED_IDS]
+            self._ids.gone(self.entries.pop(position).said.message_id)
+        self.history.gone(leaving, self._ids.left)
         self._drop_empty_chunks()
 
     def _drop_empty_chunks(self) -> None:
-        """A chunk goes once none of its messages is left; a partly empty one stays and is read past."""
-        held = list(self.entries)  # in order of position
-        kept: list[Chunk] = []
-        for chunk in self.head.chunks:
-            at = bisect_left(held, chunk.first)
-            (kept if at < len(held) and held[at] <= chunk.last else self.dropped).append(chunk)
-        self.head.chunks = kept
+        """A row goes once none of its messages is left; a partly empty one stays and is read past."""
+        for number, positions in list(self.chunks.items()):
+            if not any(position in self.entries for position in positions):
+                del self.chunks[number]
+                self.dropped.append(number)
+        head = self.head
+        head.sealed = [number for number in head.sealed if number in self.chunks]
+        while head.first_row < head.next_row and head.first_row not in self.chunks:
+            head.first_row += 1
 
     def alarm(self, policy: Policy) -> Alarm:
         """What `due` waits for."""

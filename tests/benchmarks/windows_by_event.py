@@ -13,7 +13,7 @@ from schemas.messages import Message
 from schemas.policies import Policies
 from streams.windows import rows
 from streams.windows.model_limits import MODEL_LIMITS_FILE, decoded
-from streams.windows.tokens import TokenCounter
+from streams.windows.tokens import TokenCounter, message_tokens
 from streams.windows.window import Window, learned
 from tests.benchmarks.signals import ENCODING
 
@@ -38,7 +38,7 @@ class WindowsByEvent:
         """The rows that the message changed; None deletes."""
         message, now = codec.decode(value, Message), time.time()
         window = self._window(message.conversation_id, partition, read)
-        tokens = self._count_tokens(message.content)
+        tokens = message_tokens(message, self._count_tokens)
         terms = self._terms.of(learned(window.head.scope, message), message.model or window.head.model)
         for told in window.add(message, offset, tokens, terms, now):
             outgoing(told, partition, datetime.fromtimestamp(now, UTC))

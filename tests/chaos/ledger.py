@@ -17,7 +17,7 @@ from sinks.postgres import Connection, Pool
 from streams.apps import STAGES
 from streams.topics import specs
 from streams.windows.head import Head
-from streams.windows.rows import chunk_key, is_head, removals_key
+from streams.windows.rows import chunk_key, is_head, load, removals_key
 from tests.chaos.asked import asked
 from tests.chaos.conversations import Conversation, marker
 
@@ -165,24 +165,27 @@ async def _windows(ledger: Ledger, settings: Settings) -> None:
             rows.pop(record.key, None)
         else:
             rows[record.key] = record.value
-    expected: set[bytes] = set()
+    known: set[bytes] = set()
     for key, value in rows.items():
         if is_head(key):
             head = codec.decode(value, Head)
-            expected |= {key, *keys_of(head)}
+            known |= {key, *keys_of(head)}
             if head.waiting_since or head.asked or head.held:
                 ledger.lost.append(f"the window of {head.scope.conversation_id} still waits: {head}")
             if head.tally.account.total_messages + head.tally.pruned != head.received:
                 ledger.lost.append(f"the window of {head.scope.conversation_id} lost count of its messages: {head}")
-    ledger.lost += [f"row {key!r} is missing from its window" for key in sorted(expected - rows.keys())]
-    ledger.lost += [f"row {key!r} was left behind" for key in sorted(rows.keys() - expected)]
+            try:
+                load(head.scope.conversation_id, rows.get)
+            except RuntimeError as exc:
+                ledger.lost.append(str(exc))
+    ledger.lost += [f"row {key!r} was left behind" for key in sorted(rows.keys() - known)]
 
 
 def keys_of(head: Head) -> list[bytes]:
-    """The rows that a head refers to."""
+    """The rows that a head may refer to."""
     conversation_id = head.scope.conversation_id
-    chunks = [chunk_key(conversation_id, chunk.first) for chunk in head.chunks]
-    return [*chunks, removals_key(conversation_id)] if head.prunings else chunks
+    numbers = [*head.sealed, *range(head.first_row, head.next_row)]
+    return [removals_key(conversation_id), *(chunk_key(conversation_id, number) for number in numbers)]
 
 
 async def lags(settings: Settings) -> dict[str, int]:

@@ -21,7 +21,8 @@ from sinks.calibrations import Calibrations
 from sinks.migrate import migrate
 from sinks.postgres import connect
 from sinks.windows import Windows
-from tests.fakes.windows import AT_S, FakeCalibrations, FakeWindows, a_pruning, a_state
+from tests.fakes.calibrations import FakeCalibrations
+from tests.fakes.windows import AT_S, FakeWindows, a_pruning, a_state
 
 AnyWindows: TypeAlias = Windows | FakeWindows
 AnyCalibrations: TypeAlias = Calibrations | FakeCalibrations

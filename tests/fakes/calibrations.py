@@ -5,10 +5,11 @@ from collections import deque
 from collections.abc import Callable
 
 from schemas.windows import Calibration
+from sinks.postgres import storable
 
 
 class FakeCalibrations:
-    """Each lesson takes `takes_s`; `failures` are raised by the next ones, one each."""
+    """Each lesson takes `takes_s`; `failures` are raised by the next calls, one each, before anything is learned."""
 
     def __init__(self, takes_s: float = 0.0, failures: deque[Exception] | None = None) -> None:
         self.known: dict[str, Calibration] = {}
@@ -16,10 +17,21 @@ class FakeCalibrations:
         self.takes_s = takes_s
         self.lessons = 0
 
+    async def all(self) -> dict[str, Calibration]:
+        await self._reach(0.0)
+        return dict(self.known)
+
     async def learn(self, model: str, change: Callable[[Calibration], Calibration]) -> Calibration:
         self.lessons += 1
-        await asyncio.sleep(self.takes_s)
+        await self._reach(self.takes_s)
+        key = storable(model)
+        known = self.known.get(key, Calibration())
+        learned = change(known)
+        if learned != known:
+            self.known[key] = learned
+        return learned
+
+    async def _reach(self, seconds: float) -> None:
+        await asyncio.sleep(seconds)
         if self.failures:
             raise self.failures.popleft()
-        self.known[model] = change(self.known.get(model, Calibration()))
-        return self.known[model]

@@ -1,8 +1,8 @@
-"""Windows and calibrations in memory, under the same guards, and states to fill them with."""
+"""Windows in memory, under the same guards, and states to fill them with."""
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from schemas.codec import decode, encode
 from schemas.messages import Scope
-from schemas.windows import Calibration, Pruning, Run, Statistics, WindowState
+from schemas.windows import Pruning, Run, Statistics, WindowState
 from sinks.postgres import storable, storable_json
 from sinks.windows import LATEST_PRUNINGS, gives_way, latest
 
@@ -98,29 +98,3 @@ class FakeWindows:
         await self._reach()
         by_key = self._prunings[storable(conversation_id)]
         return tuple(by_key[key] for key in sorted(by_key, reverse=True)[:limit])
-
-
-class FakeCalibrations:
-    """`failures` are raised by the next calls, one each, before anything is learned."""
-
-    def __init__(self) -> None:
-        self.known: dict[str, Calibration] = {}
-        self.failures: deque[Exception] = deque()
-
-    async def _reach(self) -> None:
-        await asyncio.sleep(0)
-        if self.failures:
-            raise self.failures.popleft()
-
-    async def all(self) -> dict[str, Calibration]:
-        await self._reach()
-        return dict(self.known)
-
-    async def learn(self, model: str, change: Callable[[Calibration], Calibration]) -> Calibration:
-        await self._reach()
-        key = storable(model)
-        known = self.known.get(key, Calibration())
-        learned = change(known)
-        if learned != known:
-            self.known[key] = learned
-        return learned

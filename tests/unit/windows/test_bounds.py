@@ -6,7 +6,7 @@ from schemas.requests import ExtractionRequest
 from schemas.window_settings import WindowSettings
 from streams.windows import rows
 from streams.windows.extraction import MOST_ASKED
-from streams.windows.head import REMEMBERED_IDS
+from streams.windows.seen import REMEMBERED
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, control, message, requests_among, terms, unextracted
 
@@ -63,8 +63,7 @@ def test_the_head_of_a_long_conversation_without_answers_stays_small():
     for start in range(0, 10_000, 10):
         asked(window, range(start, start + 10))
         written = rows.save(window)
-    assert len(written[rows.head_key(CONVERSATION)] or b"") < 8_192
-    assert len(window.head.chunks) < 40
+    assert len(written[rows.head_key(CONVERSATION)] or b"") < 4_096
 
 
 def test_what_left_and_why_takes_a_bounded_row():
@@ -76,8 +75,8 @@ def test_what_left_and_why_takes_a_bounded_row():
         rows.save(window)
     assert len(codec.encode(window.history.removals)) < 16_384
     assert len(window.entries) <= pruning.policy.window.max_messages
-    assert len(window.head.remembered) == REMEMBERED_IDS
-    assert len(codec.encode(window.head)) < 8_192
+    assert len(window.history.removals.left) == REMEMBERED
+    assert len(codec.encode(window.head)) < 600
 
 
 def test_a_message_of_a_megabyte_is_held_once_and_not_copied():

@@ -19,6 +19,7 @@ from streams.windows.calibration import (
     WEIGHT,
     billed_tokens,
     observe,
+    of,
     request_tokens,
 )
 from streams.windows.model_limits import MODEL_LIMITS_FILE, decoded
@@ -131,3 +132,27 @@ def test_calibrated_counts_are_within_five_percent_of_the_bill(learned_from, tmp
     report("and with a ratio of %.3f %.3f, %.3f, %.3f after", known.ratio, *after)
     assert all(error <= WITHIN for error in after)
     assert min(before) > 3 * max(after)
+
+
+KNOWN = {
+    "claude-haiku-4-5-20251001": Calibration(1.2, 9),
+    "llama3.2": Calibration(1.1, 3),
+    "gpt-4o": Calibration(1.3, 3),
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "mean"),
+    [
+        ("claude-haiku-4-5-20251001", 1.2),
+        ("claude-haiku-4-5", 1.2),
+        ("llama3.2:latest", 1.1),
+        ("gpt-4o-2024-08-06", 1.3),
+        ("gpt-4o-mini", 0.0),
+        ("claude-haiku-4", 0.0),
+        (None, 0.0),
+        ("", 0.0),
+    ],
+)
+def test_what_is_known_of_a_model_is_found_by_its_name_with_a_version_or_without(model, mean):
+    assert of(KNOWN, model).mean == mean

@@ -125,25 +125,23 @@ def test_what_is_not_pruned_at_boundaries_stays():
     assert talk.told == []
 
 
-def test_after_a_long_pause_only_the_new_session_stays():
+def test_after_a_long_pause_a_task_begins_and_what_is_unfinished_stays():
     talk = Talk(model_tokens=100_000, min_recent=1)
     talk.exchange(3)
-    (pruned,) = talk.say("user", at=100_000)
-    assert isinstance(pruned, Pruned)
-    assert pruned.pruning.cause == "session_start"
-    assert in_context(talk.window) == [6]
+    assert talk.say("user", at=100_000) == []
+    assert [turn.segment for turn in talk.window.history.turns()] == [0] * 6 + [1]
 
 
 def test_a_conversation_that_goes_on_after_its_end_begins_a_session_once():
-    talk = Talk(model_tokens=100_000, min_recent=1, prune_at_boundary=False)
+    talk = Talk(model_tokens=100_000, min_recent=1)
     talk.exchange(2)
     talk.note(talk.window.end(ended(timestamp=message(10).timestamp), 0, 0, 100, talk.terms, NOW))
-    assert talk.window.head.ended_at == message(10).timestamp.timestamp()
-    talk.say("user", at=9)
-    assert talk.window.head.ended_at, "it was said before the end and came late"
-    talk.say("user", at=20)
-    assert not talk.window.head.ended_at
-    talk.say("user", at=21)
+    assert talk.say("user", at=9) == [], "it was said before the end and came late"
+    (pruned,) = talk.say("user", at=20_000)
+    assert isinstance(pruned, Pruned)
+    assert pruned.pruning.cause == "session_start"
+    assert in_context(talk.window) == [5]
+    assert talk.say("user", at=20_001) == []
     assert talk.window.head.ended
 
 
@@ -300,7 +298,7 @@ def test_summaries_do_not_fill_the_context(summarised):
 
 
 def test_a_summary_of_what_no_gap_holds_any_more_changes_nothing(summarised):
-    before = summarised.window.history.removals
+    before = replace(summarised.window.history.removals)
     summarised.control("summarised", 5, first=0, last=10_000, summary="too wide")
     summarised.control("summarised", 5, first=0, last=3)
     assert summarised.window.history.removals == before

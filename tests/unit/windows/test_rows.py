@@ -1,6 +1,5 @@
 """Windows as rows: saved and loaded they are the same, and what is applied again changes nothing."""
 
-from statistics import median
 from typing import NamedTuple
 
 import pytest
@@ -15,7 +14,17 @@ from schemas.requests import ExtractionRequest
 from schemas.window_settings import WindowSettings
 from streams.topics import TopicSettings
 from streams.windows import rows
-from streams.windows.rows import CHUNK_BYTES, CHUNKS, SEPARATOR, chunk_key, head_key, is_head, removals_key
+from streams.windows.rows import (
+    CHUNK_BYTES,
+    CHUNKS,
+    LEAST_SPAN,
+    LONGEST_SPAN,
+    SEPARATOR,
+    chunk_key,
+    head_key,
+    is_head,
+    removals_key,
+)
 from streams.windows.tally import Tally
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, control, ended, in_context, message, requests_among, terms, unextracted
@@ -87,7 +96,7 @@ def test_each_batch_is_sealed_once_in_a_chunk_before_the_head():
     window = filled(table, range(3))
     window.add(message(3), 3, 10, TERMS, NOW)
     changed = table.save(window)
-    assert list(changed) == [chunk_key(CONVERSATION, 3), head_key(CONVERSATION)]
+    assert list(changed) == [chunk_key(CONVERSATION, 1), head_key(CONVERSATION)]
     assert list(table.save(window)) == [head_key(CONVERSATION)]
 
 
@@ -100,9 +109,9 @@ def test_chunks_whose_messages_have_left_are_deleted_behind_the_head():
     window.control(control("clear"), 2, TERMS, NOW)
     changed = list(table.save(window))
     assert changed[:2] == [removals_key(CONVERSATION), head_key(CONVERSATION)]
-    assert changed[2:] == [chunk_key(CONVERSATION, 0), chunk_key(CONVERSATION, 3)]
+    assert changed[2:] == [chunk_key(CONVERSATION, 0), chunk_key(CONVERSATION, 1)]
     assert table.chunks == []
-    assert window.head.chunks == []
+    assert window.head.first_row == window.head.next_row
 
 
 def test_a_chunk_some_of_whose_messages_have_left_stays_and_is_read_past():
@@ -169,7 +178,7 @@ def test_one_message_larger_than_a_row_stands_alone_in_its_chunk():
     for number, length in enumerate((10, CHUNK_BYTES + 1, 10)):
         window.add(message(number, "x" * length), number, 10, TERMS, NOW)
     table.save(window)
-    assert [(chunk.first, chunk.last, chunk.count) for chunk in window.head.chunks] == [(0, 0, 1), (1, 1, 1), (2, 2, 1)]
+    assert window.chunks == {0: (0,), 1: (1,), 2: (2,)}
 
 
 @pytest.mark.parametrize("name", ["plain", "nul\x00inside", 'quo"te', "ünï", "a/b", " ", "\x00"])
@@ -191,32 +200,64 @@ def test_the_head_of_every_window_of_a_partition_is_found_among_its_rows():
     ) == ["one", "three", "two\x00"]
 
 
-def cost_of_message(length: int) -> float:
-    """Bytes written for one more message, in a window that got `length` messages one by one: the median of the next 21."""
+def cost_of_messages(before: int, after: int, at_once: int = 1) -> float:
+    """Bytes written for a message, on average, while a window grows from so many messages to so many."""
     table = Table()
-    window = filled(table, *(range(number, number + 1) for number in range(length)))
-    costs = []
-    for number in range(10_000, 10_021):
-        before = table.written
-        window.add(message(number), number, 10, TERMS, NOW)
-        table.save(window)
-        costs.append(table.written - before)
-    return median(costs)
+    filled(table, *(range(number, number + at_once) for number in range(0, before, at_once)))
+    written = table.written
+    filled(table, *(range(number, number + at_once) for number in range(before, after, at_once)))
+    return (table.written - written) / (after - before)
 
 
-def test_the_bytes_written_for_a_message_do_not_grow_with_the_window():
-    short, long = cost_of_message(10), cost_of_message(1_000)
-    assert long <= 2 * short, f"{short} bytes in a window of 10 messages, {long} in one of 1000"
+@pytest.mark.parametrize("at_once", [1, 8])
+def test_the_bytes_written_for_a_message_do_not_grow_with_the_window(at_once):
+    short, long = cost_of_messages(16, 32, at_once), cost_of_messages(480, 512, at_once)
+    assert long <= 1.3 * short, f"{short} bytes in a window of 20 messages, {long} in one of 500"
 
 
 def test_the_bytes_written_for_many_messages_grow_with_their_number_only():
-    def written(length: int) -> float:
-        table = Table()
-        filled(table, *(range(number, number + 1) for number in range(length)))
-        return table.written / length
+    short, long = cost_of_messages(16, 32), cost_of_messages(0, 12_000)
+    assert long <= 2 * short, f"{short:.0f} bytes a message in a window of 20, {long:.0f} in one of 12,000"
 
-    short, long = written(50), written(2_000)
-    assert long <= 3 * short, f"{short:.0f} bytes a message in a window of 50, {long:.0f} in one of 2000"
+
+def pruned_one_by_one(table: Table, count: int) -> Window:
+    """A conversation without extraction, whose messages come alone and leave once they are pruned."""
+    forgetting = terms(replace(POLICY, extract=False))
+    window = table.load()
+    for number in range(count):
+        window.add(message(number), number, 10, forgetting, NOW)
+        table.save(window)
+    return window
+
+
+def test_a_window_that_keeps_few_of_many_messages_asks_for_few_numbers_when_it_is_loaded():
+    table = Table()
+    window = table.load()
+    window.add(message(0, role="system"), 0, 10, TERMS, NOW)
+    table.save(window)
+    forgetting = terms(replace(POLICY, extract=False))
+    for number in range(1, 5_000):
+        window.add(message(number), number, 10, forgetting, NOW)
+        table.save(window)
+        assert window.head.next_row - window.head.first_row <= LEAST_SPAN + 1
+        assert len(window.head.sealed) <= 10
+    assert len(table.chunks) == len(window.chunks) <= 60
+    assert view(table.load()) == view(window)
+
+
+def test_folding_costs_little_where_most_messages_have_left():
+    table = Table()
+    pruned_one_by_one(table, 2_000)
+    short = cost_of_messages(16, 32)
+    assert table.written / 2_000 <= 1.5 * short
+
+
+def test_rows_that_are_missing_are_noticed():
+    table = Table()
+    filled(table, range(3), range(3, 6))
+    del table.rows[chunk_key(CONVERSATION, 1)]
+    with pytest.raises(RuntimeError, match="missing"):
+        table.load()
 
 
 class Step(NamedTuple):
@@ -288,7 +329,7 @@ def steps_of(plan) -> tuple[list[Step], list]:
 
 def view(window: Window) -> tuple:
     """All that matters of a window but how its messages are spread over chunks."""
-    head = replace(window.head, chunks=[])
+    head = replace(window.head, sealed=[], first_row=0, next_row=0)
     return head, window.entries, window.history.removals, window.history.out
 
 
@@ -321,7 +362,7 @@ def test_a_window_saved_and_loaded_at_any_step_is_the_window_in_memory(plan, dat
             loaded = table.load()
             assert view(loaded) == view(window)
             assert loaded.head == window.head
-            assert len(table.chunks) == len(window.head.chunks)
+            assert len(table.chunks) == len(window.chunks) == len(loaded.chunks)
             window = loaded
     assert view(window) == view(expected)
     assert named(sent) == named(asked)
@@ -400,14 +441,16 @@ def test_what_is_admitted_can_be_written_in_rows_and_requests_and_read_again(arg
         assert codec.decode(codec.encode(request), ExtractionRequest) == request
 
 
-def test_large_messages_are_not_written_again_and_again():
-    """Chunks of them are too large to be folded, and are left alone."""
+def test_large_messages_are_not_written_again():
+    """Chunks of them are too large to be folded; the head lists them."""
     table, window = Table(), Window.opened(CONVERSATION, 0)
     costs = []
-    for number in range(120):
+    for number in range(LONGEST_SPAN + 3):
         before = table.written
-        window.add(message(number, "x" * 40_000), number, 10, TERMS, NOW)
+        window.add(message(number, "x" * (40_000 if number % 64 == 0 else 10)), number, 10, TERMS, NOW)
         table.save(window)
         costs.append(table.written - before)
-    assert max(costs) < 60_000
-    assert len(window.head.chunks) == 120
+    assert sum(costs[:-2]) < 40_000 * 66 + LONGEST_SPAN * 800
+    assert len(window.head.sealed) > LONGEST_SPAN // 64
+    assert max(costs) < 2_000_000
+    assert view(table.load()) == view(window)

@@ -6,7 +6,9 @@ import pytest
 import tiktoken
 
 from deploy.embedded.vocabulary import ensure_vocabulary
-from streams.windows.tokens import CHARACTERS_PER_TOKEN, COUNTED_AT_ONCE, TokenCounter
+from schemas.messages import ToolCall
+from streams.windows.tokens import CHARACTERS_PER_TOKEN, COUNTED_AT_ONCE, TokenCounter, message_tokens
+from tests.fakes.chats import message
 
 
 @pytest.fixture(scope="module")
@@ -75,3 +77,9 @@ def test_a_text_the_tokenizer_fails_on_is_estimated_and_counted(error):
 
 def test_lone_surrogates_have_a_count(count):
     assert count("ab\ud83d" * 10) > 0
+
+
+def test_the_calls_that_a_message_makes_count_with_their_arguments():
+    calls = (ToolCall(id="1", name="search", arguments={"query": "memory"}), ToolCall(id="2", name="now"))
+    said = message(1, "Let me look.", role="assistant", tool_calls=calls)
+    assert message_tokens(said, len) == len("Let me look.") + len("search") + len('{"query":"memory"}') + len("now")

@@ -5,7 +5,7 @@ import pytest
 from schemas import topics
 from schemas.messages import Scope
 from schemas.policies import Policy
-from streams.windows.head import REMEMBERED_IDS
+from streams.windows.seen import REMEMBERED, digest
 from streams.windows.window import Alarm, Window, merged
 from tests.fakes.chats import CONVERSATION, control, ended, message, terms, unextracted
 
@@ -73,14 +73,13 @@ def test_a_message_id_is_still_known_after_its_message_left(window):
 
 
 def test_as_many_ids_are_remembered_as_stated(window):
-    say(window, *range(REMEMBERED_IDS + 10), tokens=1)
+    say(window, *range(REMEMBERED + 10), tokens=1)
     requests = end(window)
     for offset, request in enumerate(requests):
         answer(window, request, offset)
     window.control(control("clear"), len(requests), TERMS, NOW)
     assert window.entries == {}
-    assert len(window.head.remembered) == REMEMBERED_IDS
-    assert window.head.remembered[-1] == f"m{REMEMBERED_IDS + 9}"
+    assert window.history.removals.left == tuple(digest(f"m{number}") for number in range(10, REMEMBERED + 10))
     window.add(message(10), 9_000, 10, TERMS, NOW)
     window.add(message(9), 9_001, 10, TERMS, NOW)
     assert unextracted(window) == [9_001]
