@@ -13,6 +13,7 @@ from streams.windows.head import Head
 from streams.windows.window import Alarm, Window
 
 CACHED_WINDOWS = 20_000
+CACHED_BYTES = 536_870_912  # about; whatever the size of messages
 
 
 class WindowCache:
@@ -26,6 +27,8 @@ class WindowCache:
 
     def _reset(self) -> None:
         self._windows: dict[tuple[int, str], Window] = {}
+        self._bytes: dict[tuple[int, str], int] = {}
+        self._all_bytes = 0
         self._changed: dict[int, dict[str, Window]] = {}
         self._forgotten: dict[int, list[Window]] = {}
         self._applied: dict[int, int] = {}
@@ -64,10 +67,11 @@ class WindowCache:
         return window
 
     def _peek(self, conversation_id: str, partition: int) -> Window | None:
-        window = self._windows.pop((partition, conversation_id), None)
-        window = window or rows.load(conversation_id, self._ledger(partition).read)
+        key = (partition, conversation_id)
+        window = self._windows.pop(key, None) or rows.load(conversation_id, self._ledger(partition).read)
         if window is not None:
-            self._windows[partition, conversation_id] = window  # the latest used is evicted last
+            self._windows[key] = window  # the latest used is evicted last
+            self._weigh(key, window.memory_bytes)
         return window
 
     def ready(self, partition: int, read_to: int, now: float) -> list[Window]:
@@ -89,6 +93,7 @@ class WindowCache:
         for conversation_id, window in self._changed.pop(partition, {}).items():
             changes |= rows.save(window)
             self._set_alarm(partition, window)
+            self._weigh((partition, conversation_id), window.memory_bytes)
             self._told_at.pop((partition, conversation_id), None)
         for window in self._forgotten.pop(partition, []):
             changes |= rows.tombstone(window)
@@ -98,13 +103,22 @@ class WindowCache:
 
     def _drop(self, partition: int, conversation_id: str) -> None:
         self._windows.pop((partition, conversation_id), None)
+        self._weigh((partition, conversation_id), 0)
         self._alarms.get(partition, {}).pop(conversation_id, None)
         self._held.get(partition, set()).discard(conversation_id)
         self._queued.pop((partition, conversation_id), None)
 
+    def _weigh(self, key: tuple[int, str], memory_bytes: int) -> None:
+        self._all_bytes += memory_bytes - self._bytes.pop(key, 0)
+        if memory_bytes:
+            self._bytes[key] = memory_bytes
+
     def _evict(self) -> None:
-        while len(self._windows) > CACHED_WINDOWS:
-            del self._windows[next(iter(self._windows))]
+        """What was used least recently goes, as long as there is too much."""
+        while self._windows and (len(self._windows) > CACHED_WINDOWS or self._all_bytes > CACHED_BYTES):
+            key = next(iter(self._windows))
+            del self._windows[key]
+            self._weigh(key, 0)
 
     def applied(self, partition: int, end: int) -> None:
         """Notes the end of the last messages batch applied."""

@@ -6,6 +6,10 @@ from schemas.requests import SliceMessage
 from streams.windows.turn import Turn
 
 
+OVERHEAD_BYTES = 700  # of a message in memory besides its texts, measured over many windows
+BYTES_A_TOKEN = 4  # of the arguments of tool calls, which are rather many small objects
+
+
 class Entry(Struct, frozen=True, array_like=True, gc=False):
     """`traits` and `fingerprint` are what the detectors found; `segment` is the number of the task it belongs to."""
 
@@ -17,6 +21,12 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
     @property
     def position(self) -> int:
         return self.said.position
+
+    @property
+    def memory_bytes(self) -> int:
+        """About what it takes in memory."""
+        called = BYTES_A_TOKEN * self.said.tokens if self.said.tool_calls else 0
+        return OVERHEAD_BYTES + len(self.said.content) + called
 
     def turn(self) -> Turn:
         """What the rules of pruning need to know of it."""

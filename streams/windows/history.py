@@ -17,6 +17,8 @@ from streams.windows.terms import Terms
 from streams.windows.told import Pruned, Told, Warned
 from streams.windows.turn import Turn
 
+# A conversation that is caught up on is pruned again before the first summary comes: the next request makes one of them.
+SUMMARIES_IN_ONE_MARKER = 4
 LEVELS: tuple[Level, ...] = ("ok", "warning", "aggressive")
 
 
@@ -139,7 +141,7 @@ class History:
         found = next((gap for gap in self.removals.gaps if gap.first <= first and last <= gap.last), None)
         if found is None or summary in found.summary:
             return
-        told = gaps.told(found, first, last, summary, tokens, 2 * most_tokens)
+        told = gaps.told(found, first, last, summary, tokens, SUMMARIES_IN_ONE_MARKER * most_tokens)
         self.removals.gaps = tuple(told if gap is found else gap for gap in self.removals.gaps)
         self._head.tally.left(self.removals.gaps)
         self.changed = True

@@ -40,6 +40,7 @@ class Window:
     """`entries` holds what has not left yet, by position in order; `fresh` are positions that rest in no row yet.
 
     `chunks` are the positions that each row was written with, by its number; `dropped` are rows to be deleted.
+    `memory_bytes` is about what it takes in memory.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Window:
     ) -> None:
         self.head = head
         self.entries = {entry.position: entry for entry in entries}
+        self.memory_bytes = sum(entry.memory_bytes for entry in self.entries.values())
         self.fresh: list[int] = []
         self.chunks = dict(chunks or {})
         self.dropped: list[int] = []
@@ -98,6 +100,7 @@ class Window:
         )
         entry = Entry(slice_message(message, offset, tokens), traits, fingerprint, following.segment)
         self.entries[offset] = entry
+        self.memory_bytes += entry.memory_bytes
         self.fresh.append(offset)
         self._ids.came(message.message_id)
         return entry
@@ -175,7 +178,9 @@ class Window:
         if not leaving:
             return
         for position in leaving:
-            self._ids.gone(self.entries.pop(position).said.message_id)
+            entry = self.entries.pop(position)
+            self.memory_bytes -= entry.memory_bytes
+            self._ids.gone(entry.said.message_id)
         self.history.gone(leaving, self._ids.left)
         self._drop_empty_chunks()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import Counter
 
 import pytest
 
@@ -388,3 +389,16 @@ async def test_an_alarm_that_was_put_off_rings_at_its_new_time():
     stage.clock.advance(76_400.0)
     await stage.agent.tick()
     assert len(stage.publisher.on(topics.WINDOW_CONTROL)) == 1
+
+
+async def test_large_windows_leave_memory_before_many_small_ones_would(stage, monkeypatch):
+    monkeypatch.setattr("agents.window_cache.CACHED_BYTES", 250_000)
+    for turn in range(3):
+        for name in "abcdef":
+            await stage.say(said(turn, "x" * 50_000, conversation_id=name))
+        assert stage.agent._cache._all_bytes <= 250_000
+        assert set(stage.agent._cache._bytes) == set(stage.agent._cache._windows)
+    await stage.end(*(ended(conversation_id=name) for name in "abcdef"))
+    await stage.checkpoint()
+    asked = Counter(request.conversation_id for request in stage.requests for _ in request.messages)
+    assert asked == dict.fromkeys("abcdef", 3)

@@ -12,6 +12,7 @@ from schemas.windows import LONGEST_SUMMARY, Calibration
 from streams.windows import rows, statistics
 from streams.windows.accounting import Budget
 from streams.windows.head import REMEMBERED_PRUNINGS
+from streams.windows.history import SUMMARIES_IN_ONE_MARKER
 from streams.windows.tally import Tally
 from streams.windows.terms import Terms
 from streams.windows.told import Pruned, Told, Warned
@@ -292,9 +293,9 @@ def test_summaries_do_not_fill_the_context(summarised):
     for _ in range(20):
         talk.exchange(10)
         for request in summaries(talk.told)[-1:]:
-            part = "x" * (LONGEST_SUMMARY - 5) + str(talk.offset)
+            part = "x" * (LONGEST_SUMMARY // 5) + str(talk.offset)
             talk.control("summarised", 90, first=request.last, last=request.last, summary=part)
-    assert talk.window.head.tally.summary_tokens <= 2 * talk.policy.window.summary_tokens
+    assert talk.window.head.tally.summary_tokens <= SUMMARIES_IN_ONE_MARKER * talk.policy.window.summary_tokens
 
 
 def test_a_summary_of_what_no_gap_holds_any_more_changes_nothing(summarised):

@@ -1,0 +1,100 @@
+"""Contexts on the real parts: pruned, told of, summarised, projected, cleared by hand, and the same after a kill."""
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas import topics
+from tests.deployment import Deployment, Event, eventually
+
+CONVERSATION = "long-talk"
+WINDOW = {"max_messages": 20, "min_recent": 4, "summarise": True}
+POLICY = {"name": "talks", "namespaces": ["talks"], "window": WINDOW, "triggers": {"on_end": True}}
+TOLD = "I moved to Oslo last year and I work as a baker."
+
+
+@pytest.fixture
+def policies(tmp_path: Path) -> Path:
+    path = tmp_path / "policies.json"
+    path.write_text(json.dumps([POLICY]))
+    return path
+
+
+def said(number: int, conversation_id: str = CONVERSATION) -> Event:
+    role = "system" if number == 0 else ("assistant", "user")[number % 2]
+    value = {
+        "conversation_id": conversation_id,
+        "message_id": f"{conversation_id}-{number}",
+        "role": role,
+        "timestamp": f"2026-11-01T10:{number // 60:02}:{number % 60:02}Z",
+        "content": TOLD if number == 7 else f"This is what was said as number {number}.",
+        "model": "claude-sonnet-4-5",
+    }
+    return Event(topics.MESSAGES, conversation_id, value)
+
+
+def by_hand(kind: str) -> Event:
+    value = {"conversation_id": CONVERSATION, "kind": kind, "at": "2026-11-01T11:00:00Z"}
+    return Event(topics.WINDOW_CONTROL, CONVERSATION, value)
+
+
+async def projected(deployment: Deployment, what: str, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """The window's row once it is as expected."""
+
+    async def row() -> dict[str, Any] | None:
+        rows = await deployment.fetch("SELECT * FROM windows WHERE conversation_id = $1", CONVERSATION)
+        return rows[0] if rows and holds(rows[0]) else None
+
+    return await eventually(row, f"the window's row tells: {what}")
+
+
+async def activity(deployment: Deployment) -> list[dict[str, Any]]:
+    told = await deployment.values(topics.ACTIVITY)
+    return [event for event in told if event["type"].startswith("memstream.window.")]
+
+
+async def test_a_long_conversation_is_pruned_summarised_told_of_and_cleared_whatever_is_killed(deploy, policies):
+    deployment = await deploy("contexts", policies_file=policies)
+    worker = await deployment.worker("first")
+    await deployment.publish(*(said(number) for number in range(46)))
+    row = await projected(deployment, "46 messages", lambda row: row["statistics"]["total_messages"] == 46)
+    assert row["statistics"]["messages_in_context"] <= 21
+    assert row["statistics"]["context_tokens"] == 200_000
+    assert (row["phase"], row["policy"], row["extracted_to"]) == ("open", "talks", 0)
+
+    told = await activity(deployment)
+    assert {event["type"] for event in told} == {"memstream.window.pruned"}
+    assert sum(event["data"]["removed"] for event in told) == row["statistics"]["pruned_messages"]
+    assert len({event["id"] for event in told}) == len(told)
+    prunings = await deployment.fetch("SELECT * FROM window_prunings WHERE conversation_id = $1", CONVERSATION)
+    assert [each["number"] for each in prunings] == list(range(1, len(told) + 1))
+
+    row = await projected(deployment, "a summary in the marker", lambda row: "Oslo" in json.dumps(row["gaps"]))
+
+    worker.send(signal.SIGKILL)
+    await deployment.publish(by_hand("clear"), said(46))
+    await deployment.worker("second")
+    row = await projected(
+        deployment, "cleared", lambda row: row["cleared_at"] and row["statistics"]["total_messages"] == 47
+    )
+    assert row["statistics"]["messages_in_context"] in (1, 2), "the system prompt, and what was said after the clearing"
+    assert [event["type"] for event in await activity(deployment)][-1] == "memstream.window.cleared"
+
+    end = {"conversation_id": CONVERSATION, "timestamp": "2026-11-01T11:00:01Z", "message_count": 47}
+    await deployment.publish(Event(topics.ENDED, CONVERSATION, end))
+    await deployment.settled()
+    row = await projected(
+        deployment, "ended and extracted", lambda row: row["phase"] == "ended" and row["extracted_to"]
+    )
+    requests = [
+        request for request in await deployment.values(topics.REQUESTS) if request.get("purpose") != "summarise"
+    ]
+    asked = {message["message_id"] for request in requests for message in request["messages"]}
+    assert asked == {f"{CONVERSATION}-{number}" for number in range(47)}, "nothing that left the context was forgotten"
+    memories = await deployment.fetch("SELECT text FROM memories")
+    assert any("Oslo" in memory["text"] for memory in memories)
+    assert await deployment.values(topics.DEAD_LETTERS) == []
