@@ -5,6 +5,7 @@ from schemas.requests import ExtractionRequest, SliceMessage
 from streams.windows import slices, triggers
 from streams.windows.entry import Entry
 from streams.windows.head import Asked, Head
+from streams.windows.terms import Terms
 from streams.windows.triggers import Waiting
 
 MOST_ASKED = 32  # slices of one window on their way at a time; what waits behind them is asked for as answers come
@@ -29,13 +30,15 @@ class Extraction:
         cut_to = self._head.cut_to
         return [entry.said for position, entry in self._entries.items() if position >= cut_to]
 
-    def take(self, message: SliceMessage, policy: Policy, now: float) -> Requests:
+    def take(self, message: SliceMessage, terms: Terms, now: float) -> Requests:
         """A message came in; asks for extraction when that triggers it."""
         self._head.waiting_since = self._head.waiting_since or now
         self._tokens += message.tokens
         self._user_waits = self._user_waits or message.role == "user"
-        triggered = not policy.extract or triggers.asked_by(message, self.waiting, policy)
-        return self.cut(policy, now) if triggered else []
+        policy = terms.policy
+        if terms.asks and (not policy.extract or triggers.asked_by(message, self.waiting, policy)):
+            return self.cut(policy, now)
+        return []
 
     @property
     def waiting(self) -> Waiting:

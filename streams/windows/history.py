@@ -40,10 +40,9 @@ class History:
         """The messages in context, in order."""
         return [self._entries[position].turn() for position in self.shown]
 
-    def take(self, entry: Entry, before: Segmentation, terms: Terms, now: float) -> list[Told]:
+    def take(self, entry: Entry, said_at: float, before: Segmentation, terms: Terms, now: float) -> list[Told]:
         """A message came in, with the conversation's tasks as they stood `before` it: prunes what it calls for."""
         said, head = entry.said, self._head
-        said_at = said.timestamp.timestamp()
         self.shown[said.position] = None
         head.tally.came(said.role, said.tokens, said_at)
         cause = self._cause(entry, said_at, before, terms.policy)

@@ -52,4 +52,4 @@ class Tally(Struct, array_like=True, gc=False):
     @property
     def said(self) -> int:
         """Messages in context besides system prompts."""
-        return self.account.total_messages - self.account.messages_of("system")
+        return sum(self.account.by_role[1:])  # ROLES begins with the system's

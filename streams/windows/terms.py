@@ -7,16 +7,19 @@ from streams.windows.accounting import Budget
 
 
 class Terms(NamedTuple):
-    """`calm_tokens` and `max_messages` are at hand because every message is held against them."""
+    """What every message is held against is at hand: whether one may ask for extraction by coming in (`asks`), and up to
+    where nothing calls for pruning."""
 
     policy: Policy
     budget: Budget
+    asks: bool
     calm_tokens: int
     max_messages: int
 
     @classmethod
     def of(cls, policy: Policy, budget: Budget) -> "Terms":
-        return cls(policy, budget, budget.calm_tokens, policy.window.max_messages)
+        asks = not policy.extract or policy.triggers.on_exchange or policy.triggers.after_tokens is not None
+        return cls(policy, budget, asks, budget.calm_tokens, policy.window.max_messages)
 
     def calm(self, messages: int, tokens: int) -> bool:
         """Whether nothing about a context of so many messages and counted tokens calls for pruning or a warning."""

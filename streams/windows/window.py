@@ -80,25 +80,20 @@ class Window:
         head.model = message.model or head.model
         head.received += 1
         head.touched_at = head.heard_at = now
-        before = head.segmentation
-        entry = self._entered(message, offset, tokens, terms.policy)
-        told: list[Told] = [*self._extraction.take(entry.said, terms.policy, now)]
-        told += self.history.take(entry, before, terms, now)
+        before, said_at = head.segmentation, message.timestamp.timestamp()
+        entry = self._entered(message, offset, tokens, said_at, terms.policy)
+        told: list[Told] = [*self._extraction.take(entry.said, terms, now)]
+        told += self.history.take(entry, said_at, before, terms, now)
         if told:
             self._let_go()
         return told
 
-    def _entered(self, message: Message, offset: int, tokens: int, policy: Policy) -> Entry:
-        traits, fingerprint = detect(message.role, message.content, bool(message.tool_calls))
-        self.head.segmentation = following = segments.following(
-            self.head.segmentation,
-            message.role,
-            traits,
-            message.timestamp.timestamp(),
-            message.content,
-            policy.window.task_gap_s,
-        )
-        entry = Entry(slice_message(message, offset, tokens), traits, fingerprint, following.segment)
+    def _entered(self, message: Message, offset: int, tokens: int, said_at: float, policy: Policy) -> Entry:
+        head, role, content = self.head, message.role, message.content
+        traits, fingerprint = detect(role, content, bool(message.tool_calls))
+        task_gap_s = policy.window.task_gap_s
+        head.segmentation = segments.following(head.segmentation, role, traits, said_at, content, task_gap_s)
+        entry = Entry(slice_message(message, offset, tokens), traits, fingerprint, head.segmentation.segment)
         self.entries[offset] = entry
         self.memory_bytes += entry.memory_bytes
         self.fresh.append(offset)

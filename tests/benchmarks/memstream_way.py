@@ -91,7 +91,10 @@ class Unsent:
         codec.encode(states)
 
     async def forget(self, conversation_ids: Collection[str], source: str, revision: int, at: datetime) -> None:
-        pass
+        """Nothing is forgotten within a run."""
+
+    async def forget_older(self, source: str, partition: int, revision: int, at: datetime) -> None:
+        """Nothing was there before."""
 
 
 async def run(job: Job) -> None:
