@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 STAGE = "windows"
 TOLD_AGAIN_AFTER_S = 10.0
+BY_HAND = ("flush", "prune", "clear")
 SMALL = 65_536  # bytes of a record that cannot grow beyond any limit when it is written again
 
 Event = TypeVar("Event", Message, ConversationEnded, WindowControl)
@@ -105,13 +106,25 @@ class WindowAgent:
         now = self._clock()
         effects: list[Outgoing] = []
         for record, control in self._decoded(batch, WindowControl, effects):
-            window = self._cache.window(control.conversation_id, batch.partition)
+            window = self._cache.existing(control.conversation_id, batch.partition)
+            if window is None:
+                effects += self._unheard(record, control)
+                continue
             terms = self._terms_of(window)
             tokens = self._count_tokens(control.summary) if control.summary else 0
             effects += self._records(window.control(control, record.offset, terms, now, tokens), batch, now)
             if window.expired(terms.policy, now):
                 self._cache.forget(window)
         return effects
+
+    def _unheard(self, record: Any, control: WindowControl) -> list[Outgoing]:
+        """What somebody asked of a window that is not there; memstream's own word to one that was forgotten is nothing."""
+        if control.kind not in BY_HAND:
+            return []
+        rejected = Rejected(
+            "no_window", "no such window here: use the key and partition of the conversation's messages"
+        )
+        return [dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC))]
 
     def _records(self, told: list[Told], batch: Batch, now: float) -> list[Outgoing]:
         return [outgoing(each, batch.partition, datetime.fromtimestamp(now, UTC)) for each in told]

@@ -61,9 +61,17 @@ class WindowCache:
 
     def window(self, conversation_id: str, partition: int) -> Window:
         """The conversation's window, to be changed; a new one when there is none."""
-        window = self._peek(conversation_id, partition) or Window.opened(conversation_id, partition)
-        self._windows[partition, conversation_id] = window
-        self._changed.setdefault(partition, {})[conversation_id] = window
+        window = self.existing(conversation_id, partition)
+        if window is None:
+            window = self._windows[partition, conversation_id] = Window.opened(conversation_id, partition)
+            self._changed.setdefault(partition, {})[conversation_id] = window
+        return window
+
+    def existing(self, conversation_id: str, partition: int) -> Window | None:
+        """The conversation's window, to be changed, if there is one."""
+        window = self._peek(conversation_id, partition)
+        if window is not None:
+            self._changed.setdefault(partition, {})[conversation_id] = window
         return window
 
     def _peek(self, conversation_id: str, partition: int) -> Window | None:

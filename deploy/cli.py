@@ -5,27 +5,25 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from deploy import connections, terminal
+from deploy.commands.command import Json, command
 from deploy.commands.doctor import examine
 from deploy.commands.follow import follow
 from deploy.commands.publish import publish as publish_lines
 from deploy.commands.publish import read
 from deploy.commands.search import search as search_memories
+from deploy.commands.window import window_cli
 from deploy.demo.run import run_demo
 from deploy.dev import run_dev
-from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.embedded.stack import Ports
 from deploy.settings import DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT, Settings, load, table
 from deploy.worker import Worker
 from schemas import codec, topics
-from schemas.errors import MemstreamError
 from schemas.events import MemoryEvent
 from sinks.memories import Memories
 from sinks.migrate import migrate as apply_migrations
@@ -42,8 +40,8 @@ cli = typer.Typer(
 )
 topics_cli = typer.Typer(help="memstream's topics on the cluster.", no_args_is_help=True)
 cli.add_typer(topics_cli, name="topics")
+cli.add_typer(window_cli, name="window")
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON lines, for scripts.")]
 DataDir = Annotated[Path | None, typer.Option(help="Where the data goes; default MEMSTREAM_DATA_DIR.")]
 
 DevPort = Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0 takes any free one.")]
@@ -51,23 +49,6 @@ DevPort = Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0 tak
 STOP_WITHIN_S = 20.0
 
 QUIET = ("aiokafka", "faust", "mode", "httpx", "httpcore", "asyncio")
-
-
-def command(action: Callable[..., Coroutine[Any, Any, int | None]]) -> Callable[..., None]:
-    """Runs an async command; what memstream raises on purpose becomes one line on stderr and exit code 1."""
-
-    @wraps(action)
-    def run(*args: Any, **kwargs: Any) -> None:
-        try:
-            code = asyncio.run(action(*args, **kwargs))
-        except (MemstreamError, EmbeddedPartFailed) as exc:
-            terminal.complain(str(exc))
-            code = 1
-        except KeyboardInterrupt:
-            code = 130
-        raise typer.Exit(code or 0)
-
-    return run
 
 
 def log_to_stderr(settings: Settings) -> None:
@@ -93,7 +74,7 @@ async def demo(
     json: Json = False,
 ) -> int:
     """Start everything, publish the sample conversations, show what is remembered, stop everything."""
-    return await run_demo(load(**({"provider": provider} if provider else {})), as_json=json)
+    return await run_demo(load(**({"provider": provider} if provider else {})), in_json=json)
 
 
 @cli.command()

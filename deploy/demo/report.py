@@ -1,4 +1,4 @@
-"""What a newcomer sees after the demo: memories, events, latency, dead letters, and what to try next."""
+"""What a newcomer sees after the demo: memories, events, contexts, latency, dead letters, and what to try next."""
 
 import math
 from collections import Counter
@@ -7,10 +7,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agents.dead_letters import told
 from deploy import terminal
+from deploy.demo.contexts import PrunedContext, show_context
 from deploy.demo.samples import shows
 from schemas import codec
 from schemas.events import MemoryEvent
@@ -54,6 +55,7 @@ class Report(Struct):
     messages: int
     latency_p50_s: float
     latency_p95_s: float
+    contexts: list[PrunedContext] = []
     start_s: float = 0.0
     total_s: float = 0.0
 
@@ -106,6 +108,10 @@ def percentile(ordered: Sequence[float], fraction: float) -> float:
     return round(ordered[max(0, math.ceil(fraction * len(ordered)) - 1)], 2) if ordered else 0.0
 
 
+def as_json(report: Report) -> dict[str, Any]:
+    return structs.asdict(report) | {"contexts": [context.as_json() for context in report.contexts]}
+
+
 def show(report: Report, data_dir: Path) -> None:
     terminal.show_table(
         "What became of the conversations",
@@ -126,6 +132,8 @@ def show(report: Report, data_dir: Path) -> None:
         by_namespace((event.data.namespace, event_row(event)) for event in report.events),
         wide="text",
     )
+    for context in report.contexts:
+        show_context(context)
     terminal.show_table(
         "\nDead letters",
         ("reason", "position", "detail", "begins"),
@@ -168,6 +176,7 @@ def next_steps(report: Report, data_dir: Path) -> list[str]:
         "  # in another shell:",
         f'  .venv/bin/memstream search "what do they like?" -n "{namespace}"',
         "  .venv/bin/memstream events --follow",
+        *(f"  .venv/bin/memstream window show {context.conversation_id}" for context in report.contexts[:1]),
         "  .venv/bin/memstream publish deploy/samples/day-2.jsonl",
         "  .venv/bin/memstream doctor",
     ]

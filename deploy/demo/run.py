@@ -10,17 +10,20 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from deploy import connections, terminal
 from deploy.commands.follow import follow
 from deploy.commands.publish import Line, publish, read
-from deploy.demo.report import Report, gather, show
+from deploy.demo.contexts import projected, pruned
+from deploy.demo.report import Report, as_json, gather, show
 from deploy.demo.samples import DAYS, POLICIES, expected
 from deploy.dev import running_stack, running_worker
 from deploy.embedded.stack import Ports
 from deploy.settings import Settings
 from schemas import topics
 from schemas.errors import MemstreamError
+from schemas.windows import WindowState
 from sinks.postgres import Pool
 from sinks.progress import Processed, processed, unsettled
 
 PROCESSED_WITHIN_S = 120.0
+PROJECTED_WITHIN_S = 30.0
 MARK = ".memstream-demo"
 
 
@@ -28,11 +31,11 @@ class DemoStuck(MemstreamError):
     """The samples were not processed in time."""
 
 
-async def run_demo(settings: Settings, *, as_json: bool) -> int:
+async def run_demo(settings: Settings, *, in_json: bool) -> int:
     """Leaves its data under the data directory's `demo`, for `memstream dev --data-dir` to look at. 0 when all is well."""
     begun = time.monotonic()
     demo = demo_settings(settings)
-    with progress_bars(quiet=as_json) as bars:
+    with progress_bars(quiet=in_json) as bars:
         starting = bars.add_task("starting Kafka, PostgreSQL, Qdrant", total=None)
 
         def started(what: str, done: int, total: int) -> None:
@@ -45,8 +48,8 @@ async def run_demo(settings: Settings, *, as_json: bool) -> int:
                 ready_s = time.monotonic() - begun
                 report = await play(reached, bars)
     report.start_s, report.total_s = round(ready_s, 1), round(time.monotonic() - begun, 1)
-    if as_json:
-        terminal.emit(report)
+    if in_json:
+        terminal.emit(as_json(report))
     else:
         show(report, demo.data_dir)
     return 0
@@ -83,11 +86,14 @@ async def play(settings: Settings, bars: Progress) -> Report:
             ends |= await publish_day(settings, number, lines, bars)
             states = await wait_until_processed(pool, number, said, bars)
         await settled(pool)
+        windows = await until_projected(pool, states)
         events = [record async for record in follow(settings, topics.EVENTS, from_beginning=True, until_end=True)]
         letters = [
             record async for record in follow(settings, topics.DEAD_LETTERS, from_beginning=True, until_end=True)
         ]
-        return await gather(pool, events, letters, ends, states)
+        report = await gather(pool, events, letters, ends, states)
+        report.contexts = await pruned(pool, windows)
+        return report
 
 
 async def publish_day(settings: Settings, number: int, lines: list[Line], bars: Progress) -> dict[str, datetime]:
@@ -130,6 +136,22 @@ async def settled(pool: Pool) -> None:
     while await unsettled(pool):
         if time.monotonic() > deadline:
             raise DemoStuck("the outbox was not published within 30 s; see worker.log in the data directory")
+        await asyncio.sleep(0.1)
+
+
+async def until_projected(pool: Pool, states: dict[str, Processed]) -> list[WindowState]:
+    """The windows of the conversations, once what is known of them tells of all that was done."""
+    deadline = time.monotonic() + PROJECTED_WITHIN_S
+    while True:
+        windows = await projected(pool, states)
+        if len(windows) == len(states):
+            return windows
+        if time.monotonic() > deadline:
+            waiting = sorted(set(states) - {window.scope.conversation_id for window in windows})
+            raise DemoStuck(
+                f"windows not projected within {PROJECTED_WITHIN_S:g} s: {', '.join(waiting)}; "
+                "see worker.log in the data directory"
+            )
         await asyncio.sleep(0.1)
 
 

@@ -2,9 +2,8 @@
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -14,19 +13,13 @@ from qdrant_client import QdrantClient
 from typer.testing import CliRunner
 
 from deploy.cli import cli
-from deploy.dev import environment
 from deploy.embedded.ports import free_port
-from deploy.embedded.process import module_environment
 from deploy.embedded.stack import EmbeddedStack
-from deploy.settings import PREFIX, Settings
+from deploy.settings import Settings
 from schemas import topics
 from streams.topics import specs
+from tests.command_line import Run, lines, run
 from tests.deployment import PASSWORD, administer, dsn_of, unprepared
-
-WITHIN_S = 90  # where a command hangs; on two busy cores its imports alone take ten
-API_KEY = "sk-ant-EXAMPLE-not-a-key-1111"
-
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
@@ -37,29 +30,8 @@ def directory(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def memstream(samples: Any, directory: Path) -> Run:
-    """Runs a command with the samples' settings, and others by name; nothing it prints may hold a secret."""
-
-    def run(*args: str, within_s: float = WITHIN_S, **changed: Any) -> subprocess.CompletedProcess[str]:
-        settings = samples.deployment.settings
-        secret = {"anthropic_api_key": API_KEY}
-        values = {f"{PREFIX}{name.upper()}": str(value) for name, value in (secret | changed).items()}
-        own = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)}
-        own |= environment(settings) | values | {"COLUMNS": "200"}
-        command = [sys.executable, "-m", "deploy.cli", *args]
-        done = subprocess.run(
-            command, env=own, cwd=directory, capture_output=True, text=True, timeout=within_s, check=False
-        )
-        assert PASSWORD not in done.stdout + done.stderr
-        assert API_KEY not in done.stdout + done.stderr
-        assert "Traceback" not in done.stdout + done.stderr
-        return done
-
-    return run
-
-
-def lines(done: "subprocess.CompletedProcess[str]") -> list[dict[str, Any]]:
-    """What --json printed."""
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    """Runs a command with the samples' settings, and others by name."""
+    return partial(run, samples.deployment.settings, directory)
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +48,7 @@ def empty(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactor
     [
         *("", "demo", "dev", "worker", "migrate", "publish", "search", "events", "reindex", "doctor", "settings"),
         *("topics", "topics create", "topics list"),
+        *("window", "window show", "window flush", "window prune", "window clear"),
     ],
 )
 def test_every_command_says_what_it_does(command: str):

@@ -30,6 +30,20 @@ def demo(data_dir: Path) -> dict[str, Any]:
     return report
 
 
+def pruned(context: dict[str, Any]) -> dict[str, Any]:
+    """What became of the context, times aside."""
+    window = context["window"]
+    statistics = {name: value for name, value in window["statistics"].items() if name != "last_prune"}
+    assert window["scope"]["conversation_id"] == "workbench-nina-report"
+    assert context["headline"].startswith(f"{statistics['messages_in_context']} messages (")
+    assert statistics["messages_in_context"] + statistics["pruned_messages"] == statistics["total_messages"] == 70
+    assert statistics["percent_used"] < 80
+    assert {pruning["cause"] for pruning in window["prunings"]} >= {"boundary", "usage"}
+    largest = max(window["gaps"], key=lambda gap: gap["count"])
+    assert {"role": "marker", "text": largest["marker"]} in context["around"]
+    return {"statistics": statistics, "around": context["around"]}
+
+
 def running_on(directory: Path) -> list[str]:
     """Command lines of processes that were started for this directory."""
     lines = []
@@ -57,6 +71,8 @@ def test_the_demo_works_twice_and_stops_everything_it_started(tmp_path: Path):
     assert outcomes["notes-tom-dinner"]["changes"] == {"reinforced": 1}
     assert outcomes["support-priya-late"]["slices"] == 2
     assert outcomes["notes-tom-race"]["slices"] == 1
+    (context,) = reports[1]["contexts"]
+    assert pruned(context) == pruned(reports[0]["contexts"][0])
     assert sorted(letter["reason"] for letter in reports[1]["dead_letters"]) == ["invalid", "undecodable"]
     assert "EXAMPLE" not in json.dumps(reports)
     assert all(0 < report["latency_p50_s"] <= report["latency_p95_s"] for report in reports)

@@ -307,10 +307,20 @@ async def test_a_finished_window_is_forgotten_after_its_grace_period(stage):
     assert await stage.due() == []
 
 
-async def test_a_conversation_that_comes_back_after_it_was_forgotten_begins_anew(stage):
-    await stage.tell(control("flush"))
+@pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
+async def test_what_is_asked_of_a_window_that_is_not_there_is_a_dead_letter(stage, kind):
+    await stage.tell(control(kind))
     await stage.checkpoint()
     assert stage.app.broker.rows(PARTITION) == {}
+    (letter,) = stage.app.broker.effects
+    assert told(letter.headers)["reason"] == "no_window"
+
+
+async def test_answers_and_timers_for_a_window_that_was_forgotten_are_nothing(stage):
+    await stage.tell(control("due"), control("extraction_completed", request_id="r"), control("summarised"))
+    await stage.checkpoint()
+    assert stage.app.broker.rows(PARTITION) == {}
+    assert stage.app.broker.effects == []
     await stage.say(said(1))
     await stage.end(ended())
     await stage.checkpoint()

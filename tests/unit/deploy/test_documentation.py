@@ -4,9 +4,14 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import fields
 
 from deploy.cli import cli
 from deploy.settings import table
+from schemas import codec
+from schemas.window_settings import WindowSettings
+from streams.windows.reasons import SENTENCES, STAYED
+from streams.windows.statistics import STRATEGIES
 
 ROOT = Path(__file__).parents[3]
 MARKED = re.compile(r"<!-- settings: .*? -->\n(.*?)<!-- /settings -->", re.DOTALL)
@@ -31,12 +36,42 @@ def test_the_readme_shows_the_sample_chat_service_as_it_is():
 
 def test_every_command_is_documented():
     readme = (ROOT / "deploy" / "README.md").read_text()
-    for command in cli.registered_commands:
-        assert command.callback is not None
-        assert f"memstream {command.name or command.callback.__name__}" in readme
+    groups = {f"{group.name} ": group.typer_instance for group in cli.registered_groups}
+    for prefix, commands in ({"": cli} | groups).items():
+        assert commands is not None
+        for command in commands.registered_commands:
+            assert command.callback is not None
+            assert f"{prefix}{command.name or command.callback.__name__}" in readme
 
 
-@pytest.mark.parametrize("readme", ["README.md", *READMES])
+def rows_of_windows_page(name: str) -> list[list[str]]:
+    """The cells of the table between the comments of that name."""
+    page = (ROOT / "deploy" / "docs" / "windows.md").read_text()
+    ((text,),) = [re.findall(rf"<!-- {name}: .*? -->\n(.*?)<!-- /{name} -->", page, re.DOTALL)]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in text.splitlines()[2:]]
+
+
+def test_the_table_of_window_settings_has_each_with_its_default():
+    defaults = {field.name: field.default for field in fields(WindowSettings)}
+    written = {name: "none" if value is None else f"`{value}`" for name, value in defaults.items()}
+    written |= {
+        name: f"`{codec.encode(value).decode()}`" for name, value in defaults.items() if isinstance(value, bool)
+    }
+    assert {cells[0]: cells[1] for cells in rows_of_windows_page("window settings")} == {
+        f"`{name}`": default for name, default in written.items()
+    }
+
+
+def test_the_table_of_strategies_says_what_statistics_say():
+    assert rows_of_windows_page("strategies") == [[f"`{name}`", told] for name, told in STRATEGIES.items()]
+
+
+def test_the_table_of_reasons_says_what_decisions_say():
+    wanted = [[f"`{name}`", "stays" if name in STAYED else "leaves", told] for name, told in SENTENCES.items()]
+    assert rows_of_windows_page("reasons") == wanted
+
+
+@pytest.mark.parametrize("readme", ["README.md", "deploy/docs/windows.md", "deploy/docs/delivery.md", *READMES])
 def test_links_lead_somewhere(readme):
     path = ROOT / readme
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", path.read_text()):

@@ -1,0 +1,95 @@
+"""`memstream window`: what is known of a conversation's context, and the control events that act on it by hand."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from deploy import connections, terminal
+from deploy.commands import window_view
+from deploy.commands.command import Json, command
+from deploy.settings import load
+from schemas import codec, topics
+from schemas.errors import Misconfigured
+from schemas.records import Outgoing
+from schemas.requests import ControlKind, WindowControl
+from schemas.windows import WindowState
+from sinks.postgres import Pool
+from sinks.windows import Windows
+
+window_cli = typer.Typer(help="A conversation's context: look at it, act on it by hand.", no_args_is_help=True)
+
+Conversation = Annotated[str, typer.Argument(help="The conversation's id.", show_default=False)]
+
+
+@window_cli.command()
+@command
+async def show(conversation: Conversation, json: Json = False) -> None:
+    """Show a conversation's context: statistics, where messages left it, when and why."""
+    async with connections.postgres(load(), max_size=1) as pool:
+        state = await known(pool, conversation)
+    if json:
+        terminal.emit(window_view.as_json(state))
+    else:
+        window_view.show(state, datetime.now(UTC))
+
+
+@window_cli.command()
+@command
+async def flush(conversation: Conversation, json: Json = False) -> None:
+    """Ask for the extraction of all that was said and not yet extracted."""
+    await send(conversation, "flush", json)
+
+
+@window_cli.command()
+@command
+async def prune(conversation: Conversation, json: Json = False) -> None:
+    """Take out of the context what the current task does not need."""
+    await send(conversation, "prune", json)
+
+
+@window_cli.command()
+@command
+async def clear(conversation: Conversation, json: Json = False) -> None:
+    """Take everything out of the context but the system prompt; what is not yet extracted still will be."""
+    await send(conversation, "clear", json)
+
+
+async def send(conversation: str, kind: ControlKind, json: bool) -> None:
+    """Publishes the control event and says so. Raises Misconfigured for a window that is not there."""
+    settings = load()
+    async with connections.postgres(settings, max_size=1) as pool:
+        state = await known(pool, conversation)
+    if state.phase == "forgotten":
+        raise Misconfigured(f"the window of {conversation!r} is forgotten: there is nothing left to {kind}")
+    async with connections.kafka(settings) as publisher:
+        await publisher.publish([control(state, kind, datetime.now(UTC))])
+    topic = settings.topics().physical(topics.WINDOW_CONTROL)
+    if json:
+        sent: dict[str, Any] = {"kind": kind, "conversation_id": conversation, "topic": topic}
+        terminal.emit(sent | {"partition": state.partition})
+    else:
+        terminal.say(f"sent {kind} for {conversation} to partition {state.partition} of {topic}")
+
+
+async def known(pool: Pool, conversation: str) -> WindowState:
+    """The projected state of the conversation's window. Raises Misconfigured when there is none."""
+    state = await Windows(pool).of(conversation)
+    if state is None:
+        raise Misconfigured(
+            f"no window of a conversation {conversation!r} is known: check the id, and that a worker runs "
+            "(a new conversation shows up about a second after its first message)"
+        )
+    return state
+
+
+def control(state: WindowState, kind: ControlKind, at: datetime) -> Outgoing:
+    """To the partition of the conversation's messages: other clients may have hashed its key in another way."""
+    conversation_id = state.scope.conversation_id
+    event = WindowControl(conversation_id=conversation_id, kind=kind, at=at)
+    return Outgoing(
+        topic=topics.WINDOW_CONTROL,
+        key=conversation_id.encode(),
+        value=codec.encode(event),
+        partition=state.partition,
+    )

@@ -1,0 +1,106 @@
+"""The contexts that were pruned: their statistics, what left them, and how one looks around its largest marker."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Any
+
+from msgspec import Struct
+
+from deploy import terminal
+from deploy.commands import window_view
+from schemas.windows import Gap, WindowState
+from sinks.archive import Archive, ArchivedMessage
+from sinks.postgres import Pool
+from sinks.progress import Processed
+from sinks.windows import Windows
+from streams.windows import gaps
+from streams.windows.statistics import headline
+
+REACH = 5  # entries that are shown on either side of a marker
+SHOWN_CHARS = 90  # of a message
+MARKER = "marker"
+
+
+class Entry(Struct, frozen=True):
+    """One entry of a context as shown: a message's role and how it begins, or a marker."""
+
+    role: str
+    text: str
+
+
+class PrunedContext(Struct):
+    """A window that messages left the context of; `around` are the entries on either side of its largest marker."""
+
+    headline: str
+    state: WindowState
+    around: list[Entry]
+
+    @property
+    def conversation_id(self) -> str:
+        return self.state.scope.conversation_id
+
+    def as_json(self) -> dict[str, Any]:
+        """`window` is what `memstream window show --json` prints."""
+        return {"headline": self.headline, "window": window_view.as_json(self.state), "around": self.around}
+
+
+async def projected(pool: Pool, states: dict[str, Processed]) -> list[WindowState]:
+    """The windows of which it is known that they took in everything, and that all of it is extracted. Raises Retryable."""
+    found = []
+    for conversation_id, processed in states.items():
+        state = await Windows(pool).of(conversation_id)
+        if state is not None and await complete(pool, state, processed):
+            found.append(state)
+    return found
+
+
+async def complete(pool: Pool, state: WindowState, processed: Processed) -> bool:
+    last = await Archive(pool).latest(processed.conversation_id, 1)
+    counted = state.statistics.total_messages >= processed.archived
+    return counted and state.phase != "open" and all(state.extracted_to > message.position for message in last)
+
+
+async def pruned(pool: Pool, states: Iterable[WindowState]) -> list[PrunedContext]:
+    """The contexts that messages left, those of most prunings first. Raises Retryable."""
+    now = datetime.now(UTC).timestamp()
+    return [
+        PrunedContext(
+            headline=headline(state.statistics, now),
+            state=state,
+            around=around(await Archive(pool).conversation(state.scope.conversation_id), state.gaps),
+        )
+        for state in sorted(states, key=lambda state: -len(state.prunings))
+        if state.gaps
+    ]
+
+
+def around(messages: Sequence[ArchivedMessage], left: Sequence[Gap]) -> list[Entry]:
+    """The entries of a context nearest to its largest marker; `messages` are all of the conversation, in order."""
+    entries = list(in_context(messages, left))
+    largest = max(left, key=lambda gap: gap.count)
+    at = entries.index(Entry(MARKER, largest.marker))
+    return entries[max(0, at - REACH) : at + REACH + 1]
+
+
+def in_context(messages: Sequence[ArchivedMessage], left: Sequence[Gap]) -> Iterator[Entry]:
+    """Messages that are in context, and markers where others were, in order."""
+    stayed = ((each.position, message_entry(each)) for each in messages if not gaps.holds(left, each.position))
+    markers = ((gap.first, Entry(MARKER, gap.marker)) for gap in left)
+    return (entry for _, entry in sorted(chain(stayed, markers), key=lambda placed: placed[0]))
+
+
+def message_entry(archived: ArchivedMessage) -> Entry:
+    said = archived.message
+    calls = [f"[calls {call.name}]" for call in said.tool_calls]
+    text = " ".join([*said.content.split(), *calls])
+    return Entry(said.role, text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 3]}...")
+
+
+def show_context(context: PrunedContext) -> None:
+    terminal.console.print(f"\nThe context of {context.conversation_id}", style="bold", markup=False)
+    terminal.say(f"{context.headline}\n")
+    window_view.show_statistics(context.state)
+    window_view.show_prunings(context.state.prunings)
+    rows = [(entry.role, entry.text) for entry in context.around]
+    terminal.show_table("around the largest marker", ("role", "begins"), rows, wide="begins")

@@ -1,0 +1,144 @@
+"""`memstream window`: what is told of a conversation's context, and what acting on it by hand does."""
+
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas import topics
+from tests.command_line import Run, lines, run
+from tests.deployment import Deployment, Event, eventually
+
+PAGE = Path(__file__).parents[3] / "deploy" / "docs" / "windows.md"
+PRUNED = "workbench-nina-report"
+TALK = "talk-by-hand"
+POLICY = {"name": "talks", "namespaces": ["talks"], "window": {"min_recent": 2, "prune_at_boundary": False}}
+
+
+@pytest.fixture
+def memstream(samples: Any, tmp_path: Path) -> Run:
+    """Runs a command with the samples' settings."""
+    return partial(run, samples.deployment.settings, tmp_path)
+
+
+def test_the_statistics_prunings_and_markers_of_a_pruned_context_are_shown(memstream: Run):
+    (told,) = lines(memstream("window", "show", PRUNED, "--json"))
+    done = memstream("window", "show", PRUNED)
+    assert (done.returncode, done.stderr) == (0, "")
+    statistics, last = told["statistics"], told["prunings"][-1]
+    assert done.stdout.startswith(f"{PRUNED}: {statistics['messages_in_context']} messages ({last['count']} pruned ")
+    assert f"{statistics['messages_in_context']} of 70" in done.stdout
+    assert f"{last['tokens_before']:,} -> {last['tokens_after']:,}" in done.stdout
+    assert "strategy hybrid" in done.stdout
+    assert "a task began" in done.stdout
+    assert "It belonged to a completed task." in done.stdout
+    assert all(gap["marker"] in done.stdout for gap in told["gaps"])
+
+
+def test_a_script_gets_the_same_with_names(memstream: Run):
+    (told,) = lines(memstream("window", "show", PRUNED, "--json"))
+    assert (told["scope"]["conversation_id"], told["policy"], told["phase"]) == (PRUNED, "workbench", "ended")
+    statistics = told["statistics"]
+    assert statistics["messages_in_context"] + statistics["pruned_messages"] == statistics["total_messages"] == 70
+    assert sum(gap["count"] for gap in told["gaps"]) == statistics["pruned_messages"]
+    assert {pruning["cause"] for pruning in told["prunings"]} == {"boundary", "usage"}
+    assert sum(pruning["count"] for pruning in told["prunings"]) == statistics["pruned_messages"]
+    assert statistics["last_prune"]["removed"] == told["prunings"][-1]["count"]
+    assert "completed_task" in {run["reason"] for pruning in told["prunings"] for run in pruning["removed"]}
+
+
+async def test_the_query_that_is_documented_finds_what_is_in_context(memstream: Run, samples: Any):
+    (told,) = lines(memstream("window", "show", PRUNED, "--json"))
+    (statement,) = re.findall(r"```sql\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    found = await samples.deployment.fetch(statement, PRUNED)
+    assert len(found) == told["statistics"]["messages_in_context"]
+    assert found[0]["role"] == "system"
+
+
+@pytest.mark.parametrize("action", ["show", "flush", "prune", "clear"])
+def test_an_unknown_conversation_is_one_line_that_says_what_to_do(action: str, memstream: Run):
+    done = memstream("window", action, "nobody-said-this")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "'nobody-said-this'" in done.stderr
+    assert "check the id" in done.stderr
+
+
+def said(number: int) -> Event:
+    """Two tasks, told apart by what message 5 says."""
+    text = "Next task: what is the capital of Norway?" if number == 5 else f"This is what was said as number {number}."
+    value = {
+        "conversation_id": TALK,
+        "message_id": f"{TALK}-{number}",
+        "role": ("assistant", "user")[number % 2],
+        "timestamp": f"2026-11-01T10:00:{number:02}Z",
+        "content": text,
+    }
+    return Event(topics.MESSAGES, TALK, value)
+
+
+async def told(
+    deployment: Deployment, memstream: Run, what: str, holds: Callable[[dict[str, Any]], object]
+) -> dict[str, Any]:
+    """What `show` prints, once it is as expected."""
+
+    async def shown() -> dict[str, Any] | None:
+        done = memstream("window", "show", TALK, "--json")
+        found = lines(done)
+        return found[0] if found and holds(found[0]) else None
+
+    return await eventually(shown, what)
+
+
+async def controls(deployment: Deployment) -> list[tuple[str, int, str]]:
+    """Key, partition and kind of what was sent by hand, in order."""
+    records = await deployment.records(topics.WINDOW_CONTROL)
+    sent = [(record, json.loads(record.value)["kind"]) for record in records]
+    return [
+        (record.key.decode(), record.partition, kind) for record, kind in sent if kind in ("flush", "prune", "clear")
+    ]
+
+
+async def test_a_window_is_flushed_pruned_and_cleared_by_hand(deploy: Any, tmp_path: Path):
+    (tmp_path / "policies.json").write_text(json.dumps([POLICY]))
+    deployment = await deploy("by-hand", policies_file=tmp_path / "policies.json")
+    memstream = partial(run, deployment.settings, tmp_path)
+    await deployment.worker()
+    await deployment.publish(*(said(number) for number in range(1, 9)))
+    before = await told(deployment, memstream, "all is there", lambda state: state["statistics"]["total_messages"] == 8)
+    assert (before["extracted_to"], before["phase"]) == (0, "open")
+
+    sent = memstream("window", "prune", TALK)
+    assert (sent.returncode, sent.stdout.count("\n")) == (0, 1)
+    assert sent.stdout.startswith(f"sent prune for {TALK} to partition {before['partition']} of ")
+    state = await told(deployment, memstream, "pruned by hand", lambda state: state["statistics"]["pruned_messages"])
+    assert [(each["cause"], each["count"]) for each in state["prunings"]] == [("manual", 4)]
+
+    (confirmed,) = lines(memstream("window", "flush", TALK, "--json"))
+    assert (confirmed["kind"], confirmed["partition"]) == ("flush", before["partition"])
+    await told(deployment, memstream, "all is extracted", lambda state: state["extracted_to"] == 8)
+
+    assert memstream("window", "clear", TALK).returncode == 0
+    state = await told(deployment, memstream, "cleared", lambda state: state["cleared_at"])
+    assert (state["statistics"]["messages_in_context"], state["statistics"]["pruned_messages"]) == (0, 8)
+
+    sent_by_hand = [(TALK, before["partition"], kind) for kind in ("prune", "flush", "clear")]
+    assert await controls(deployment) == sent_by_hand
+
+
+async def test_a_forgotten_window_is_left_alone(deploy: Any, tmp_path: Path):
+    (tmp_path / "policies.json").write_text(json.dumps([POLICY | {"grace_s": 0.1}]))
+    deployment = await deploy("forgotten", policies_file=tmp_path / "policies.json")
+    memstream = partial(run, deployment.settings, tmp_path)
+    await deployment.worker()
+    end = {"conversation_id": TALK, "timestamp": "2026-11-01T10:01:00Z", "message_count": 1}
+    await deployment.publish(said(1), Event(topics.ENDED, TALK, end))
+    await told(deployment, memstream, "forgotten", lambda state: state["phase"] == "forgotten")
+    done = memstream("window", "clear", TALK)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "is forgotten" in done.stderr
+    assert await controls(deployment) == []

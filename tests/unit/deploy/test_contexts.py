@@ -1,0 +1,60 @@
+"""How the demo shows a context: what is around the largest marker."""
+
+from datetime import UTC, datetime
+
+from deploy.demo.contexts import MARKER, REACH, SHOWN_CHARS, Entry, around, in_context
+from schemas.messages import Message, ToolCall
+from schemas.windows import Gap
+from sinks.archive import ArchivedMessage
+
+AT = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def archived(position: int, content: str = "", calls: tuple[ToolCall, ...] = ()) -> ArchivedMessage:
+    message = Message(
+        conversation_id="talk",
+        message_id=str(position),
+        role="assistant" if calls else "user",
+        timestamp=AT,
+        content=content or f"said at {position}",
+        tool_calls=calls,
+    )
+    return ArchivedMessage(message=message, partition=0, position=position)
+
+
+TALK = [archived(position) for position in range(30)]
+
+
+def texts(entries: list[Entry]) -> list[str]:
+    return [entry.text for entry in entries]
+
+
+def test_markers_stand_where_messages_were():
+    shown = texts(list(in_context(TALK[:6], [Gap(1, 1, 1, 5), Gap(3, 4, 2, 9)])))
+    assert shown == [
+        "said at 0",
+        "... [1 message removed] ...",
+        "said at 2",
+        "... [2 messages removed] ...",
+        "said at 5",
+    ]
+
+
+def test_the_largest_marker_is_shown_with_its_neighbours():
+    shown = around(TALK, [Gap(2, 2, 1, 5), Gap(12, 16, 5, 25)])
+    assert shown[REACH] == Entry(MARKER, "... [5 messages removed] ...")
+    assert (shown[REACH - 1].text, shown[REACH + 1].text) == ("said at 11", "said at 17")
+    assert len(shown) == 2 * REACH + 1
+
+
+def test_a_marker_at_the_beginning_is_shown_first():
+    assert around(TALK, [Gap(0, 20, 21, 100)])[0].role == MARKER
+
+
+def test_a_long_message_is_shown_by_its_beginning_and_a_call_by_its_name():
+    entries = list(
+        in_context([archived(0, "word \n" * 60), archived(1, "Looking.", (ToolCall(id="1", name="read"),))], [])
+    )
+    assert len(entries[0].text) == SHOWN_CHARS
+    assert entries[0].text.startswith("word word") and entries[0].text.endswith("...")
+    assert entries[1] == Entry("assistant", "Looking. [calls read]")
