@@ -1,6 +1,8 @@
 """A decision about a window: what stays in context, what leaves, and why."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from msgspec import Struct
 
@@ -37,15 +39,39 @@ def decided(
     reached: bool,
 ) -> Decision:
     """The decision that `reasons`, by place in the window, amount to."""
-    kept = tuple(turn.position for place, turn in enumerate(turns) if reasons[place] in STAYED)
-    gone = [turn for place, turn in enumerate(turns) if reasons[place] not in STAYED]
+    stays = [reasons[place] in STAYED for place in range(len(turns))]
+    kept = tuple([turn.position for turn, stay in zip(turns, stays, strict=True) if stay])
+    gone = [
+        [turn for turn, _ in run]
+        for stay, run in groupby(zip(turns, stays, strict=True), key=itemgetter(1))
+        if not stay
+    ]
     return Decision(
         cause=cause,
         level=level,
         kept=kept,
-        removed=tuple(turn.position for turn in gone),
+        removed=tuple([turn.position for run in gone for turn in run]),
         reasons={turn.position: reasons[place] for place, turn in enumerate(turns)},
-        gaps=gaps_.merged([*gaps, *map(gaps_.of, gone)], kept),
+        gaps=gaps_.merged([*gaps, *map(_gap, gone)], kept),
         tokens=tokens,
         reached=reached,
+    )
+
+
+def _gap(run: Sequence[Turn]) -> Gap:
+    """What messages leave that went side by side."""
+    return Gap(run[0].position, run[-1].position, len(run), sum([turn.tokens for turn in run]))
+
+
+def followed(decision: Decision, further: Decision) -> Decision:
+    """Two decisions as one, the further one being about what the first one kept."""
+    return Decision(
+        cause=decision.cause,
+        level=decision.level,
+        kept=further.kept,
+        removed=tuple(sorted((*decision.removed, *further.removed))),
+        reasons=decision.reasons | further.reasons,
+        gaps=further.gaps,
+        tokens=further.tokens,
+        reached=further.reached,
     )

@@ -1,6 +1,7 @@
 """How important a message is, in [0, 1]. What its text says was found on arrival; its age and place are added here."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from streams.windows.detectors.redundancy import redundant
@@ -29,13 +30,14 @@ WEIGHTS: Final = {
 }
 REFERENCE: Final = 1  # for each of them
 DAY: Final = -1  # for each whole day of age
-RECENCY: Final = ((5, 4), (10, 2), (20, 1))  # among the last so many messages: the highest that applies
+RECENCY: Final = (*(4,) * 5, *(2,) * 5, *(1,) * 10)  # the last 5, 10 and 20 messages: the highest that applies
 REDUNDANT: Final = -2  # said again by a later message; as much as what is casual
 
 IMPORTANT: Final = 0.9  # at least, of a message that its sender marked
 DAY_S: Final = 86_400.0
 
 
+@cache  # there are a few thousand combinations of traits, and a few dozen in most windows
 def stated(traits: int) -> int:
     """What the text contributes, in tenths, the base included; not clamped."""
     return BASE + sum(weight for bit, weight in WEIGHTS.items() if traits & bit) + REFERENCE * references(traits)
@@ -43,7 +45,7 @@ def stated(traits: int) -> int:
 
 def recency(newer: int) -> int:
     """What the place contributes, in tenths, to a message that `newer` messages follow."""
-    return next((boost for last, boost in RECENCY if newer < last), 0)
+    return RECENCY[newer] if newer < len(RECENCY) else 0
 
 
 def importance(turn: Turn, newer: int, now: float, repeated: bool = False) -> float:
@@ -53,10 +55,13 @@ def importance(turn: Turn, newer: int, now: float, repeated: bool = False) -> fl
     """
     if turn.role == "system":
         return 1.0
-    age = DAY * int(max(0.0, now - turn.timestamp) // DAY_S)
-    tenths = stated(turn.traits) + age + recency(newer) + (REDUNDANT if repeated else 0)
-    score = min(10, max(0, tenths)) / 10
-    return max(score, IMPORTANT) if turn.important else score
+    tenths = stated(turn.traits) + recency(newer)
+    if now > turn.timestamp:
+        tenths += DAY * int((now - turn.timestamp) // DAY_S)
+    if repeated:
+        tenths += REDUNDANT
+    score = 0.0 if tenths <= 0 else 1.0 if tenths >= 10 else tenths / 10
+    return IMPORTANT if turn.important and score < IMPORTANT else score
 
 
 def scores(turns: Sequence[Turn], now: float) -> list[float]:
@@ -65,6 +70,7 @@ def scores(turns: Sequence[Turn], now: float) -> list[float]:
     newer = sum(turn.role != "system" for turn in turns)
     found: list[float] = []
     for place, turn in enumerate(turns):
-        newer -= turn.role != "system"
+        if turn.role != "system":
+            newer -= 1
         found.append(importance(turn, newer, now, place in repeated))
     return found

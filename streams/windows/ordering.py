@@ -5,7 +5,7 @@ those; an error and its correction last, the older first, so that no error outli
 strategies differ.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -14,7 +14,7 @@ from schemas.window_settings import Strategy
 from streams.windows.units import Unit
 
 COMPLETED: Final = 0
-LASTING: Final = 1  # directives given in a completed task
+LASTING: Final = 1  # directives given in a completed task that are about more than it
 CURRENT: Final = 2
 FRAMING: Final = 3  # what the current task is about, and how it is to be done
 IMPORTANT: Final = 4
@@ -37,13 +37,13 @@ def _rank(unit: Unit, strategy: Strategy, current: int, opening: bool) -> int:
     if unit.important:
         return IMPORTANT
     if unit.segment != current:
-        return LASTING if unit.directive and strategy != "rolling_window" else COMPLETED
+        return LASTING if unit.lasting and strategy != "rolling_window" else COMPLETED
     framing = unit.directive or (opening and not unit.casual)
     return FRAMING if framing and strategy == "hybrid" else CURRENT
 
 
 def leaving(candidates: Sequence[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:
-    """The candidates in batches, first to leave first; a batch leaves whole. `size` is the window's, in messages.
+    """The candidates in batches, first to leave first. `size` is the window's, in messages.
 
     With `hybrid` each completed task is one batch: half a task is of little use.
     """
@@ -51,14 +51,19 @@ def leaving(candidates: Sequence[Ranked], strategy: Strategy, size: int) -> list
     single = [each for each in candidates if strategy != "hybrid" or each[0] != COMPLETED]
     tasks = groupby(sorted(whole, key=lambda each: (each[1].segment, each[1].places[0])), lambda each: each[1].segment)
     batches = [list(task) for _, task in tasks]
-    keyed = sorted(((_key(each, strategy, size), each) for each in single), key=itemgetter(0))
-    return batches + [[each] for _, each in keyed]
+    return batches + singly(single, strategy, size)
+
+
+def singly(candidates: Iterable[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:
+    """The candidates one by one, but for a retry, which leaves with the error it is for."""
+    keyed = sorted([(_key(each, strategy, size), each) for each in candidates], key=itemgetter(0))
+    return [[each for _, each in batch] for _, batch in groupby(keyed, itemgetter(0))]
 
 
 def _key(candidate: Ranked, strategy: Strategy, size: int) -> tuple[int, float, int]:
-    """Sorts by rank, then value, then age."""
+    """Sorts by rank, then value, then age; no two units have the same but those that leave together."""
     rank, unit = candidate
-    place = unit.places[0]
+    place = unit.leaves_at
     if strategy == "rolling_window" or rank == CORRECTED:
         return rank, 0.0, place
     if strategy == "importance":

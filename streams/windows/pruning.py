@@ -6,7 +6,7 @@ from typing import Final
 from schemas.windows import Cause, Gap, Reason
 from streams.windows import ordering, segments
 from streams.windows.accounting import Budget
-from streams.windows.decision import Decision, decided
+from streams.windows.decision import Decision, decided, followed
 from streams.windows.importance import scores
 from streams.windows.ordering import Ranked
 from streams.windows.room import Room
@@ -20,6 +20,7 @@ KEPT: Final[dict[int, Reason]] = {
     ordering.IMPORTANT: "marked_important",
     ordering.CORRECTED: "error_pair",
 }
+UNUSED: Final = 0.2  # of a target, at most, for the sake of leaving a task whole
 
 
 def prune(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause = "usage") -> Decision:
@@ -31,6 +32,18 @@ def prune(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float
     (not with `rolling_window`), corrected errors and what was marked important; by hand the window is also brought down to
     the lower target. System messages and the most recent ones never leave. Deciding again about what stayed removes nothing.
     """
+    decision = _once(turns, gaps, budget, now, cause)
+    # What stays may belong together in another way once others left: then it is decided again, until nothing more leaves.
+    while decision.removed and not (cause == "usage" and decision.reached):
+        kept = set(decision.kept)
+        further = _once([turn for turn in turns if turn.position in kept], decision.gaps, budget, now, cause)
+        if not further.removed:
+            break
+        decision = followed(decision, further)
+    return decision
+
+
+def _once(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause) -> Decision:
     pruning = _Pruning(turns, gaps, budget, now, cause)
     pruning.run()
     return pruning.decision()
@@ -79,10 +92,23 @@ class _Pruning:
         if self._fits():
             return
         rest = [each for each in free if each[1].places[0] not in self._removed]
-        for batch in ordering.leaving(rest, self._budget.settings.strategy, len(self._turns)):
-            self._take(batch)
-            if self._fits():
-                return
+        strategy, size = self._budget.settings.strategy, len(self._turns)
+        for batch in ordering.leaving(rest, strategy, size):
+            split = len(batch) > 1 and self._wastes(batch)
+            for part in ordering.singly(batch, strategy, size) if split else [batch]:
+                self._take(part)
+                if self._fits():
+                    return
+
+    def _wastes(self, batch: list[Ranked]) -> bool:
+        """Whether much room would be left unused if all of the batch left: a long task then leaves in parts."""
+        places = [place for _, unit in batch for place in unit.places]
+        tokens = self._room.tokens - sum([self._turns[place].tokens for place in places])
+        spare = 1.0 - UNUSED
+        return (
+            self._room.messages - len(places) < spare * self._most
+            and self._budget.billed(tokens) < spare * self._target
+        )
 
     def _finished(self) -> frozenset[int]:
         """The tasks that leave whole whatever the usage."""
@@ -97,9 +123,10 @@ class _Pruning:
 
     def _take(self, batch: Iterable[Ranked]) -> None:
         for rank, unit in batch:
+            why = self._why(rank)
             for place in unit.places:
                 self._room.remove(place)
-                self._removed[place] = self._why(rank)
+                self._removed[place] = why
 
     def _why(self, rank: int) -> Reason:
         if rank >= ordering.IMPORTANT:
@@ -122,11 +149,16 @@ class _Pruning:
 
     def _stayed(self) -> dict[int, Reason]:
         reasons: dict[int, Reason] = {}
+        said: list[int] = []
         for place, turn in enumerate(self._turns):
-            reasons[place] = "system_prompt" if turn.role == "system" else "recent"
-        recent = {place for place, reason in reasons.items() if reason == "recent"}
-        recent = set(sorted(recent)[-self._budget.settings.min_recent :])
+            if turn.role == "system":
+                reasons[place] = "system_prompt"
+            else:
+                said.append(place)
         for rank, unit in self._ranked:
             kept: Reason = "with_recent" if unit.protected else KEPT.get(rank, "fits")
-            reasons |= {place: kept for place in unit.places if place not in recent}
+            for place in unit.places:
+                reasons[place] = kept
+        for place in said[-self._budget.settings.min_recent :]:
+            reasons[place] = "recent"
         return reasons

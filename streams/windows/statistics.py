@@ -12,7 +12,7 @@ from streams.windows.turn import Turn
 STRATEGIES: Final[dict[Strategy, str]] = {
     "rolling_window": "The oldest messages leave first.",
     "importance": "The least important messages leave first, the oldest among equals.",
-    "hybrid": "Completed tasks leave whole; of the current one the old and unimportant messages leave first.",
+    "hybrid": "Completed tasks leave first, whole unless much room were left; then the old and unimportant messages.",
 }
 
 

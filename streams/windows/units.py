@@ -5,28 +5,32 @@ from typing import Final
 
 from msgspec import Struct
 
-from streams.windows.detectors.traits import CASUAL, CORRECTION, DIRECTIVE, ERROR
+from streams.windows.detectors.traits import CASUAL, CORRECTION, DIRECTIVE, ERROR, LASTING
 from streams.windows.turn import Turn
 
-PAIR_REACH: Final = 8  # units back, at most, that a correction looks for the error it corrects
+PAIR_REACH: Final = 16  # positions, at most, from an error to its correction: they stay the same when messages leave
 
 
 class Unit(Struct):
     """Places (from 0, in the window) of messages that go together, and what they are together.
 
-    `score` is that of the most important of them, `casual` says that all of them are. `corrects`: one of them is a
-    correction, or is what a correction corrects.
+    `score` is that of the most important of them, `casual` says that all of them are. `directive`: one of them says how
+    things are to be done, `lasting`: in later tasks too. `corrects`: one of them is a correction, or is what a correction
+    corrects. `leaves_at` is the place in whose turn it leaves, among units that are otherwise equal: its first one, or,
+    where only the error before it makes it a correction, that error's.
     """
 
     places: list[int]
+    leaves_at: int
     segment: int
     score: float
-    errs: bool = False
-    corrects: bool = False
-    casual: bool = True
-    directive: bool = False
-    important: bool = False
-    protected: bool = False
+    errs: bool
+    corrects: bool
+    casual: bool
+    directive: bool
+    lasting: bool
+    important: bool
+    protected: bool
 
 
 def grouped(turns: Sequence[Turn], scores: Sequence[float], min_recent: int) -> list[Unit]:
@@ -36,47 +40,67 @@ def grouped(turns: Sequence[Turn], scores: Sequence[float], min_recent: int) -> 
     """
     places = [place for place, turn in enumerate(turns) if turn.role != "system"]
     recent = places[-min_recent] if len(places) >= min_recent else 0
-    units: dict[int, Unit] = {}
-    for place, root in zip(places, _roots(turns, places), strict=True):
-        unit = units.get(root)
-        if unit is None:
-            unit = units[root] = Unit([], turns[place].segment, 0.0)
-        _add(unit, place, turns[place], scores[place])
-        unit.protected = unit.protected or place >= recent
+    roots = _roots(turns, places)
+    together: dict[int, list[int]] = {}
+    for place, root in zip(places, roots, strict=True):
+        together.setdefault(root, []).append(place)
+    units = {root: _unit(turns, scores, tied, recent) for root, tied in together.items()}
     ordered = list(units.values())
-    _pair_corrections(ordered)
+    _pair_corrections(turns, ordered)
+    _pair_retries([(turns[place], units[root]) for place, root in zip(places, roots, strict=True)])
     return ordered
 
 
-def _add(unit: Unit, place: int, turn: Turn, score: float) -> None:
-    traits = turn.traits
-    unit.places.append(place)
-    unit.score = max(unit.score, score)
-    unit.casual = unit.casual and bool(traits & CASUAL)
-    unit.errs = unit.errs or bool(traits & ERROR)
-    unit.corrects = unit.corrects or bool(traits & CORRECTION)
-    unit.directive = unit.directive or bool(traits & DIRECTIVE)
-    unit.important = unit.important or turn.important
+def _unit(turns: Sequence[Turn], scores: Sequence[float], places: list[int], recent: int) -> Unit:
+    any_of, all_of, score, important = 0, CASUAL, 0.0, False
+    for place in places:
+        turn = turns[place]
+        any_of |= turn.traits
+        all_of &= turn.traits
+        important = important or turn.important
+        if scores[place] > score:
+            score = scores[place]
+    return Unit(
+        places=places,
+        leaves_at=places[0],
+        segment=turns[places[0]].segment,
+        score=score,
+        errs=any_of & ERROR != 0,
+        corrects=any_of & CORRECTION != 0,
+        casual=all_of != 0,
+        directive=any_of & DIRECTIVE != 0,
+        lasting=any_of & LASTING != 0,
+        important=important,
+        protected=places[-1] >= recent,
+    )
 
 
-def _roots(turns: Sequence[Turn], places: Iterable[int]) -> list[int]:
+def _roots(turns: Sequence[Turn], places: Sequence[int]) -> list[int]:
     """For each place the first place of its unit.
 
     A question belongs to its answer, the assistant's next message that calls no tool: the steps in between are units of
-    their own, so that the question can outlive them. A result belongs to the latest call of its id before it, so that
-    ids that a provider uses again tie nothing together that does not belong together; a result that arrives before its
-    call waits for it.
+    their own, so that the question can outlive them. Where a task is over without such an answer, its last call is the
+    answer. A result belongs to the latest call of its id before it, so that ids that a provider uses again tie nothing
+    together that does not belong together; a result that arrives before its call waits for it.
     """
-    root: dict[int, int] = {}
+    root = list(range(len(turns)))
     called: dict[str, int] = {}
     waiting: dict[str, list[int]] = {}
     asked: int | None = None  # the place of the last question without an answer
+    step: int | None = None  # that of the last call since
+    segment = -1
     for place in places:
         turn = turns[place]
-        root[place] = place
+        if turn.segment != segment:
+            if asked is not None and step is not None:
+                _tie(root, asked, step)
+            asked = step = None
+            segment = turn.segment
         if turn.role == "user":
-            asked = place
-        if asked is not None and turn.role == "assistant" and not turn.calls:
+            asked, step = place, None
+        elif turn.role == "assistant" and turn.calls:
+            step = place
+        elif turn.role == "assistant" and asked is not None:
             _tie(root, asked, place)
             asked = None
         for call in turn.calls:
@@ -87,29 +111,60 @@ def _roots(turns: Sequence[Turn], places: Iterable[int]) -> list[int]:
             _tie(root, called[turn.answers], place)
         elif turn.answers is not None:
             waiting.setdefault(turn.answers, []).append(place)
-    return [_root(root, place) for place in root]
+    return [_root(root, place) for place in places]
 
 
-def _tie(root: dict[int, int], one: int, other: int) -> None:
-    first, second = sorted((_root(root, one), _root(root, other)))
-    root[second] = first
+def _tie(root: list[int], one: int, other: int) -> None:
+    one, other = _root(root, one), _root(root, other)
+    root[max(one, other)] = min(one, other)
 
 
-def _root(root: dict[int, int], place: int) -> int:
+def _root(root: list[int], place: int) -> int:
     while root[place] != place:
         root[place] = root[root[place]]
         place = root[place]
     return place
 
 
-def _pair_corrections(units: Sequence[Unit]) -> None:
+def _pair_corrections(turns: Sequence[Turn], units: Sequence[Unit]) -> None:
     """Marks with each correction what it corrects: the nearest error of its task, else the unit right before it."""
     corrections = [at for at, unit in enumerate(units) if unit.corrects]
     for at in corrections:
-        if units[at].errs or at == 0:
+        if units[at].errs:
             continue
+        first = turns[units[at].places[0]].position - PAIR_REACH
         before = units[max(0, at - PAIR_REACH) : at]
         task = [unit for unit in before if unit.segment == units[at].segment]
-        corrected = next((unit for unit in reversed(task) if unit.errs), task[-1] if task else None)
-        if corrected is not None:
-            corrected.corrects = True
+        errors = [unit for unit in task if unit.errs and turns[unit.places[-1]].position >= first]
+        if task:
+            (errors or task)[-1].corrects = True
+
+
+def _pair_retries(said: Iterable[tuple[Turn, Unit]]) -> None:
+    """Marks failed calls with the next call of their task and what users said in between, unless that is a correction.
+
+    Nothing but the error makes these a correction, so they leave with it; a retry that fails leaves with the one after it.
+    """
+    failed: list[Unit] = []
+    repair: list[Unit] = []
+    last, segment = 0, -1
+    for turn, unit in said:
+        if turn.segment != segment or turn.traits & CORRECTION or turn.position > last + PAIR_REACH:
+            failed, segment = [], turn.segment
+        if turn.role == "tool" and turn.traits & ERROR:
+            failed.append(unit)
+            repair, last = [], turn.position
+        elif failed and turn.calls:
+            _mark_repair(failed, [*repair, unit])
+            failed = []
+        elif turn.role == "user":
+            repair.append(unit)
+
+
+def _mark_repair(failed: Sequence[Unit], repair: Sequence[Unit]) -> None:
+    for unit in failed:
+        unit.corrects, unit.leaves_at = True, max(unit.leaves_at, unit.places[0])
+    last = max(unit.leaves_at for unit in failed)
+    for unit in repair:
+        unit.leaves_at = max(unit.leaves_at, last) if unit.corrects else last
+        unit.corrects = True

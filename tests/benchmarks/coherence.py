@@ -37,7 +37,7 @@ WAYS: dict[str, list[Way]] = {
     "last_tokens": [truncated],
     "random_units": [at_random(seed) for seed in range(SEEDS)],
     **{f"{strategy}_on_arrival": [on_arrival(strategy, False)] for strategy in STRATEGIES},
-    **{f"{strategy}_on_arrival_by_session": [on_arrival(strategy, True)] for strategy in STRATEGIES},
+    **{f"{strategy}_on_arrival_with_ends": [on_arrival(strategy, True)] for strategy in STRATEGIES},
 }
 
 

@@ -45,8 +45,11 @@ def at_once(strategy: Strategy) -> Way:
     return keep
 
 
-def on_arrival(strategy: Strategy, at_session_start: bool) -> Way:
-    """Pruned on arrival, as a window is, with the default thresholds: the share is the most a context may hold."""
+def on_arrival(strategy: Strategy, ended: bool) -> Way:
+    """Pruned on arrival, as a window is, with the default thresholds: the share is the most a context may hold.
+
+    `ended`: at each pause the chat service says that the conversation has ended, so what comes next begins a session.
+    """
 
     def keep(turns: Sequence[Turn], share: float) -> Kept:
         total = used_tokens(turns)
@@ -56,7 +59,7 @@ def on_arrival(strategy: Strategy, at_session_start: bool) -> Way:
         gaps: tuple[Gap, ...] = ()
         for before, turn in zip([None, *turns], turns, strict=False):
             kept.append(turn)
-            decision = prune(kept, gaps, budget, turn.timestamp, cause(before, turn, settings, at_session_start))
+            decision = prune(kept, gaps, budget, turn.timestamp, cause(before, turn, settings, ended))
             staying = set(decision.kept)
             kept, gaps = [each for each in kept if each.position in staying], decision.gaps
         return Kept(frozenset(each.position for each in kept), used_tokens(kept, gaps))
@@ -64,11 +67,11 @@ def on_arrival(strategy: Strategy, at_session_start: bool) -> Way:
     return keep
 
 
-def cause(before: Turn | None, turn: Turn, settings: WindowSettings, at_session_start: bool) -> Cause:
+def cause(before: Turn | None, turn: Turn, settings: WindowSettings, ended: bool) -> Cause:
     """What a window is pruned for when a message arrives."""
     if before is None or turn.role != "user":
         return "usage"
-    if at_session_start and turn.timestamp - before.timestamp >= settings.task_gap_s:
+    if ended and turn.timestamp - before.timestamp >= settings.task_gap_s:
         return "session_start"
     return "boundary" if turn.segment > before.segment else "usage"
 

@@ -8,15 +8,14 @@ import asyncio
 import json
 import logging
 import os
-import platform
 import sys
 from pathlib import Path
 from typing import Any
 
-from deploy.embedded.jars import KAFKA_VERSION
 from deploy.embedded.vocabulary import ensure_vocabulary
 from tests.benchmarks.bench import bench
 from tests.benchmarks.latency import Latency, latency
+from tests.benchmarks.machine import machine
 from tests.benchmarks.recovery import Recovery, recovery
 from tests.benchmarks.throughput import MODULES, Throughput, read_by, throughput
 
@@ -73,22 +72,6 @@ def recovery_told(rows: Recovery) -> dict[str, Any]:
         "recovery_s": rows.cold_s,
         "recovery_own_directory_s": rows.warm_s,
     }
-
-
-def machine() -> dict[str, Any]:
-    return {
-        "cpu": cpu_model(),
-        "cores": os.cpu_count(),
-        "python": platform.python_version(),
-        "kafka": KAFKA_VERSION,
-    }
-
-
-def cpu_model() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(named, platform.processor() or platform.machine())
 
 
 def asked(argv: list[str]) -> argparse.Namespace:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from deploy.embedded.vocabulary import ensure_vocabulary
-from tests.benchmarks.ingest import machine
+from tests.benchmarks.machine import machine
 from tests.benchmarks.windows_changelog import changelog
 from tests.benchmarks.windows_memory import memory
 from tests.benchmarks.windows_speed import Timing, speed, told

@@ -6,8 +6,9 @@ A text is cleaned and cut into words; where none of them triggers a rule, which 
 from typing import Final, NamedTuple
 
 from schemas.messages import Role
-from streams.windows.detectors import casual, lexicon
+from streams.windows.detectors import casual, directive, error, lexicon
 from streams.windows.detectors.cleaning import cleaned, flattened, inspected
+from streams.windows.detectors.lexicon import Lexicon
 from streams.windows.detectors.redundancy import fingerprint
 from streams.windows.detectors.traits import (
     CASUAL,
@@ -15,6 +16,7 @@ from streams.windows.detectors.traits import (
     DIRECTIVE,
     ERROR,
     GRATEFUL,
+    LASTING,
     REFERENCE,
     TASK_BEGINS,
     TASK_COMPLETE,
@@ -41,13 +43,23 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Found:
     clean = cleaned(seen)
     words = clean.split()
     short = len(words) <= casual.MOST_WORDS
-    rules = (lexicon.SHORT if short else lexicon.LONG)[role]
+    rules = lexicon.fitting(role, len(words))
     triggered = rules.words.intersection(words)
     if triggered:
         traits |= rules.traits(triggered, flattened(clean))
+        if traits & DIRECTIVE and len(words) <= directive.MOST_WORDS:
+            traits |= LASTING
+    if len(words) > error.MOST_WORDS:
+        traits |= _at_the_ends(clean, lexicon.ENDS[role])
     if short and role != "tool":
         traits = _casual(traits, words, seen)
     return Found(traits, fingerprint(text, clean))
+
+
+def _at_the_ends(clean: str, rules: Lexicon) -> int:
+    ends = f"{clean[: error.END_CHARS]}\n{clean[-error.END_CHARS :]}"
+    triggered = rules.words.intersection(ends.split())
+    return rules.traits(triggered, flattened(ends)) if triggered else 0
 
 
 def _casual(traits: int, words: list[str], text: str) -> int:

@@ -1,8 +1,13 @@
-"""Directives and constraints: how the user wants things done from now on, and what must not happen."""
+"""Directives and constraints: how the user wants things done, and what must not happen.
+
+What a long text says of that, a pasted prompt or a detailed order, is about its own task, unless it says otherwise.
+"""
 
 from typing import Final
 
 from streams.windows.detectors.rule import START, rule
+
+MOST_WORDS: Final = 50  # of a message whose directives outlive their task
 
 ASKING: Final = (START, "please ", "also ", "just ", "ok ", "then ")
 ADDED: Final = ("and ", "but ", "so ", "or ")
@@ -49,7 +54,6 @@ ENGLISH: Final = (
         then=r" (?:use|answer|reply|respond|write|include|change|edit|touch|return|show|give|consider)\b",
     ),
     rule("stick", after=ASKING, then=r" (?:to|with)\b"),
-    rule("from+now+on"),
     rule("circumstances", after=("under no ", "under any ")),
     rule("exceptions", after=("no ", "without ")),
     rule(
@@ -75,8 +79,6 @@ ENGLISH: Final = (
 )
 GERMAN: Final = (
     rule("bitte", then=rf"(?: \w{{1,30}}){{0,4}} (?:immer|{LIMITED})"),
-    rule("jetzt sofort", after=("ab ",)),
-    rule("nun", after=("von ",), then=r" an\b"),
     rule("niemals", after=BITTEN),
     rule("fall umständen", after=("auf keinen ", "unter keinen ")),
     rule("keinesfalls"),
@@ -106,7 +108,6 @@ FRENCH: Final = (
     rule("assure", after=PRIER, then=r" toi\b"),
     rule("assurez", then=r" vous\b"),
     rule("veille veillez", after=PRIER, then=r" à\b"),
-    rule("désormais dorénavant"),
     rule("maximum", after=("au ",)),
     rule("évite évitez", after=PRIER),
     rule("oublie oubliez", after=("n ",), then=r" (?:pas|jamais)\b"),
@@ -127,7 +128,6 @@ SPANISH: Final = (
     rule("asegúrate asegurate asegúrese"),
     rule("recuerda recuerde", after=PEDIR, then=r" que\b"),
     rule("evita evite", after=PEDIR),
-    rule("ahora", after=("a partir de ",)),
     rule("debe deben", then=r" (?:ser|estar|tener|caber|quedar|incluir|contener|costar)\b"),
     rule("puede pueden", after=("no ",), then=r" (?:tener|costar|superar|pasar|exceder)\b"),
     rule("máximo", after=("como ",)),
@@ -136,3 +136,12 @@ SPANISH: Final = (
     rule("obligatorio prohibido", after=("es ", "está ")),
 )
 RULES: Final = ENGLISH + GERMAN + FRENCH + SPANISH
+
+# Whatever the message's length, these are about all tasks to come.
+STANDING: Final = (
+    rule("from+now+on"),
+    rule("jetzt sofort", after=("ab ",)),
+    rule("nun", after=("von ",), then=r" an\b"),
+    rule("désormais dorénavant"),
+    rule("ahora", after=("a partir de ",)),
+)

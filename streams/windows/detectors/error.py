@@ -1,8 +1,15 @@
-"""Errors: what a program reports, and a person who says that something does not work. Their absence is no error."""
+"""Errors: what a program reports, and a person who says that something does not work. Their absence is no error.
+
+A long text that speaks of errors, a prompt or a file of source code, reports none, unless it has what a program prints when
+it fails, or begins or ends with the error.
+"""
 
 from typing import Final
 
 from streams.windows.detectors.rule import START, rule
+
+MOST_WORDS: Final = 150  # of a message in which any mention of an error reports one
+END_CHARS: Final = 100  # of a longer one, from either end, in which it does so too
 
 NONE: Final = (
     *("no ", "any ", "without ", " 0 ", "\n0 ", "zero ", "not an ", "trial and ", "of ", "handle ", "handles "),
@@ -38,15 +45,14 @@ EXCEPTIONS: Final = (
     "eaddrinuse errno traceback stacktrace panicked"
 )
 
-PROGRAMS: Final = (
-    rule(EXCEPTIONS),
-    rule("error", unless=NONE, then=NOT_TALKED_ABOUT),
-    rule("errors", after=SOME, unless=NONE),
+CODE: Final = ("raise ", "except ", "error ", "throw ", "throws ", "new ", "catch ", "class ", "isinstance ", "import ")
+
+# What programs print and people hardly say: these report an error in a text of any length.
+TRACES: Final = (
+    rule(EXCEPTIONS, unless=CODE),
+    rule("error", after=(START,), then=NOT_TALKED_ABOUT),
     rule("err fatal", after=(START, "npm "), then=r"[ \n]"),
     rule("panic", after=(START, "kernel ")),
-    rule("exception exceptions", unless=(*NONE, "the only "), then=r"(?! (?:handl\w{1,6}|to|of|for)\b)"),
-    rule("failed", unless=(*NONE, "not ", "never ")),
-    rule("failure failures", after=SOME, unless=NONE),
     rule("trace", after=("stack ",)),
     rule("fault", after=("segmentation ", "page ")),
     rule("dumped", after=("core ",)),
@@ -55,13 +61,21 @@ PROGRAMS: Final = (
     rule("denied", after=("permission ", "access ")),
     rule("refused", after=("connection ",)),
     rule("timeout", after=("gateway ", "connection ", "read ")),
-    rule("timed+out", unless=("not ",)),
-    rule("out+of+memory"),
     rule("reference", after=("undefined ",)),
     rule("gateway", after=("bad ",)),
     rule("code status", after=("exit ", "exited with ", "exit_"), then=r" [1-9]"),
     rule("server", after=("internal ",), then=r" error\b"),
     rule("unhandled uncaught", then=r" \w"),
+)
+PROGRAMS: Final = (
+    *TRACES,
+    rule("error", unless=NONE, then=NOT_TALKED_ABOUT),
+    rule("errors", after=SOME, unless=NONE),
+    rule("exception exceptions", unless=(*NONE, "the only "), then=r"(?! (?:handl\w{1,6}|to|of|for)\b)"),
+    rule("failed", unless=(*NONE, "not ", "never ")),
+    rule("failure failures", after=SOME, unless=NONE),
+    rule("timed+out", unless=("not ",)),
+    rule("out+of+memory"),
 )
 ENGLISH: Final = (
     rule("crashes crashed crashing", unless=("not ", "never ", "stock ", "market ")),

@@ -12,6 +12,7 @@ from streams.windows.detectors.traits import (
     DIRECTIVE,
     ERROR,
     GRATEFUL,
+    LASTING,
     REFERENCE,
     TASK_BEGINS,
     TASK_COMPLETE,
@@ -54,20 +55,44 @@ class Lexicon:
         return with_references(traits, reference.apart(referred)) if referred else traits
 
 
+_FAILED: Final = ((ERROR, error.RULES),)
+_TRACED: Final = ((ERROR, error.TRACES),)
 _SAID: Final = (
-    (ERROR, error.RULES),
     (CORRECTION, correction.RULES),
     (REFERENCE, reference.RULES),
     (TASK_COMPLETE, completion.RULES),
 )
 _TURNED: Final = ((TASK_BEGINS, beginning.BEGINS), (TASK_BEGINS | TASK_SWITCHES, beginning.SWITCHES))
-_ASKED: Final = (*_SAID, (DIRECTIVE, directive.RULES), *_TURNED)
+_DIRECTED: Final = ((DIRECTIVE, directive.RULES), (DIRECTIVE | LASTING, directive.STANDING))
+_ASKED: Final = (*_SAID, *_DIRECTED, *_TURNED)
 _SOCIAL: Final = ((CASUAL, casual.RULES), (GRATEFUL, casual.THANKS))
 
 SHORT: Final[dict[Role, Lexicon]] = {
-    "user": Lexicon((*_ASKED, *_SOCIAL)),
-    "assistant": Lexicon((*_SAID, *_SOCIAL)),
+    "user": Lexicon((*_FAILED, *_ASKED, *_SOCIAL)),
+    "assistant": Lexicon((*_FAILED, *_SAID, *_SOCIAL)),
     "tool": Lexicon(((ERROR, error.PROGRAMS),)),
 }
 # What is too long to be casual is spared the rules for it: their words are common.
-LONG: Final[dict[Role, Lexicon]] = {"user": Lexicon(_ASKED), "assistant": Lexicon(_SAID), "tool": SHORT["tool"]}
+LONG: Final[dict[Role, Lexicon]] = {
+    "user": Lexicon((*_FAILED, *_ASKED)),
+    "assistant": Lexicon((*_FAILED, *_SAID)),
+    "tool": SHORT["tool"],
+}
+PASTED: Final[dict[Role, Lexicon]] = {
+    "user": Lexicon((*_TRACED, *_ASKED)),
+    "assistant": Lexicon((*_TRACED, *_SAID)),
+    "tool": Lexicon(_TRACED),
+}
+# For the two ends of what is pasted.
+ENDS: Final[dict[Role, Lexicon]] = {
+    "user": Lexicon(_FAILED),
+    "assistant": Lexicon(_FAILED),
+    "tool": SHORT["tool"],
+}
+
+
+def fitting(role: Role, words: int) -> Lexicon:
+    """The rules for a message of so many words."""
+    if words <= casual.MOST_WORDS:
+        return SHORT[role]
+    return LONG[role] if words <= error.MOST_WORDS else PASTED[role]

@@ -14,7 +14,8 @@ CASUAL: Final = 1 << 5
 TASK_COMPLETE: Final = 1 << 6
 TASK_BEGINS: Final = 1 << 7
 TASK_SWITCHES: Final = 1 << 8  # it begins a task, and the one before is over
-GRATEFUL: Final = 1 << 9  # thanks for something, which makes a message casual if it asks nothing; settled on arrival
+LASTING: Final = 1 << 9  # a directive that is about more than its task
+GRATEFUL: Final = 1 << 10  # thanks for something, which makes a message casual if it asks nothing; settled on arrival
 
 NAMES: Final = {
     TOOL_CALL: "tool_call",
@@ -28,7 +29,7 @@ NAMES: Final = {
     TASK_SWITCHES: "task_switches",
 }
 
-REFERENCE: Final = 1 << 10  # one reference to an earlier message: the bits from here on are a count
+REFERENCE: Final = 1 << 11  # one reference to an earlier message: the bits from here on are a count
 MOST_REFERENCES: Final = 7
 
 

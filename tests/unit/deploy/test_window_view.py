@@ -33,7 +33,7 @@ def statistics(last: LastPrune | None) -> Statistics:
         oldest_message_at=None,
         last_prune=last,
         strategy="hybrid",
-        explanation="Completed tasks leave whole.",
+        explanation="Completed tasks leave first.",
     )
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from streams.windows.detectors.cleaning import INSPECTED_CHARS, TABLE, cleaned, flattened, inspected
 from streams.windows.detectors.detect import SUBSTANTIAL, Found, detect
-from streams.windows.detectors.lexicon import LONG, SHORT
+from streams.windows.detectors.lexicon import ENDS, LONG, PASTED, SHORT
 from streams.windows.detectors.traits import (
     CASUAL,
     DIRECTIVE,
@@ -68,7 +68,7 @@ def test_the_names_of_traits_are_those_of_all_bits():
     assert references(with_references(every, 99)) == 7
 
 
-@pytest.mark.parametrize("lexicon", [*SHORT.values(), *LONG.values()])
+@pytest.mark.parametrize("lexicon", [*SHORT.values(), *LONG.values(), *PASTED.values(), *ENDS.values()])
 def test_triggers_are_words_that_cleaning_leaves_as_they_are(lexicon):
     for word in lexicon.words:
         assert cleaned(word) == word and word.split() == [word]

@@ -3,7 +3,8 @@
 import pytest
 
 from streams.windows.detectors.detect import detect
-from streams.windows.detectors.traits import DIRECTIVE
+from streams.windows.detectors.directive import MOST_WORDS
+from streams.windows.detectors.traits import DIRECTIVE, LASTING
 
 
 def directs(text: str, role: str = "user") -> bool:
@@ -77,3 +78,35 @@ def test_what_only_sounds_like_one_is_not(text):
 @pytest.mark.parametrize("role", ["assistant", "tool", "system"])
 def test_only_users_direct(role):
     assert not directs("Always use metric units.", role)
+
+
+def lasts(text: str) -> bool:
+    return bool(detect("user", text).traits & LASTING)
+
+
+PROMPT = "Read the records of the last session and write down what changed, one line for each of them. " * 5
+
+
+def test_a_directive_in_a_short_message_outlives_its_task():
+    assert lasts("Always use metric units.")
+    assert lasts("Bitte verwende nur die neuen Vorlagen.")
+    assert not lasts("How far is it to the station?")
+
+
+def test_a_directive_in_a_long_text_is_about_that_task():
+    assert len(PROMPT.split()) > MOST_WORDS
+    for directive in ("All operations must be done in one call.", "Il ne faut jamais donner mon adresse."):
+        assert directs(f"{PROMPT} {directive}") and not lasts(f"{PROMPT} {directive}")
+
+
+@pytest.mark.parametrize(
+    "standing",
+    [
+        "Answer in Dutch from now on.",
+        "Ab jetzt nur noch Stichpunkte.",
+        "Désormais, tutoie-moi.",
+        "A partir de ahora escribe en inglés.",
+    ],
+)
+def test_a_long_text_that_says_so_directs_for_good(standing):
+    assert lasts(f"{PROMPT} {standing}")

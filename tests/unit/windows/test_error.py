@@ -3,6 +3,7 @@
 import pytest
 
 from streams.windows.detectors.detect import detect
+from streams.windows.detectors.error import MOST_WORDS
 from streams.windows.detectors.traits import ERROR
 
 
@@ -91,3 +92,43 @@ def test_a_person_reports_that_something_does_not_work(text):
 )
 def test_talking_about_errors_is_none(text):
     assert not errs(text, "user")
+
+
+PROSE = "Then compare what each of the candidates says with the notes of the last meeting, line by line. " * 9
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+@pytest.mark.parametrize(
+    "spoken",
+    [
+        "Based on these failures, recommend a strategy.",
+        "The prompt fails to say why.",
+        "Quand ça ne marche pas, explique.",
+    ],
+)
+def test_a_long_text_that_speaks_of_failures_reports_none(spoken, role):
+    assert len(PROSE.split()) > MOST_WORDS
+    assert not errs(f"{PROSE} {spoken} {PROSE}", role)
+
+
+@pytest.mark.parametrize("printed", ["KeyError: 3", "Error: cannot find symbol", "zsh: command not found: docker"])
+def test_a_long_text_with_what_a_program_printed_reports_an_error(printed):
+    assert errs(f"{PROSE[:600]}\n{printed}\n{PROSE}", "user")
+
+
+def test_a_long_text_that_begins_or_ends_with_an_error_reports_it():
+    assert errs(f"The build is broken again. {PROSE}", "user")
+    assert errs(f"{PROSE} Der Drucker funktioniert leider nicht.", "user")
+
+
+def test_a_long_tool_result_reports_an_error_by_a_trace_or_at_its_ends():
+    assert errs(f"{PROSE}\nTraceback (most recent call last):\n{PROSE}", "tool")
+    assert errs(f"Error: validation failed\n{PROSE}", "tool")
+    assert errs(f"{PROSE}\n3 failed, 20 passed in 2.31s", "tool")
+
+
+@pytest.mark.parametrize(
+    "line", ["raise ValueError(name)", "except KeyError:", "throw new IOException(e);", "if failed: return"]
+)
+def test_source_code_that_deals_with_errors_reports_none(line):
+    assert not errs(f"{PROSE}\n    {line}\n{PROSE}", "tool")

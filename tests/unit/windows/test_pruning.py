@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from schemas.windows import Gap
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import used_tokens
-from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR, TASK_COMPLETE
+from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR, LASTING, TASK_COMPLETE
 from streams.windows.pruning import clear, due, prune
 from streams.windows.reasons import SENTENCES, STAYED
 from streams.windows.units import grouped
@@ -88,6 +88,30 @@ def test_with_hybrid_completed_tasks_leave_whole():
     assert len(rolling.removed) < 20
 
 
+def test_with_hybrid_a_long_task_leaves_in_parts_when_much_room_would_be_left():
+    turns = [*exchanges(25, 0, segment=0), *exchanges(10, 50, segment=1)]
+    decision = decide(turns, budget(800, max_messages=100))
+    assert decision.removed == tuple(range(len(decision.removed)))
+    assert 520 <= decision.tokens <= 560, "the task alone has more than the 140 tokens that are to leave"
+    assert decision.reasons[len(decision.removed)] == "fits"
+
+
+def test_a_failed_call_and_its_retry_are_kept_longest_and_leave_together():
+    turns = conversation(30)
+    turns[5:9] = [
+        turn(5, "assistant", calls=("a",)),
+        turn(6, "tool", traits=ERROR, answers="a"),
+        turn(7, "assistant", calls=("b",)),
+        turn(8, "tool", answers="b"),
+    ]
+    for strategy in STRATEGIES:
+        decision = decide(turns, budget(340, strategy=strategy, max_messages=100))
+        assert {5, 6, 7, 8} <= set(decision.kept)
+        assert {decision.reasons[place] for place in (5, 6, 7, 8)} == {"error_pair"}
+        tight = decide(turns, budget(200, strategy=strategy, max_messages=100))
+        assert {5, 6, 7, 8} <= set(tight.removed)
+
+
 def test_with_importance_the_least_important_leave_first():
     turns = conversation(30)
     turns[11] = turn(11, "user", traits=DIRECTIVE)
@@ -135,7 +159,8 @@ def test_what_frames_the_current_task_outlives_its_steps():
 
 def test_at_a_boundary_finished_tasks_leave_but_for_what_holds_on():
     turns = [*exchanges(10, 0, segment=0), *exchanges(8, 20, segment=1)]
-    turns[4] = turn(4, traits=DIRECTIVE)
+    turns[4] = turn(4, traits=DIRECTIVE | LASTING)
+    turns[6] = turn(6, traits=DIRECTIVE)
     turns[19] = turn(19, "assistant", traits=TASK_COMPLETE)
     assert decide(turns).removed == ()
     decision = decide(turns, cause="boundary")

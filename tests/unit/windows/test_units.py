@@ -39,6 +39,17 @@ def test_the_steps_between_question_and_answer_are_units_of_their_own():
     assert places(*said) == [[0, 6], [1, 2], [3, 4, 5]]
 
 
+def test_a_question_that_its_task_leaves_without_words_belongs_to_the_last_call():
+    said = (turn(0), call(1, "a"), result(2, "a"), call(3, "b"), result(4, "b"))
+    assert places(*said) == [[0], [1, 2], [3, 4]], "the task goes on"
+    assert places(*said, turn(5, segment=1)) == [[0, 3, 4], [1, 2], [5]]
+
+
+def test_a_question_that_is_answered_in_words_does_not_belong_to_a_call():
+    said = (turn(0), call(1, "a"), turn(2, "assistant"), call(3, "b"), turn(4, segment=1))
+    assert places(*said) == [[0, 2], [1], [3], [4]]
+
+
 def test_a_system_message_belongs_to_none_and_parts_none():
     assert places(turn(0, "system"), turn(1), turn(2, "system"), turn(3, "assistant")) == [[1, 3]]
 
@@ -88,3 +99,48 @@ def test_an_error_too_far_back_is_not_what_a_correction_corrects():
 
 def test_a_correction_corrects_nothing_of_another_task():
     assert corrected(ERROR, 0, CORRECTION, segment_of_last=1) == [False, False, True]
+
+
+def failed(position: int, of: str) -> Turn:
+    return turn(position, "tool", traits=ERROR, answers=of)
+
+
+def repaired(*turns: Turn) -> list[int]:
+    units = grouped(turns, [0.5] * len(turns), 1)
+    return [place for unit in units if unit.corrects for place in unit.places]
+
+
+def test_a_failed_call_is_paired_with_the_next_call_of_its_task():
+    assert repaired(turn(0), call(1, "a"), failed(2, "a"), call(3, "b"), result(4, "b"), call(5, "c")) == [1, 2, 3, 4]
+
+
+def test_each_retry_that_fails_is_paired_with_the_next():
+    said = (call(0, "a"), failed(1, "a"), call(2, "b"), failed(3, "b"), call(4, "c"), result(5, "c"))
+    assert repaired(*said) == [0, 1, 2, 3, 4, 5]
+    assert [unit.leaves_at for unit in grouped(said, [0.5] * 6, 1)] == [0, 2, 2]
+
+
+def test_what_a_user_says_between_a_failed_call_and_the_next_is_part_of_the_repair():
+    assert repaired(turn(0), call(1, "a"), failed(2, "a"), turn(3), call(4, "b")) == [1, 2, 3, 4]
+
+
+def test_a_call_after_a_correction_is_none():
+    said = (call(0, "a"), failed(1, "a"), turn(2, traits=CORRECTION), turn(3, "assistant"), call(4, "b"))
+    assert repaired(*said) == [0, 1, 2, 3]
+
+
+def test_a_call_in_another_task_or_far_behind_repairs_nothing():
+    another = turn(3, "assistant", calls=("b",), segment=1)
+    assert repaired(call(0, "a"), failed(1, "a"), turn(2, segment=1), another) == []
+    assert repaired(call(0, "a"), failed(1, "a"), call(2 + PAIR_REACH, "b")) == []
+
+
+def test_a_person_who_speaks_of_an_error_has_made_no_call():
+    assert repaired(turn(0, traits=ERROR), call(1, "a")) == []
+
+
+def test_what_is_paired_stays_paired_when_messages_between_leave():
+    far = [turn(0, traits=ERROR), *exchanges(PAIR_REACH, 1), turn(40, traits=CORRECTION)]
+    assert not grouped(far, [0.5] * len(far), 1)[0].corrects
+    near = [far[0], *far[-3:]]
+    assert not grouped(near, [0.5] * len(near), 1)[0].corrects
