@@ -69,7 +69,7 @@ class WindowAgent:
         self._cache.enter(batch.epoch)
         effects = self._apply(topic, batch, log_end)
         self._app.checkpointer.record(batch, self._cache.take_rows(batch.partition), effects)
-        if effects:
+        if any(effect.topic == topics.REQUESTS for effect in effects):  # somebody waits for them, unlike for activity
             self._app.checkpointer.ask(batch.partition)
 
     def _apply(self, topic: str, batch: Batch, log_end: int) -> list[Outgoing]:
