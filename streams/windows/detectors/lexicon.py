@@ -1,11 +1,13 @@
-"""Which rules apply to whose messages, found by the words that occur."""
+"""Which rules apply to whose messages, found by their triggers."""
 
 from collections.abc import Iterable
 from typing import Final
 
+from ahocorasick_rs import AhoCorasick, Implementation
+
 from schemas.messages import Role
 from streams.windows.detectors import beginning, casual, completion, correction, directive, error, reference
-from streams.windows.detectors.rule import Rule, places
+from streams.windows.detectors.rule import MOST_PLACES, START, Rule
 from streams.windows.detectors.traits import (
     CASUAL,
     CORRECTION,
@@ -20,11 +22,15 @@ from streams.windows.detectors.traits import (
     with_references,
 )
 
+APART: Final = tuple(
+    (before, behind) for before in (" ", START) for behind in (" ", START)
+)  # of words in flattened text
+
 Concerns = Iterable[tuple[int, tuple[Rule, ...]]]
 
 
 class Lexicon:
-    """The rules that apply to one role, by their triggers, and those by their longest word."""
+    """The rules that apply to one role. Their triggers are looked for all at once."""
 
     def __init__(self, concerns: Concerns) -> None:
         rules: dict[str, list[tuple[int, Rule]]] = {}
@@ -32,26 +38,23 @@ class Lexicon:
             for rule in written:
                 for trigger in rule.triggers:
                     rules.setdefault(trigger, []).append((trait, rule))
-        self._rules = {trigger: tuple(written) for trigger, written in rules.items()}
-        self._triggers: dict[str, list[str]] = {}
-        for trigger in rules:
-            self._triggers.setdefault(max(trigger.split(), key=len), []).append(trigger)
-        self.words = frozenset(self._triggers)
+        self.triggers = tuple(rules)
+        self._rules = list(rules.values())
+        patterns = [f"{before}{trigger}{behind}" for trigger in rules for before, behind in APART]
+        self._search = AhoCorasick(patterns, implementation=Implementation.DFA)
 
-    def traits(self, words: Iterable[str], text: str) -> int:
-        """What the rules of these words find in flattened text."""
+    def traits(self, text: str) -> int:
+        """What the rules find in flattened text."""
         traits = 0
         referred: list[int] = []
-        for word in words:
-            for trigger in self._triggers[word]:
-                for start, end in places(text, trigger):
-                    for trait, rule in self._rules[trigger]:
-                        if traits & trait == trait or not rule.holds(text, start, end):
-                            continue
-                        if trait == REFERENCE:
-                            referred.append(start)
-                        else:
-                            traits |= trait
+        for pattern, start, end in self._search.find_matches_as_indexes(text, overlapping=True)[:MOST_PLACES]:
+            for trait, rule in self._rules[pattern // len(APART)]:
+                if traits & trait == trait or not rule.holds(text, start + 1, end - 1):
+                    continue
+                if trait == REFERENCE:
+                    referred.append(start)
+                else:
+                    traits |= trait
         return with_references(traits, reference.apart(referred)) if referred else traits
 
 

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 START: Final = "\n"  # in flattened text a newline stands around it all and where a sentence ends
 END: Final = r"(?= ?\n)"
-MOST_PLACES: Final = 4  # of one trigger that are looked at
+MOST_PLACES: Final = 100  # of triggers in a text that are looked at
 
 
 class Rule(NamedTuple):
@@ -45,15 +45,3 @@ def rule(triggers: str, *, after: Iterable[str] = (), unless: Iterable[str] = ()
 def _spaced(endings: Iterable[str]) -> tuple[str, ...]:
     """A sentence begins with or without a space behind its newline."""
     return tuple(form for ending in endings for form in dict.fromkeys((ending, ending.replace(START, f"{START} "))))
-
-
-def places(text: str, trigger: str) -> list[tuple[int, int]]:
-    """Where the trigger stands in flattened text: the first few [start, end) pairs."""
-    found: list[tuple[int, int]] = []
-    start = text.find(trigger)
-    while start >= 0 and len(found) < MOST_PLACES:
-        end = start + len(trigger)
-        if text[start - 1] in " \n" and text[end] in " \n":
-            found.append((start, end))
-        start = text.find(trigger, end)
-    return found
