@@ -139,6 +139,7 @@ def summarised(request: ExtractionRequest, summary: Summary, at: datetime) -> Ou
         first=request.first,
         last=request.last,
         summary=summary.text,
+        known=ids.summary_id(request.summary) if request.summary else None,
     )
     return to_window(request, told)
 

@@ -34,3 +34,8 @@ def event_id(namespace: str, sequence: int) -> str:
 def activity_id(kind: str, *parts: object) -> str:
     """The id of an activity event: the same work told twice has the same id."""
     return derive("activity", kind, *parts)
+
+
+def summary_id(text: str) -> str:
+    """Names a summary by what it says: whoever summarises further says which one that includes."""
+    return derive("summary", text)

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 Strategy = Literal["rolling_window", "importance", "hybrid"]
 
+MOST_MESSAGES: Final = 1_000  # of one context: what left it and why fits one row and one event
 MAX_TOKENS_SHARE: Final = 0.80  # of the model's context, where `max_tokens` is not set
 
 
@@ -38,6 +39,7 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     def __post_init__(self) -> None:
         _require(self.min_recent >= 1, "min_recent", self.min_recent, "at least 1: the current message is always kept")
         at_least = f"at least min_recent ({self.min_recent}): raise it, or lower min_recent"
+        _require(self.max_messages <= MOST_MESSAGES, "max_messages", self.max_messages, f"at most {MOST_MESSAGES}")
         _require(self.max_messages >= self.min_recent, "max_messages", self.max_messages, at_least)
         _require(self.task_gap_s > 0, "task_gap_s", self.task_gap_s, "above 0 seconds")
         _require_tokens("context_tokens", self.context_tokens)

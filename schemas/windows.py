@@ -24,6 +24,7 @@ Reason = Literal[
     "oldest",
     "least_important",
     "last_resort",
+    "repeated",
     "cleared",
 ]
 

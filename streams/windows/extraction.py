@@ -1,5 +1,8 @@
 """The extraction of a window: what waits to be asked for, what is on its way, what is answered."""
 
+from collections import deque
+from itertools import takewhile
+
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest, SliceMessage
 from streams.windows import slices, triggers
@@ -19,22 +22,17 @@ class Extraction:
     def __init__(self, head: Head, entries: dict[int, Entry]) -> None:
         self._head = head
         self._entries = entries
-        self._count_waiting()
-
-    def _count_waiting(self) -> None:
-        waiting = self._waiting_messages()
+        self._positions = deque(position for position in entries if position >= head.cut_to)
+        waiting = [entries[position].said for position in self._positions]
         self._tokens = sum(message.tokens for message in waiting)
-        self._user_waits = any(message.role == "user" for message in waiting)
-
-    def _waiting_messages(self) -> list[SliceMessage]:
-        cut_to = self._head.cut_to
-        return [entry.said for position, entry in self._entries.items() if position >= cut_to]
+        self._users = sum(message.role == "user" for message in waiting)
 
     def take(self, message: SliceMessage, terms: Terms, now: float) -> Requests:
         """A message came in; asks for extraction when that triggers it."""
         self._head.waiting_since = self._head.waiting_since or now
+        self._positions.append(message.position)
         self._tokens += message.tokens
-        self._user_waits = self._user_waits or message.role == "user"
+        self._users += message.role == "user"
         policy = terms.policy
         if terms.asks and (not policy.extract or triggers.asked_by(message, self.waiting, policy)):
             return self.cut(policy, now)
@@ -42,7 +40,7 @@ class Extraction:
 
     @property
     def waiting(self) -> Waiting:
-        return Waiting(self._head.waiting_since, self._head.heard_at, self._tokens, self._user_waits)
+        return Waiting(self._head.waiting_since, self._head.heard_at, self._tokens, self._users > 0)
 
     def due_at(self, policy: Policy) -> float | None:
         """When time asks for what waits, if anything does; what waits for answers to others is not asked for by time."""
@@ -58,29 +56,37 @@ class Extraction:
         """
         head = self._head
         head.wanted = False
+        if head.resumed:  # what came late is asked for: from now on it is a conversation like any other
+            head.ended = head.resumed = False
         if not policy.extract:
-            head.cut_to = max(self._entries, default=head.cut_to - 1) + 1
-            return self._none_waits([])
+            self._took(len(self._positions))
+            return []
         if len(head.asked) >= MOST_ASKED:  # looked at first: a backlog of thousands is not gone through at each message
             head.wanted = True
             return []
         requests: Requests = []
-        for run in slices.cut(self._waiting_messages(), policy):
+        for run in slices.cut((self._entries[position].said for position in self._positions), policy):
             if len(head.asked) == MOST_ASKED:
                 head.wanted = True
-                self._count_waiting()
-                return requests
+                break
             asked = slices.request(run, head.scope, head.partition, policy, now)
             head.asked.append(
                 Asked(asked.request_id, asked.first, asked.last, asked.attempt, now + policy.reask_after_s)
             )
-            head.cut_to = asked.last + 1
             requests.append(asked)
-        return self._none_waits(requests)
-
-    def _none_waits(self, requests: Requests) -> Requests:
-        self._head.waiting_since, self._tokens, self._user_waits = 0.0, 0, False
+        self._took(sum(len(request.messages) for request in requests))
         return requests
+
+    def _took(self, count: int) -> None:
+        """The first so many that waited wait no longer."""
+        for _ in range(count):
+            position = self._positions.popleft()
+            message = self._entries[position].said
+            self._tokens -= message.tokens
+            self._users -= message.role == "user"
+            self._head.cut_to = position + 1
+        if not self._positions:
+            self._head.waiting_since = 0.0
 
     def ask_again(self, policy: Policy, now: float) -> Requests:
         """The requests whose answers are overdue."""
@@ -90,15 +96,18 @@ class Extraction:
                 continue
             asked.attempt += 1
             asked.due = now + policy.reask_after_s * 2 ** (asked.attempt - 1)
-            run = [entry.said for at, entry in self._entries.items() if asked.first <= at <= asked.last]
+            run = [self._entries[at].said for at in self.between(asked.first, asked.last)]
             requests.append(slices.request(run, self._head.scope, self._head.partition, policy, now, asked.attempt))
         return requests
 
-    def answered(self, request_id: str, policy: Policy, now: float) -> Requests:
-        """The answer to a slice is stored, and makes room for the next. One that nobody waits for changes nothing."""
+    def between(self, first: int, last: int) -> list[int]:
+        """The positions of messages from `first` to `last`; those before are few, as the oldest leave first."""
+        return [at for at in takewhile(lambda at: at <= last, self._entries) if at >= first]
+
+    def answered(self, request_id: str, now: float) -> Asked | None:
+        """The answer to a slice is stored. One that nobody waits for changes nothing."""
         asked = next((asked for asked in self._head.asked if asked.request_id == request_id), None)
-        if asked is None:
-            return []
-        self._head.asked.remove(asked)
-        self._head.touched_at = now
-        return self.cut(policy, now) if self._head.wanted else []
+        if asked is not None:
+            self._head.asked.remove(asked)
+            self._head.touched_at = now
+        return asked

@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
+from schemas.ids import summary_id
 from schemas.windows import LONGEST_SUMMARY, Gap
 from streams.windows.turn import Turn
 
@@ -54,14 +55,16 @@ def summarised(gap: Gap, summary: str, tokens: int) -> Gap:
     return Gap(gap.first, gap.last, gap.count, gap.tokens, summary, tokens)
 
 
-def told(gap: Gap, first: int, last: int, summary: str, tokens: int, most_tokens: int) -> Gap:
-    """The gap after messages of it, from `first` to `last`, were summarised: of all of them anew, or of a part besides.
+def told(gap: Gap, part: Gap, known: str | None, most_tokens: int) -> Gap:
+    """The gap after a `part` of it was summarised, with the summary that is `known` by its id included.
 
-    Where all of it would take more than `most_tokens` the new summary stands alone.
+    If that is what the marker says, the new one takes its place; else others were summarised meanwhile, and it stands beside
+    them, or alone where both would take more than `most_tokens`.
     """
-    if (first, last) == (gap.first, gap.last) or not gap.summary:
-        return summarised(gap, summary, tokens)
-    part = summarised(gap, summary, tokens)
-    earlier, later = (part, gap) if first == gap.first else (gap, part)
-    text, sum_tokens = together(earlier, later)
-    return summarised(gap, text, sum_tokens) if sum_tokens <= most_tokens else part
+    if known == (summary_id(gap.summary) if gap.summary else None):
+        return summarised(gap, part.summary, part.summary_tokens)
+    earlier, later = (part, gap) if part.first == gap.first else (gap, part)
+    text, tokens = together(earlier, later)
+    return (
+        summarised(gap, text, tokens) if tokens <= most_tokens else summarised(gap, part.summary, part.summary_tokens)
+    )

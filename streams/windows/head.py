@@ -35,10 +35,11 @@ class Head(Struct, omit_defaults=True):
 
     Its messages rest in numbered rows: those that `sealed` lists, and whichever exist from `first_row` up to `next_row`.
 
-    More was to be asked for than may be on its way at a time: `wanted`. `ended_at` is when the conversation said it ended, 0
-    once a new session began. When the oldest message came in that waits to be asked for is `waiting_since`, when the newest
-    came in `heard_at`, when anything changed `touched_at`. `model` is the one the chat service uses. `prunings` counts how
-    often messages left the context; `warned` is the level last told of. All times are Unix seconds.
+    More was to be asked for than may be on its way at a time: `wanted`. `ended_at` is when the conversation said that it
+    ended; `resumed`: a new session has begun since, and nothing of it was asked for yet. When the oldest message came in that
+    waits to be asked for is `waiting_since`, when the newest came in `heard_at`, when anything changed `touched_at`. `model`
+    is the one the chat service uses. `prunings` counts how often messages left the context; `warned` is the level last told
+    of. All times are Unix seconds.
     """
 
     scope: Scope
@@ -53,6 +54,7 @@ class Head(Struct, omit_defaults=True):
     held: HeldEnd | None = None
     ended: bool = False
     ended_at: float = 0.0
+    resumed: bool = False
     received: int = 0
     waiting_since: float = 0.0
     heard_at: float = 0.0

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
-from schemas.windows import Cause, LastPrune, Level, Pruning, Run
+from schemas.windows import Cause, Gap, LastPrune, Level, Pruning, Run
 from streams.windows import gaps, pruning, slices, statistics
 from streams.windows.accounting import Budget
 from streams.windows.decision import Decision
@@ -19,6 +19,8 @@ from streams.windows.turn import Turn
 
 # A conversation that is caught up on is pruned again before the first summary comes: the next request makes one of them.
 SUMMARIES_IN_ONE_MARKER = 4
+MOST_REASONS = 200  # of one pruning that are told message by message; its runs tell of all
+MOST_PROMPTS = 10  # system messages in context
 LEVELS: tuple[Level, ...] = ("ok", "warning", "aggressive")
 
 
@@ -33,8 +35,14 @@ class History:
         self._entries = entries
         self.removals = removals
         self.out = {position for position in entries if gaps.holds(removals.gaps, position)} if removals.gaps else set()
+        self._just_out: list[int] = []
         self.shown = dict.fromkeys(position for position in entries if position not in self.out)
         self.changed = False
+
+    def just_out(self) -> list[int]:
+        """Positions that left the context since this was last asked for, in order."""
+        taken, self._just_out = sorted(self._just_out), []
+        return taken
 
     def turns(self) -> list[Turn]:
         """The messages in context, in order."""
@@ -45,6 +53,12 @@ class History:
         said, head = entry.said, self._head
         self.shown[said.position] = None
         head.tally.came(said.role, said.tokens, said_at)
+        if said.role == "system" and (replaced := self._replaced(entry)):
+            return self._apply(
+                pruning.taken_out(self.turns(), self.removals.gaps, terms.budget, replaced, "usage", "repeated"),
+                terms,
+                now,
+            )
         cause = self._cause(entry, said_at, before, terms.policy)
         if cause is None and terms.calm(head.tally.said, head.tally.used_tokens):
             head.warned = "ok"
@@ -61,13 +75,18 @@ class History:
         head, settings = self._head, policy.window
         if entry.said.role != "user":
             return None
-        resumed = 0.0 < head.ended_at < said_at
-        if resumed:
-            head.ended_at = 0.0
+        resumed = head.ended and not head.resumed and said_at > head.ended_at
+        head.resumed = head.resumed or resumed
         if resumed and settings.prune_at_session_start:
             return "session_start"
         began = entry.segment > before.segment
         return "boundary" if began and settings.prune_at_boundary else None
+
+    def _replaced(self, entry: Entry) -> list[int]:
+        """System prompts that a new one stands for: the same said before, or, of very many, the oldest but the first."""
+        prompts = [at for at in self.shown if self._entries[at].said.role == "system" and at != entry.position]
+        same = [at for at in prompts if self._entries[at].said.content == entry.said.content]
+        return same or (prompts[1:2] if len(prompts) >= MOST_PROMPTS else [])
 
     def _warned(self, position: int, budget: Budget) -> list[Told]:
         """A notice when the context came to a level higher than the last one told of."""
@@ -95,6 +114,7 @@ class History:
         before = head.tally.used_tokens
         for position in decision.removed:
             del self.shown[position]
+        self._just_out += decision.removed
         self.out.update(decision.removed)
         head.tally = Tally.of(self.turns(), decision.gaps)
         head.warned = budget.level(head.tally.used_tokens)
@@ -122,8 +142,9 @@ class History:
 
     def _pruned(self, decision: Decision, record: Pruning, budget: Budget) -> Pruned:
         head = self._head
-        reasons = {self._entries[at].said.message_id: decision.reasons[at] for at in decision.removed}
-        position = max(self._entries, default=0)
+        latest = decision.removed[-MOST_REASONS:]
+        reasons = {self._entries[at].said.message_id: decision.reasons[at] for at in latest}
+        position = next(reversed(self._entries), 0)
         return Pruned(head.scope, position, record, reasons, statistics.of(head.tally, budget, head.last_prune))
 
     def _summaries(self, decision: Decision, policy: Policy, now: float) -> Iterable[ExtractionRequest]:
@@ -135,12 +156,12 @@ class History:
             if left:
                 yield slices.summary_request(left, gap, self._head, policy, now)
 
-    def summarised(self, first: int, last: int, summary: str, tokens: int, most_tokens: int) -> None:
-        """What left from position `first` to `last` comes to `summary`; nothing happens when no gap holds that any more."""
-        found = next((gap for gap in self.removals.gaps if gap.first <= first and last <= gap.last), None)
-        if found is None or summary in found.summary:
+    def summarised(self, part: Gap, known: str | None, most_tokens: int) -> None:
+        """A part of a gap was summarised; nothing happens when no gap holds it any more, or its marker says that already."""
+        found = next((gap for gap in self.removals.gaps if gap.first <= part.first and part.last <= gap.last), None)
+        if found is None or part.summary in found.summary:
             return
-        told = gaps.told(found, first, last, summary, tokens, SUMMARIES_IN_ONE_MARKER * most_tokens)
+        told = gaps.told(found, part, known, SUMMARIES_IN_ONE_MARKER * most_tokens)
         self.removals.gaps = tuple(told if gap is found else gap for gap in self.removals.gaps)
         self._head.tally.left(self.removals.gaps)
         self.changed = True

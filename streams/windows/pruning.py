@@ -1,6 +1,6 @@
 """Pruning: what of a conversation stays in context, and why. Values in, values out; no message's text is needed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from schemas.windows import Cause, Gap, Reason
@@ -59,14 +59,23 @@ def due(messages: int, tokens: int, budget: Budget) -> bool:
 
 def clear(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget) -> Decision:
     """Empties the context but for system messages."""
+    leaving = {turn.position for turn in turns if turn.role != "system"}
+    return taken_out(turns, gaps, budget, leaving, "cleared", "cleared")
+
+
+def taken_out(
+    turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, leaving: Collection[int], cause: Cause, reason: Reason
+) -> Decision:
+    """A decision that certain messages leave, by their positions, and nothing else."""
     room = Room(turns, gaps)
     level = budget.level(room.tokens)
     reasons: dict[int, Reason] = {}
     for place, turn in enumerate(turns):
-        reasons[place] = "system_prompt" if turn.role == "system" else "cleared"
-        if turn.role != "system":
+        reasons[place] = "system_prompt" if turn.role == "system" else "fits"
+        if turn.position in leaving:
             room.remove(place)
-    return decided(turns, gaps, reasons, "cleared", level, room.tokens, True)
+            reasons[place] = reason
+    return decided(turns, gaps, reasons, cause, level, room.tokens, True)
 
 
 class _Pruning:

@@ -18,6 +18,7 @@ SENTENCES: Final[dict[Reason, str]] = {
     "oldest": "It was the oldest that could leave.",
     "least_important": "It was the least important that could leave.",
     "last_resort": "It would have stayed, had anything else been left to remove.",
+    "repeated": "It is a system prompt that came again, or one of very many.",
     "cleared": "The conversation was cleared by hand.",
 }
 STAYED: Final[frozenset[Reason]] = frozenset(

@@ -24,11 +24,11 @@ class Room:
         self.tokens += MARKER_TOKENS * sum(self._open)
 
     def remove(self, place: int) -> None:
-        """Takes out a message that is still in, but never a system message."""
+        """Takes out a message that is still in."""
         before, after = self._before[place], self._after[place]
         markers = 1 - self._open[place] - self._open[after]
         self.tokens += MARKER_TOKENS * markers - self._turns[place].tokens
-        self.messages -= 1
+        self.messages -= self._turns[place].role != "system"
         self._open[after] = True
         self._before[after] = before
         if before >= 0:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from schemas import codec
 from streams.windows import gaps
+from streams.windows.chunks import Chunks
 from streams.windows.entry import Entry
 from streams.windows.head import Head, Removals
 from streams.windows.window import Window
@@ -50,12 +51,15 @@ def load(conversation_id: str, read: Read) -> Window | None:
     if row is None:
         return None
     head = codec.decode(row, Head)
-    removals, chunks = removals_of(head, read), dict(_chunks(head, read))
-    entries = sorted((entry for chunk in chunks.values() for entry in chunk), key=lambda entry: entry.position)
-    there = [entry for entry in entries if not (head.extracted(entry.position) and _out(removals, entry.position))]
-    window = Window(head, there, removals, {number: tuple(map(_position, chunk)) for number, chunk in chunks.items()})
+    removals, chunks = removals_of(head, read), Chunks()
+    entries: list[Entry] = []
+    for number, chunk in _chunks(head, read):
+        there = [each for each in chunk if not (head.extracted(each.position) and _out(removals, each.position))]
+        chunks.add(number, [each.position for each in there], len(chunk))
+        entries += there
+    window = Window(head, sorted(entries, key=_position), removals, chunks)
     if len(window.history.shown) != head.tally.account.total_messages:
-        raise RuntimeError(f"rows of the window of {conversation_id!r} are missing: {len(there)} messages for {head}")
+        raise RuntimeError(f"rows of the window of {conversation_id!r} are missing: {len(entries)} messages for {head}")
     return window
 
 
@@ -120,7 +124,7 @@ def _seal(window: Window, positions: Iterable[int], written: Written) -> None:
 def _number(window: Window, written: Written, held: list[int], parts: list[bytes]) -> None:
     number = window.head.next_row
     window.head.next_row += 1
-    window.chunks[number] = tuple(held)
+    window.chunks.add(number, held, len(held))
     written[number] = parts
 
 
@@ -128,35 +132,36 @@ def _sprawls(window: Window) -> bool:
     """Whether loading would ask for many numbers of which few are there, or for very many."""
     head = window.head
     span = head.next_row - head.first_row
-    return span > LONGEST_SPAN or (span > LEAST_SPAN and span > SPARSE * (len(window.chunks) - len(head.sealed)))
+    return span > LONGEST_SPAN or (
+        span > LEAST_SPAN and span > SPARSE * (len(window.chunks.numbers) - len(head.sealed))
+    )
 
 
 def _fold(window: Window, written: Written) -> None:
     """Lists every chunk in the head, small and half empty ones as few large ones."""
-    head = window.head
-    kept = [number for number in window.chunks if not _folds(window, number, number in head.sealed)]
-    folded = [number for number in window.chunks if number not in set(kept)]
-    held = sorted(position for number in folded for position in window.chunks.pop(number))
-    for number in folded:
-        if written.pop(number, None) is None:
+    head, chunks = window.head, window.chunks
+    sealed = set(head.sealed)
+    half_empty = {number for number in sealed if 2 * chunks.left(number) <= chunks.numbers[number]}
+    taken = chunks.take_out(half_empty | (chunks.numbers.keys() - sealed))
+    small = {number: held for number, held in taken.items() if number in half_empty or _is_small(window, held)}
+    for number, held in taken.items():
+        if number not in small:
+            chunks.add(number, held, len(held))
+        elif written.pop(number, None) is None:
             window.dropped.append(number)
-    before = head.next_row
-    _seal(window, held, written)
-    head.sealed = [*kept, *range(before, head.next_row)]
+    _seal(window, sorted(position for held in small.values() for position in held), written)
+    head.sealed = sorted(chunks.numbers)
     head.first_row = head.next_row
 
 
-def _folds(window: Window, number: int, sealed: bool) -> bool:
-    there = [window.entries[position] for position in window.chunks[number] if position in window.entries]
-    if sealed:
-        return 2 * len(there) <= len(window.chunks[number])
-    return sum(len(codec.encode(entry)) for entry in there) < LARGE
+def _is_small(window: Window, held: Iterable[int]) -> bool:
+    return sum(len(codec.encode(window.entries[position])) for position in held) < LARGE
 
 
 def tombstone(window: Window) -> Rows:
     """Deletes a window altogether, its head last."""
     conversation_id = window.head.scope.conversation_id
-    gone: Rows = {chunk_key(conversation_id, number): None for number in (*window.chunks, *window.dropped)}
+    gone: Rows = {chunk_key(conversation_id, number): None for number in (*window.chunks.numbers, *window.dropped)}
     if window.head.prunings:
         gone[removals_key(conversation_id)] = None
     return gone | {head_key(conversation_id): None}

@@ -34,8 +34,7 @@ def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy,
     Of more than a slice may hold, the latest messages are summarised.
     """
     *_, run = cut((entry.said for entry in left), policy)
-    anew = bool(gap.summary) or len(left) == gap.count
-    first, last = (gap.first, gap.last) if anew else (left[0].position, left[-1].position)
+    first, last = left[0].position, left[-1].position
     scope, partition = head.scope, head.partition
     request_id = ids.derive("summary", scope.conversation_id, partition, first, last, head.prunings)
     return ExtractionRequest(

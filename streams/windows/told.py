@@ -16,7 +16,7 @@ class Warned(Struct, frozen=True):
 
 
 class Pruned(Struct, frozen=True):
-    """Messages left the context; `reasons` say why, by message id, `statistics` what is left."""
+    """Messages left the context; `reasons` say why, by message id, of the latest 200, `statistics` what is left."""
 
     scope: Scope
     position: int

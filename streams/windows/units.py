@@ -9,6 +9,8 @@ from streams.windows.detectors.traits import CASUAL, CORRECTION, DIRECTIVE, ERRO
 from streams.windows.turn import Turn
 
 PAIR_REACH: Final = 16  # positions, at most, from an error to its correction: they stay the same when messages leave
+MOST_CALLS: Final = 64  # of one message that are tied to their results
+MOST_RESULTS: Final = 8  # of one call; there is one, unless a service tells of progress or repeats itself
 
 
 class Unit(Struct):
@@ -81,10 +83,11 @@ def _roots(turns: Sequence[Turn], places: Sequence[int]) -> list[int]:
     A question belongs to its answer, the assistant's next message that calls no tool: the steps in between are units of
     their own, so that the question can outlive them. Where a task is over without such an answer, its last call is the
     answer. A result belongs to the latest call of its id before it, so that ids that a provider uses again tie nothing
-    together that does not belong together; a result that arrives before its call waits for it.
+    together that does not belong together; a result that arrives before its call waits for it. Calls of one message and results
+    of one call are counted up to a bound: a unit may be protected, and must not be the whole conversation.
     """
     root = list(range(len(turns)))
-    called: dict[str, int] = {}
+    called: dict[str, list[int]] = {}  # the place of each call, once for every result that it may still have
     waiting: dict[str, list[int]] = {}
     asked: int | None = None  # the place of the last question without an answer
     step: int | None = None  # that of the last call since
@@ -103,12 +106,13 @@ def _roots(turns: Sequence[Turn], places: Sequence[int]) -> list[int]:
         elif turn.role == "assistant" and asked is not None:
             _tie(root, asked, place)
             asked = None
-        for call in turn.calls:
-            called[call] = place
-            for result in waiting.pop(call, ()):
-                _tie(root, result, place)
+        for call in turn.calls[:MOST_CALLS]:
+            called[call] = [place] * MOST_RESULTS
+            for result in waiting.pop(call, [])[:MOST_RESULTS]:
+                _tie(root, result, called[call].pop())
         if turn.answers in called:
-            _tie(root, called[turn.answers], place)
+            if called[turn.answers]:
+                _tie(root, called[turn.answers].pop(), place)
         elif turn.answers is not None:
             waiting.setdefault(turn.answers, []).append(place)
     return [_root(root, place) for place in places]

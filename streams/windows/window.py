@@ -4,14 +4,16 @@ Every method takes values and the time, changes the window and returns what is t
 changes nothing: offsets and message ids are remembered.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from schemas import topics
 from schemas.messages import ConversationEnded, Message, Scope
 from schemas.policies import Policy
 from schemas.requests import SliceMessage, WindowControl
+from schemas.windows import Gap
 from streams.windows import segments
+from streams.windows.chunks import Chunks
 from streams.windows.detectors.detect import detect
 from streams.windows.entry import Entry
 from streams.windows.extraction import Extraction
@@ -39,7 +41,7 @@ class Alarm(NamedTuple):
 class Window:
     """`entries` holds what has not left yet, by position in order; `fresh` are positions that rest in no row yet.
 
-    `chunks` are the positions that each row was written with, by its number; `dropped` are rows to be deleted.
+    `chunks` are the rows that messages rest in, `dropped` the numbers of those to be deleted.
     `memory_bytes` is about what it takes in memory.
     """
 
@@ -48,13 +50,13 @@ class Window:
         head: Head,
         entries: Iterable[Entry] = (),
         removals: Removals | None = None,
-        chunks: Mapping[int, tuple[int, ...]] | None = None,
+        chunks: Chunks | None = None,
     ) -> None:
         self.head = head
         self.entries = {entry.position: entry for entry in entries}
         self.memory_bytes = sum(entry.memory_bytes for entry in self.entries.values())
         self.fresh: list[int] = []
-        self.chunks = dict(chunks or {})
+        self.chunks = chunks or Chunks()
         self.dropped: list[int] = []
         self.history = History(head, self.entries, removals or Removals())
         self._extraction = Extraction(head, self.entries)
@@ -84,8 +86,10 @@ class Window:
         entry = self._entered(message, offset, tokens, said_at, terms.policy)
         told: list[Told] = [*self._extraction.take(entry.said, terms, now)]
         told += self.history.take(entry, said_at, before, terms, now)
-        if told:
-            self._let_go()
+        if not terms.policy.extract:
+            self._let_go([*self.history.out])
+        elif told:
+            self._let_go(self.history.just_out())
         return told
 
     def _entered(self, message: Message, offset: int, tokens: int, said_at: float, policy: Policy) -> Entry:
@@ -122,7 +126,7 @@ class Window:
         if held is None or read_to < held.read_to or (now < held.deadline and not self._complete(held)):
             return []
         self.head.held = None
-        self.head.ended, self.head.ended_at = True, held.said_at
+        self.head.ended, self.head.resumed, self.head.ended_at = True, False, held.said_at
         return self._cut(terms, now) if terms.policy.triggers.on_end else []
 
     def _complete(self, held: HeldEnd) -> bool:
@@ -147,14 +151,22 @@ class Window:
         elif control.kind == "summarised":
             self._summarised(control, summary_tokens, terms.policy)
         elif control.request_id:
-            told = [*self._extraction.answered(control.request_id, terms.policy, now)]
-        self._let_go()
+            told = self._answered(control.request_id, terms, now)
+        self._let_go(self.history.just_out())
         return told
+
+    def _answered(self, request_id: str, terms: Terms, now: float) -> list[Told]:
+        """What the slice held may leave, and there is room for the next one."""
+        asked = self._extraction.answered(request_id, now)
+        if asked is None:
+            return []
+        self._let_go([at for at in self._extraction.between(asked.first, asked.last) if at in self.history.out])
+        return self._cut(terms, now) if self.head.wanted else []
 
     def _summarised(self, control: WindowControl, tokens: int, policy: Policy) -> None:
         if control.first is not None and control.last is not None and control.summary:
-            most = policy.window.summary_tokens
-            self.history.summarised(control.first, control.last, control.summary, tokens, most)
+            part = Gap(control.first, control.last, 0, 0, control.summary, tokens)
+            self.history.summarised(part, control.known, policy.window.summary_tokens)
 
     def due(self, read_to: int, terms: Terms, now: float) -> list[Told]:
         """Whatever deadline has passed takes effect: held end, triggers by time, requests without an answer."""
@@ -165,29 +177,26 @@ class Window:
         return [*told, *self._extraction.ask_again(terms.policy, now)]
 
     def _cut(self, terms: Terms, now: float) -> list[Told]:
-        return [*self._extraction.cut(terms.policy, now)]
+        told: list[Told] = [*self._extraction.cut(terms.policy, now)]
+        if not terms.policy.extract:
+            self._let_go([*self.history.out])
+        return told
 
-    def _let_go(self) -> None:
-        """What is out of context and needs no extraction leaves for good."""
-        leaving = [position for position in sorted(self.history.out) if self.head.extracted(position)]
+    def _let_go(self, positions: Iterable[int]) -> None:
+        """What left the context and needs no extraction leaves for good."""
+        out, head = self.history.out, self.head
+        leaving = [position for position in positions if position in out and head.extracted(position)]
         if not leaving:
             return
         for position in leaving:
             entry = self.entries.pop(position)
             self.memory_bytes -= entry.memory_bytes
             self._ids.gone(entry.said.message_id)
-        self.history.gone(leaving, self._ids.left)
-        self._drop_empty_chunks()
-
-    def _drop_empty_chunks(self) -> None:
-        """A row goes once none of its messages is left; a partly empty one stays and is read past."""
-        for number, positions in list(self.chunks.items()):
-            if not any(position in self.entries for position in positions):
-                del self.chunks[number]
+            if (number := self.chunks.gone(position)) is not None:
                 self.dropped.append(number)
-        head = self.head
-        head.sealed = [number for number in head.sealed if number in self.chunks]
-        while head.first_row < head.next_row and head.first_row not in self.chunks:
+        self.history.gone(leaving, self._ids.left)
+        head.sealed = [number for number in head.sealed if number in self.chunks.numbers]
+        while head.first_row < head.next_row and head.first_row not in self.chunks.numbers:
             head.first_row += 1
 
     def alarm(self, policy: Policy) -> Alarm:

@@ -12,6 +12,7 @@ from agents.extractor import LEASE_S, Extractor
 from agents.llm.port import Answer, Call
 from schemas import codec, ids, topics
 from schemas.errors import Misconfigured, Rejected, Retryable
+from schemas.ids import summary_id
 from schemas.messages import Scope
 from schemas.policies import Policies, Policy
 from schemas.requests import CandidateBatch, ExtractionRequest, WindowControl
@@ -370,6 +371,7 @@ async def test_a_summary_is_told_to_the_window_that_asked_and_nothing_is_propose
         first=3,
         last=11,
         summary="answer 1",
+        known=summary_id("User plays chess."),
     )
     (record,) = worker.publisher.records
     assert (record.key, record.partition) == (left().conversation_id.encode(), PARTITION)

@@ -1,18 +1,22 @@
 """What is in context: pruned when the conversation calls for it, told with its reasons, and counted without looking."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from agents.window_told import outgoing
+from schemas.ids import summary_id
+from schemas.messages import ToolCall
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
-from schemas.window_settings import WindowSettings
+from schemas.window_settings import MOST_MESSAGES, WindowSettings
 from schemas.windows import LONGEST_SUMMARY, Calibration
 from streams.windows import rows, statistics
 from streams.windows.accounting import Budget
 from streams.windows.head import REMEMBERED_PRUNINGS
-from streams.windows.history import SUMMARIES_IN_ONE_MARKER
+from streams.windows.history import MOST_PROMPTS, MOST_REASONS, SUMMARIES_IN_ONE_MARKER
 from streams.windows.tally import Tally
 from streams.windows.terms import Terms
 from streams.windows.told import Pruned, Told, Warned
@@ -43,6 +47,11 @@ class Talk:
         for _ in range(times):
             self.say("user", tokens)
             self.say("assistant", tokens)
+
+    def answer(self, request: ExtractionRequest, summary: str, tokens: int = 5) -> None:
+        """As the LLM stage answers a request for a summary."""
+        known = summary_id(request.summary) if request.summary else None
+        self.control("summarised", tokens, first=request.first, last=request.last, summary=summary, known=known)
 
     def control(self, kind: str, tokens: int = 0, **fields: Any) -> list[Told]:
         self.controls += 1
@@ -144,6 +153,81 @@ def test_a_conversation_that_goes_on_after_its_end_begins_a_session_once():
     assert in_context(talk.window) == [5]
     assert talk.say("user", at=20_001) == []
     assert talk.window.head.ended
+
+
+def test_what_comes_after_the_end_is_asked_for_after_silence_once_and_then_as_ever():
+    talk = Talk(model_tokens=100_000)
+    talk.exchange(2)
+    talk.note(talk.window.end(ended(timestamp=message(10).timestamp), 0, 0, 100, talk.terms, NOW))
+    talk.say("user", at=20_000)
+    assert talk.window.alarm(talk.policy).at == NOW + talk.policy.late_idle_s
+    (request,) = requests_among(talk.window.due(0, talk.terms, NOW + talk.policy.late_idle_s))
+    assert [each.position for each in request.messages] == [4]
+    assert not talk.window.head.ended
+    talk.say("user", at=20_060)
+    assert requests_among(talk.window.due(0, talk.terms, NOW + 600)) == []
+
+
+def test_a_system_prompt_that_comes_again_takes_the_place_of_the_one_before():
+    talk = Talk(model_tokens=100_000)
+    for _ in range(300):
+        talk.say("system", content="You are a helpful assistant.")
+        talk.exchange(1)
+    prompts = [turn for turn in talk.window.history.turns() if turn.role == "system"]
+    assert len(prompts) == 1
+    assert len(talk.window.history.removals.gaps) <= 60
+    assert {reason for pruned in talk.pruned() for reason in pruned.reasons.values()} >= {"repeated"}
+
+
+def test_of_very_many_different_system_prompts_the_first_and_the_latest_stay():
+    talk = Talk(model_tokens=100_000)
+    for number in range(50):
+        talk.say("system", content=f"It is {number} o'clock.")
+    positions = [turn.position for turn in talk.window.history.turns()]
+    assert positions == [0, *range(50 - MOST_PROMPTS + 1, 50)]
+
+
+def test_a_call_with_thousands_of_results_does_not_keep_them_all():
+    talk = Talk(model_tokens=1_000_000)
+    talk.say("assistant", tool_calls=(ToolCall(id="x", name="n"),))
+    for _ in range(500):
+        talk.say("tool", tool_call_id="x")
+    assert len(in_context(talk.window)) <= 60
+
+
+def test_a_pruning_of_very_many_messages_is_told_in_an_event_of_bounded_size():
+    talk = Talk(max_messages=MOST_MESSAGES, model_tokens=10_000_000)
+    for number in range(MOST_MESSAGES):
+        talk.say("user", message_id=f"{number:06}" + "\x01" * 250)
+    (cleared,) = talk.control("clear")
+    assert isinstance(cleared, Pruned)
+    assert cleared.pruning.count == MOST_MESSAGES
+    assert len(cleared.reasons) == MOST_REASONS
+    assert len(outgoing(cleared, 0, datetime.now(UTC)).value or b"") < 1_048_576
+
+
+def test_under_a_policy_without_extraction_what_was_cleared_never_comes_back():
+    talk = Talk(extract=False)
+    talk.say("system", 10)
+    talk.exchange(2)
+    talk.control("clear")
+    talk.control("flush")
+    assert talk.window.head.cut_to == 5
+    loaded = rows.load(CONVERSATION, rows.save(talk.window).get)
+    assert loaded is not None
+    assert list(loaded.entries) == list(talk.window.entries) == [0]
+
+
+def test_what_leaves_when_a_policy_stops_extracting_is_still_known_by_its_id():
+    talk = Talk(max_messages=2, min_recent=1)
+    talk.exchange(2)
+    talk.terms = Terms.of(replace(talk.policy, extract=False), talk.terms.budget)
+    talk.note(talk.window.end(ended(), 0, 0, 100, talk.terms, NOW))
+    loaded = rows.load(CONVERSATION, rows.save(talk.window).get)
+    assert loaded is not None
+    assert list(loaded.entries) == list(talk.window.entries)
+    loaded.add(message(0, message_id="m0"), 99, 10, talk.terms, NOW)
+    assert loaded.head.received == 4
 
 
 def test_by_hand_a_window_is_pruned_to_the_lower_target():
@@ -259,7 +343,7 @@ def test_a_summary_of_what_left_is_asked_for_and_comes_into_the_marker(summarise
     assert (request.first, request.last) == (gap.first, gap.last)
     assert len(request.messages) == gap.count
     used = summarised.window.head.tally.used_tokens
-    summarised.control("summarised", 12, first=request.first, last=request.last, summary="They said hello.")
+    summarised.answer(request, "They said hello.", 12)
     (told,) = summarised.window.history.removals.gaps
     assert told.marker == f"... [{gap.count} messages removed: They said hello.] ..."
     assert summarised.window.head.tally.used_tokens == used + 12
@@ -267,13 +351,27 @@ def test_a_summary_of_what_left_is_asked_for_and_comes_into_the_marker(summarise
 
 def test_what_leaves_next_is_summarised_together_with_the_summary_that_is_there(summarised):
     (first,) = summaries(summarised.told)
-    summarised.control("summarised", 12, first=first.first, last=first.last, summary="They said hello.")
+    summarised.answer(first, "They said hello.", 12)
     summarised.exchange(10)
     (_, second) = summaries(summarised.told)
     assert second.summary == "They said hello."
-    summarised.control("summarised", 9, first=second.first, last=second.last, summary="They greeted each other.")
+    summarised.answer(second, "They greeted each other.", 9)
     (gap,) = summarised.window.history.removals.gaps
     assert (gap.summary, gap.summary_tokens) == ("They greeted each other.", 9)
+    summarised.answer(second, "They greeted each other.", 9)
+    assert summarised.window.history.removals.gaps == (gap,), "told twice"
+
+
+def test_two_summaries_that_know_the_same_earlier_one_lose_nothing(summarised):
+    (first,) = summaries(summarised.told)
+    summarised.answer(first, "One.")
+    summarised.exchange(20)
+    _, second, third = summaries(summarised.told)
+    assert second.summary == third.summary == "One."
+    summarised.answer(second, "One and two.")
+    summarised.answer(third, "One and three.")
+    (gap,) = summarised.window.history.removals.gaps
+    assert "two" in gap.summary and "three" in gap.summary
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -282,7 +380,7 @@ def test_summaries_that_come_in_any_order_or_twice_lose_nothing(summarised, orde
     requests = summaries(summarised.told)
     texts = ("Early greetings.", "Later greetings.")
     for at in (*order, *order):
-        summarised.control("summarised", 5, first=requests[at].first, last=requests[at].last, summary=texts[at])
+        summarised.answer(requests[at], texts[at])
     (gap,) = summarised.window.history.removals.gaps
     assert gap.summary == "Early greetings. Later greetings."
     assert gap.summary_tokens == 10
@@ -294,7 +392,7 @@ def test_summaries_do_not_fill_the_context(summarised):
         talk.exchange(10)
         for request in summaries(talk.told)[-1:]:
             part = "x" * (LONGEST_SUMMARY // 5) + str(talk.offset)
-            talk.control("summarised", 90, first=request.last, last=request.last, summary=part)
+            talk.control("summarised", 90, first=request.last, last=request.last, summary=part, known="another")
     assert talk.window.head.tally.summary_tokens <= SUMMARIES_IN_ONE_MARKER * talk.policy.window.summary_tokens
 
 
