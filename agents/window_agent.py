@@ -21,7 +21,7 @@ from streams.topics import TopicSettings
 from streams.windows.terms import Terms
 from streams.windows.tokens import TokenCount, message_tokens
 from streams.windows.told import Told
-from streams.windows.window import Window, learned
+from streams.windows.window import Window
 
 log = logging.getLogger(__name__)
 
@@ -85,8 +85,9 @@ class WindowAgent:
         for record, message in self._decoded(batch, Message, effects):
             window = self._cache.window(message.conversation_id, batch.partition)
             tokens = message_tokens(message, self._count_tokens)
-            terms = self._terms.of(learned(window.head.scope, message), message.model or window.head.model)
-            effects += self._records(window.add(message, record.offset, tokens, terms, now), batch, now)
+            terms = self._terms.now(window, message)
+            if told := window.add(message, record.offset, tokens, terms, now):
+                effects += self._records(told, batch, now)
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)
         for window in self._cache.ready(batch.partition, read_to, now):

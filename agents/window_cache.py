@@ -69,17 +69,21 @@ class WindowCache:
 
     def existing(self, conversation_id: str, partition: int) -> Window | None:
         """The conversation's window, to be changed, if there is one."""
-        window = self._peek(conversation_id, partition)
+        changed = self._changed.setdefault(partition, {})
+        window = changed.get(conversation_id) or self._peek(conversation_id, partition)
         if window is not None:
-            self._changed.setdefault(partition, {})[conversation_id] = window
+            changed[conversation_id] = window
         return window
 
     def _peek(self, conversation_id: str, partition: int) -> Window | None:
         key = (partition, conversation_id)
-        window = self._windows.pop(key, None) or rows.load(conversation_id, self._ledger(partition).read)
-        if window is not None:
-            self._windows[key] = window  # the latest used is evicted last
+        window = self._windows.pop(key, None)
+        if window is None:
+            window = rows.load(conversation_id, self._ledger(partition).read)
+            if window is None:
+                return None
             self._weigh(key, window.memory_bytes)
+        self._windows[key] = window  # the latest used is evicted last
         return window
 
     def ready(self, partition: int, read_to: int, now: float) -> list[Window]:

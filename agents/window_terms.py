@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 
-from schemas.messages import Scope
+from schemas.messages import Message, Scope
 from schemas.policies import Policies, Policy
 from schemas.windows import Calibration
 from streams.windows import calibration
 from streams.windows.accounting import Budget
 from streams.windows.model_limits import ModelLimits
 from streams.windows.terms import Terms
+from streams.windows.window import Window, learned
 
 MATCHES_KEPT = 10_000
 
@@ -22,12 +23,14 @@ class WindowTerms:
         self._policies = policies
         self._limits = limits
         self._calibrations: Mapping[str, Calibration] = {}
+        self._version = 0
         self._policy: dict[Key, Policy] = {}
         self._terms: dict[Key, Terms] = {}
 
     def calibrated(self, calibrations: Mapping[str, Calibration]) -> None:
         """What is known of models by now, by name."""
         self._calibrations = calibrations
+        self._version += 1
         self._terms.clear()
 
     def policy(self, scope: Scope) -> Policy:
@@ -38,6 +41,19 @@ class WindowTerms:
                 self._policy.clear()
             policy = self._policy[key] = self._policies.match(scope)
         return policy
+
+    def now(self, window: Window, message: Message) -> Terms:
+        """The terms for a message that is about to be added; those of the message before, unless something changed."""
+        head = window.head
+        scope, model = learned(head.scope, message), message.model or head.model
+        if (
+            window.terms is None
+            or window.terms.version != self._version
+            or scope is not head.scope
+            or model != head.model
+        ):
+            window.terms = self.of(scope, model)
+        return window.terms
 
     def of(self, scope: Scope, model: str | None) -> Terms:
         key = (scope.tenant_id, scope.app_id, scope.agent_id, scope.mode, model)
@@ -50,4 +66,4 @@ class WindowTerms:
 
     def _made(self, policy: Policy, model: str | None) -> Terms:
         known = calibration.of(self._calibrations, model)
-        return Terms.of(policy, Budget.of(policy.window, self._limits.of(model), known))
+        return Terms.of(policy, Budget.of(policy.window, self._limits.of(model), known), self._version)

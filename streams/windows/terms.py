@@ -8,18 +8,19 @@ from streams.windows.accounting import Budget
 
 class Terms(NamedTuple):
     """What every message is held against is at hand: whether one may ask for extraction by coming in (`asks`), and up to
-    where nothing calls for pruning."""
+    where nothing calls for pruning. `version` counts what was learned of models."""
 
     policy: Policy
     budget: Budget
     asks: bool
     calm_tokens: int
     max_messages: int
+    version: int
 
     @classmethod
-    def of(cls, policy: Policy, budget: Budget) -> "Terms":
+    def of(cls, policy: Policy, budget: Budget, version: int = 0) -> "Terms":
         asks = not policy.extract or policy.triggers.on_exchange or policy.triggers.after_tokens is not None
-        return cls(policy, budget, asks, budget.calm_tokens, policy.window.max_messages)
+        return cls(policy, budget, asks, budget.calm_tokens, policy.window.max_messages, version)
 
     def calm(self, messages: int, tokens: int) -> bool:
         """Whether nothing about a context of so many messages and counted tokens calls for pruning or a warning."""

@@ -42,7 +42,7 @@ class Window:
     """`entries` holds what has not left yet, by position in order; `fresh` are positions that rest in no row yet.
 
     `chunks` are the rows that messages rest in, `dropped` the numbers of those to be deleted.
-    `memory_bytes` is about what it takes in memory.
+    `memory_bytes` is about what it takes in memory, `terms` whatever its keeper last looked up for it.
     """
 
     def __init__(
@@ -58,6 +58,7 @@ class Window:
         self.fresh: list[int] = []
         self.chunks = chunks or Chunks()
         self.dropped: list[int] = []
+        self.terms: Terms | None = None
         self.history = History(head, self.entries, removals or Removals())
         self._extraction = Extraction(head, self.entries)
         self._ids = Seen((entry.said.message_id for entry in self.entries.values()), self.history.removals.left)

@@ -14,7 +14,7 @@ from schemas.policies import Policies
 from streams.windows import rows
 from streams.windows.model_limits import MODEL_LIMITS_FILE, decoded
 from streams.windows.tokens import TokenCounter, message_tokens
-from streams.windows.window import Window, learned
+from streams.windows.window import Window
 from tests.benchmarks.signals import ENCODING
 
 
@@ -39,7 +39,7 @@ class WindowsByEvent:
         message, now = codec.decode(value, Message), time.time()
         window = self._window(message.conversation_id, partition, read)
         tokens = message_tokens(message, self._count_tokens)
-        terms = self._terms.of(learned(window.head.scope, message), message.model or window.head.model)
+        terms = self._terms.now(window, message)
         for told in window.add(message, offset, tokens, terms, now):
             outgoing(told, partition, datetime.fromtimestamp(now, UTC))
         return rows.save(window)
