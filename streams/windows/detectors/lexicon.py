@@ -40,15 +40,16 @@ class Lexicon:
                     rules.setdefault(trigger, []).append((trait, rule))
         self.triggers = tuple(rules)
         self._rules = list(rules.values())
-        patterns = [f"{before}{trigger}{behind}" for trigger in rules for before, behind in APART]
-        self._search = AhoCorasick(patterns, implementation=Implementation.DFA)
+        # Tables that fit a processor's cache beat those that need fewer steps: between two messages much else happens.
+        self._search = AhoCorasick([f" {trigger} " for trigger in rules], implementation=Implementation.ContiguousNFA)
 
     def traits(self, text: str) -> int:
         """What the rules find in flattened text."""
         traits = 0
         referred: list[int] = []
-        for pattern, start, end in self._search.find_matches_as_indexes(text, overlapping=True)[:MOST_PLACES]:
-            for trait, rule in self._rules[pattern // len(APART)]:
+        apart = text.replace(START, " ")
+        for trigger, start, end in self._search.find_matches_as_indexes(apart, overlapping=True)[:MOST_PLACES]:
+            for trait, rule in self._rules[trigger]:
                 if traits & trait == trait or not rule.holds(text, start + 1, end - 1):
                     continue
                 if trait == REFERENCE:
