@@ -37,6 +37,7 @@ def _warned(told: Warned, partition: int, at: datetime) -> ActivityEvent:
 def _pruned(told: Pruned, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.pruned` or `.cleared`, with the reason of each message that left, by its id."""
     pruning, conversation_id = told.pruning, told.scope.conversation_id
+    runs = pruning.removed
     kind = "cleared" if pruning.cause == "cleared" else "pruned"
     return ActivityEvent(
         id=ids.activity_id(f"window.{kind}", conversation_id, partition, told.position, pruning.number),
@@ -50,6 +51,7 @@ def _pruned(told: Pruned, partition: int, at: datetime) -> ActivityEvent:
             "removed": pruning.count,
             "tokens_before": pruning.tokens_before,
             "tokens_after": pruning.tokens_after,
+            "runs": [{"reason": run.reason, "first": run.first, "last": run.last, "count": run.count} for run in runs],
             "reasons": told.reasons,
             "statistics": to_builtins(told.statistics),
         },

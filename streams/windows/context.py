@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from schemas.errors import Rejected
 from schemas.windows import Gap
+from streams.windows import gaps as gaps_
 from streams.windows.accounting import Budget
 from streams.windows.decision import Decision
 from streams.windows.pruning import prune
@@ -30,16 +31,24 @@ def build(
 ) -> Context:
     """The context of a window's messages and of `current`, the one to be answered, if it is not among them yet.
 
-    What is over its limit is pruned first; the window itself stays as it is. Raises Rejected with reason
-    `context_too_small`, naming the sizes, when the messages that are never pruned exceed the limit alone.
+    What is over its limit is pruned first, and markers lose their summaries where those are too much; the window itself stays
+    as it is. Raises Rejected with reason `context_too_small`, naming the sizes, when the messages that are never pruned exceed
+    the limit alone.
     """
     shown = [*turns, current] if current is not None else list(turns)
+    context = _decided(shown, gaps, budget, now)
+    if context.billed_tokens > budget.max_tokens and any(gap.summary for gap in gaps):
+        context = _decided(shown, [gaps_.summarised(gap, "", 0) for gap in gaps], budget, now)
+    _validate(context.entries, context.tokens, budget)
+    return context
+
+
+def _decided(shown: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float) -> Context:
     decision = prune(shown, gaps, budget, now)
     kept = set(decision.kept)
     stayed = [turn for turn in shown if turn.position in kept]
     entries = tuple(_interleaved(stayed, decision.gaps))
     tokens = sum(entry.tokens if isinstance(entry, Turn) else entry.marker_tokens for entry in entries)
-    _validate(entries, tokens, budget)
     return Context(entries, tokens, budget.billed(tokens), budget.max_tokens, decision)
 
 

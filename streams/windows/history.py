@@ -60,15 +60,9 @@ class History:
                 now,
             )
         cause = self._cause(entry, said_at, before, terms.policy)
-        if cause is None and terms.calm(head.tally.said, head.tally.used_tokens):
-            head.warned = "ok"
-            return []
-        told = self._warned(said.position, terms.budget)
-        if cause is not None:
-            told += self.prune(cause, terms, now)
-        elif pruning.due(head.tally.said, head.tally.used_tokens, terms.budget):
-            told += self.prune("usage", terms, now)
-        return told
+        if cause is None:
+            return self._pruned_if_due(said.position, terms, now)
+        return [*self._warned(said.position, terms.budget), *self.prune(cause, terms, now)]
 
     def _cause(self, entry: Entry, said_at: float, before: Segmentation, policy: Policy) -> Cause | None:
         """Whether a session begins with the message, which takes an end before it, or a task."""
@@ -156,15 +150,31 @@ class History:
             if left:
                 yield slices.summary_request(left, gap, self._head, policy, now)
 
-    def summarised(self, part: Gap, known: str | None, most_tokens: int) -> None:
-        """A part of a gap was summarised; nothing happens when no gap holds it any more, or its marker says that already."""
+    def summarised(self, part: Gap, known: str | None, terms: Terms, now: float) -> list[Told]:
+        """A part of a gap was summarised; nothing happens when no gap holds it any more, or its marker says that already.
+
+        A summary takes room: it may call for pruning as a message does.
+        """
         found = next((gap for gap in self.removals.gaps if gap.first <= part.first and part.last <= gap.last), None)
         if found is None or part.summary in found.summary:
-            return
-        told = gaps.told(found, part, known, SUMMARIES_IN_ONE_MARKER * most_tokens)
-        self.removals.gaps = tuple(told if gap is found else gap for gap in self.removals.gaps)
+            return []
+        most_tokens = SUMMARIES_IN_ONE_MARKER * terms.policy.window.summary_tokens
+        said = gaps.told(found, part, known, most_tokens)
+        self.removals.gaps = tuple(said if gap is found else gap for gap in self.removals.gaps)
         self._head.tally.left(self.removals.gaps)
         self.changed = True
+        return self._pruned_if_due(part.last, terms, now)
+
+    def _pruned_if_due(self, position: int, terms: Terms, now: float) -> list[Told]:
+        """Tells of a level that was reached at a position, and prunes what is over it."""
+        tally = self._head.tally
+        if terms.calm(tally.said, tally.used_tokens):
+            self._head.warned = "ok"
+            return []
+        told = self._warned(position, terms.budget)
+        if pruning.due(tally.said, tally.used_tokens, terms.budget):
+            told += self.prune("usage", terms, now)
+        return told
 
 
 def runs(decision: Decision) -> Iterable[Run]:

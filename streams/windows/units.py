@@ -38,15 +38,17 @@ class Unit(Struct):
 def grouped(turns: Sequence[Turn], scores: Sequence[float], min_recent: int) -> list[Unit]:
     """The units of a window, oldest first; system messages belong to none.
 
-    Those with one of the last `min_recent` messages are protected.
+    Those with one of the last `min_recent` messages are protected, and the question that is not answered yet.
     """
     places = [place for place, turn in enumerate(turns) if turn.role != "system"]
     recent = places[-min_recent] if len(places) >= min_recent else 0
-    roots = _roots(turns, places)
+    roots, question = _roots(turns, places)
     together: dict[int, list[int]] = {}
     for place, root in zip(places, roots, strict=True):
         together.setdefault(root, []).append(place)
     units = {root: _unit(turns, scores, tied, recent) for root, tied in together.items()}
+    if question is not None:
+        units[question].protected = True
     ordered = list(units.values())
     _pair_corrections(turns, ordered)
     _pair_retries([(turns[place], units[root]) for place, root in zip(places, roots, strict=True)])
@@ -77,8 +79,8 @@ def _unit(turns: Sequence[Turn], scores: Sequence[float], places: list[int], rec
     )
 
 
-def _roots(turns: Sequence[Turn], places: Sequence[int]) -> list[int]:
-    """For each place the first place of its unit.
+def _roots(turns: Sequence[Turn], places: Sequence[int]) -> tuple[list[int], int | None]:
+    """For each place the first place of its unit; and that of the question that waits for its answer, if one does.
 
     A question belongs to its answer, the assistant's next message that calls no tool: the steps in between are units of
     their own, so that the question can outlive them. Where a task is over without such an answer, its last call is the
@@ -115,7 +117,7 @@ def _roots(turns: Sequence[Turn], places: Sequence[int]) -> list[int]:
                 _tie(root, called[turn.answers].pop(), place)
         elif turn.answers is not None:
             waiting.setdefault(turn.answers, []).append(place)
-    return [_root(root, place) for place in places]
+    return [_root(root, place) for place in places], None if asked is None else _root(root, asked)
 
 
 def _tie(root: list[int], one: int, other: int) -> None:

@@ -150,7 +150,7 @@ class Window:
         elif control.kind == "clear":
             told = self.history.clear(terms, now)
         elif control.kind == "summarised":
-            self._summarised(control, summary_tokens, terms.policy)
+            told = self._summarised(control, summary_tokens, terms, now)
         elif control.request_id:
             told = self._answered(control.request_id, terms, now)
         self._let_go(self.history.just_out())
@@ -164,10 +164,11 @@ class Window:
         self._let_go([at for at in self._extraction.between(asked.first, asked.last) if at in self.history.out])
         return self._cut(terms, now) if self.head.wanted else []
 
-    def _summarised(self, control: WindowControl, tokens: int, policy: Policy) -> None:
-        if control.first is not None and control.last is not None and control.summary:
-            part = Gap(control.first, control.last, 0, 0, control.summary, tokens)
-            self.history.summarised(part, control.known, policy.window.summary_tokens)
+    def _summarised(self, control: WindowControl, tokens: int, terms: Terms, now: float) -> list[Told]:
+        if control.first is None or control.last is None or not control.summary:
+            return []
+        part = Gap(control.first, control.last, 0, 0, control.summary, tokens)
+        return self.history.summarised(part, control.known, terms, now)
 
     def due(self, read_to: int, terms: Terms, now: float) -> list[Told]:
         """Whatever deadline has passed takes effect: held end, triggers by time, requests without an answer."""

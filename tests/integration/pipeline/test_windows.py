@@ -14,13 +14,21 @@ from tests.deployment import Deployment, Event, eventually
 CONVERSATION = "long-talk"
 WINDOW = {"max_messages": 20, "min_recent": 4, "summarise": True}
 POLICY = {"name": "talks", "namespaces": ["talks"], "window": WINDOW, "triggers": {"on_end": True}}
+SMALL = "small-talk"
+SMALL_POLICY = {
+    "name": "small",
+    "match": {"mode": "small"},
+    "namespaces": ["small"],
+    "window": {"context_tokens": 300, "min_recent": 4},
+    "triggers": {"on_end": False, "idle_s": 12.0},
+}
 TOLD = "I moved to Oslo last year and I work as a baker."
 
 
 @pytest.fixture
 def policies(tmp_path: Path) -> Path:
     path = tmp_path / "policies.json"
-    path.write_text(json.dumps([POLICY]))
+    path.write_text(json.dumps([SMALL_POLICY, POLICY]))
     return path
 
 
@@ -35,6 +43,11 @@ def said(number: int, conversation_id: str = CONVERSATION) -> Event:
         "model": "claude-sonnet-4-5",
     }
     return Event(topics.MESSAGES, conversation_id, value)
+
+
+def small(number: int) -> Event:
+    event = said(number, SMALL)
+    return event._replace(value=event.value | {"mode": "small", "role": ("assistant", "user")[number % 2]})
 
 
 def by_hand(kind: str) -> Event:
@@ -75,6 +88,14 @@ async def test_a_long_conversation_is_pruned_summarised_told_of_and_cleared_what
 
     row = await projected(deployment, "a summary in the marker", lambda row: "Oslo" in json.dumps(row["gaps"]))
 
+    await deployment.publish(*(small(number) for number in range(30)))
+
+    async def warned() -> list[str]:
+        return [event["type"] for event in await activity(deployment) if event["subject"] == SMALL]
+
+    types = await eventually(warned, "a context that fills up is warned of")
+    assert types[:2] == ["memstream.window.warned", "memstream.window.pruned"]
+
     worker.send(signal.SIGKILL)
     await deployment.publish(by_hand("clear"), said(46))
     await deployment.worker("second")
@@ -91,7 +112,9 @@ async def test_a_long_conversation_is_pruned_summarised_told_of_and_cleared_what
         deployment, "ended and extracted", lambda row: row["phase"] == "ended" and row["extracted_to"]
     )
     requests = [
-        request for request in await deployment.values(topics.REQUESTS) if request.get("purpose") != "summarise"
+        request
+        for request in await deployment.values(topics.REQUESTS)
+        if request.get("purpose") != "summarise" and request["policy"] == "talks"
     ]
     asked = {message["message_id"] for request in requests for message in request["messages"]}
     assert asked == {f"{CONVERSATION}-{number}" for number in range(47)}, "nothing that left the context was forgotten"

@@ -305,6 +305,13 @@ async def test_a_finished_window_is_forgotten_after_its_grace_period(stage):
     assert stage.app.broker.rows(PARTITION) == {}
     stage.clock.advance(10_000)
     assert await stage.due() == []
+    await stage.say(said(2))
+    await stage.end(ended())
+    await stage.checkpoint()
+    first, second = stage.requests
+    assert [m.message_id for m in second.messages] == ["m2"]
+    assert first.request_id != second.request_id
+    assert stage.window().head.received == 1
 
 
 @pytest.mark.parametrize("kind", ["flush", "prune", "clear"])

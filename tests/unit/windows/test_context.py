@@ -6,6 +6,7 @@ from hypothesis import given
 from schemas.errors import Rejected
 from schemas.windows import Gap
 from streams.windows.context import build
+from streams.windows.pruning import prune
 from streams.windows.turn import Turn
 from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
 
@@ -44,6 +45,14 @@ def test_a_limit_too_small_for_what_is_never_pruned_is_refused_with_the_sizes():
     assert "Raise max_tokens, lower min_recent (now 10)" in refused.value.detail
 
 
+def test_summaries_give_way_before_a_context_is_refused():
+    turns = [turn(at * 10) for at in range(10)]
+    gaps = [Gap(at * 10 + 1, at * 10 + 5, 5, 50, "They talked of many things.", 100) for at in range(9)]
+    context = build(turns, gaps, budget(500), NOW, turn(99))
+    assert context.billed_tokens <= 400
+    assert "... [5 messages removed] ..." in shown(context.entries)
+
+
 def test_a_window_without_messages_shows_the_current_one():
     assert shown(build([], (), budget(), NOW, turn(0)).entries) == [0]
     assert build([], (), budget(), NOW).entries == ()
@@ -55,6 +64,9 @@ def test_any_context_is_within_its_limit_and_has_what_is_protected_in_order(turn
         context = build(turns, (), limits, NOW)
     except Rejected as refused:
         assert refused.reason == "context_too_small"
+        decision = prune(turns, (), limits, NOW)
+        never = [decision.reasons[position] for position in decision.kept]
+        assert set(never) <= {"system_prompt", "recent", "with_recent"}, "something else could have left"
         return
     assert context.billed_tokens <= limits.max_tokens
     assert context.tokens == context.decision.tokens

@@ -4,6 +4,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agents.window_told import outgoing
@@ -17,11 +19,13 @@ from streams.windows import rows, statistics
 from streams.windows.accounting import Budget
 from streams.windows.head import REMEMBERED_PRUNINGS
 from streams.windows.history import MOST_PROMPTS, MOST_REASONS, SUMMARIES_IN_ONE_MARKER
+from streams.windows.pruning import prune
 from streams.windows.tally import Tally
 from streams.windows.terms import Terms
 from streams.windows.told import Pruned, Told, Warned
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, control, ended, in_context, message, requests_among, unextracted
+from tests.fakes.turns import window_settings
 
 NOW = 1_800_000_000.0
 SIZE = 1_000  # tokens of the model
@@ -396,8 +400,88 @@ def test_summaries_do_not_fill_the_context(summarised):
     assert talk.window.head.tally.summary_tokens <= SUMMARIES_IN_ONE_MARKER * talk.policy.window.summary_tokens
 
 
+def test_a_summary_that_fills_the_context_has_it_pruned():
+    talk = Talk(max_messages=200, summarise=True)
+    talk.exchange(40)
+    (request,) = summaries(talk.told)
+    left = talk.window.head.tally.used_tokens
+    talk.answer(request, "A very long summary.", 800 - left)
+    assert talk.warned() == ["warning", "warning"]
+    assert talk.window.head.tally.used_tokens <= 700
+
+
+@pytest.mark.parametrize("strategy", ["rolling_window", "importance", "hybrid"])
+def test_a_question_stays_until_its_answer_has_come(strategy):
+    talk = Talk(model_tokens=1_000_000, strategy=strategy)
+    talk.exchange(5)
+    talk.say("user", content="Which of these files has the bug?")
+    for number in range(60):
+        talk.say("assistant", tool_calls=(ToolCall(id=f"c{number}", name="read"),))
+        talk.say("tool", tool_call_id=f"c{number}")
+        assert 10 in in_context(talk.window)
+    talk.say("assistant", content="It is in the parser.")
+    assert in_context(talk.window)[-1] == talk.offset - 1
+    assert 10 in in_context(talk.window)
+
+
 def test_a_summary_of_what_no_gap_holds_any_more_changes_nothing(summarised):
     before = replace(summarised.window.history.removals)
     summarised.control("summarised", 5, first=0, last=10_000, summary="too wide")
     summarised.control("summarised", 5, first=0, last=3)
     assert summarised.window.history.removals == before
+
+
+TEXTS = (
+    "hello",
+    "Thanks!",
+    "Error: it failed",
+    "No, I meant five.",
+    "Always answer in French.",
+    "Done, that works now.",
+)
+OPENINGS = ("Next task: book a flight.", "Let's start over.", "Can you write a test?")
+turns = st.lists(
+    st.tuples(
+        st.sampled_from(["user", "user", "assistant", "assistant", "tool", "system"]),
+        st.integers(0, 200),
+        st.sampled_from(TEXTS + OPENINGS),
+        st.sampled_from([0, 1, 60, 10_000, -300]),
+        st.sampled_from(["say", "say", "say", "say", "prune", "clear", "summary", "end", "restart"]),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=150)
+@given(window_settings(), st.integers(50, 3_000), st.booleans(), turns)
+def test_whatever_is_said_and_done_a_context_is_within_its_limit_and_counts_add_up(
+    limits, model_tokens, extract, turns
+):
+    talk, at, stored = Talk(extract, model_tokens), 0, rows.Rows()
+    talk.policy = replace(talk.policy, window=replace(limits, summarise=True))
+    talk.terms = Terms.of(talk.policy, Budget.of(talk.policy.window, model_tokens, Calibration(1.2, 9)))
+    for role, tokens, text, pause, what in turns:
+        at = max(0, at + pause)
+        talk.say(role, tokens, text, at, tool_call_id="c" if role == "tool" else None)
+        match what:
+            case "prune" | "clear":
+                talk.control(what)
+            case "summary":
+                for request in summaries(talk.told)[-1:]:
+                    talk.answer(request, f"They said {talk.offset} things.", 80)
+            case "end":
+                event = ended(timestamp=message(at).timestamp)
+                talk.note(talk.window.end(event, talk.offset, 0, talk.offset, talk.terms, NOW))
+            case "restart":
+                stored |= rows.save(talk.window)
+                talk.window = rows.load(CONVERSATION, stored.get) or talk.window
+        history, budget, tally = talk.window.history, talk.terms.budget, talk.window.head.tally
+        shown = history.turns()
+        assert tally == Tally.of(shown, history.removals.gaps)
+        assert tally.account.total_messages + tally.pruned == talk.window.head.received == talk.offset
+        assert [turn.position for turn in shown] == sorted(turn.position for turn in shown)
+        fits = budget.billed(tally.used_tokens) <= budget.max_tokens and tally.said <= limits.max_messages
+        assert fits or not prune(shown, history.removals.gaps, budget, NOW).removed
+        if what != "clear":
+            recent = [number for number in range(talk.offset) if number in talk.window.entries][-1:]
+            assert set(recent) <= set(in_context(talk.window))

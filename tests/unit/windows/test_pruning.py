@@ -151,7 +151,7 @@ def test_what_frames_the_current_task_outlives_its_steps():
         for n in range(20)
     ]
     steps = [each if each.calls else turn(each.position, "tool", 30, answers=f"c{each.position - 4}") for each in steps]
-    turns = [turn(0, "system"), turn(1, traits=DIRECTIVE), *steps]
+    turns = [turn(0, "system"), turn(1, traits=DIRECTIVE), turn(2, "assistant"), *steps]
     decision = decide(turns, budget(600, max_messages=100))
     assert decision.reasons[1] == "framing"
     assert decision.removed and 1 not in decision.removed
