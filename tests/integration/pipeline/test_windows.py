@@ -65,8 +65,8 @@ async def projected(deployment: Deployment, what: str, holds: Callable[[dict[str
     return await eventually(row, f"the window's row tells: {what}")
 
 
-async def activity(deployment: Deployment) -> list[dict[str, Any]]:
-    told = await deployment.values(topics.ACTIVITY)
+async def activity(deployment: Deployment, conversation_id: str = CONVERSATION) -> list[dict[str, Any]]:
+    told = [event for event in await deployment.values(topics.ACTIVITY) if event["subject"] == conversation_id]
     return [event for event in told if event["type"].startswith("memstream.window.")]
 
 
@@ -91,7 +91,7 @@ async def test_a_long_conversation_is_pruned_summarised_told_of_and_cleared_what
     await deployment.publish(*(small(number) for number in range(30)))
 
     async def warned() -> list[str]:
-        return [event["type"] for event in await activity(deployment) if event["subject"] == SMALL]
+        return [event["type"] for event in await activity(deployment, SMALL)]
 
     types = await eventually(warned, "a context that fills up is warned of")
     assert types[:2] == ["memstream.window.warned", "memstream.window.pruned"]
