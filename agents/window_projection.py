@@ -21,7 +21,9 @@ class Windows(Protocol):
 
     async def project(self, states: Sequence[WindowState]) -> None: ...
 
-    async def forget(self, conversation_ids: Collection[str], source: str, revision: int, at: datetime) -> None: ...
+    async def forget(
+        self, conversation_ids: Collection[str], partition: int, source: str, revision: int, at: datetime
+    ) -> None: ...
 
     async def forget_older(self, source: str, partition: int, revision: int, at: datetime) -> None: ...
 
@@ -74,7 +76,7 @@ class WindowProjection:
     async def _tell_changed(self, partition: int, at: datetime) -> None:
         while (ledger := self._ledger(partition)) is not None and (keys := self._taken(partition)):
             try:
-                await self._tell(ledger, keys, at)
+                await self._tell(partition, ledger, keys, at)
             except BaseException:
                 self._note(partition, keys)
                 raise
@@ -93,7 +95,7 @@ class WindowProjection:
             del changed[key]
         return taken
 
-    async def _tell(self, ledger: Ledger, keys: list[bytes], at: datetime) -> None:
+    async def _tell(self, partition: int, ledger: Ledger, keys: list[bytes], at: datetime) -> None:
         """Everything is read before anything is awaited: rows and revision are of one moment."""
         source, revision = ledger.source, ledger.safe_to
         found = {key: ledger.safe(key) for key in keys}
@@ -102,7 +104,7 @@ class WindowProjection:
         if states:
             await self._windows.project(states)
         if gone:
-            await self._windows.forget(gone, source, revision, at)
+            await self._windows.forget(gone, partition, source, revision, at)
 
     def _state(self, head: Head, ledger: Ledger, source: str, revision: int) -> WindowState:
         terms = self._terms.of(head.scope, head.model)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from deploy import terminal
 from deploy.commands import window_view
-from schemas.windows import Gap, WindowState
+from schemas.windows import WindowState
 from sinks.archive import Archive, ArchivedMessage
 from sinks.postgres import Pool
 from sinks.progress import Processed
@@ -58,7 +58,7 @@ async def projected(pool: Pool, states: dict[str, Processed]) -> list[WindowStat
 async def complete(pool: Pool, state: WindowState, processed: Processed) -> bool:
     last = await Archive(pool).latest(processed.conversation_id, 1)
     counted = state.statistics.total_messages >= processed.archived
-    return counted and state.phase != "open" and all(state.extracted_to > message.position for message in last)
+    return counted and all(state.extracted_to > message.position for message in last)
 
 
 async def pruned(pool: Pool, states: Iterable[WindowState]) -> list[PrunedContext]:
@@ -68,25 +68,26 @@ async def pruned(pool: Pool, states: Iterable[WindowState]) -> list[PrunedContex
         PrunedContext(
             headline=headline(state.statistics, now),
             state=state,
-            around=around(await Archive(pool).conversation(state.scope.conversation_id), state.gaps),
+            around=around(await Archive(pool).conversation(state.scope.conversation_id), state),
         )
         for state in sorted(states, key=lambda state: -len(state.prunings))
         if state.gaps
     ]
 
 
-def around(messages: Sequence[ArchivedMessage], left: Sequence[Gap]) -> list[Entry]:
+def around(messages: Sequence[ArchivedMessage], state: WindowState) -> list[Entry]:
     """The entries of a context nearest to its largest marker; `messages` are all of the conversation, in order."""
-    entries = list(in_context(messages, left))
-    largest = max(left, key=lambda gap: gap.count)
+    entries = list(in_context(messages, state))
+    largest = max(state.gaps, key=lambda gap: gap.count)
     at = entries.index(Entry(MARKER, largest.marker))
     return entries[max(0, at - REACH) : at + REACH + 1]
 
 
-def in_context(messages: Sequence[ArchivedMessage], left: Sequence[Gap]) -> Iterator[Entry]:
-    """Messages that are in context, and markers where others were, in order."""
-    stayed = ((each.position, message_entry(each)) for each in messages if not gaps.holds(left, each.position))
-    markers = ((gap.first, Entry(MARKER, gap.marker)) for gap in left)
+def in_context(messages: Sequence[ArchivedMessage], state: WindowState) -> Iterator[Entry]:
+    """Messages that are in context, and markers where others were, in order. Those of another partition never were."""
+    own = [each for each in messages if each.partition == state.partition]
+    stayed = ((each.position, message_entry(each)) for each in own if not gaps.holds(state.gaps, each.position))
+    markers = ((gap.first, Entry(MARKER, gap.marker)) for gap in state.gaps)
     return (entry for _, entry in sorted(chain(stayed, markers), key=lambda placed: placed[0]))
 
 

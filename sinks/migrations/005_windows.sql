@@ -3,8 +3,10 @@
 
 -- migrate: apply
 -- Each checkpoint rewrites the rows of its windows: room on the page, and no index on what changes, spare the indexes.
+-- A conversation whose events came to two partitions has two windows, and their revisions do not compare. Keys begin with
+-- the conversation: whoever reads knows that, and not the partition.
 CREATE TABLE windows (
-    conversation_id text        PRIMARY KEY,
+    conversation_id text        NOT NULL,
     tenant_id       text,
     app_id          text,
     user_id         text,
@@ -20,7 +22,8 @@ CREATE TABLE windows (
     gaps            jsonb       NOT NULL,
     extracted_to    bigint      NOT NULL,
     cleared_at      timestamptz,
-    updated_at      timestamptz NOT NULL
+    updated_at      timestamptz NOT NULL,
+    PRIMARY KEY (conversation_id, partition)
 ) WITH (fillfactor = 70);
 
 -- One column each: identifiers may have 1,024 bytes, and three of them are more than an index entry holds.
@@ -29,7 +32,8 @@ CREATE INDEX windows_by_app ON windows (app_id) WHERE app_id IS NOT NULL;
 
 -- Numbers begin again when a forgotten window is reopened: the time tells the prunings apart.
 CREATE TABLE window_prunings (
-    conversation_id text        NOT NULL REFERENCES windows ON DELETE CASCADE,
+    conversation_id text        NOT NULL,
+    partition       integer     NOT NULL,
     at              timestamptz NOT NULL,
     number          bigint      NOT NULL,
     cause           text        NOT NULL,
@@ -37,7 +41,8 @@ CREATE TABLE window_prunings (
     tokens_before   bigint      NOT NULL,
     tokens_after    bigint      NOT NULL,
     removed         jsonb       NOT NULL,
-    PRIMARY KEY (conversation_id, at, number)
+    PRIMARY KEY (conversation_id, partition, at, number),
+    FOREIGN KEY (conversation_id, partition) REFERENCES windows ON DELETE CASCADE
 );
 
 CREATE TABLE calibrations (

@@ -10,59 +10,55 @@ FROM unnest($1::jsonb[]) AS given (state),
                                                agent_id text, mode text),
      jsonb_to_record(state) AS w (partition integer, source text, revision bigint, policy text, phase text, model text,
                                   statistics jsonb, gaps jsonb, extracted_to bigint, cleared_at double precision)
-ORDER BY scope.conversation_id
-ON CONFLICT (conversation_id) DO UPDATE SET
+ORDER BY scope.conversation_id, w.partition
+ON CONFLICT (conversation_id, partition) DO UPDATE SET
     tenant_id = excluded.tenant_id, app_id = excluded.app_id, user_id = excluded.user_id, agent_id = excluded.agent_id,
-    mode = excluded.mode, partition = excluded.partition, source = excluded.source, revision = excluded.revision,
-    policy = excluded.policy, phase = excluded.phase, model = excluded.model, statistics = excluded.statistics,
-    gaps = excluded.gaps, extracted_to = excluded.extracted_to, cleared_at = excluded.cleared_at,
-    updated_at = excluded.updated_at
+    mode = excluded.mode, source = excluded.source, revision = excluded.revision, policy = excluded.policy,
+    phase = excluded.phase, model = excluded.model, statistics = excluded.statistics, gaps = excluded.gaps,
+    extracted_to = excluded.extracted_to, cleared_at = excluded.cleared_at, updated_at = excluded.updated_at
 WHERE kept.source <> excluded.source OR kept.revision <= excluded.revision
 
 -- name: add_prunings
-INSERT INTO window_prunings (conversation_id, at, number, cause, level, tokens_before, tokens_after, removed)
-SELECT conversation_id, to_timestamp(at_s), number, cause, level, tokens_before, tokens_after, removed
-FROM unnest($1::text[], $2::double precision[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[],
-            $8::jsonb[])
-  AS given (conversation_id, at_s, number, cause, level, tokens_before, tokens_after, removed)
+INSERT INTO window_prunings (conversation_id, partition, at, number, cause, level, tokens_before, tokens_after, removed)
+SELECT conversation_id, partition, to_timestamp(at_s), number, cause, level, tokens_before, tokens_after, removed
+FROM unnest($1::text[], $2::integer[], $3::double precision[], $4::bigint[], $5::text[], $6::text[], $7::bigint[],
+            $8::bigint[], $9::jsonb[])
+  AS given (conversation_id, partition, at_s, number, cause, level, tokens_before, tokens_after, removed)
 ON CONFLICT DO NOTHING
 
 -- name: forget
 -- Locked in the order in which `project` locks them.
 WITH older AS (
-    SELECT conversation_id FROM windows
-    WHERE conversation_id = ANY ($1::text[]) AND (source <> $2 OR revision <= $3)
+    SELECT conversation_id, partition FROM windows
+    WHERE conversation_id = ANY ($1::text[]) AND partition = $2 AND (source <> $3 OR revision <= $4)
     ORDER BY conversation_id
     FOR NO KEY UPDATE
 )
-UPDATE windows SET phase = 'forgotten', source = $2, revision = $3, updated_at = $4
-FROM older WHERE windows.conversation_id = older.conversation_id
+UPDATE windows SET phase = 'forgotten', source = $3, revision = $4, updated_at = $5
+FROM older WHERE windows.conversation_id = older.conversation_id AND windows.partition = older.partition
 
 -- name: forget_older
 -- Locked in the order in which `project` locks them.
 WITH older AS (
-    SELECT conversation_id FROM windows
-    WHERE source = $1 AND partition = $2 AND revision < $3 AND phase <> 'forgotten'
+    SELECT conversation_id, partition FROM windows
+    WHERE partition = $2 AND (source <> $1 OR revision < $3) AND phase <> 'forgotten'
     ORDER BY conversation_id
     FOR NO KEY UPDATE
 )
-UPDATE windows SET phase = 'forgotten', revision = $3, updated_at = $4
-FROM older WHERE windows.conversation_id = older.conversation_id
+UPDATE windows SET phase = 'forgotten', source = $1, revision = $3, updated_at = $4
+FROM older WHERE windows.conversation_id = older.conversation_id AND windows.partition = older.partition
 
 -- name: of
--- One statement, so that the prunings are those of the same moment. Their fields stand as in schemas.windows.Pruning.
+-- One statement, so that the prunings are those of the same window and moment. Their fields stand as in
+-- schemas.windows.Pruning. An event that went astray makes a window without messages beside the real one.
 SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode, partition, source, revision, policy, phase, model,
        statistics, gaps, extracted_to, extract(epoch FROM cleared_at)::double precision AS cleared_at,
        ARRAY (SELECT jsonb_build_array(number, extract(epoch FROM at), cause, level, tokens_before, tokens_after, removed)
               FROM window_prunings p
-              WHERE p.conversation_id = windows.conversation_id
+              WHERE p.conversation_id = windows.conversation_id AND p.partition = windows.partition
               ORDER BY at DESC, number DESC
               LIMIT $2) AS prunings
-FROM windows WHERE conversation_id = $1
-
--- name: prunings
-SELECT jsonb_build_array(number, extract(epoch FROM at), cause, level, tokens_before, tokens_after, removed) AS pruning
-FROM window_prunings
+FROM windows
 WHERE conversation_id = $1
-ORDER BY at DESC, number DESC
-LIMIT $2
+ORDER BY (statistics->'total_messages')::bigint > 0 DESC, phase <> 'forgotten' DESC, updated_at DESC, partition DESC
+LIMIT 1

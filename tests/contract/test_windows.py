@@ -3,8 +3,9 @@
 import asyncio
 import itertools
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime
-from typing import TypeAlias
+from datetime import UTC, datetime, timedelta
+from operator import attrgetter
+from typing import Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -28,6 +29,7 @@ AnyWindows: TypeAlias = Windows | FakeWindows
 AnyCalibrations: TypeAlias = Calibrations | FakeCalibrations
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MUCH_LATER = datetime(2100, 1, 1, tzinfo=UTC)  # than anything that is projected
 TEXTS = (
     "a\x00b",
     "\x00",
@@ -117,7 +119,7 @@ async def test_nothing_is_known_of_a_conversation_without_a_window(windows: AnyW
 
 async def test_projecting_and_forgetting_nothing_is_nothing(windows: AnyWindows, name: str) -> None:
     await windows.project([])
-    await windows.forget([], "changelog", 1, NOON)
+    await windows.forget([], 3, "changelog", 1, NOON)
     assert await windows.of(name) is None
 
 
@@ -209,35 +211,100 @@ async def test_prunings_at_the_same_moment_are_in_order_of_their_numbers(windows
 
 async def test_a_forgotten_window_stays_known_as_forgotten(windows: AnyWindows, name: str) -> None:
     await windows.project([state := a_state(name, 4, prunings=(a_pruning(),)), other := a_state(f"{name} 2", 4)])
-    await windows.forget([name], "changelog", 7, NOON)
+    await windows.forget([name], 3, "changelog", 7, NOON)
     assert await windows.of(name) == replace(state, phase="forgotten", revision=7)
     assert await windows.of(f"{name} 2") == other
 
 
-async def test_what_was_not_told_of_since_is_forgotten_in_its_partition_and_source_only(
-    windows: AnyWindows, name: str
-) -> None:
-    source = f"changelog of {name}"
-    told = {"older": (4, source, 3), "newer": (5, source, 3), "elsewhere": (4, source, 2), "other": (4, "another", 3)}
-    for which, (revision, of, partition) in told.items():
-        await windows.project([a_state(f"{name} {which}", revision, of, partition=partition)])
-    await windows.forget_older(source, 3, 5, NOON)
+async def test_what_was_not_told_of_since_is_forgotten_in_its_partition_only(windows: AnyWindows, name: str) -> None:
+    told = {"older": (4, "changelog", 3), "newer": (5, "changelog", 3), "elsewhere": (4, "changelog", 2)}
+    for which, (revision, source, partition) in told.items():
+        await windows.project([a_state(f"{name} {which}", revision, source, partition=partition)])
+    await windows.forget_older("changelog", 3, 5, NOON)
     states = {which: await windows.of(f"{name} {which}") for which in told}
     assert {which: state.phase for which, state in states.items() if state} == dict.fromkeys(told, "open") | {
         "older": "forgotten"
     }
-    await windows.project([a_state(f"{name} older", 4, source, partition=3)])
+    await windows.project([a_state(f"{name} older", 4, partition=3)])
     assert states["older"] == await windows.of(f"{name} older"), "a late owner opens nothing"
 
 
+async def test_windows_of_a_changelog_that_was_made_anew_do_not_stay_open(windows: AnyWindows, name: str) -> None:
+    here, elsewhere = (a_state(f"{name} {partition}", 9, "old changelog", partition=partition) for partition in (3, 2))
+    await windows.project([here, elsewhere])
+    await windows.forget_older("new changelog", 3, 5, NOON)
+    assert await windows.of(f"{name} 3") == replace(here, phase="forgotten", source="new changelog", revision=5)
+    assert await windows.of(f"{name} 2") == elsewhere
+
+
+async def test_an_end_event_that_went_astray_hides_the_real_window_at_no_time(windows: AnyWindows, name: str) -> None:
+    await windows.project([real := a_state(name, 5, partition=2, prunings=(a_pruning(1),))])
+    assert await windows.of(name) == real
+    await windows.project([empty(name, 900, partition=3)])
+    assert await windows.of(name) == real
+    await windows.project([later := a_state(name, 6, partition=2)])
+    assert await windows.of(name) == replace(later, prunings=(a_pruning(1),))
+    await windows.forget([name], 3, "changelog", 950, MUCH_LATER)
+    assert await windows.of(name) == replace(later, prunings=(a_pruning(1),))
+    await windows.project([latest := a_state(name, 7, partition=2, phase="ended", prunings=(a_pruning(2),))])
+    assert await windows.of(name) == replace(latest, prunings=(a_pruning(1), a_pruning(2)))
+    assert await windows.prunings(name) == (a_pruning(2), a_pruning(1))
+
+
+async def test_of_two_windows_with_messages_the_one_told_of_last_counts(windows: AnyWindows, name: str) -> None:
+    second, third = (a_state(name, 9, partition=partition, prunings=(a_pruning(partition),)) for partition in (2, 3))
+    for state in (second, third, second):
+        await windows.project([state])
+        assert await windows.of(name) == state
+        assert await windows.prunings(name) == state.prunings
+
+
+async def test_a_window_is_forgotten_in_its_partition_only(windows: AnyWindows, name: str) -> None:
+    await windows.project([second := a_state(name, 4, partition=2), third := a_state(name, 9, partition=3)])
+    for revision, told in ((5, third), (9, second)):
+        await windows.forget([name], 3, "changelog", revision, MUCH_LATER)
+        assert await windows.of(name) == told
+    await windows.project([second])
+    await windows.forget([name], 2, "changelog", 4, MUCH_LATER + timedelta(days=1))
+    assert await windows.of(name) == replace(second, phase="forgotten")
+
+
+async def test_a_late_owner_does_not_make_its_window_the_one_that_counts(windows: AnyWindows, name: str) -> None:
+    for state in (a_state(name, 9, partition=2), counts := a_state(name, 1, partition=3)):
+        await windows.project([state])
+    await windows.project([a_state(name, 8, partition=2)])
+    assert await windows.of(name) == counts
+
+
+async def test_a_window_without_messages_is_told_of_where_there_is_no_other(windows: AnyWindows, name: str) -> None:
+    await windows.project([empty(name, 9, partition=2)])
+    await windows.project([ended := empty(name, 1, partition=3)])
+    assert await windows.of(name) == ended
+    assert await windows.prunings(name) == ()
+
+
+async def test_windows_of_one_conversation_in_two_partitions_are_projected_in_one_call(
+    windows: AnyWindows, name: str
+) -> None:
+    states = [a_state(name, 5, partition=2), a_state(name, 4, partition=2), empty(name, 900, partition=3)]
+    await windows.project([replace(state, prunings=(a_pruning(state.revision),)) for state in states])
+    assert await windows.of(name) == replace(states[0], prunings=(a_pruning(4), a_pruning(5)))
+
+
+def empty(conversation_id: str, revision: int, partition: int) -> WindowState:
+    """Of a window that nothing was said in."""
+    nothing = replace(a_state().statistics, total_messages=0, messages_in_context=0, pruned_messages=0, total_tokens=0)
+    return a_state(conversation_id, revision, partition=partition, phase="ended", statistics=nothing)
+
+
 async def test_forgetting_a_window_that_was_never_projected_leaves_no_row(windows: AnyWindows, name: str) -> None:
-    await windows.forget([name], "changelog", 7, NOON)
+    await windows.forget([name], 3, "changelog", 7, NOON)
     assert await windows.of(name) is None
 
 
 async def test_a_late_owner_forgets_nothing(windows: AnyWindows, name: str) -> None:
     await windows.project([newer := a_state(name, 9)])
-    await windows.forget([name], "changelog", 8, NOON)
+    await windows.forget([name], 3, "changelog", 8, NOON)
     assert await windows.of(name) == newer
 
 
@@ -245,7 +312,7 @@ async def test_a_state_that_is_late_does_not_open_a_forgotten_window_and_a_later
     windows: AnyWindows, name: str
 ) -> None:
     await windows.project([first := a_state(name, 4)])
-    await windows.forget([name], "changelog", 7, NOON)
+    await windows.forget([name], 3, "changelog", 7, NOON)
     await windows.project([first])
     assert (await windows.of(name) or first).phase == "forgotten"
     await windows.project([reopened := a_state(name, 8)])
@@ -254,7 +321,7 @@ async def test_a_state_that_is_late_does_not_open_a_forgotten_window_and_a_later
 
 async def test_a_window_is_forgotten_under_another_source(windows: AnyWindows, name: str) -> None:
     await windows.project([state := a_state(name, 9, "old changelog")])
-    await windows.forget([name], "new changelog", 2, NOON)
+    await windows.forget([name], 3, "new changelog", 2, NOON)
     assert await windows.of(name) == replace(state, phase="forgotten", source="new changelog", revision=2)
 
 
@@ -265,7 +332,7 @@ async def test_hostile_text_is_stored_but_for_nul(windows: AnyWindows, name: str
     expected = everywhere(**stored)
     assert await windows.of(hostile["c"]) == await windows.of(stored["c"]) == expected
     assert await windows.prunings(hostile["c"]) == expected.prunings
-    await windows.forget([hostile["c"]], hostile["text"], 1, NOON)
+    await windows.forget([hostile["c"]], 3, hostile["text"], 1, NOON)
     assert await windows.of(hostile["c"]) == replace(expected, phase="forgotten")
 
 
@@ -292,31 +359,67 @@ async def test_two_conversations_that_become_one_without_nul_do_not_fail_the_res
     assert (await windows.of(f"{name}\x00") or other).revision == 2
 
 
+class Step(NamedTuple):
+    """A call about one conversation of three."""
+
+    call: Literal["project", "forget", "forget_older"]
+    number: int
+    partition: int
+    source: str
+    revision: int
+    at: datetime
+    said: bool  # whether there are messages
+
+
 STEPS = st.lists(
-    st.lists(st.tuples(st.booleans(), st.integers(1, 3), st.sampled_from("ab"), st.integers(1, 6)), max_size=4),
-    max_size=6,
+    st.builds(
+        Step,
+        st.sampled_from(["project", "project", "forget", "forget_older"]),
+        st.integers(1, 3),
+        st.sampled_from([2, 3]),
+        st.sampled_from("ab"),
+        st.integers(1, 6),
+        st.sampled_from([NOON, MUCH_LATER]),
+        st.booleans(),
+    ),
+    max_size=20,
 )
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def stated(step: Step, name: str) -> WindowState:
+    fields = {"source": step.source, "partition": step.partition, "prunings": (a_pruning(step.revision),)}
+    state = a_state(f"{name} {step.number}", step.revision, **fields)
+    total_messages = 20 if step.said else 0
+    return replace(state, statistics=replace(state.statistics, total_messages=total_messages))
+
+
+async def play(windows: AnyWindows, name: str, steps: list[Step]) -> None:
+    """States that follow each other are projected in one call."""
+    for call, together in itertools.groupby(steps, attrgetter("call")):
+        if call == "project":
+            await windows.project([stated(step, name) for step in together])
+            continue
+        for step in together:
+            if call == "forget":
+                ids = [f"{name} {step.number}"]
+                await windows.forget(ids, step.partition, step.source, step.revision, step.at)
+            else:
+                await windows.forget_older(step.source, step.partition, step.revision, step.at)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
-async def test_the_fake_and_the_database_agree_after_any_calls(dsn: str, steps: list[list[tuple]]) -> None:
+async def test_the_fake_and_the_database_agree_after_any_calls(dsn: str, steps: list[Step]) -> None:
     pool = await connect(dsn, max_size=1)
     name = uuid4().hex
     told: list[AnyWindows] = [FakeWindows(), Windows(pool)]
-    for step in steps:
-        states = [
-            a_state(f"{name} {number}", revision, source, prunings=(a_pruning(revision),) * gone)
-            for gone, number, source, revision in step
-        ]
-        for windows in told:
-            await windows.project(states)
-            for gone, number, source, revision in step:
-                if gone:
-                    await windows.forget([f"{name} {number}"], source, revision, NOON)
+    for windows in told:
+        await play(windows, name, steps)
     for number in (1, 2, 3):
         fake, real = [await windows.of(f"{name} {number}") for windows in told]
         assert fake == real
+        fake_prunings, real_prunings = [await windows.prunings(f"{name} {number}", 2) for windows in told]
+        assert fake_prunings == real_prunings
     await pool.close()
 
 

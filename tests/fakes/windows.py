@@ -3,8 +3,8 @@
 import asyncio
 from collections import defaultdict, deque
 from collections.abc import Collection, Sequence
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
@@ -13,6 +13,8 @@ from schemas.messages import Scope
 from schemas.windows import Pruning, Run, Statistics, WindowState
 from sinks.postgres import storable, storable_json
 from sinks.windows import LATEST_PRUNINGS, gives_way, latest
+
+Key: TypeAlias = tuple[str, int]  # a conversation and a partition
 
 AT_S = 1_772_366_400.25  # noon on 1 March 2026, and a quarter of a second
 
@@ -55,46 +57,71 @@ class FakeWindows:
     """`failures` are raised by the next calls, one each, before anything is kept."""
 
     def __init__(self) -> None:
-        self.states: dict[str, WindowState] = {}
+        self.states: dict[Key, WindowState] = {}
         self.failures: deque[Exception] = deque()
-        self._prunings: defaultdict[str, dict[tuple[float, int], Pruning]] = defaultdict(dict)
+        self._updated_at: dict[Key, datetime] = {}
+        self._prunings: defaultdict[Key, dict[tuple[float, int], Pruning]] = defaultdict(dict)
 
     async def _reach(self) -> None:
         await asyncio.sleep(0)
         if self.failures:
             raise self.failures.popleft()
 
+    def _keep(self, state: WindowState, at: datetime) -> None:
+        self.states[key_of(state)] = replace(state, prunings=())
+        self._updated_at[key_of(state)] = at
+
     async def project(self, states: Sequence[WindowState]) -> None:
         await self._reach()
         stored = [decode(storable_json(encode(state)), WindowState) for state in states]
         for state in latest(stored):
-            key = state.scope.conversation_id
-            if key not in self.states or gives_way(self.states[key], state.source, state.revision):
-                self.states[key] = replace(state, prunings=())
+            known = self.states.get(key_of(state))
+            if known is None or gives_way(known, state.source, state.revision):
+                self._keep(state, datetime.now(UTC))
         for state in stored:
             for pruning in state.prunings:
-                self._prunings[state.scope.conversation_id].setdefault((pruning.at, pruning.number), pruning)
+                self._prunings[key_of(state)].setdefault((pruning.at, pruning.number), pruning)
 
-    async def forget(self, conversation_ids: Collection[str], source: str, revision: int, at: datetime) -> None:
+    async def forget(
+        self, conversation_ids: Collection[str], partition: int, source: str, revision: int, at: datetime
+    ) -> None:
         await self._reach()
-        for key in map(storable, conversation_ids):
-            if key in self.states and gives_way(self.states[key], storable(source), revision):
-                told = {"phase": "forgotten", "source": storable(source), "revision": revision}
-                self.states[key] = replace(self.states[key], **told)
+        for conversation_id in map(storable, conversation_ids):
+            known = self.states.get((conversation_id, partition))
+            if known is not None and gives_way(known, storable(source), revision):
+                self._keep(replace(known, phase="forgotten", source=storable(source), revision=revision), at)
 
     async def forget_older(self, source: str, partition: int, revision: int, at: datetime) -> None:
         await self._reach()
-        for key, state in self.states.items():
-            there = (state.source, state.partition) == (storable(source), partition)
-            if there and state.revision < revision and state.phase != "forgotten":
-                self.states[key] = replace(state, phase="forgotten", revision=revision)
+        for known in list(self.states.values()):
+            older = known.source != storable(source) or known.revision < revision
+            if known.partition == partition and older and known.phase != "forgotten":
+                self._keep(replace(known, phase="forgotten", source=storable(source), revision=revision), at)
 
     async def of(self, conversation_id: str) -> WindowState | None:
-        prunings = await self.prunings(conversation_id, LATEST_PRUNINGS)
-        state = self.states.get(storable(conversation_id))
-        return replace(state, prunings=prunings[::-1]) if state else None
+        await self._reach()
+        state = self._counting(conversation_id)
+        return replace(state, prunings=self._newest(state)[:LATEST_PRUNINGS][::-1]) if state else None
 
     async def prunings(self, conversation_id: str, limit: int = 100) -> tuple[Pruning, ...]:
         await self._reach()
-        by_key = self._prunings[storable(conversation_id)]
-        return tuple(by_key[key] for key in sorted(by_key, reverse=True)[:limit])
+        state = self._counting(conversation_id)
+        return self._newest(state)[:limit] if state else ()
+
+    def _counting(self, conversation_id: str) -> WindowState | None:
+        """The window that counts of several of the conversation."""
+        known = [state for key, state in self.states.items() if key[0] == storable(conversation_id)]
+        return max(known, key=self._rank, default=None)
+
+    def _rank(self, state: WindowState) -> tuple[bool, bool, datetime, int]:
+        told_at = self._updated_at[key_of(state)]
+        return (state.statistics.total_messages > 0, state.phase != "forgotten", told_at, state.partition)
+
+    def _newest(self, state: WindowState) -> tuple[Pruning, ...]:
+        """All prunings of the window, newest first."""
+        by_time = self._prunings[key_of(state)]
+        return tuple(by_time[key] for key in sorted(by_time, reverse=True))
+
+
+def key_of(state: WindowState) -> Key:
+    return (state.scope.conversation_id, state.partition)

@@ -12,6 +12,7 @@ from schemas.errors import Retryable
 from schemas.messages import Scope
 from schemas.windows import Gap
 from sinks.postgres import Connection, Pool, connect
+from sinks.queries import query
 from sinks.windows import Windows
 from tests.deployment import eventually
 from tests.fakes.windows import AT_S, a_pruning, a_state
@@ -54,7 +55,7 @@ async def test_a_thousand_states_are_projected_in_one_call_and_again(windows: Wi
 
 async def test_a_thousand_windows_are_forgotten_in_one_call(windows: Windows, pool: Pool) -> None:
     await windows.project([a_state(f"c{n}", n) for n in range(MANY)])
-    await windows.forget([f"c{n}" for n in range(2 * MANY)], "changelog", 499, NOON)
+    await windows.forget([f"c{n}" for n in range(2 * MANY)], 3, "changelog", 499, NOON)
     assert await pool.fetchval("SELECT count(*) FROM windows WHERE phase = 'forgotten'") == 500
     assert (
         await pool.fetchval("SELECT count(*) FROM windows WHERE phase = 'forgotten' AND updated_at = $1", NOON) == 500
@@ -68,14 +69,19 @@ async def test_workers_that_project_and_forget_the_same_windows_in_any_order_do_
         rng = random.Random(seed)
         for revision in rng.sample(range(100), 5):
             ids = rng.sample([f"c{n}" for n in range(200)], 150)
-            if seed % 3:
-                await windows.project([a_state(each, revision, prunings=(a_pruning(revision),)) for each in ids])
+            pruned = (a_pruning(revision),)
+            if seed % 3 == 0:
+                await windows.forget(ids, 3, "changelog", revision, NOON)
+            elif seed % 3 == 1:
+                await windows.forget_older(f"changelog {seed}", 3, revision, NOON)
             else:
-                await windows.forget(ids, "changelog", revision, NOON)
+                await windows.project(
+                    [a_state(each, revision, partition=p, prunings=pruned) for each in ids for p in (3, 2)]
+                )
 
-    await windows.project([a_state(f"c{n}", 0) for n in range(200)])
+    await windows.project([a_state(f"c{n}", 0, partition=partition) for n in range(200) for partition in (2, 3)])
     await asyncio.gather(*map(work, range(8)))
-    assert await pool.fetchval("SELECT count(*) FROM windows") == 200
+    assert await pool.fetchval("SELECT count(*) FROM windows") == 400
 
 
 async def test_the_newest_of_states_that_arrive_at_once_stays(windows: Windows) -> None:
@@ -90,7 +96,7 @@ async def test_a_state_that_waits_for_a_newer_one_to_commit_gives_way_to_it(
     await windows.project([a_state("c", 1)])
     await slow.execute("UPDATE windows SET revision = 9, policy = 'newer'")
     late = asyncio.create_task(windows.project([a_state("c", 8, prunings=(a_pruning(),))]))
-    forgetting = asyncio.create_task(windows.forget(["c"], "changelog", 8, NOON))
+    forgetting = asyncio.create_task(windows.forget(["c"], 3, "changelog", 8, NOON))
     await waiting_for_a_lock(pool, 2)
     await slow.execute("COMMIT")
     await asyncio.gather(late, forgetting)
@@ -103,7 +109,7 @@ async def test_a_window_is_forgotten_as_it_is_after_the_commit_that_was_waited_f
 ) -> None:
     await windows.project([a_state("c", 1)])
     await slow.execute("UPDATE windows SET revision = 5, policy = 'newer'")
-    forgetting = asyncio.create_task(windows.forget(["c"], "changelog", 6, NOON))
+    forgetting = asyncio.create_task(windows.forget(["c"], 3, "changelog", 6, NOON))
     await waiting_for_a_lock(pool)
     await slow.execute("COMMIT")
     await forgetting
@@ -135,7 +141,7 @@ async def test_states_and_prunings_are_stored_together_or_not_at_all(windows: Wi
 async def test_a_database_that_is_gone_is_retryable(dsn: str) -> None:
     windows = Windows(pool := await connect(dsn))
     await pool.close()
-    for call in (windows.project([a_state()]), windows.forget(["c"], "s", 1, NOON), windows.of("c")):
+    for call in (windows.project([a_state()]), windows.forget(["c"], 3, "s", 1, NOON), windows.of("c")):
         with pytest.raises(Retryable):
             await call
 
@@ -145,6 +151,14 @@ async def test_deleting_a_window_deletes_its_prunings(windows: Windows, pool: Po
     await pool.execute("DELETE FROM windows WHERE conversation_id = 'c'")
     assert await windows.prunings("c") == ()
     assert await windows.prunings("d") == (a_pruning(),)
+
+
+async def test_deleting_one_of_two_windows_of_a_conversation_leaves_the_prunings_of_the_other(
+    windows: Windows, pool: Pool
+) -> None:
+    await windows.project([a_state("c", partition=p, prunings=(a_pruning(p),)) for p in (2, 3)])
+    await pool.execute("DELETE FROM windows WHERE conversation_id = 'c' AND partition = 3")
+    assert await windows.of("c") == a_state("c", partition=2, prunings=(a_pruning(2),))
 
 
 async def test_operators_find_scope_times_and_causes_in_columns(windows: Windows, pool: Pool) -> None:
@@ -169,6 +183,20 @@ async def test_windows_of_one_user_or_one_app_are_found_by_an_index(windows: Win
     await pool.execute("ANALYZE windows")
     plan = await pool.fetch(f"EXPLAIN DELETE FROM windows WHERE {column} = '7'")
     assert f"windows_by_{column.removesuffix('_id')}" in "\n".join(line[0] for line in plan)
+
+
+async def test_a_conversation_and_its_prunings_are_found_by_an_index_without_the_partition(
+    windows: Windows, pool: Pool
+) -> None:
+    await windows.project([a_state(f"c{n}", prunings=(a_pruning(),)) for n in range(MANY)])
+    await pool.execute("ANALYZE windows, window_prunings")
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute("SET LOCAL plan_cache_mode = force_custom_plan")
+        plan = await connection.fetch(f"EXPLAIN {query('windows', 'of')}", "c7", 20)
+    found = "\n".join(line[0] for line in plan)
+    assert "windows_pkey" in found
+    assert "window_prunings_pkey" in found
+    assert "Seq Scan" not in found
 
 
 async def test_the_longest_identifiers_fit_the_indexes(windows: Windows) -> None:

@@ -7,14 +7,17 @@ from msgspec.structs import replace
 
 from agents.window_projection import WindowProjection
 from schemas.errors import Retryable
+from schemas.policies import Policy
 from schemas.window_settings import WindowSettings
 from streams.delivery.fence import Phase
 from tests.fakes.chats import CONVERSATION, control, ended
 from tests.fakes.windows import FakeWindows
-from tests.unit.agents.window_stage import MESSAGES, PARTITION, POLICY, Stage, said
+from tests.unit.agents.window_stage import CONTROL, ENDED, MESSAGES, PARTITION, POLICY, Stage, said
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 LONG = "x" * 100
+ASTRAY = PARTITION + 1
+NAMELESS = Policy(name="default")  # of a window that no message named an app to
 
 
 class Projected(Stage):
@@ -135,6 +138,24 @@ async def test_a_window_that_was_forgotten_before_a_crash_could_tell_is_told_of_
     with pytest.raises(Retryable):
         await successor.projection.tell(AT)
     assert (await successor.told()).phase == "forgotten"
+
+
+async def test_an_end_event_in_another_partition_neither_hides_nor_forgets_the_real_window():
+    stage = await Projected().begin(frozenset({PARTITION, ASTRAY}))
+    for _ in (PARTITION, ASTRAY):
+        await stage.projection.tell(AT)
+    await stage.say(said(1), said(2))
+    await stage.agent.handle(stage.batch(ENDED, [ended()], partition=ASTRAY))
+    await stage.checkpoint()
+    state = await stage.told()
+    assert (state.partition, state.phase, state.statistics.total_messages) == (PARTITION, "open", 2)
+    assert stage.windows.states[CONVERSATION, ASTRAY].statistics.total_messages == 0
+    for wait_s in (NAMELESS.straggler_wait_s, NAMELESS.grace_s):
+        stage.clock.advance(wait_s)
+        await stage.agent.handle(stage.batch(CONTROL, await stage.due(), partition=ASTRAY))
+    await stage.checkpoint()
+    assert await stage.told() == state
+    assert stage.windows.states[CONVERSATION, ASTRAY].phase == "forgotten"
 
 
 async def forget(stage: Stage) -> None:

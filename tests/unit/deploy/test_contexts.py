@@ -4,13 +4,17 @@ from datetime import UTC, datetime
 
 from deploy.demo.contexts import MARKER, REACH, SHOWN_CHARS, Entry, around, in_context
 from schemas.messages import Message, ToolCall
-from schemas.windows import Gap
+from schemas.windows import Gap, WindowState
 from sinks.archive import ArchivedMessage
+from tests.fakes.windows import a_state
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)
+PARTITION = 2
 
 
-def archived(position: int, content: str = "", calls: tuple[ToolCall, ...] = ()) -> ArchivedMessage:
+def archived(
+    position: int, content: str = "", calls: tuple[ToolCall, ...] = (), partition: int = PARTITION
+) -> ArchivedMessage:
     message = Message(
         conversation_id="talk",
         message_id=str(position),
@@ -19,7 +23,12 @@ def archived(position: int, content: str = "", calls: tuple[ToolCall, ...] = ())
         content=content or f"said at {position}",
         tool_calls=calls,
     )
-    return ArchivedMessage(message=message, partition=0, position=position)
+    return ArchivedMessage(message=message, partition=partition, position=position)
+
+
+def left(*gaps: Gap) -> WindowState:
+    """Of a window whose context has these gaps."""
+    return a_state("talk", partition=PARTITION, gaps=gaps)
 
 
 TALK = [archived(position) for position in range(30)]
@@ -30,7 +39,7 @@ def texts(entries: list[Entry]) -> list[str]:
 
 
 def test_markers_stand_where_messages_were():
-    shown = texts(list(in_context(TALK[:6], [Gap(1, 1, 1, 5), Gap(3, 4, 2, 9)])))
+    shown = texts(list(in_context(TALK[:6], left(Gap(1, 1, 1, 5), Gap(3, 4, 2, 9)))))
     assert shown == [
         "said at 0",
         "... [1 message removed] ...",
@@ -40,20 +49,25 @@ def test_markers_stand_where_messages_were():
     ]
 
 
+def test_what_was_said_in_another_partition_is_not_in_this_context():
+    shown = texts(list(in_context([archived(3, partition=PARTITION + 1), archived(4)], left())))
+    assert shown == ["said at 4"]
+
+
 def test_the_largest_marker_is_shown_with_its_neighbours():
-    shown = around(TALK, [Gap(2, 2, 1, 5), Gap(12, 16, 5, 25)])
+    shown = around(TALK, left(Gap(2, 2, 1, 5), Gap(12, 16, 5, 25)))
     assert shown[REACH] == Entry(MARKER, "... [5 messages removed] ...")
     assert (shown[REACH - 1].text, shown[REACH + 1].text) == ("said at 11", "said at 17")
     assert len(shown) == 2 * REACH + 1
 
 
 def test_a_marker_at_the_beginning_is_shown_first():
-    assert around(TALK, [Gap(0, 20, 21, 100)])[0].role == MARKER
+    assert around(TALK, left(Gap(0, 20, 21, 100)))[0].role == MARKER
 
 
 def test_a_long_message_is_shown_by_its_beginning_and_a_call_by_its_name():
     entries = list(
-        in_context([archived(0, "word \n" * 60), archived(1, "Looking.", (ToolCall(id="1", name="read"),))], [])
+        in_context([archived(0, "word \n" * 60), archived(1, "Looking.", (ToolCall(id="1", name="read"),))], left())
     )
     assert len(entries[0].text) == SHOWN_CHARS
     assert entries[0].text.startswith("word word") and entries[0].text.endswith("...")
