@@ -15,6 +15,7 @@ from schemas.errors import Rejected
 from schemas.messages import ConversationEnded, Message
 from schemas.records import Outgoing, Publisher
 from schemas.requests import WindowControl
+from streams.apps import BATCH_RECORDS
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
@@ -69,8 +70,12 @@ class WindowAgent:
         self._cache.enter(batch.epoch)
         effects = self._apply(topic, batch, log_end)
         self._app.checkpointer.record(batch, self._cache.take_rows(batch.partition), effects)
-        if any(effect.topic == topics.REQUESTS for effect in effects):  # somebody waits for them, unlike for activity
+        if self._urgent(batch, effects):
             self._app.checkpointer.ask(batch.partition)
+
+    def _urgent(self, batch: Batch, effects: list[Outgoing]) -> bool:
+        """Whether somebody waits for an effect. Nobody does for activity, nor while there is a backlog: whole batches."""
+        return len(batch.records) < BATCH_RECORDS[STAGE] and any(effect.topic == topics.REQUESTS for effect in effects)
 
     def _apply(self, topic: str, batch: Batch, log_end: int) -> list[Outgoing]:
         if topic == topics.MESSAGES:

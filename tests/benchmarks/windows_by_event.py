@@ -10,23 +10,32 @@ from agents.window_terms import WindowTerms
 from agents.window_told import outgoing
 from schemas import codec
 from schemas.messages import Message
-from schemas.policies import Policies
+from schemas.policies import Policies, Policy, Schedule, Triggers
+from schemas.window_settings import WindowSettings
 from streams.windows import rows
 from streams.windows.model_limits import MODEL_LIMITS_FILE, decoded
 from streams.windows.tokens import TokenCounter, message_tokens
 from streams.windows.window import Window
 from tests.benchmarks.signals import ENCODING
 
+# Everything that a window can do, at sizes that make it do it: some requests, prunings and summaries in each conversation.
+POLICY = Policy(
+    name="everything",
+    triggers=Triggers(after_tokens=2_000, idle_s=600.0, age_s=3_600.0, schedule=Schedule(at="03:00")),
+    window=WindowSettings(max_messages=40, summarise=True),
+)
+
 
 def window_terms() -> WindowTerms:
-    """The built-in policy and table of models: what every way decides by."""
-    return WindowTerms(Policies(), decoded(MODEL_LIMITS_FILE.read_bytes()))
+    """The policy and the table of models that every way decides by."""
+    return WindowTerms(Policies((POLICY,)), decoded(MODEL_LIMITS_FILE.read_bytes()))
 
 
 class WindowsByEvent:
     """Keeps the windows it has seen in memory, as memstream does; the first message of each reads the rows.
 
-    Activity events are made and dropped: publishing them is left out here, which memstream does.
+    Requests and activity events are made and dropped: publishing them is left out here, which memstream does, as it does
+    timers and the projection.
     """
 
     def __init__(self) -> None:

@@ -5,14 +5,16 @@ import json
 from collections import Counter
 
 import pytest
+from msgspec.structs import replace
 
 from agents.dead_letters import told
 from agents.window_agent import TOLD_AGAIN_AFTER_S
 from agents.window_cache import CACHED_WINDOWS
 from schemas import codec, topics
 from schemas.errors import Retryable
-from schemas.policies import Policy
+from schemas.policies import Policy, Triggers
 from schemas.requests import WindowControl
+from streams.apps import BATCH_RECORDS
 from streams.delivery.fence import Phase
 from streams.windows import rows
 from tests.fakes.batches import batch_of
@@ -419,3 +421,13 @@ async def test_large_windows_leave_memory_before_many_small_ones_would(stage, mo
     await stage.checkpoint()
     asked = Counter(request.conversation_id for request in stage.requests for _ in request.messages)
     assert asked == dict.fromkeys("abcdef", 3)
+
+
+@pytest.mark.parametrize(("before", "urgent"), [(10, True), (BATCH_RECORDS["windows"] - 1, False)])
+async def test_a_request_brings_the_next_checkpoint_forward_unless_there_is_a_backlog(before, urgent):
+    eager = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
+    await eager.begin()
+    await eager.say(*(said(number) for number in range(before)), said(before, role="assistant"))
+    assert bool(eager.app.checkpointer._wanted) is urgent
+    await eager.checkpoint()
+    assert sum(len(request.messages) for request in eager.requests) == before + 1
