@@ -14,6 +14,7 @@ from deploy.embedded.vocabulary import ensure_vocabulary
 from tests.benchmarks.machine import machine
 from tests.benchmarks.windows_changelog import changelog
 from tests.benchmarks.windows_memory import memory
+from tests.benchmarks.windows_profile import profile
 from tests.benchmarks.windows_speed import Timing, speed, told
 
 SEED = 1
@@ -29,7 +30,9 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     sys.stderr.write(f"changelog: {json.dumps(written)}\n")
     grown = memory(options.conversations, SEED)
     sys.stderr.write(f"memory: {json.dumps(grown)}\n")
-    return {"steps": told(timings), "changelog": written, "memory": grown, "machine": machine()}
+    spent = profile(SEED)
+    sys.stderr.write(f"microseconds a message: {json.dumps(spent)}\n")
+    return {"steps": told(timings), "changelog": written, "memory": grown, "message_us": spent, "machine": machine()}
 
 
 def line(name: str, timing: Timing) -> str:
