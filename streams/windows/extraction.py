@@ -34,13 +34,13 @@ class Extraction:
         self._tokens += message.tokens
         self._users += message.role == "user"
         policy = terms.policy
-        if terms.asks and (not policy.extract or triggers.asked_by(message, self.waiting, policy)):
+        if terms.asks and (not policy.extract or triggers.asked_by(message, self._tokens, self._users > 0, policy)):
             return self.cut(policy, now)
         return []
 
     @property
     def waiting(self) -> Waiting:
-        return Waiting(self._head.waiting_since, self._head.heard_at, self._tokens, self._users > 0)
+        return Waiting(self._head.waiting_since, self._head.heard_at)
 
     def due_at(self, policy: Policy) -> float | None:
         """When time asks for what waits, if anything does; what waits for answers to others is not asked for by time."""

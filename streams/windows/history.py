@@ -1,6 +1,6 @@
 """What of a conversation is in context: pruned when it calls for that, and why messages left."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from schemas.policies import Policy
@@ -54,11 +54,9 @@ class History:
         self.shown[said.position] = None
         head.tally.came(said.role, said.tokens, said_at)
         if said.role == "system" and (replaced := self._replaced(entry)):
-            return self._apply(
-                pruning.taken_out(self.turns(), self.removals.gaps, terms.budget, replaced, "usage", "repeated"),
-                terms,
-                now,
-            )
+            turns, gaps = self.turns(), self.removals.gaps
+            decision = pruning.taken_out(turns, gaps, terms.budget, replaced, "usage", "repeated")
+            return self._apply(turns, decision, terms, now)
         cause = self._cause(entry, said_at, before, terms.policy)
         if cause is None:
             return self._pruned_if_due(said.position, terms, now)
@@ -93,15 +91,16 @@ class History:
 
     def prune(self, cause: Cause, terms: Terms, now: float) -> list[Told]:
         """Prunes as `pruning.prune` decides."""
-        return self._apply(pruning.prune(self.turns(), self.removals.gaps, terms.budget, now, cause), terms, now)
+        turns = self.turns()
+        return self._apply(turns, pruning.prune(turns, self.removals.gaps, terms.budget, now, cause), terms, now)
 
     def clear(self, terms: Terms, now: float) -> list[Told]:
         """Takes everything out of context but system prompts; told even when nothing was left to take."""
         self._head.cleared_at = now
-        decision = pruning.clear(self.turns(), self.removals.gaps, terms.budget)
-        return self._apply(decision, terms, now)
+        turns = self.turns()
+        return self._apply(turns, pruning.clear(turns, self.removals.gaps, terms.budget), terms, now)
 
-    def _apply(self, decision: Decision, terms: Terms, now: float) -> list[Told]:
+    def _apply(self, turns: Sequence[Turn], decision: Decision, terms: Terms, now: float) -> list[Told]:
         if not decision.removed and decision.cause != "cleared":
             return []
         head, budget = self._head, terms.budget
@@ -110,7 +109,7 @@ class History:
             del self.shown[position]
         self._just_out += decision.removed
         self.out.update(decision.removed)
-        head.tally = Tally.of(self.turns(), decision.gaps)
+        head.tally = Tally.of([turn for turn in turns if turn.position in self.shown], decision.gaps)
         head.warned = budget.level(head.tally.used_tokens)
         head.prunings += 1
         record = Pruning(

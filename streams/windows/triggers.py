@@ -11,20 +11,18 @@ WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 class Waiting(NamedTuple):
-    """What waits to be extracted: when its first and last message came in (Unix seconds), its tokens, whether a user spoke."""
+    """What waits to be extracted: when its first and its last message came in (Unix seconds)."""
 
     since: float
     until: float
-    tokens: int
-    has_user: bool
 
 
-def asked_by(message: SliceMessage, waiting: Waiting, policy: Policy) -> bool:
-    """Whether the arrival of a message, counted in `waiting`, asks for all that waits."""
+def asked_by(message: SliceMessage, tokens: int, has_user: bool, policy: Policy) -> bool:
+    """Whether the arrival of a message asks for all that waits: so many tokens, a user's words among them or not."""
     triggers = policy.triggers
-    if triggers.on_exchange and message.role == "assistant" and not message.tool_calls and waiting.has_user:
+    if triggers.on_exchange and message.role == "assistant" and not message.tool_calls and has_user:
         return True
-    return triggers.after_tokens is not None and waiting.tokens >= triggers.after_tokens
+    return triggers.after_tokens is not None and tokens >= triggers.after_tokens
 
 
 def due_at(waiting: Waiting, ended: bool, policy: Policy) -> float:
