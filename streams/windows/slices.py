@@ -11,13 +11,18 @@ from schemas.windows import Gap
 from streams.windows.entry import Entry
 from streams.windows.head import Head
 
+ESCAPED = 6  # bytes of a character at most, as JSON
+FIELDS_BYTES = 6_500  # at most, of a message's other fields, three of them texts of up to 256 characters
+
 
 def cut(messages: Iterable[SliceMessage], policy: Policy) -> Iterator[tuple[SliceMessage, ...]]:
     """Consecutive runs of at most `slice_tokens` and `slice_bytes` as JSON; a larger message stands alone."""
     current: list[SliceMessage] = []
     tokens = size = 0
     for message in messages:
-        length = len(codec.encode(message))
+        length = _most_bytes(message)
+        if size + length > policy.slice_bytes:  # by the rough measure; the exact one costs as much as writing it all
+            size, length = sum(len(codec.encode(each)) for each in current), len(codec.encode(message))
         if current and (tokens + message.tokens > policy.slice_tokens or size + length > policy.slice_bytes):
             yield tuple(current)
             current, tokens, size = [], 0, 0
@@ -26,6 +31,13 @@ def cut(messages: Iterable[SliceMessage], policy: Policy) -> Iterator[tuple[Slic
         size += length
     if current:
         yield tuple(current)
+
+
+def _most_bytes(message: SliceMessage) -> int:
+    """A bound on its length as JSON; for tool calls, whose arguments may be anything, the length itself."""
+    if message.tool_calls:
+        return len(codec.encode(message))
+    return ESCAPED * (len(message.content) + len(message.message_id)) + FIELDS_BYTES
 
 
 def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy, now: float) -> ExtractionRequest:

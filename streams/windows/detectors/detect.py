@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from schemas.messages import Role
 from streams.windows.detectors import casual, directive, error, lexicon
-from streams.windows.detectors.cleaning import cleaned, flattened, inspected
+from streams.windows.detectors.cleaning import cleaned_bytes, flattened, inspected
 from streams.windows.detectors.redundancy import fingerprint
 from streams.windows.detectors.traits import (
     CASUAL,
@@ -40,7 +40,8 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Found:
     if role == "system" or not text:
         return Found(traits, 0)
     seen = inspected(text)
-    clean = cleaned(seen)
+    cleaned = cleaned_bytes(seen)
+    clean = cleaned.decode("latin-1")
     flat = flattened(clean)
     spaces = flat.count(" ")
     words = clean.split() if spaces <= SPACES_IN_SHORT else []  # of a longer text the spaces say how many there are
@@ -52,7 +53,7 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Found:
         traits |= lexicon.ENDS[role].traits(flattened(f"{clean[: error.END_CHARS]}\n{clean[-error.END_CHARS :]}"))
     if count <= casual.MOST_WORDS and role != "tool":
         traits = _casual(traits, words, seen)
-    return Found(traits, fingerprint(text, clean))
+    return Found(traits, fingerprint(text, cleaned))
 
 
 def _casual(traits: int, words: list[str], text: str) -> int:
