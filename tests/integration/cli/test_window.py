@@ -131,7 +131,8 @@ async def test_a_window_is_flushed_pruned_and_cleared_by_hand(deploy: Any, tmp_p
 
 
 async def test_a_forgotten_window_is_left_alone(deploy: Any, tmp_path: Path):
-    (tmp_path / "policies.json").write_text(json.dumps([POLICY | {"grace_s": 0.1}]))
+    # Longer than the projection's turn: of a window that comes and goes between two turns nobody is told.
+    (tmp_path / "policies.json").write_text(json.dumps([POLICY | {"grace_s": 5.0}]))
     deployment = await deploy("forgotten", policies_file=tmp_path / "policies.json")
     memstream = partial(run, deployment.settings, tmp_path)
     await deployment.worker()

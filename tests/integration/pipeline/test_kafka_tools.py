@@ -89,13 +89,13 @@ def test_topics_are_described_with_partitions_and_how_long_they_are_kept(tool: A
 @pytest.mark.parametrize(
     ("topic", "key", "header"),
     [
-        (topics.MESSAGES, r"(notes|support)-[a-z-]+", "traceparent:00-"),
-        (topics.REQUESTS, r"(notes|support)-[a-z-]+", "NO_HEADERS"),
-        (topics.CANDIDATES, r"(notes|support)(/[a-z]+)?", "NO_HEADERS"),
-        (topics.EVENTS, r"(notes|support)(/[a-z]+)?", "content-type:application/cloudevents+json"),
+        (topics.MESSAGES, r"(notes|support|workbench)-[a-z-]+", "traceparent:00-"),
+        (topics.REQUESTS, r"(notes|support|workbench)-[a-z-]+", "NO_HEADERS"),
+        (topics.CANDIDATES, r"(notes|support|workbench)(/[a-z]+)?", "NO_HEADERS"),
+        (topics.EVENTS, r"(notes|support|workbench)(/[a-z]+)?", "content-type:application/cloudevents+json"),
         (topics.STATE, r"[0-9a-f-]{36}", "NO_HEADERS"),
-        (topics.ACTIVITY, r"(notes|support)-[a-z-]+", "content-type:application/cloudevents+json"),
-        (topics.WINDOW_CONTROL, r"(notes|support)-[a-z-]+", "NO_HEADERS"),
+        (topics.ACTIVITY, r"(notes|support|workbench)-[a-z-]+", "content-type:application/cloudevents+json"),
+        (topics.WINDOW_CONTROL, r"(notes|support|workbench)-[a-z-]+", "NO_HEADERS"),
         (topics.DEAD_LETTERS, r"support-carlos-garbled", "memstream-reason:"),
     ],
 )
