@@ -1,4 +1,4 @@
-"""What every provider owes the pipeline: the rules, and a model behind a local Messages server, in the same tests."""
+"""What every provider owes the pipeline: the rules, and models behind local servers, in the same tests."""
 
 from collections.abc import AsyncIterator
 
@@ -7,19 +7,27 @@ from msgspec import structs
 
 from agents.llm.claude import ClaudeProvider
 from agents.llm.offline import OfflineProvider
+from agents.llm.ollama import OllamaProvider
 from agents.llm.port import Provider
 from agents.llm.summaries import estimated_tokens
 from schemas.policies import DEFAULT_POLICY, Policy
 from schemas.window_settings import WindowSettings
 from schemas.windows import LONGEST_SUMMARY
 from tests.messages_server import KEY, MessagesServer
+from tests.ollama_server import MODEL, OllamaServer
 from tests.slices import knowing, known, said, slice_of
 
 
-@pytest.fixture(params=["offline", "claude"])
+@pytest.fixture(params=["offline", "claude", "ollama"])
 async def provider(request: pytest.FixtureRequest) -> AsyncIterator[Provider]:
     if request.param == "offline":
         yield OfflineProvider()
+        return
+    if request.param == "ollama":
+        async with OllamaServer() as ollama_server:
+            ollama = OllamaProvider(MODEL, ollama_server.url, timeout_s=5.0)
+            yield ollama
+            await ollama.close()
         return
     async with MessagesServer() as server:
         claude = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, timeout_s=5.0)

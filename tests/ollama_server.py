@@ -1,0 +1,231 @@
+"""A local Ollama server, for tests: it checks requests as Ollama does, answers them by rules, shortens what does not fit its
+window as its versions do, reads its prompt cache, and has its faults on demand. It listens on loopback only."""
+
+import asyncio
+import json
+from collections import deque
+from itertools import takewhile
+from types import TracebackType
+from typing import Any, Self
+
+from aiohttp import web
+
+from tests.messages_server import by_rules, summed_up
+
+MODEL = "llama-test:latest"
+EMBEDDER = "embed-test:latest"
+DEFAULT_WINDOW = 4_096
+MOMENT = "2026-03-02T09:00:00.000000Z"
+# Status and message as Ollama words them; the oldest wording of a missing model is that of its scheduler.
+FAULTS = {
+    "bad_request": (400, 'option "num_ctx" must be of type integer'),
+    "overlong": (400, "the input length exceeds the context length"),
+    "unauthorized": (401, "unauthorized"),
+    "cloud_disabled": (403, "ollama cloud is disabled: remote model details are unavailable"),
+    "not_found": (404, 'model "gone" not found, try pulling it first'),
+    "too_many": (429, "too many requests"),
+    "cancelled": (499, "request canceled"),
+    "server_error": (500, "llama runner process has terminated: signal: killed"),
+    "no_memory": (500, "model requires more system memory (5.6 GiB) than is available (3.1 GiB)"),
+    "cloud_away": (502, "upstream unavailable"),
+    "busy": (503, "server busy, please try again.  maximum pending requests exceeded"),
+}
+
+
+class OllamaServer:
+    """`async with OllamaServer() as server:`; ask for `MODEL` at `server.url`.
+
+    `script` queues what the next chats get, one each: a name in FAULTS, `slow`, `truncated`, `shortened` (the reply to half
+    of the prompt, told by its count only), `uncounted` (as old versions told of a cached prompt), `page` (HTML), `text:` and
+    the text to answer, or `status:` and a bare status. With nothing queued the slice is answered by the offline rules, or
+    summarised by them.
+    `refuses` is whether `truncate` and `shift` are honoured, as since 0.12.6. `trained` is the model's own window in tokens.
+    `seen` keeps the bodies of the chats.
+    """
+
+    def __init__(self, refuses: bool = True, trained: int = 131_072, chars_per_token: int = 4) -> None:
+        self.seen: list[dict[str, Any]] = []
+        self._script: deque[str] = deque()
+        self._refuses = refuses
+        self._trained = trained
+        self._chars_per_token = chars_per_token
+        self._cached = ""
+        self._port = 0
+        self._closing = asyncio.Event()
+        self._runner: web.AppRunner | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def script(self, *steps: str) -> None:
+        self._script.extend(steps)
+
+    async def start(self) -> None:
+        app = web.Application(client_max_size=32 * 1024 * 1024)
+        app.router.add_get("/api/version", self._version)
+        app.router.add_get("/api/tags", self._tags)
+        app.router.add_post("/api/chat", self._chat)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", self._port)
+        await site.start()
+        self._port = self._runner.addresses[0][1]
+
+    async def stop(self) -> None:
+        self._closing.set()
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.stop()
+
+    async def _version(self, request: web.Request) -> web.Response:
+        return web.json_response({"version": "0.12.6" if self._refuses else "0.12.5"})
+
+    async def _tags(self, request: web.Request) -> web.Response:
+        return web.json_response({"models": [listed(name) for name in (MODEL, EMBEDDER)]})
+
+    async def _chat(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        self.seen.append(body)
+        wrong = wrong_body(body)
+        if wrong is not None:
+            return fault(*wrong)
+        step = self._script.popleft() if self._script else "rules"
+        if step in FAULTS:
+            return fault(*FAULTS[step])
+        if step.startswith("status:"):
+            return web.Response(status=int(step.removeprefix("status:")))
+        if step == "page":
+            return web.Response(text="<html>Welcome to the router</html>", content_type="text/html")
+        if step == "slow":
+            await self._closing.wait()
+        return self._answered(body, step)
+
+    def _answered(self, body: dict[str, Any], step: str) -> web.Response:
+        options = body.get("options", {})
+        window = min(options.get("num_ctx", DEFAULT_WINDOW), self._trained)
+        prompt = rendered(body["messages"])
+        sent = self._tokens(prompt)
+        if sent >= window and self._refuses and body.get("truncate") is False:
+            return fault(400, overlong(sent, window))
+        read = sent if sent < window else self._shortened(window)
+        if step == "shortened":
+            read = sent // 2
+        text, reason = self._said(body, step, most_tokens(options, window - read))
+        answer = {
+            "model": body["model"],
+            "created_at": MOMENT,
+            "message": {"role": "assistant", "content": text},
+            "done": True,
+            "done_reason": reason,
+            "total_duration": 2_000_000,
+            "load_duration": 1_000_000,
+            "prompt_eval_duration": 500_000,
+            "eval_count": self._tokens(text),
+            "eval_duration": 500_000,
+        }
+        if step != "uncounted":
+            answer["prompt_eval_count"] = read
+            answer["prompt_eval_cached_count"] = self._read_from_cache(prompt)
+        return web.json_response(answer)
+
+    def _shortened(self, window: int) -> int:
+        """Tokens left of a prompt that does not fit: all that the window holds, or since it can refuse about half of it."""
+        return window // 2 + 2 if self._refuses else window
+
+    def _said(self, body: dict[str, Any], step: str, most: int) -> tuple[str, str]:
+        text = step.removeprefix("text:") if step.startswith("text:") else json.dumps(answered(body))
+        if step == "truncated":
+            return text[: len(text) // 2], "length"
+        if self._tokens(text) > most:
+            return text[: most * self._chars_per_token], "length"
+        return text, "stop"
+
+    def _read_from_cache(self, prompt: str) -> int:
+        """Tokens of the beginning that this prompt shares with the one before."""
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(self._cached, prompt, strict=False))
+        shared = sum(1 for _ in same)
+        self._cached = prompt
+        return shared // self._chars_per_token
+
+    def _tokens(self, text: str) -> int:
+        return -(-len(text) // self._chars_per_token)
+
+
+def fault(status: int, text: str) -> web.Response:
+    return web.json_response({"error": text}, status=status)
+
+
+def overlong(sent: int, window: int) -> str:
+    """llama-server's refusal, which Ollama hands on as a string."""
+    refusal = {
+        "code": 400,
+        "message": f"request ({sent} tokens) exceeds the available context size ({window} tokens), try increasing it",
+        "type": "exceed_context_size_error",
+        "n_prompt_tokens": sent,
+        "n_ctx": window,
+    }
+    return json.dumps({"error": refusal}, separators=(",", ":"))
+
+
+def listed(name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "model": name,
+        "modified_at": MOMENT,
+        "size": 2_019_393_189,
+        "digest": "a80c4f17acd55265feec403c7aef86be0c25983ab279d83f3bcd3abbcb5b8b72",
+        "details": {
+            "parent_model": "",
+            "format": "gguf",
+            "family": "llama",
+            "families": ["llama"],
+            "parameter_size": "3.2B",
+            "quantization_level": "Q4_K_M",
+        },
+    }
+
+
+def wrong_body(body: dict[str, Any]) -> tuple[int, str] | None:
+    """Ollama's checks on the parts of a request that memstream uses, in its order. Options it does not know it passes over."""
+    wanted = body.get("format")
+    if not body.get("model"):
+        return 400, "model is required"
+    name = body["model"] if ":" in body["model"] else f"{body['model']}:latest"
+    if name.lower() not in (MODEL, EMBEDDER):
+        return 404, f"model '{body['model']}' not found"
+    if body.get("think"):
+        return 400, f'"{body["model"]}" does not support thinking'
+    if name.lower() == EMBEDDER:
+        return 400, f'"{body["model"]}" does not support chat'
+    if body.get("stream") is not False:
+        raise AssertionError("without `stream: false` the answer is many lines: this server writes but one")
+    if wanted != "json" and not isinstance(wanted, dict):
+        return 500, f'invalid format: {json.dumps(wanted)}; expected "json" or a valid JSON Schema object'
+    return None
+
+
+def rendered(messages: list[dict[str, str]]) -> str:
+    """A chat template: what marks the turns is read as well."""
+    turns = [f"<|{message['role']}|>\n{message['content']}<|end|>\n" for message in messages]
+    return "".join([*turns, "<|assistant|>\n"])
+
+
+def most_tokens(options: dict[str, Any], room: int) -> int:
+    asked: int = options.get("num_predict", -1)
+    return max(0, room if asked < 0 else min(asked, room))
+
+
+def answered(body: dict[str, Any]) -> dict[str, Any]:
+    prompt = next(message["content"] for message in body["messages"] if message["role"] == "user")
+    if "summary" in body["format"]["properties"]:
+        return {"summary": summed_up(prompt)}
+    return {"memories": by_rules(prompt)}
