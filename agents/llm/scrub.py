@@ -1,15 +1,32 @@
-"""Takes credentials and card numbers out of texts before they are stored, leaving a placeholder that says what was there."""
+"""Takes credentials, card numbers and, where asked, personal data out of texts, leaving a placeholder for what was there."""
 
 import math
 import re
 from collections import Counter
+from collections.abc import Collection
 
 from msgspec import Struct
 
-from agents.llm.secret_shapes import ASSIGNED, CARD, PLAIN, SHAPES
+from agents.llm.cards import CARD, is_card
+from agents.llm.password_shapes import (
+    AS_NAMED,
+    BEHIND,
+    CERTAIN,
+    CODE_FIRST,
+    MADE_UP,
+    NAMED,
+    PAIR,
+    PIN,
+    SEED_PHRASE,
+    sure,
+)
+from agents.llm.personal_shapes import PERSONAL
+from agents.llm.secret_shapes import ASSIGNED, HEX, PATH, PLAIN, SHAPES
 
-# Random base62 of 20 characters has about 4 bits a character; words, hosts and paths stay below 3.5.
+# Random base62 of 20 characters has about 4 bits a character; words, hosts and paths stay below 3.5. What is called an API
+# key or a secret needs less: the 16 characters of hexadecimal have at most 4, and chance leaves some at 3.
 RANDOM_BITS = 3.5
+NAMED_BITS = 2.8
 
 
 class Scrubbed(Struct, frozen=True):
@@ -19,17 +36,33 @@ class Scrubbed(Struct, frozen=True):
     found: dict[str, int]
 
 
-def scrub(text: str) -> Scrubbed:
+def scrub(text: str, personal: Collection[str] = ()) -> Scrubbed:
     """Replaces what has the shape of a credential by `[API_KEY]`, `[PASSWORD]` and so on. Idempotent.
 
-    Hashes, UUIDs and order numbers stay: only known shapes, named assignments and Luhn-valid card numbers are taken.
+    `personal` names the kinds of personal data to replace as well, of `EMAIL`, `PHONE` and `ADDRESS`. Hashes, UUIDs and
+    order numbers stay: only known shapes, named values and card numbers with a right check digit are taken.
     """
     found: Counter[str] = Counter()
     for kind, pattern in SHAPES:
-        text = pattern.sub(lambda match, kind=kind: placed(match, kind, found), text)  # type: ignore[misc]
+        text = replaced(text, pattern, kind, found)
+    for pattern in CERTAIN:
+        text = replaced(text, pattern, "PASSWORD", found)
+    text = replaced(text, SEED_PHRASE, "SECRET", found)
+    text = replaced(text, CODE_FIRST, "PIN", found)
+    text = PIN.sub(lambda match: pin(match, found), text)
     text = ASSIGNED.sub(lambda match: assigned(match, found), text)
+    text = NAMED.sub(lambda match: named(match, found), text)
+    for pattern in (AS_NAMED, PAIR):
+        text = pattern.sub(lambda match: made_up(match, found), text)
     text = CARD.sub(lambda match: card(match, found), text)
+    for kind in (kind for kind in PERSONAL if kind in personal):
+        for pattern in PERSONAL[kind]:
+            text = replaced(text, pattern, kind, found)
     return Scrubbed(text, dict(found))
+
+
+def replaced(text: str, pattern: re.Pattern[str], kind: str, found: Counter[str]) -> str:
+    return pattern.sub(lambda match: placed(match, kind, found), text)
 
 
 def placed(match: re.Match[str], kind: str, found: Counter[str]) -> str:
@@ -41,18 +74,43 @@ def placed(match: re.Match[str], kind: str, found: Counter[str]) -> str:
     return f"{groups.get('keep') or ''}[{kind}]{groups.get('rest') or ''}"
 
 
+def pin(match: re.Match[str], found: Counter[str]) -> str:
+    found["PIN"] += 1
+    return f"{match['keep'] or match['keep_cvv']}[PIN]"
+
+
+def named(match: re.Match[str], found: Counter[str]) -> str:
+    """What follows the word password, if it is one: talk about passwords stays, as does the mark that ends a sentence."""
+    value = match["quoted"] or match["bare"]
+    if is_placeholder(value) or not sure(match):
+        return match[0]
+    found["PASSWORD"] += 1
+    if match["quoted"]:
+        return f"{match['keep']}{match['quote']}[PASSWORD]"
+    return f"{match['keep']}[PASSWORD]{value[len(value.rstrip(BEHIND)) :]}"
+
+
+def made_up(match: re.Match[str], found: Counter[str]) -> str:
+    value = match["secret"]
+    return placed(match, "PASSWORD", found) if MADE_UP.fullmatch(value) else match[0]
+
+
 def assigned(match: re.Match[str], found: Counter[str]) -> str:
     """A value given to something called key, secret or token, if it looks random; a word or a number is left."""
-    value = match["secret"]
-    if is_placeholder(value) or PLAIN.fullmatch(value) or bits_per_character(value) < RANDOM_BITS:
+    value = match["secret"].rstrip(".!?:")
+    certain = match["certain"] is not None
+    if is_placeholder(value) or PLAIN.fullmatch(value) or PATH.fullmatch(value) or not (certain or len(value) >= 17):
+        return match[0]
+    if match["bare"] and not re.search(r"\d.*[A-Za-z]|[A-Za-z].*\d", value):
+        return match[0]
+    if bits_per_character(value) < (NAMED_BITS if certain else RANDOM_BITS) or (not certain and HEX.fullmatch(value)):
         return match[0]
     found["SECRET"] += 1
-    return f"{match['keep']}[SECRET]"
+    return f"{match['keep']}[SECRET]{match['secret'][len(value) :]}"
 
 
 def card(match: re.Match[str], found: Counter[str]) -> str:
-    digits = re.sub(r"\D", "", match[0])
-    if len(set(digits)) < 2 or not passes_luhn(digits):
+    if not is_card(match[0]):
         return match[0]
     found["CARD_NUMBER"] += 1
     return "[CARD_NUMBER]"
@@ -60,12 +118,6 @@ def card(match: re.Match[str], found: Counter[str]) -> str:
 
 def is_placeholder(value: str) -> bool:
     return value.startswith("[") or set(value) <= set("*x•.…<>{}$")
-
-
-def passes_luhn(digits: str) -> bool:
-    """ISO/IEC 7812-1: from the right, every second digit doubled, digit sums, divisible by ten."""
-    doubled = [int(digit) * (2 if place % 2 else 1) for place, digit in enumerate(reversed(digits))]
-    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
 
 
 def bits_per_character(value: str) -> float:

@@ -1,4 +1,4 @@
-"""The shapes of credentials that `scrub` looks for. Order matters: the more particular shape comes first.
+"""The shapes of keys and tokens that `scrub` looks for. Order matters: the more particular shape comes first.
 
 They see texts of any length, so each reads a text about once: runs are possessive, no two optional runs of the same
 characters stand side by side, and no shape starts at every mark of a run that it then reads to its end.
@@ -6,6 +6,12 @@ characters stand side by side, and no shape starts at every mark of a run that i
 
 import re
 
+# Prefixes that their issuers document, each with `_`, `-` or `.` behind it.
+ISSUERS = (
+    "hf|gsk|r8|npm|pypi|glpat|glptt|gldt|dop_v1|doo_v1|shpat|shpca|shppa|shpss|SG|key|lin_api|lin_oauth|ntn|xai|figd|NRAK|NRJS"
+    "|sntrys|sntryu|hvs|hvb|hvr|s0q|sq0[a-z]{3}|pplx|HRKU|dckr_pat|rubygems|PMAK|sbp|tfp|xkeysib|GOCSPX|ya29|sl|pat-na1|pk_prod"
+    "|nvapi|fw|tvly|rnd|ATCTT3x|phc|phx|whsec|cio|oauth|EAAA"
+)
 SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "PRIVATE_KEY",
@@ -13,6 +19,13 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY"
             r"(?: BLOCK)?-----|\Z)",
             re.DOTALL,
+        ),
+    ),
+    ("PRIVATE_KEY", re.compile(r"\bAGE-SECRET-KEY-1[A-Z0-9]{20,}+")),
+    (
+        "PRIVATE_KEY",
+        re.compile(
+            r"(?P<keep>\bPrivate-Lines: \d{1,4}\r?\n)(?P<secret>[A-Za-z0-9+/=]{16,}+(?:\r?\n[A-Za-z0-9+/=]{16,}+)*+)"
         ),
     ),
     # Only the first `eyJ` of a run is tried: where it leads to no token, a later one does not either.
@@ -26,74 +39,81 @@ SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("API_KEY", re.compile(r"\b(?:sk|pk|rk)_(?:live|test)_[A-Za-z0-9]{10,}|\bwhsec_[A-Za-z0-9]{16,}")),
     ("API_KEY", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
     ("API_KEY", re.compile(r"\bAIza[0-9A-Za-z_-]{35}")),
-    (
-        "API_KEY",
-        re.compile(r"\b(?:hf|gsk|r8|npm|pypi|glpat|dop_v1|shpat|SG|key|lin_api|ntn|xai)[_.-][A-Za-z0-9_.-]{20,}"),
-    ),
+    # A digit tells a key from words joined by marks: "key-to-happiness". It is looked for in a bounded stretch.
+    ("API_KEY", re.compile(rf"\b(?:{ISSUERS})[_.-](?=[A-Za-z0-9_.-]{{0,60}}\d)[A-Za-z0-9_.-]{{16,}}")),
+    ("API_KEY", re.compile(r"\b(?:ATATT3x|ATBB|dapi|AKCp)[A-Za-z0-9_=-]{24,}+")),
     ("TOKEN", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})")),
     ("TOKEN", re.compile(r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}|\bxapp-[A-Za-z0-9-]{10,}")),
     ("TOKEN", re.compile(r"\b\d{8,10}:AA[A-Za-z0-9_-]{30,}")),
-    ("WEBHOOK", re.compile(r"\bhttps://hooks\.slack\.com/services/[A-Za-z0-9/]{10,}")),
+    ("API_KEY", re.compile(r"\bSK[0-9a-f]{32}\b")),
     (
-        "PASSWORD",
+        "TOKEN",
+        re.compile(r"(?P<keep>\bhttps?://)(?P<secret>(?=[a-z0-9_]{0,40}\d)\w{20,100}+)(?P<rest>@)", re.IGNORECASE),
+    ),
+    ("TOKEN", re.compile(r"\b1//0[\w-]{20,}+")),
+    ("TOKEN", re.compile(r"(?<![\w.-])[MNO][\w-]{22,30}+\.[\w-]{6}\.[\w-]{27,45}+(?![\w.-])", re.ASCII)),
+    ("WEBHOOK", re.compile(r"\bhttps://hooks\.slack\.com/(?:services|workflows)/[A-Za-z0-9/]{10,}")),
+    ("WEBHOOK", re.compile(r"\bhttps://(?:\w{1,9}\.)?discord(?:app)?\.com/api/webhooks/[\w/-]{10,}+")),
+    ("WEBHOOK", re.compile(r"\bhttps://[\w-]{1,63}+\.webhook\.office\.com/[\w/@-]{10,}+")),
+    (
+        "TOKEN",
         re.compile(
-            r"(?P<keep>\b[a-z][a-z0-9+.-]{1,20}://[^\s:/@]{0,60}+:)(?P<secret>[^\s/@]{1,200}+)(?P<rest>@)",
+            r"(?P<keep>\b(?:authorization|auth)\b[\"']?\]?\s*+[:=]\s*+[\"'`]?(?:bearer|basic|token|bot|apikey)\s++)"
+            r"(?P<secret>[\w.~+/=-]{6,})",
             re.IGNORECASE,
         ),
     ),
     (
         "TOKEN",
         re.compile(
-            r"(?P<keep>\b(?:authorization|auth)\b[\"']?\s*+[:=]\s*+[\"']?(?:bearer|basic|token)\s++)"
-            r"(?P<secret>[\w.~+/=-]{6,})",
+            r"(?P<keep>\bauthorization[\"']?\s*+:\s*+[\"']?)(?P<secret>(?=[\w.~+/=-]{0,60}\d)[\w.~+/=-]{16,}+)",
             re.IGNORECASE,
         ),
     ),
     ("TOKEN", re.compile(r"(?P<keep>\bbearer\s++)(?P<secret>(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,})", re.IGNORECASE)),
-    # "password: x", "my password is x", in the languages of the offline provider; "the password is wrong" is not one.
     (
-        "PASSWORD",
+        "TOKEN",
         re.compile(
-            r"(?P<keep>\b(?:password|passwd|pwd|passphrase|passcode|passwort|kennwort|mot de passe"
-            r"|contraseña|clave)\b[\"']?\s*+(?:for (?:the |my )?[\w.@-]++ )?(?:[:=]|\b(?:is|was|ist|lautet|est"
-            r"|es)\b(?:\s*+:)?)\s*+[\"'`]?)"
-            r"(?P<secret>(?!(?:not|too|wrong|incorrect|invalid|expired|required|missing|reset|weak|strong"
-            r"|stored|managed|set|the|in|a|an|on|never|always|still|now|being|falsch|abgelaufen|incorrecta?"
-            r"|expirée?|None|null|true|false)\b)"
-            r"[^\s\"'`,;]{3,}[^\s\"'`,;.!?)\]])",
+            r"(?P<keep>(?<![A-Za-z0-9])(?:[A-Za-z.]{0,20}+sess(?:ion)?(?:[_-]?id)?|\w?sessionid|sessid|phpsessid|connect\.sid|sid"
+            r"|auth|csrf_?token)\s?=\s?)(?P<secret>(?=[\w%.-]{0,60}\d)[\w%.-]{16,}+)",
             re.IGNORECASE,
         ),
     ),
+    # Signatures of shared links, keys in query strings, one-time secrets of authenticator links.
     (
-        "PIN",
+        "SECRET",
         re.compile(
-            r"(?P<keep>\b(?:pin|cvv|cvc|otp|verification code|security code)\b(?: number| code)?\s*+(?:[:=]"
-            r"|\bis\b|\bist\b)\s*+)(?P<secret>\d{3,8})\b",
+            r"(?P<keep>[?&;](?:sig|signature|x-amz-signature|appid|app_?key|secret|key|token|code|AccountKey|SharedAccessKey)=)"
+            r"(?P<secret>(?=[\w%+/.~-]{0,40}\d)[\w%+/.~-]{12,}+=*+)",
             re.IGNORECASE,
         ),
     ),
     (
         "SECRET",
         re.compile(
-            r"(?P<keep>\baws_secret_access_key\b[\"']?\s*+[:=]\s*+[\"']?)(?P<secret>[A-Za-z0-9/+=]{30,})", re.IGNORECASE
+            r"(?P<keep>\b(?:aws_secret_access_key|aws secret(?: access)?(?: key)?|secretaccesskey)\b[\"']?\s*+(?:[:=]|is\b)"
+            r"\s*+[\"'`]?)(?P<secret>[A-Za-z0-9/+=]{30,})",
+            re.IGNORECASE,
         ),
     ),
+    ("SECRET", re.compile(r"(?P<keep>\bclient-key-data[\"']?: ?[\"']?)(?P<secret>[A-Za-z0-9+/=]{30,}+)")),
 )
 
+# A value given to a name of keys. What says "key" alone may be any key, so its values have to look random.
 ASSIGNED = re.compile(
-    r"(?P<keep>(?<![^\W_])(?:api[ _-]?key|secret(?:[ _-]?key)?|access[ _-]?(?:key|token)"
-    r"|auth[ _-]?token|token|private[ _-]?key|client[ _-]?secret|credentials?|apikey|key)\b[\"']?"
-    r"\s*+(?:[:=]>?|\b(?:is|ist|est|es)\b(?:\s*+:)?)\s*+[\"'`]?)"
-    r"(?P<secret>[A-Za-z0-9_./+=~-]{16,}[A-Za-z0-9_/+=~-])",
+    r"(?P<keep>(?:(?P<certain>api[ _-]?(?:key|token|secret|schlüssel)|clé (?:d['’])?api|secret(?:[ _-]?key)?"
+    r"|(?:access|account|app|auth|license|signing|encryption|master|shared)[ _-]?(?:key|token)"
+    r"|(?:auth|refresh|session|bot|id|bearer)[ _-]?token|private[ _-]?key|(?:client|app|api|webhook|jwt)[ _-]?secret)"
+    r"|(?<![^\W_])(?:token|credentials?|key|schlüssel|clave|clé))(?![^\W_])(?:\s++for\s++[\w.-]{1,30}+)?[\"']?"
+    r"(?:\s*+(?:[:=]>?|\b(?:is|ist|lautet|est|es|è|é)\b(?:\s*+:)?)\s*+|(?P<bare>\s++))[\"'`]?)"
+    r"(?P<secret>[^\s\"'`,;<>(){}\[\]]{12,300}+)",
     re.IGNORECASE,
 )
-# Not random although long: UUIDs, plain hashes in hexadecimal, plain words joined by marks, paths, versions.
+# Not random although long: UUIDs, plain words joined by marks, versions, variables, addresses of pages.
 PLAIN = re.compile(
-    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z]+(?:[_./-][A-Za-z]+)*|/?"
-    r"(?:[\w.-]+/)+[\w.-]*|[\d.-]+",
-    re.IGNORECASE,
+    r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Za-z]+(?:[_./-][A-Za-z]+)*+|[\d.-]+|\$.*|%.*|your.*|https?://.*",
+    re.IGNORECASE | re.DOTALL,
 )
-CARD = re.compile(
-    r"(?<![\w-])(?<!\d[ .])[2-6]\d{3}(?:[ -]?\d{4}){2}[ -]?\d{1,7}(?![\w-])"
-    r"|(?<![\w-])3[47]\d{2}[ -]?\d{6}[ -]?\d{5}(?![\w-])"
-)
+# Keys in base64 have slashes too, but neither begin like a path nor end like a file.
+PATH = re.compile(r"(?:[/.~][\w./-]*|(?:[\w.-]+/)+[\w-]*\.[a-z]\w{0,4})")
+HEX = re.compile(r"[0-9a-f]+", re.IGNORECASE)
