@@ -209,9 +209,7 @@ class KafkaChangelog:
             consumer.seek(tp, position)
         while behind := [tp for tp in tps if positions[tp] < ends[tp]]:
             async with asyncio.timeout(self._timeout_s):
-                fetched = await consumer.getmany(*behind, timeout_ms=200)
-                for tp in behind:
-                    positions[tp] = await consumer.position(tp)
+                fetched = await _read_on(consumer, behind, positions)
             for tp in behind:
                 rows = {record.key: record.value for record in fetched.get(tp, ())}
                 restore(tp.partition, rows, positions[tp])
@@ -224,6 +222,20 @@ class KafkaChangelog:
     async def close(self) -> None:
         producers, self._producers = self._producers, {}
         await asyncio.gather(*(_discard(producer) for producer in producers.values()))
+
+
+async def _read_on(
+    consumer: AIOKafkaConsumer, behind: list[TopicPartition], positions: dict[TopicPartition, int]
+) -> dict[TopicPartition, Any]:
+    """What is read next; `positions` move on with it. Goes on for ever while nothing comes, as a client may that has lost
+    sight of a broker which went away and came back: the caller bounds it."""
+    before = dict(positions)
+    while True:
+        fetched: dict[TopicPartition, Any] = await consumer.getmany(*behind, timeout_ms=200)
+        for tp in behind:
+            positions[tp] = await consumer.position(tp)
+        if positions != before:
+            return fetched
 
 
 async def _discard(producer: AIOKafkaProducer) -> None:

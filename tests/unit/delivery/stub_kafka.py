@@ -25,7 +25,10 @@ BATCH_RECORDS = 2
 
 
 class Coordinator:
-    """Epochs by transactional.id, what was committed, the changelog's partitions, and what goes wrong."""
+    """Epochs by transactional.id, what was committed, the changelog's partitions, and what goes wrong.
+
+    While it is `silent`, readers are answered in time and given nothing.
+    """
 
     def __init__(self) -> None:
         self.epochs: dict[str, int] = {}
@@ -34,6 +37,7 @@ class Coordinator:
         self.beginnings: dict[int, int] = defaultdict(int)
         self.clients: list[Any] = []
         self.dropped = 0
+        self.silent = False
         self.reached: list[str] = []
         self._script: dict[str, deque[Any]] = defaultdict(deque)
 
@@ -185,6 +189,9 @@ class StubReader(StubClient):
 
     async def getmany(self, *tps: Any, timeout_ms: int) -> dict[Any, list[Any]]:
         await self.coordinator.reach("getmany")
+        if self.coordinator.silent:
+            await asyncio.sleep(timeout_ms / 1000)
+            return {}
         fetched = {}
         for tp in tps:
             start, log = self.positions[tp], self.coordinator.logs[tp.partition]

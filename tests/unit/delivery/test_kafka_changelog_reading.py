@@ -111,6 +111,17 @@ async def test_a_long_changelog_may_take_longer_than_one_call(coordinator):
     assert asyncio.get_running_loop().time() >= 200.0
 
 
+async def test_a_reader_that_is_answered_with_nothing_for_ever_is_worth_another_try(coordinator):
+    """As after a broker came back whose leadership the client has not understood."""
+    coordinator.logs[0] = [A, B]
+    coordinator.silent = True
+    with pytest.raises(Retryable, match=TOPIC):
+        await asyncio.wait_for(Reader().read(0, timeout_s=30.0), 60.0)
+    assert coordinator.open_clients == []
+    coordinator.silent = False
+    assert (await Reader().read(0)).given == [(0, {b"a": b"1", b"b": b"1"}, 2)]
+
+
 async def test_reading_that_is_cancelled_leaves_nothing_open(coordinator):
     coordinator.logs[0] = [A]
     coordinator.on("getmany", HANG)
