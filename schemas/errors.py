@@ -2,9 +2,13 @@
 
 MemstreamError
 ├── Retryable        something outside is down or busy: try again later, acknowledge nothing
+├── Deferred         this request must wait long: it is parked, acknowledged, and resumed at its time
 ├── Rejected         this input will never be accepted: it goes to the dead letters with its reason
 └── Misconfigured    start-up stops: the message names the setting, the value and the remedy
 """
+
+
+from datetime import datetime
 
 
 class MemstreamError(Exception):
@@ -13,6 +17,18 @@ class MemstreamError(Exception):
 
 class Retryable(MemstreamError):
     """A dependency failed in a way that may pass; the work must be tried again, un-acknowledged."""
+
+
+class Deferred(MemstreamError):
+    """Work that has to wait for longer than a record should stay un-acknowledged: until `until`, for the `reason`.
+
+    `reason` is a short stable word (`budget`, `batch`, ...).
+    """
+
+    def __init__(self, until: datetime, reason: str) -> None:
+        super().__init__(f"{reason}: waits until {until.isoformat(timespec='seconds')}")
+        self.until = until
+        self.reason = reason
 
 
 class Rejected(MemstreamError):

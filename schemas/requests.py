@@ -17,6 +17,7 @@ Labels = Annotated[tuple[Identifier, ...], Meta(max_length=64)]
 
 
 Purpose = Literal["extract", "summarise"]
+Lane = Literal["live", "background"]
 
 
 class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -40,7 +41,8 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `first` and `last` are positions, inclusive; `partition` is the messages partition, where the answer is sent back to.
     `summarise`: these messages left a context, and a marker is to say in a few words what they were; `summary` is what the
-    marker says so far, of messages that left before them.
+    marker says so far, of messages that left before them. The lane `background` is for what nobody waits for: it may be
+    put off, and never delays what is `live`.
     """
 
     request_id: str
@@ -56,6 +58,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     attempt: int = 1
     purpose: Purpose = "extract"
     summary: str = ""
+    lane: Lane = "live"
 
     @property
     def conversation_id(self) -> str:

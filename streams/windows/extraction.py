@@ -4,7 +4,7 @@ from collections import deque
 from itertools import takewhile
 
 from schemas.policies import Policy
-from schemas.requests import ExtractionRequest, SliceMessage
+from schemas.requests import ExtractionRequest, Lane, SliceMessage
 from streams.windows import slices, triggers
 from streams.windows.entry import Entry
 from streams.windows.head import Asked, Head
@@ -49,7 +49,11 @@ class Extraction:
             return None
         return triggers.due_at(self.waiting, head.ended, policy)
 
-    def cut(self, policy: Policy, now: float) -> Requests:
+    def due_lane(self, policy: Policy, now: float) -> Lane:
+        """The lane of what is asked for because `due_at` has come."""
+        return triggers.lane(self.waiting, self._head.ended, policy, now)
+
+    def cut(self, policy: Policy, now: float, lane: Lane = "live") -> Requests:
         """Asks for the extraction of every message not asked for yet, as far as that may be on its way at a time.
 
         Under a policy without extraction they count as extracted.
@@ -69,9 +73,10 @@ class Extraction:
             if len(head.asked) == MOST_ASKED:
                 head.wanted = True
                 break
-            asked = slices.request(run, head.scope, head.partition, policy, now)
+            asked = slices.request(run, head.scope, head.partition, policy, now, lane=lane)
+            due = now + policy.reask_after_s
             head.asked.append(
-                Asked(asked.request_id, asked.first, asked.last, asked.attempt, now + policy.reask_after_s)
+                Asked(asked.request_id, asked.first, asked.last, asked.attempt, due, lane == "background")
             )
             requests.append(asked)
         self._took(sum(len(request.messages) for request in requests))
@@ -97,7 +102,9 @@ class Extraction:
             asked.attempt += 1
             asked.due = now + policy.reask_after_s * 2 ** (asked.attempt - 1)
             run = [self._entries[at].said for at in self.between(asked.first, asked.last)]
-            requests.append(slices.request(run, self._head.scope, self._head.partition, policy, now, asked.attempt))
+            lane: Lane = "background" if asked.background else "live"
+            scope, partition = self._head.scope, self._head.partition
+            requests.append(slices.request(run, scope, partition, policy, now, asked.attempt, lane))
         return requests
 
     def between(self, first: int, last: int) -> list[int]:

@@ -11,13 +11,15 @@ REMEMBERED_PRUNINGS = 8  # of those, what has not been told elsewhere survives a
 
 
 class Asked(Struct, array_like=True, gc=False):
-    """A slice that is on its way through the LLM stage; `due` is when it is asked for again (Unix seconds)."""
+    """A slice that is on its way through the LLM stage, in the `background` if need be; `due` is when it is asked for
+    again (Unix seconds)."""
 
     request_id: str
     first: int
     last: int
     attempt: int
     due: float
+    background: bool = False
 
 
 class HeldEnd(Struct, array_like=True):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from schemas import codec, ids
 from schemas.messages import Scope
 from schemas.policies import Policy
-from schemas.requests import ExtractionRequest, SliceMessage
+from schemas.requests import ExtractionRequest, Lane, SliceMessage
 from schemas.windows import Gap
 from streams.windows.entry import Entry
 from streams.windows.head import Head
@@ -61,12 +61,19 @@ def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy,
         messages=run,
         requested_at=datetime.fromtimestamp(now, UTC),
         purpose="summarise",
+        lane="background",
         summary=gap.summary,
     )
 
 
 def request(
-    messages: Sequence[SliceMessage], scope: Scope, partition: int, policy: Policy, now: float, attempt: int = 1
+    messages: Sequence[SliceMessage],
+    scope: Scope,
+    partition: int,
+    policy: Policy,
+    now: float,
+    attempt: int = 1,
+    lane: Lane = "live",
 ) -> ExtractionRequest:
     """The extraction request of one slice; the same slice has the same id, whoever asks and however often."""
     first, last = messages[0], messages[-1]
@@ -82,4 +89,5 @@ def request(
         messages=tuple(messages),
         requested_at=datetime.fromtimestamp(now, UTC),
         attempt=attempt,
+        lane=lane,
     )

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from schemas.policies import Policy, Schedule
-from schemas.requests import SliceMessage
+from schemas.requests import Lane, SliceMessage
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -28,16 +28,26 @@ def asked_by(message: SliceMessage, tokens: int, has_user: bool, policy: Policy)
 def due_at(waiting: Waiting, ended: bool, policy: Policy) -> float:
     """When time asks for what waits, at the latest (Unix seconds). Whatever is set, that moment comes."""
     triggers = policy.triggers
-    moments = [waiting.until + triggers.abandoned_s]
-    if ended:
-        moments.append(waiting.until + policy.late_idle_s)
+    moments = [waiting.until + triggers.abandoned_s, *pressing(waiting, ended, policy)]
+    if triggers.schedule is not None:
+        moments.append(next_run(triggers.schedule, waiting.since))
+    return min(moments)
+
+
+def pressing(waiting: Waiting, ended: bool, policy: Policy) -> list[float]:
+    """Those moments (Unix seconds) at which somebody may wait for what is extracted: not the schedule's, nor abandonment."""
+    triggers = policy.triggers
+    moments = [waiting.until + policy.late_idle_s] if ended else []
     if triggers.idle_s is not None:
         moments.append(waiting.until + triggers.idle_s)
     if triggers.age_s is not None:
         moments.append(waiting.since + triggers.age_s)
-    if triggers.schedule is not None:
-        moments.append(next_run(triggers.schedule, waiting.since))
-    return min(moments)
+    return moments
+
+
+def lane(waiting: Waiting, ended: bool, policy: Policy, now: float) -> Lane:
+    """The lane of what time asks for now."""
+    return "live" if any(moment <= now for moment in pressing(waiting, ended, policy)) else "background"
 
 
 def next_run(schedule: Schedule, after: float) -> float:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from schemas import topics
 from schemas.messages import ConversationEnded, Message, Scope
 from schemas.policies import Policy
-from schemas.requests import SliceMessage, WindowControl
+from schemas.requests import Lane, SliceMessage, WindowControl
 from schemas.windows import Gap
 from streams.windows import segments
 from streams.windows.chunks import Chunks
@@ -162,7 +162,7 @@ class Window:
         if asked is None:
             return []
         self._let_go([at for at in self._extraction.between(asked.first, asked.last) if at in self.history.out])
-        return self._cut(terms, now) if self.head.wanted else []
+        return self._cut(terms, now, "background" if asked.background else "live") if self.head.wanted else []
 
     def _summarised(self, control: WindowControl, tokens: int, terms: Terms, now: float) -> list[Told]:
         if control.first is None or control.last is None or not control.summary:
@@ -175,11 +175,11 @@ class Window:
         told = self.release(read_to, terms, now)
         due_at = self._extraction.due_at(terms.policy)
         if due_at is not None and now >= due_at:
-            told += self._cut(terms, now)
+            told += self._cut(terms, now, self._extraction.due_lane(terms.policy, now))
         return [*told, *self._extraction.ask_again(terms.policy, now)]
 
-    def _cut(self, terms: Terms, now: float) -> list[Told]:
-        told: list[Told] = [*self._extraction.cut(terms.policy, now)]
+    def _cut(self, terms: Terms, now: float, lane: Lane = "live") -> list[Told]:
+        told: list[Told] = [*self._extraction.cut(terms.policy, now, lane)]
         if not terms.policy.extract:
             self._let_go([*self.history.out])
         return told

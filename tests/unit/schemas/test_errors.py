@@ -1,19 +1,31 @@
-"""The exception tree: callers branch on three classes and lose nothing."""
+"""The exception tree: callers branch on four classes and lose nothing."""
+
+from datetime import UTC, datetime
 
 import pytest
 
-from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
+from schemas.errors import Deferred, MemstreamError, Misconfigured, Rejected, Retryable
+
+NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+BRANCHES = {Retryable, Deferred, Rejected, Misconfigured}
 
 
-@pytest.mark.parametrize("error", [Retryable("down"), Rejected("invalid", "no role"), Misconfigured("PORT=x")])
+@pytest.mark.parametrize(
+    "error", [Retryable("down"), Deferred(NOON, "budget"), Rejected("invalid", "no role"), Misconfigured("PORT=x")]
+)
 def test_everything_raised_on_purpose_has_one_root(error):
     assert isinstance(error, MemstreamError)
 
 
 def test_the_branches_exclude_each_other():
-    for branch in (Retryable, Rejected, Misconfigured):
-        others = {Retryable, Rejected, Misconfigured} - {branch}
-        assert not any(issubclass(branch, other) for other in others)
+    for branch in BRANCHES:
+        assert not any(issubclass(branch, other) for other in BRANCHES - {branch})
+
+
+def test_a_deferral_tells_its_reason_and_until_when():
+    deferred = Deferred(NOON, "budget")
+    assert (deferred.until, deferred.reason) == (NOON, "budget")
+    assert str(deferred) == "budget: waits until 2026-03-02T12:00:00+00:00"
 
 
 def test_a_rejection_tells_its_reason_and_its_detail():

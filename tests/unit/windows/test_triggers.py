@@ -3,13 +3,16 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import ValidationError, convert
 
 from schemas.policies import Policy, Schedule, Triggers
+from schemas.requests import ExtractionRequest
 from streams.windows import rows
+from streams.windows.extraction import MOST_ASKED
 from streams.windows.triggers import next_run
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, control, ended, message, requests_among, terms
@@ -35,11 +38,13 @@ class Talk:
         self.policy, self.terms = chosen, terms(chosen)
         self.window = Window.opened(CONVERSATION, 0)
         self.asked: list[list[int]] = []
+        self.requests: list[ExtractionRequest] = []
         self.offset = 0
         self.stored: dict[bytes, bytes | None] = {}
 
     def note(self, requests) -> None:
-        self.asked += [[each.position for each in request.messages] for request in requests_among(requests)]
+        self.requests += requests_among(requests)
+        self.asked = [[each.position for each in request.messages] for request in self.requests]
 
     def say(self, role: str, now: float = NOW, **fields: Any) -> None:
         said = message(self.offset, role=role, **fields)
@@ -51,6 +56,10 @@ class Talk:
 
     def ring(self, now: float) -> None:
         self.note(self.window.due(1_000, self.terms, now))
+
+    def answer(self, request: ExtractionRequest, now: float) -> None:
+        told = control("extraction_completed", request_id=request.request_id)
+        self.note(self.window.control(told, request.last, self.terms, now))
 
     def restart(self) -> None:
         """The window as its rows describe it."""
@@ -186,6 +195,53 @@ def test_a_schedule_asks_for_what_was_said_before_its_next_moment():
 def test_wrong_triggers_are_refused(wrong):
     with pytest.raises(ValidationError):
         convert({"name": "p", "triggers": wrong}, Policy)
+
+
+@pytest.mark.parametrize(
+    ("triggers", "after_s", "lane"),
+    [
+        ({}, 100_000.0, "background"),
+        ({"schedule": Schedule(at="03:00")}, 86_400.0, "background"),
+        ({"idle_s": 10.0}, 10.0, "live"),
+        ({"age_s": 10.0}, 10.0, "live"),
+        ({"schedule": Schedule(at="03:00"), "idle_s": 10.0}, 86_400.0, "live"),
+    ],
+)
+def test_only_what_a_schedule_or_abandonment_asks_for_is_background_work(triggers, after_s, lane):
+    talk = Talk(policy(**triggers))
+    talk.say("user")
+    talk.ring(NOW + after_s)
+    assert [request.lane for request in talk.requests] == [lane]
+
+
+def test_what_the_end_of_a_conversation_asks_for_is_live():
+    talk = Talk(policy(schedule=Schedule(at="03:00")))
+    talk.say("user")
+    talk.end()
+    assert [request.lane for request in talk.requests] == ["live"]
+
+
+def test_a_request_asked_again_keeps_its_lane_and_its_id():
+    talk = Talk(msgspec.structs.replace(policy(schedule=Schedule(at="03:00")), reask_after_s=60.0))
+    talk.say("user")
+    talk.ring(NOW + 86_400.0)
+    talk.restart()
+    talk.ring(NOW + 86_500.0)
+    first, again = talk.requests
+    assert (first.lane, again.lane) == ("background", "background")
+    assert (first.attempt, again.attempt) == (1, 2)
+    assert first.request_id == again.request_id
+
+
+def test_what_waits_behind_a_bound_of_requests_is_asked_for_in_the_lane_of_those_before_it():
+    talk = Talk(msgspec.structs.replace(policy(schedule=Schedule(at="03:00")), slice_tokens=100))
+    for _ in range(10 * (MOST_ASKED + 1)):
+        talk.say("user")
+    talk.ring(NOW + 86_400.0)
+    assert len(talk.requests) == MOST_ASKED
+    talk.answer(talk.requests[0], NOW + 86_401.0)
+    assert {request.lane for request in talk.requests} == {"background"}
+    assert len(talk.requests) == MOST_ASKED + 1
 
 
 chosen = st.builds(
