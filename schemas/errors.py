@@ -7,7 +7,6 @@ MemstreamError
 └── Misconfigured    start-up stops: the message names the setting, the value and the remedy
 """
 
-
 from datetime import datetime
 
 
