@@ -9,6 +9,7 @@ from typing import Any
 from agents.dead_letters import dead_letter, position
 from agents.extractor import Extractor, to_window
 from agents.serving import pause_s
+from agents.undecodable import failure_of
 from schemas import codec
 from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.records import Publisher
@@ -85,7 +86,7 @@ class ExtractionAgent:
         try:
             request = codec.decode(record.value, ExtractionRequest)
         except Rejected as rejected:
-            await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
+            await self._put_aside(batch, record, rejected)
             return
         owner = f"{self._worker}/{batch.epoch}/{record.offset}"
         try:
@@ -98,6 +99,12 @@ class ExtractionAgent:
             # Neither an outage nor a wrong set-up: this slice would fail on every worker, and must not stop them all.
             log.exception("the request at %s[%d]@%d fails for a reason nobody foresaw", *position(record))
             await self._give_up(batch, record, request, Rejected("unforeseen", repr(exc)))
+
+    async def _put_aside(self, batch: Batch, record: Any, rejected: Rejected) -> None:
+        failed = failure_of(record, rejected, self._clock())
+        letter = dead_letter(record, STAGE, rejected, self._clock())
+        if batch.held:
+            await self._publisher.publish([letter] if failed is None else [letter, failed])
 
     async def _give_up(self, batch: Batch, record: Any, request: ExtractionRequest, rejected: Rejected) -> None:
         """The dead letter holds the whole slice, so it can be replayed; the window need not keep it.

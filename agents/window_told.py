@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
+from agents.undecodable import headers_of
 from schemas import codec, ids, topics
 from schemas.events import CLOUD_EVENT, ActivityEvent
 from schemas.records import Outgoing
@@ -16,7 +17,13 @@ def outgoing(told: Told, partition: int, at: datetime) -> Outgoing:
     """The record that tells it, on its conversation's partition or under its key."""
     if isinstance(told, ExtractionRequest):
         key = told.conversation_id.encode()
-        return Outgoing(topic=topics.REQUESTS, key=key, value=codec.encode(told), partition=told.partition)
+        return Outgoing(
+            topic=topics.REQUESTS,
+            key=key,
+            value=codec.encode(told),
+            headers=headers_of(told),
+            partition=told.partition,
+        )
     event = _warned(told, partition, at) if isinstance(told, Warned) else _pruned(told, partition, at)
     key = told.scope.conversation_id.encode()
     return Outgoing(topic=topics.ACTIVITY, key=key, value=codec.encode(event), headers=CLOUD_EVENT)

@@ -10,6 +10,8 @@ from agents.dead_letters import told
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import LEASE_S, Extractor
 from agents.llm.port import Answer, Call
+from agents.undecodable import REQUEST_ID
+from agents.window_told import outgoing
 from schemas import codec, ids, topics
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.ids import summary_id
@@ -20,7 +22,7 @@ from schemas.windows import Calibration
 from sinks.extractions import Leased
 from streams.windows.slices import request
 from tests.fakes.app import StubApp
-from tests.fakes.batches import batch_of
+from tests.fakes.batches import batch, batch_of, record
 from tests.fakes.calibrations import FakeCalibrations
 from tests.fakes.chats import sliced
 from tests.fakes.clock import START_S, settled, utc
@@ -282,6 +284,39 @@ async def test_a_request_that_does_not_decode_is_dead_lettered_and_the_rest_goes
     (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
     assert (letter.value, told(letter.headers)["stage"]) == (b"{}", "extraction")
     assert len(worker.candidates) == 2
+
+
+async def test_the_window_of_a_request_that_does_not_decode_is_told_by_the_header_and_asks_no_more(worker):
+    sent = outgoing(asked(), PARTITION, utc())
+    broken = record(topics.REQUESTS, 0, sent.value[:100], partition=sent.partition, key=sent.key, headers=sent.headers)
+    given = batch(worker.app.fence, topics.REQUESTS, [broken], partition=PARTITION)
+    await worker.agent.handle(given)
+    await asyncio.sleep(2)
+    assert given.acked
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert (letter.value, letter.headers[0]) == (sent.value[:100], sent.headers[0])
+    (control,) = worker.controls
+    assert (control.kind, control.request_id, control.reason) == (
+        "extraction_failed",
+        asked().request_id,
+        "undecodable",
+    )
+    (record_of_control,) = worker.publisher.on(topics.WINDOW_CONTROL)
+    assert (record_of_control.key, record_of_control.partition) == (sent.key, PARTITION)
+    assert control.conversation_id == asked().conversation_id
+
+
+@pytest.mark.parametrize(
+    ("key", "headers"),
+    [(b"c", ()), (None, ((REQUEST_ID, b"r"),)), (b"\xff", ((REQUEST_ID, b"r"),)), (b"c", ((REQUEST_ID, b""),))],
+)
+async def test_no_window_is_told_of_a_request_that_nothing_names(worker, key, headers):
+    broken = record(topics.REQUESTS, 0, b"{", partition=PARTITION, key=key, headers=headers)
+    given = batch(worker.app.fence, topics.REQUESTS, [broken], partition=PARTITION)
+    await worker.agent.handle(given)
+    await asyncio.sleep(2)
+    assert given.acked
+    assert [sent.topic for sent in worker.publisher.records] == [topics.DEAD_LETTERS]
 
 
 async def test_a_slice_that_fails_for_an_unforeseen_reason_is_dead_lettered_and_the_window_lets_go(worker):
