@@ -5,7 +5,8 @@ import json
 import pytest
 
 from agents.llm.claude import ClaudeProvider
-from agents.llm.claude_calls import LARGER_MAX_TOKENS, MAX_TOKENS
+from agents.llm.claude_calls import ClaudeCalls
+from agents.llm.exchange import MAX_TOKENS
 from schemas.errors import Misconfigured, Rejected, Retryable
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import knowing, slice_of
@@ -153,7 +154,7 @@ async def test_truncated_answer_is_asked_again_with_more_room(server: MessagesSe
     answer = await provider.extract(SLICE, knowing())
     await provider.close()
     assert len(answer.proposals) == 2
-    assert [body["max_tokens"] for body in server.seen] == [MAX_TOKENS, LARGER_MAX_TOKENS]
+    assert [body["max_tokens"] for body in server.seen] == [MAX_TOKENS, ClaudeCalls.larger_max_tokens]
     assert answer.usage.cache_read_tokens > 0 and answer.usage.cache_write_tokens > 0
 
 

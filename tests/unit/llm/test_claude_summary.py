@@ -7,7 +7,8 @@ import pytest
 from msgspec import structs
 
 from agents.llm.claude import ClaudeProvider
-from agents.llm.claude_calls import LARGER_MAX_TOKENS, MAX_TOKENS
+from agents.llm.claude_calls import ClaudeCalls
+from agents.llm.exchange import MAX_TOKENS
 from agents.llm.port import Summary
 from agents.llm.summary_prompt import SUMMARISE
 from schemas.errors import Misconfigured, Rejected, Retryable
@@ -92,7 +93,7 @@ async def test_truncated_summary_is_asked_again_with_more_room(
 ) -> None:
     server.script("truncated")
     assert (await provider.summarise(SLICE, POLICY)).text
-    assert [body["max_tokens"] for body in server.seen] == [MAX_TOKENS, LARGER_MAX_TOKENS]
+    assert [body["max_tokens"] for body in server.seen] == [MAX_TOKENS, ClaudeCalls.larger_max_tokens]
 
 
 @pytest.mark.parametrize("reply", ["User lives in Turin.", '{"memories": []}', "", '{"summary": 3}', '["a"]'])

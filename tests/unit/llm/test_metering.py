@@ -6,9 +6,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agents.llm.claude import REPAIR, ClaudeProvider
+from agents.llm.claude import ClaudeProvider
 from agents.llm.metering import FEWEST_TOKENS, LONGEST_CHARS, Meter
 from agents.llm.port import Call, Usage
+from agents.llm.questions import REPAIR
 from schemas.policies import DEFAULT_POLICY
 from streams.windows.calibration import request_tokens
 from tests.messages_server import KEY, MessagesServer

@@ -7,12 +7,13 @@ from collections.abc import AsyncIterator
 import pytest
 from msgspec import structs
 
-from agents.llm.claude import REPAIR, REPAIR_SUMMARY
+from agents.llm.exchange import MAX_TOKENS
 from agents.llm.ollama import OllamaProvider, tagged
-from agents.llm.ollama_calls import LARGER_MAX_TOKENS, MAX_TOKENS
+from agents.llm.ollama_calls import OllamaCalls
 from agents.llm.ollama_window import STEP, fewest_tokens, window_for
 from agents.llm.port import Call
 from agents.llm.prompts import STABLE, answer_schema
+from agents.llm.questions import REPAIR, REPAIR_SUMMARY
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 from schemas.policies import DEFAULT_POLICY, Policy
 from schemas.requests import ExtractionRequest
@@ -201,7 +202,7 @@ async def test_window_holds_the_slice_and_its_answer(server: OllamaServer, provi
     (body,) = server.seen
     window = body["options"]["num_ctx"]
     prompt = sum(len(message["content"]) for message in body["messages"])
-    assert window > prompt / 4 + LARGER_MAX_TOKENS and window % STEP == 0
+    assert window > prompt / 4 + OllamaCalls.larger_max_tokens and window % STEP == 0
     assert (body["truncate"], body["shift"]) == (False, False)
 
 
@@ -281,7 +282,7 @@ async def test_answer_that_broke_off_is_asked_again_with_more_room_in_the_same_w
     answer = await provider.extract(SLICE, knowing())
     assert len(answer.proposals) == 2
     first, second = (body["options"] for body in server.seen)
-    assert (first["num_predict"], second["num_predict"]) == (MAX_TOKENS, LARGER_MAX_TOKENS)
+    assert (first["num_predict"], second["num_predict"]) == (MAX_TOKENS, OllamaCalls.larger_max_tokens)
     assert first["num_ctx"] == second["num_ctx"]
     assert answer.usage.cache_read_tokens > 0
 

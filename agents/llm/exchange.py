@@ -1,0 +1,135 @@
+"""A question put to a model: one call, and a second one when the reply broke off or is not the JSON asked for."""
+
+from collections.abc import Sequence
+from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+
+from msgspec import Struct
+
+from agents.llm.metering import Meter
+from agents.llm.port import Call, Usage
+from agents.llm.questions import Question
+from schemas.errors import Rejected
+
+T = TypeVar("T")
+MAX_TOKENS: Final = 2_048
+
+
+class Turn(Struct, frozen=True):
+    """One message of an exchange; its text is never empty."""
+
+    role: Literal["user", "assistant"]
+    text: str
+
+
+class Spoken(Struct, frozen=True, kw_only=True):
+    """A model's reply, and what it cost. `broke_off` at the limit of its tokens. `counted` unless nobody told the prompt's."""
+
+    text: str
+    broke_off: bool
+    model: str
+    usage: Usage
+    counted: bool = True
+
+
+class Calls(Protocol):
+    """How a model is reached."""
+
+    larger_max_tokens: int
+    """What a reply that did not fit MAX_TOKENS gets, once."""
+
+    async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
+        """One reply of at most `max_tokens` to the last turn.
+
+        Raises Retryable, Misconfigured, and Rejected for a refusal and what is too large.
+        """
+
+    def fixed(self, question: Question[Any]) -> tuple[str, ...]:
+        """The texts that a call sends, schema included, besides its turns; many questions share them."""
+
+
+class Exchange(Struct, Generic[T], frozen=True, kw_only=True):
+    """What came of a question: the reply as it was read; not `whole` when only parts of it could be."""
+
+    reply: T
+    whole: bool
+    model: str
+    usage: Usage
+    calls: tuple[Call, ...]
+
+
+class Replies(Struct, frozen=True):
+    """The texts that answer a question, in order, without one that broke off, and every call made, with what it was sent."""
+
+    texts: tuple[str, ...]
+    made: tuple[tuple[tuple[Turn, ...], Spoken], ...]
+
+
+async def exchange(calls: Calls, question: Question[T], meter: Meter | None = None) -> Exchange[T]:
+    """Raises as a call does, and Rejected `truncated` or `unreadable` after the second."""
+    replies = await replied(calls, question)
+    reply, whole = read(question, replies.texts)
+    return Exchange(
+        reply=reply,
+        whole=whole,
+        model=replies.made[-1][1].model,
+        usage=total([spoken.usage for _, spoken in replies.made]),
+        calls=measured(calls.fixed(question), replies, meter),
+    )
+
+
+async def replied(calls: Calls, question: Question[T]) -> Replies:
+    asked = (Turn("user", question.asked),)
+    first = await calls.call(question, asked, MAX_TOKENS)
+    if first.broke_off:
+        again = await calls.call(question, asked, calls.larger_max_tokens)
+        return Replies((unbroken(again, calls.larger_max_tokens),), ((asked, first), (asked, again)))
+    if question.read(first.text) is not None:
+        return Replies((first.text,), ((asked, first),))
+    repairing = repaired(asked, first.text, question.repair)
+    second = await calls.call(question, repairing, calls.larger_max_tokens)
+    return Replies((first.text, second.text), ((asked, first), (repairing, second)))
+
+
+def unbroken(spoken: Spoken, max_tokens: int) -> str:
+    if spoken.broke_off:
+        raise Rejected(
+            "truncated",
+            f"the answer has more than {max_tokens} tokens or fills the window: lower the policy's slice_tokens",
+        )
+    return spoken.text
+
+
+def repaired(asked: tuple[Turn, ...], text: str, repair: str) -> tuple[Turn, ...]:
+    # Models take no empty turn: an empty reply is shown as such.
+    return (*asked, Turn("assistant", text.strip() or "(empty)"), Turn("user", repair))
+
+
+def read(question: Question[T], texts: Sequence[str]) -> tuple[T, bool]:
+    """What the last of the texts says, and that it is whole; else what can be made out of all. Raises Rejected `unreadable`."""
+    last = question.read(texts[-1])
+    if last is not None:
+        return last, True
+    rest = question.salvaged(texts)
+    if rest is None:
+        raise Rejected("unreadable", "the model answered twice without the JSON asked for")
+    return rest, False
+
+
+def measured(fixed: tuple[str, ...], replies: Replies, meter: Meter | None) -> tuple[Call, ...]:
+    if meter is None:
+        return ()
+    return tuple(
+        call
+        for turns, spoken in replies.made
+        if spoken.counted
+        for call in meter.measured(fixed, [turn.text for turn in turns], spoken.usage)
+    )
+
+
+def total(usages: Sequence[Usage]) -> Usage:
+    return Usage(
+        input_tokens=sum(each.input_tokens for each in usages),
+        output_tokens=sum(each.output_tokens for each in usages),
+        cache_read_tokens=sum(each.cache_read_tokens for each in usages),
+        cache_write_tokens=sum(each.cache_write_tokens for each in usages),
+    )

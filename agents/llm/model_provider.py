@@ -1,0 +1,51 @@
+"""The provider behind which a model answers, wherever it runs: asks the port's questions and checks what comes back."""
+
+from typing import TypeVar
+
+from agents.llm.answers import check
+from agents.llm.exchange import Calls, Exchange, exchange
+from agents.llm.metering import Meter
+from agents.llm.port import Answer, Context, Summary
+from agents.llm.questions import Question, extraction, summing_up
+from agents.llm.summaries import estimated_tokens, fitted
+from schemas.policies import Policy
+from schemas.requests import ExtractionRequest
+from streams.windows.tokens import TokenCount
+
+T = TypeVar("T")
+
+
+class ModelProvider:
+    """Asks through `calls`; `name` is stored with what is answered.
+
+    With `count_tokens` answers say what their calls sent; without it they do not, and tokens of summaries are estimated.
+    """
+
+    def __init__(self, name: str, calls: Calls, count_tokens: TokenCount | None = None) -> None:
+        self.name = name
+        self._calls = calls
+        self._meter = Meter(count_tokens) if count_tokens else None
+        self._count_tokens = count_tokens or estimated_tokens
+
+    async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
+        """Raises as the port says; `unreadable` and `truncated` are reasons of Rejected after the second attempt."""
+        exchange = await self._exchange(extraction(request, context))
+        checked = check(exchange.reply, request, context)
+        return Answer(
+            provider=self.name,
+            model=exchange.model,
+            proposals=checked.proposals,
+            usage=exchange.usage,
+            rejected=checked.rejected if exchange.whole else {**checked.rejected, "unreadable": 1},
+            calls=exchange.calls,
+        )
+
+    async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
+        """Raises as `extract` does. A summary of which nothing may be kept leaves what was said before."""
+        exchange = await self._exchange(summing_up(request, policy))
+        most = policy.window.summary_tokens
+        text = fitted(exchange.reply, most, self._count_tokens) or fitted(request.summary, most, self._count_tokens)
+        return Summary(provider=self.name, model=exchange.model, text=text, usage=exchange.usage, calls=exchange.calls)
+
+    async def _exchange(self, question: Question[T]) -> Exchange[T]:
+        return await exchange(self._calls, question, self._meter)
