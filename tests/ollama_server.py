@@ -1,16 +1,15 @@
 """A local Ollama server, for tests: it checks requests as Ollama does, answers them by rules, shortens what does not fit its
 window as its versions do, reads its prompt cache, and has its faults on demand. It listens on loopback only."""
 
-import asyncio
 import json
-from collections import deque
+from collections.abc import Iterable
 from itertools import takewhile
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from aiohttp import web
 
-from tests.messages_server import by_rules, summed_up
+from tests.rule_answers import answered
+from tests.scripted_server import ScriptedServer
 
 MODEL = "llama-test:latest"
 EMBEDDER = "embed-test:latest"
@@ -32,7 +31,7 @@ FAULTS = {
 }
 
 
-class OllamaServer:
+class OllamaServer(ScriptedServer):
     """`async with OllamaServer() as server:`; ask for `MODEL` at `server.url`.
 
     `script` queues what the next chats get, one each: a name in FAULTS, `slow`, `truncated`, `shortened` (the reply to half
@@ -44,47 +43,18 @@ class OllamaServer:
     """
 
     def __init__(self, refuses: bool = True, trained: int = 131_072, chars_per_token: int = 4) -> None:
-        self.seen: list[dict[str, Any]] = []
-        self._script: deque[str] = deque()
+        super().__init__()
         self._refuses = refuses
         self._trained = trained
         self._chars_per_token = chars_per_token
         self._cached = ""
-        self._port = 0
-        self._closing = asyncio.Event()
-        self._runner: web.AppRunner | None = None
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
-
-    def script(self, *steps: str) -> None:
-        self._script.extend(steps)
-
-    async def start(self) -> None:
-        app = web.Application(client_max_size=32 * 1024 * 1024)
-        app.router.add_get("/api/version", self._version)
-        app.router.add_get("/api/tags", self._tags)
-        app.router.add_post("/api/chat", self._chat)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self._port)
-        await site.start()
-        self._port = self._runner.addresses[0][1]
-
-    async def stop(self) -> None:
-        self._closing.set()
-        if self._runner is not None:
-            await self._runner.cleanup()
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self.stop()
+    def routes(self) -> Iterable[web.RouteDef]:
+        return (
+            web.get("/api/version", self._version),
+            web.get("/api/tags", self._tags),
+            web.post("/api/chat", self._chat),
+        )
 
     async def _version(self, request: web.Request) -> web.Response:
         return web.json_response({"version": "0.12.6" if self._refuses else "0.12.5"})
@@ -98,7 +68,7 @@ class OllamaServer:
         wrong = wrong_body(body)
         if wrong is not None:
             return fault(*wrong)
-        step = self._script.popleft() if self._script else "rules"
+        step = self.step(body)
         if step in FAULTS:
             return fault(*FAULTS[step])
         if step.startswith("status:"):
@@ -106,7 +76,7 @@ class OllamaServer:
         if step == "page":
             return web.Response(text="<html>Welcome to the router</html>", content_type="text/html")
         if step == "slow":
-            await self._closing.wait()
+            await self.closing()
         return self._answered(body, step)
 
     def _answered(self, body: dict[str, Any], step: str) -> web.Response:
@@ -142,7 +112,11 @@ class OllamaServer:
         return window // 2 + 2 if self._refuses else window
 
     def _said(self, body: dict[str, Any], step: str, most: int) -> tuple[str, str]:
-        text = step.removeprefix("text:") if step.startswith("text:") else json.dumps(answered(body))
+        text = (
+            step.removeprefix("text:")
+            if step.startswith("text:")
+            else json.dumps(answered(asked(body), body["format"]))
+        )
         if step == "truncated":
             return text[: len(text) // 2], "length"
         if self._tokens(text) > most:
@@ -224,8 +198,7 @@ def most_tokens(options: dict[str, Any], room: int) -> int:
     return max(0, room if asked < 0 else min(asked, room))
 
 
-def answered(body: dict[str, Any]) -> dict[str, Any]:
-    prompt = next(message["content"] for message in body["messages"] if message["role"] == "user")
-    if "summary" in body["format"]["properties"]:
-        return {"summary": summed_up(prompt)}
-    return {"memories": by_rules(prompt)}
+def asked(body: dict[str, Any]) -> str:
+    """The text of the first user's message."""
+    text: str = next(message["content"] for message in body["messages"] if message["role"] == "user")
+    return text

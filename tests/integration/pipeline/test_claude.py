@@ -4,7 +4,6 @@ import asyncio
 import json
 import random
 import re
-import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AsyncExitStack
@@ -25,42 +24,14 @@ from streams.apps import STAGES
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, deployed, eventually
 from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.scripted_server import in_a_thread
 
 BEFORE_THE_CURATOR = ("windows", "archive", "extraction")
 
 
-class InAThread:
-    """A Messages server whose event loop is its own: it serves worker processes over many tests."""
-
-    def __init__(self) -> None:
-        self.server = MessagesServer()
-        self._runner = asyncio.Runner()
-        self._stop = threading.Event()
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def _run(self) -> None:
-        with self._runner as runner:
-            runner.run(self._serve())
-
-    async def _serve(self) -> None:
-        async with self.server:
-            self._ready.set()
-            await asyncio.to_thread(self._stop.wait)
-
-    def __enter__(self) -> MessagesServer:
-        self._thread.start()
-        assert self._ready.wait(10)
-        return self.server
-
-    def __exit__(self, *exc_info: object) -> None:
-        self._stop.set()
-        self._thread.join(10)
-
-
 @pytest.fixture(scope="module")
 def serving() -> Iterator[MessagesServer]:
-    with InAThread() as server:
+    with in_a_thread(MessagesServer()) as server:
         yield server
 
 

@@ -1,0 +1,113 @@
+"""What the model behind a local server says: the offline rules' findings, read from the prompt as a model reads it, in the
+shape of the JSON Schema that was asked for."""
+
+import json
+from datetime import datetime
+from typing import Any
+
+from agents.llm.excerpt import most_telling, tellings
+from agents.llm.offline import findings
+from agents.llm.rules.relations import relate
+from schemas.memories import Memory
+from schemas.requests import SliceMessage
+
+CHARS_PER_TOKEN = 4
+SUMMARY_TOKENS = 100
+
+
+def tokens(text: str) -> int:
+    return -(-len(text) // CHARS_PER_TOKEN)
+
+
+def answered(prompt: str, schema: dict[str, Any]) -> Any:
+    """Memories or a summary if the schema asks for one, else the least that the schema allows."""
+    wanted = schema.get("properties", {})
+    if "summary" in wanted and "<transcript>" in prompt:
+        return {"summary": summed_up(prompt)}
+    if "memories" in wanted and "<transcript>" in prompt:
+        return {"memories": by_rules(prompt)}
+    return least(schema)
+
+
+def least(schema: dict[str, Any]) -> Any:
+    """The least value of a schema: required fields only, lists without items, the first of several."""
+    for keyword in ("const", "enum", "anyOf"):
+        if keyword in schema:
+            first = schema[keyword] if keyword == "const" else schema[keyword][0]
+            return least(first) if keyword == "anyOf" else first
+    kind = schema.get("type", "null")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        return {name: least(schema["properties"][name]) for name in schema.get("required", ())}
+    return {"array": [], "string": "", "integer": 0, "number": 0, "boolean": False, "null": None}[kind]
+
+
+def summed_up(prompt: str) -> str:
+    """What was said before, and what the offline provider would tell of the transcript."""
+    said = tuple(spoken(line) for line in fenced(prompt, "transcript"))
+    (earlier,) = fenced(prompt, "earlier")
+    latest = " ".join(most_telling(list(tellings(said)), SUMMARY_TOKENS, tokens))
+    return f"{earlier} {latest}".strip()
+
+
+def by_rules(prompt: str) -> list[dict[str, Any]]:
+    """What the offline rules find in the prompt's transcript, in the shape that the prompt asks for."""
+    known = [remembered(line) for line in fenced(prompt, "memories")]
+    said = [spoken(line) for line in fenced(prompt, "transcript")]
+    return [
+        {
+            "kind": finding.kind,
+            "text": finding.text,
+            "messages": [number],
+            "confidence": finding.confidence,
+            "importance": finding.importance,
+            "kinds": [],
+            "tags": list(finding.tags),
+            "context": None,
+            "full_text": None,
+            "event_time": finding.event_time.isoformat() if finding.event_time else None,
+            "language": language,
+            "repeats": one_based(relate(finding, known).repeats),
+            "refines": None,
+            "contradicts": one_based(relate(finding, known).contradicts),
+        }
+        for number, message in enumerate(said, 1)
+        for language, finding in findings(message)
+    ]
+
+
+def one_based(index: int | None) -> int | None:
+    return None if index is None else index + 1
+
+
+def fenced(prompt: str, name: str) -> list[Any]:
+    inside = prompt.split(f"<{name}>\n")[1].split(f"</{name}>")[0]
+    return [json.loads(line) for line in inside.split("\n") if line]  # a JSON string may hold other line breaks
+
+
+def spoken(line: dict[str, Any]) -> SliceMessage:
+    return SliceMessage(
+        message_id=str(line["n"]),
+        role=line["role"],
+        timestamp=datetime.fromisoformat(line["at"]),
+        content=line["text"],
+        position=line["n"],
+    )
+
+
+def remembered(line: dict[str, Any]) -> Memory:
+    moment = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
+    return Memory(
+        memory_id=str(line["id"]),
+        namespace="",
+        kind=line["kind"],
+        text=line["text"],
+        importance=0.5,
+        confidence=0.5,
+        version=1,
+        sequence=1,
+        status="active",
+        created_at=moment,
+        updated_at=moment,
+        created_by="",
+    )
