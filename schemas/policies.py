@@ -77,7 +77,8 @@ class Triggers(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Settings of one kind of conversation. The first policy that matches a conversation's scope applies.
 
-    A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message. An end event waits
+    A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message; the ends of the
+    `overlap_messages` before it go with it, so that an answer is understood without its question. An end event waits
     `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a
     request without an answer is asked again after `reask_after_s`, doubling; a window that ended or was abandoned is
     forgotten after `grace_s`. `window` says what stays in context; without `extract` nothing is extracted, and a message is
@@ -96,6 +97,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     triggers: Triggers = Triggers()
     window: WindowSettings = WindowSettings()
     related_memories: Annotated[int, Meta(ge=0)] = 8
+    overlap_messages: Annotated[int, Meta(ge=0, le=20)] = 2
     slice_tokens: Annotated[int, Meta(ge=100)] = 8_000
     slice_bytes: Annotated[int, Meta(ge=1_000)] = 524_288
     straggler_wait_s: Seconds = 30.0

@@ -40,6 +40,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One slice of a window on its way to the LLM stage: one model call, whatever the number of namespaces it feeds.
 
     `first` and `last` are positions, inclusive; `partition` is the messages partition, where the answer is sent back to.
+    `overlap` are the ends of a few messages before the slice, extracted already: they only help to understand it.
     `summarise`: these messages left a context, and a marker is to say in a few words what they were; `summary` is what the
     marker says so far, of messages that left before them. The lane `background` is for what nobody waits for: it may be
     put off, and never delays what is `live`.
@@ -56,6 +57,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     messages: tuple[SliceMessage, ...]
     requested_at: Moment
     attempt: int = 1
+    overlap: tuple[SliceMessage, ...] = ()
     purpose: Purpose = "extract"
     summary: str = ""
     lane: Lane = "live"

@@ -1,6 +1,7 @@
 """The extraction of a window: what waits to be asked for, what is on its way, what is answered."""
 
 from collections import deque
+from collections.abc import Sequence
 from itertools import takewhile
 
 from schemas.policies import Policy
@@ -69,11 +70,13 @@ class Extraction:
             head.wanted = True
             return []
         requests: Requests = []
-        for run in slices.cut((self._entries[position].said for position in self._positions), policy):
+        overlap = self._before(self._positions[0], policy) if self._positions else []
+        for run in slices.cut((self._entries[position] for position in self._positions), policy):
             if len(head.asked) == MOST_ASKED:
                 head.wanted = True
                 break
-            asked = slices.request(run, head.scope, head.partition, policy, now, lane=lane)
+            asked = slices.request(run, head.scope, head.partition, policy, now, lane=lane, overlap=overlap)
+            overlap = latest(run, policy.overlap_messages)
             due = now + policy.reask_after_s
             head.asked.append(
                 Asked(asked.request_id, asked.first, asked.last, asked.attempt, due, lane == "background")
@@ -104,8 +107,16 @@ class Extraction:
             run = [self._entries[at].said for at in self.between(asked.first, asked.last)]
             lane: Lane = "background" if asked.background else "live"
             scope, partition = self._head.scope, self._head.partition
-            requests.append(slices.request(run, scope, partition, policy, now, asked.attempt, lane))
+            overlap = self._before(asked.first, policy)
+            requests.append(slices.request(run, scope, partition, policy, now, asked.attempt, lane, overlap))
         return requests
+
+    def _before(self, first: int, policy: Policy) -> Sequence[SliceMessage]:
+        """The messages before a slice that go with it, as far as they have not left."""
+        if not policy.overlap_messages:
+            return []
+        earlier = takewhile(lambda at: at < first, self._entries)
+        return [self._entries[at].said for at in deque(earlier, maxlen=policy.overlap_messages)]
 
     def between(self, first: int, last: int) -> list[int]:
         """The positions of messages from `first` to `last`; those before are few, as the oldest leave first."""
@@ -118,3 +129,7 @@ class Extraction:
             self._head.asked.remove(asked)
             self._head.touched_at = now
         return asked
+
+
+def latest(run: Sequence[SliceMessage], count: int) -> Sequence[SliceMessage]:
+    return run[-count:] if count else ()

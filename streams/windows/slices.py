@@ -1,7 +1,10 @@
-"""Cutting messages into slices: as few as fit the policy's limits, each with a derived request id."""
+"""Cutting messages into slices: as few as fit the policy's limits, apart between tasks where that is near, each with an id."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
+
+from msgspec import structs
 
 from schemas import codec, ids
 from schemas.messages import Scope
@@ -13,24 +16,68 @@ from streams.windows.head import Head
 
 ESCAPED = 6  # bytes of a character at most, as JSON
 FIELDS_BYTES = 6_500  # at most, of a message's other fields, three of them texts of up to 256 characters
+LEAST_FULL = 0.5  # of a slice that ends before its limits, for the sake of a task that begins
+OVERLAP_CHARS = 400  # of each message before a slice: its end, where an assistant asks what the user then answers
 
 
-def cut(messages: Iterable[SliceMessage], policy: Policy) -> Iterator[tuple[SliceMessage, ...]]:
-    """Consecutive runs of at most `slice_tokens` and `slice_bytes` as JSON; a larger message stands alone."""
-    current: list[SliceMessage] = []
-    tokens = size = 0
-    for message in messages:
+def cut(entries: Iterable[Entry], policy: Policy) -> Iterator[tuple[SliceMessage, ...]]:
+    """Consecutive runs of at most `slice_tokens` and `slice_bytes` as JSON; a larger message stands alone.
+
+    A run that is full ends where the last task in it begins, if it is at least half full by then. Where the cuts lie
+    depends on no message before the first, so that going on after any run cuts the rest in the same places.
+    """
+    filling = _Filling(policy)
+    for entry in entries:
+        while filling.entries and not filling.has_room(entry.said):
+            yield filling.taken(entry)
+        filling.add(entry)
+    if filling.entries:
+        yield tuple(entry.said for entry in filling.entries)
+
+
+class _Filling:
+    """A run that messages are added to, with its tokens and its bytes, or a bound on them."""
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self._start([])
+
+    def _start(self, entries: list[Entry]) -> None:
+        self.entries = entries
+        self._tokens = sum(entry.said.tokens for entry in entries)
+        self._bytes = sum(_most_bytes(entry.said) for entry in entries)
+
+    def add(self, entry: Entry) -> None:
+        self.entries.append(entry)
+        self._tokens += entry.said.tokens
+        self._bytes += _most_bytes(entry.said)
+
+    def has_room(self, message: SliceMessage) -> bool:
+        policy = self._policy
+        if self._tokens + message.tokens > policy.slice_tokens:
+            return False
         length = _most_bytes(message)
-        if size + length > policy.slice_bytes:  # by the rough measure; the exact one costs as much as writing it all
-            size, length = sum(len(codec.encode(each)) for each in current), len(codec.encode(message))
-        if current and (tokens + message.tokens > policy.slice_tokens or size + length > policy.slice_bytes):
-            yield tuple(current)
-            current, tokens, size = [], 0, 0
-        current.append(message)
-        tokens += message.tokens
-        size += length
-    if current:
-        yield tuple(current)
+        if self._bytes + length > policy.slice_bytes:  # by the bound; to measure costs as much as writing it all
+            self._bytes, length = sum(len(codec.encode(each.said)) for each in self.entries), len(codec.encode(message))
+        return self._bytes + length <= policy.slice_bytes
+
+    def taken(self, following: Entry) -> tuple[SliceMessage, ...]:
+        """What goes out now that `following` has no room; what it leaves begins with a task."""
+        end = self._end(following)
+        run = tuple(entry.said for entry in self.entries[:end])
+        self._start(self.entries[end:])
+        return run
+
+    def _end(self, following: Entry) -> int:
+        tokens = characters = 0
+        end = len(self.entries)
+        for number, (entry, after) in enumerate(pairwise((*self.entries, following)), start=1):
+            tokens += entry.said.tokens
+            characters += len(entry.said.content)
+            full = max(tokens / self._policy.slice_tokens, characters / self._policy.slice_bytes)
+            if after.segment != entry.segment and full >= LEAST_FULL:
+                end = number
+        return end
 
 
 def _most_bytes(message: SliceMessage) -> int:
@@ -45,7 +92,7 @@ def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy,
 
     Of more than a slice may hold, the latest messages are summarised.
     """
-    *_, run = cut((entry.said for entry in left), policy)
+    *_, run = cut(left, policy)
     first, last = left[0].position, left[-1].position
     scope, partition = head.scope, head.partition
     request_id = ids.derive("summary", scope.conversation_id, partition, first, last, head.prunings)
@@ -74,8 +121,12 @@ def request(
     now: float,
     attempt: int = 1,
     lane: Lane = "live",
+    overlap: Sequence[SliceMessage] = (),
 ) -> ExtractionRequest:
-    """The extraction request of one slice; the same slice has the same id, whoever asks and however often."""
+    """The extraction request of one slice; the same slice has the same id, whoever asks and however often.
+
+    `overlap` are messages before it, of which the request takes the ends.
+    """
     first, last = messages[0], messages[-1]
     return ExtractionRequest(
         request_id=ids.request_id(scope.conversation_id, partition, first.position, last.position, first.message_id),
@@ -89,5 +140,14 @@ def request(
         messages=tuple(messages),
         requested_at=datetime.fromtimestamp(now, UTC),
         attempt=attempt,
+        overlap=tuple(_glimpse(message) for message in overlap),
         lane=lane,
     )
+
+
+def _glimpse(message: SliceMessage) -> SliceMessage:
+    """As much of a message as shows what the next one is about."""
+    content = message.content
+    if len(content) > OVERLAP_CHARS:
+        content = f"…{content[-OVERLAP_CHARS:]}"
+    return structs.replace(message, content=content, tool_calls=())

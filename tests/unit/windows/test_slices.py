@@ -1,8 +1,9 @@
 """Cutting messages into slices, and the ids of their requests."""
 
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,15 +11,45 @@ from schemas import codec
 from schemas.messages import Scope, ToolCall
 from schemas.policies import Policy
 from streams.topics import TopicSettings
-from streams.windows.slices import cut, request
+from streams.windows.entry import Entry
+from streams.windows.slices import LEAST_FULL, OVERLAP_CHARS, cut, request
 from tests.fakes.chats import CONVERSATION, sliced
 
 POLICY = Policy(name="small", version=3, slice_tokens=100, slice_bytes=1_000, namespaces=("{app_id}", "{user_id}"))
 SCOPE = Scope(conversation_id=CONVERSATION, app_id="app", user_id="user")
 
 
+SIZES = st.lists(st.tuples(st.integers(0, 150), st.integers(0, 1_200), st.booleans()), max_size=30)
+
+
 def positions(messages, policy=POLICY) -> list[list[int]]:
-    return [[message.position for message in run] for run in cut(messages, policy)]
+    """The runs of messages that all belong to one task."""
+    return [[message.position for message in run] for run in cut([Entry(message) for message in messages], policy)]
+
+
+def tasks(*sizes: list[int]) -> list[Entry]:
+    """Messages of so many tokens each, one task a list."""
+    numbered = [(tokens, task) for task, messages in enumerate(sizes) for tokens in messages]
+    return [Entry(sliced(at, tokens), segment=task) for at, (tokens, task) in enumerate(numbered)]
+
+
+def entered(sizes) -> list[Entry]:
+    """Messages of so many tokens and characters, each of which may begin a task."""
+    began = accumulate(begins for _, _, begins in sizes)
+    return [
+        Entry(sliced(at, tokens, "x" * length), segment=segment)
+        for at, ((tokens, length, _), segment) in enumerate(zip(sizes, began, strict=True))
+    ]
+
+
+def fits(run) -> bool:
+    size = sum(len(codec.encode(message)) for message in run)
+    return sum(message.tokens for message in run) <= POLICY.slice_tokens and size <= POLICY.slice_bytes
+
+
+def full(run) -> float:
+    characters = sum(len(message.content) for message in run)
+    return max(sum(message.tokens for message in run) / POLICY.slice_tokens, characters / POLICY.slice_bytes)
 
 
 def test_nothing_is_cut_from_nothing():
@@ -42,25 +73,53 @@ def test_a_message_larger_than_the_limits_stands_alone():
     assert positions([sliced(1, 1), sliced(2, 1, "x" * 1_001), sliced(3, 1)]) == [[1], [2], [3]]
 
 
-@given(st.lists(st.tuples(st.integers(0, 150), st.integers(0, 1_200)), max_size=30))
-def test_slices_keep_every_message_in_order_within_limits_and_are_as_few_as_fit(sizes):
-    messages = [sliced(number, tokens, "x" * length) for number, (tokens, length) in enumerate(sizes)]
-    runs = list(cut(messages, POLICY))
-    assert [message for run in runs for message in run] == messages
-
-    def fits(run) -> bool:
-        size = sum(len(codec.encode(message)) for message in run)
-        return sum(m.tokens for m in run) <= POLICY.slice_tokens and size <= POLICY.slice_bytes
-
+@given(SIZES)
+def test_slices_keep_every_message_in_order_and_within_limits(sizes):
+    entries = entered(sizes)
+    runs = list(cut(entries, POLICY))
+    assert [message for run in runs for message in run] == [entry.said for entry in entries]
     assert all(fits(run) or len(run) == 1 for run in runs)
-    assert not any(fits([*run, following]) for run, (following, *_) in pairwise(runs))
+
+
+@given(SIZES)
+def test_slices_are_as_few_as_fit_but_for_those_that_end_with_a_task(sizes):
+    entries = entered(sizes)
+    segment = {entry.position: entry.segment for entry in entries}
+    for run, (following, *_) in pairwise(cut(entries, POLICY)):
+        ends_with_a_task = segment[run[-1].position] != segment[following.position] and full(run) >= LEAST_FULL
+        assert ends_with_a_task or not fits([*run, following])
+
+
+@given(SIZES)
+def test_going_on_after_any_slice_cuts_the_rest_in_the_same_places(sizes):
+    entries = entered(sizes)
+    runs = list(cut(entries, POLICY))
+    for number, run in enumerate(runs):
+        rest = [entry for entry in entries if entry.position >= run[0].position]
+        assert list(cut(rest, POLICY)) == runs[number:]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "runs"),
+    [
+        (([40, 40], [10, 20]), [[0, 1], [2, 3]]),  # the second task begins behind the first half
+        (([30, 30], [10], [10], [10, 50]), [[0, 1, 2, 3], [4, 5]]),  # the last of three that begin there
+        (([40, 60], [10]), [[0, 1], [2]]),  # a task begins where the slice is full anyway
+        (([10, 20], [50, 20, 40]), [[0, 1, 2, 3], [4]]),  # one that begins in the first half is cut in two
+        (([60, 20], [150]), [[0, 1], [2]]),
+        (([60], [20, 90]), [[0], [1], [2]]),  # what is left over does not fit with the next one
+        (([60], [20]), [[0, 1]]),  # nothing is cut that is not full
+    ],
+)
+def test_a_full_slice_ends_where_the_last_task_in_its_second_half_begins(sizes, runs):
+    assert [[message.position for message in run] for run in cut(tasks(*sizes), POLICY)] == runs
 
 
 def test_the_arguments_of_tool_calls_count_towards_the_bytes_of_a_slice():
     calls = (ToolCall(id="call", name="tool", arguments={"text": "x" * 600_000}),)
     messages = [sliced(number, 1, "", role="assistant", tool_calls=calls) for number in range(8)]
     policy = Policy(name="default")
-    for run in cut(messages, policy):
+    for run in cut([Entry(message) for message in messages], policy):
         size = len(codec.encode(request(run, SCOPE, 0, policy, 0.0)))
         assert size <= TopicSettings().own_message_bytes, "the transaction would be refused, again and again"
 
@@ -93,3 +152,12 @@ def test_a_request_says_where_it_came_from_and_what_it_feeds():
     assert (asked.policy, asked.policy_version, asked.namespaces) == ("small", 3, ("app", "user"))
     assert asked.requested_at == datetime.fromtimestamp(10, UTC)
     assert [message.position for message in asked.messages] == [4, 6]
+
+
+def test_a_request_takes_the_ends_of_the_messages_before_it_and_keeps_its_id():
+    called = (ToolCall(id="call", name="tool", arguments={"text": "x"}),)
+    before = [sliced(2, content="é" * 9_000 + "?", role="assistant", tool_calls=called), sliced(3)]
+    asked = request([sliced(4)], SCOPE, 2, POLICY, now=10.0, overlap=before)
+    assert [message.position for message in asked.overlap] == [2, 3]
+    assert asked.overlap[0].content == "…" + "é" * (OVERLAP_CHARS - 1) + "?" and asked.overlap[0].tool_calls == ()
+    assert asked.request_id == request([sliced(4)], SCOPE, 2, POLICY, now=10.0).request_id

@@ -1,6 +1,7 @@
 """A window applies each event once, asks once for each message, and forgets a slice only when its answer is stored."""
 
 import pytest
+from msgspec import structs
 
 from schemas import topics
 from schemas.messages import Scope
@@ -204,6 +205,25 @@ def test_what_was_answered_is_not_asked_again(window):
     first, second = end(window)
     answer(window, first, 0)
     assert [again.request_id for again in window.due(1_000, TERMS, NOW + 100)] == [second.request_id]
+
+
+def test_a_request_shows_the_messages_before_its_slice_and_does_not_ask_for_them_again(window):
+    say(window, 1, 2, 3, 4, tokens=50)
+    first, second = end(window)
+    assert [seen.position for seen in first.overlap] == []
+    assert [seen.position for seen in second.overlap] == [1, 2]
+    say(window, 5)
+    (third,) = window.control(control("flush"), 0, TERMS, NOW)
+    assert (positions([third]), [seen.position for seen in third.overlap]) == ([[5]], [3, 4])
+    again = {asked.request_id: asked for asked in window.due(1_000, TERMS, NOW + 100)}
+    assert [seen.position for seen in again[second.request_id].overlap] == [1, 2]
+
+
+def test_no_message_goes_with_a_slice_under_a_policy_without_overlap(window):
+    alone = terms(structs.replace(POLICY, overlap_messages=0))
+    for number in (1, 2, 3):
+        window.add(message(number), number, 60, alone, NOW)
+    assert [asked.overlap for asked in window.control(control("flush"), 0, alone, NOW)] == [(), (), ()]
 
 
 def test_answered_slices_leave_in_whatever_order_their_answers_come(window):
