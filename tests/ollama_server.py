@@ -34,10 +34,9 @@ FAULTS = {
 class OllamaServer(ScriptedServer):
     """`async with OllamaServer() as server:`; ask for `MODEL` at `server.url`.
 
-    `script` queues what the next chats get, one each: a name in FAULTS, `slow`, `truncated`, `shortened` (the reply to half
-    of the prompt, told by its count only), `uncounted` (as old versions told of a cached prompt), `page` (HTML), `text:` and
-    the text to answer, or `status:` and a bare status. With nothing queued the slice is answered by the offline rules, or
-    summarised by them.
+    A step of the script is a name in FAULTS, one of ScriptedServer.between, `truncated`, `shortened` (the reply to half of the
+    prompt, told by its count only), `uncounted` (as old versions told of a cached prompt), or `text:` and the text to answer.
+    What is not scripted is answered by the offline rules, or summarised by them.
     `refuses` is whether `truncate` and `shift` are honoured, as since 0.12.6. `trained` is the model's own window in tokens.
     `seen` keeps the bodies of the chats.
     """
@@ -71,12 +70,9 @@ class OllamaServer(ScriptedServer):
         step = self.step(body)
         if step in FAULTS:
             return fault(*FAULTS[step])
-        if step.startswith("status:"):
-            return web.Response(status=int(step.removeprefix("status:")))
-        if step == "page":
-            return web.Response(text="<html>Welcome to the router</html>", content_type="text/html")
-        if step == "slow":
-            await self.closing()
+        between = await self.between(step)
+        if between is not None:
+            return between
         return self._answered(body, step)
 
     def _answered(self, body: dict[str, Any], step: str) -> web.Response:

@@ -47,8 +47,22 @@ class ScriptedServer:
             return self._script.popleft()
         return self.choose(body) if self.choose else UNSCRIPTED
 
+    async def between(self, step: str) -> web.Response | None:
+        """What a client may get from any server, or from what stands before it: `status:` and a bare status, `page` (HTML),
+        `slow` (nothing until the server stops), `late:` and the seconds until the answer. None to go on and answer.
+        """
+        if step.startswith("status:"):
+            return web.Response(status=int(step.removeprefix("status:")))
+        if step == "page":
+            return web.Response(text="<html>Welcome to the router</html>", content_type="text/html")
+        if step == "slow":
+            await self.closing()
+        if step.startswith("late:"):
+            await asyncio.sleep(float(step.removeprefix("late:")))
+        return None
+
     async def closing(self) -> None:
-        """Waits until the server is stopped: an answer that does not come."""
+        """Waits until the server is stopped."""
         await self._closing.wait()
 
     async def start(self) -> None:

@@ -10,6 +10,7 @@ from anthropic.types import Message, MessageParam, TextBlockParam
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
 from agents.llm.claude_errors import translated
+from agents.llm.claude_messages import message_of
 from agents.llm.exchange import Spoken, Turn
 from agents.llm.port import Usage
 from agents.llm.questions import Question
@@ -37,6 +38,9 @@ class ClaudeCalls:
             raise Retryable(f"Claude did not answer within {self._patience_s:g} s, retries included") from exc
         except anthropic.AnthropicError as exc:
             raise translated(exc, self._model) from exc
+        except ValueError as exc:
+            # The SDK lets this through: something between has cut the answer short.
+            raise Retryable(f"Claude's answer was no JSON: {exc}") from exc
         return spoken(message)
 
     def fixed(self, question: Question[Any]) -> tuple[str, ...]:
@@ -79,8 +83,9 @@ def system(question: Question[Any]) -> tuple[TextBlockParam, ...]:
     return (stable, {"type": "text", "text": question.policy})
 
 
-def spoken(message: Message) -> Spoken:
-    """Raises Rejected for what no repetition changes."""
+def spoken(response: Message) -> Spoken:
+    """Raises Rejected for what no repetition changes, and Retryable for what is no message."""
+    message = message_of(response)
     if message.stop_reason == "refusal":
         raise Rejected("refused", "the model declined to read this slice")
     if message.stop_reason == "model_context_window_exceeded":

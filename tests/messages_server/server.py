@@ -1,6 +1,5 @@
 """The Messages API over HTTP: messages and the counting of their tokens."""
 
-import asyncio
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -19,10 +18,10 @@ from tests.scripted_server import ScriptedServer, begun, cut_off
 class MessagesServer(ScriptedServer):
     """Point the SDK at `server.url` with the key `KEY` and a model of `MODELS`.
 
-    A step of the script is a name in FAULTS, `slow` (no answer), `late:` and seconds until the answer, `stalled` (half an
-    answer, then nothing), `reset` (half an answer, then a connection that is reset), `page` (HTML of something in between),
-    `broken` (JSON that ends in the middle), `truncated`, `empty`, `refusal`, `context_exceeded`, or `text:` and the text to
-    answer. What is not scripted is answered by the offline rules, or summarised by them.
+    A step of the script is a name in FAULTS, one of ScriptedServer.between, `stalled` (half an answer, then nothing), `reset`
+    (half an answer, then a connection that is reset), `broken` (JSON that ends in the middle), `json:` and what is answered in
+    place of a message, `truncated`, `empty`, `refusal`, `context_exceeded`, or `text:` and the text to answer. What is not
+    scripted is answered by the offline rules, or summarised by them.
     `headers` keeps the headers of the requests in `seen`. `batches` are the Message Batches, `rates` the rate limits;
     `retry_after` is told with what is scripted, in seconds.
     """
@@ -62,12 +61,9 @@ class MessagesServer(ScriptedServer):
     async def _by_script(self, request: web.Request, body: dict[str, Any], step: str) -> web.StreamResponse:
         if step in FAULTS:
             return self.fault(FAULTS[step])
-        if step == "page":
-            return web.Response(text="<html>502 Bad Gateway</html>", content_type="text/html", status=502)
-        if step == "slow":
-            await self.closing()
-        if step.startswith("late:"):
-            await asyncio.sleep(float(step.removeprefix("late:")))
+        between = await self.between(step)
+        if between is not None:
+            return between
         return await self._sent(request, self.told(self._message(body, step)), step)
 
     async def _sent(self, request: web.Request, answer: web.Response, step: str) -> web.StreamResponse:
@@ -77,6 +73,8 @@ class MessagesServer(ScriptedServer):
             half = await begun(request, answer)
             await self.closing()
             return half
+        if step.startswith("json:"):
+            answer.text = step.removeprefix("json:")
         if step == "broken":
             assert isinstance(answer.body, bytes)
             answer.body = answer.body[: len(answer.body) // 2]

@@ -69,8 +69,8 @@ async def test_empty_answer_means_that_nothing_was_worth_keeping(server: Message
     assert len(server.seen) == 1
 
 
-@pytest.mark.parametrize("fault", ["rate_limited", "server_error", "overloaded"])
-async def test_passing_fault_is_retried_by_the_client(server: MessagesServer, fault: str) -> None:
+@pytest.mark.parametrize("fault", ["rate_limited", "server_error", "overloaded", "reset", "status:502"])
+async def test_fault_that_passes_costs_one_more_call_and_no_proposal(server: MessagesServer, fault: str) -> None:
     provider = provider_at(server)
     server.script(fault)
     answer = await provider.extract(SLICE, knowing())
@@ -88,12 +88,69 @@ async def test_lasting_outage_is_retryable(server: MessagesServer, fault: str) -
     await provider.close()
 
 
-async def test_time_out_is_retryable(server: MessagesServer) -> None:
+@pytest.mark.parametrize("fault", ["slow", "stalled"])
+async def test_time_out_is_retryable(server: MessagesServer, fault: str) -> None:
     provider = provider_at(server, timeout_s=0.1, max_retries=0)
-    server.script("slow")
+    server.script(fault)
     with pytest.raises(Retryable):
         await provider.extract(SLICE, knowing())
     await provider.close()
+
+
+async def test_connection_that_is_reset_in_the_middle_of_each_answer_is_retryable(server: MessagesServer) -> None:
+    provider = provider_at(server, max_retries=1)
+    server.script("reset", "reset")
+    with pytest.raises(Retryable, match="could not be reached"):
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(server.seen) == 2
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "broken",
+        "page",
+        "json:",
+        "json:null",
+        "json:[]",
+        'json:{"ok": true}',
+        'json:{"type": "message", "content": "peanuts", "usage": {}}',
+        'json:{"type": "message", "content": [], "model": "claude-test-1", "usage": {"input_tokens": null}}',
+        'json:{"type": "message", "content": [{"type": "text"}], "model": "m", "usage": {"input_tokens": 1, "output_tokens": 1}}',
+    ],
+)
+async def test_answer_that_is_no_message_is_retryable_and_not_taken_for_an_empty_one(
+    server: MessagesServer, fault: str
+) -> None:
+    provider = provider_at(server)
+    server.script(fault)
+    with pytest.raises(Retryable, match=r"no JSON|no message"):
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+
+
+async def test_message_without_content_is_repaired_once_and_then_rejected(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("empty", "rules", "empty", "empty")
+    answer = await provider.extract(SLICE, knowing())
+    with pytest.raises(Rejected) as caught:
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(answer.proposals) == 2
+    assert caught.value.reason == "unreadable"
+    assert len(server.seen) == 4
+
+
+async def test_blocks_and_reasons_to_stop_of_tomorrow_are_passed_over(server: MessagesServer) -> None:
+    text = json.dumps({"type": "text", "text": json.dumps({"memories": [draft()]})})
+    body = f'"content": [{{"type": "musing", "words": 3}}, {text}], "stop_reason": "rested", "model": "claude-test-1"'
+    server.script(f'json:{{"type": "message", {body}, "usage": {{"input_tokens": 3, "output_tokens": 2}}}}')
+    provider = provider_at(server)
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert [item.text for item in answer.proposals] == ["User is allergic to peanuts."]
+    assert (answer.usage.input_tokens, answer.usage.cache_read_tokens) == (3, 0)
 
 
 async def test_wait_that_the_server_asks_for_is_bounded() -> None:
