@@ -49,10 +49,13 @@ def wrong_input(body: dict[str, Any], known: set[str]) -> Fault | None:
 def wrong_tools(body: dict[str, Any]) -> Fault | None:
     tools, choice = body.get("tools", []), body.get("tool_choice")
     for index, tool in enumerate(tools):
+        at = f"tools.{index}.custom"
         if not TOOL_NAME.fullmatch(tool.get("name", "")):
-            return bad_request(f"tools.{index}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
+            return bad_request(f"{at}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'")
+        if not isinstance(tool.get("description", ""), str):
+            return bad_request(f"{at}.description: Input should be a valid string")
         if tool.get("input_schema", {}).get("type") != "object":
-            return bad_request(f"tools.{index}.input_schema.type: Field required")
+            return bad_request(f"{at}.input_schema.type: Field required")
     if choice and not tools:
         return bad_request("tool_choice: may only be specified while providing tools")
     if choice and choice["type"] == "tool" and choice["name"] not in [tool["name"] for tool in tools]:

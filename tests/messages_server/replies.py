@@ -36,7 +36,7 @@ def replied(body: dict[str, Any], step: str) -> Reply:
 
 
 def said(text: str) -> Reply:
-    return Reply([{"type": "text", "text": text, "citations": None}] if text else [], "end_turn")
+    return Reply([{"type": "text", "text": text}] if text else [], "end_turn")
 
 
 def used(tool: dict[str, Any], given: dict[str, Any], use_id: str) -> Reply:

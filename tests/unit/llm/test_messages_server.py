@@ -64,8 +64,8 @@ async def test_turn_ends_once_the_result_of_a_tool_is_told(client: anthropic.Asy
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"tools": [TOOL | {"name": "no spaces"}]}, "tools.0.name"),
-        ({"tools": [TOOL | {"input_schema": {}}]}, "tools.0.input_schema"),
+        ({"tools": [TOOL | {"name": "no spaces"}]}, "tools.0.custom.name"),
+        ({"tools": [TOOL | {"input_schema": {}}]}, "tools.0.custom.input_schema"),
         ({"tools": [TOOL], "tool_choice": {"type": "tool", "name": "other"}}, "'other' not found"),
         ({"tool_choice": {"type": "any"}}, "tool_choice"),
         ({"stream": True}, "stream: Extra inputs"),

@@ -1,0 +1,84 @@
+"""Recorded exchanges with the API: nothing of a response is lost on its way through the SDK and our reading, and the local
+server refuses what the API refused, in the same words, and nothing else."""
+
+import json
+from collections import Counter
+from collections.abc import AsyncIterator
+from typing import Any
+
+import anthropic
+import pytest
+
+from agents.llm.claude_calls import billed, spoken
+from agents.llm.claude_errors import translated
+from agents.llm.claude_messages import message_of
+from schemas.errors import Rejected
+from tests import public_data
+from tests.messages_server import KEY, MODELS, MessagesServer
+
+
+@pytest.fixture(scope="module")
+def recorded() -> list[dict[str, Any]]:
+    """What was asked of the Messages API; the file holds a few calls of another API too."""
+    lines = public_data.required("langmem", "claude_calls.jsonl").read_text().splitlines()
+    return [call for call in map(json.loads, lines) if call["uri"].endswith("/v1/messages")]
+
+
+@pytest.fixture
+async def client(server: MessagesServer) -> AsyncIterator[anthropic.AsyncAnthropic]:
+    async with anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url, max_retries=0) as made:
+        yield made
+
+
+async def replayed(
+    server: MessagesServer, client: anthropic.AsyncAnthropic, call: dict[str, Any]
+) -> anthropic.types.Message:
+    """The recorded request sent, for a model of the server's, and the recorded response read."""
+    server.script("json:" + json.dumps(call["response"]))
+    return message_of(await sent(client, call["request"]))
+
+
+async def sent(client: anthropic.AsyncAnthropic, request: dict[str, Any]) -> anthropic.types.Message:
+    # As it was recorded: `create` no longer takes everything that was sent then.
+    body = request | {"model": MODELS[0]}
+    return await client.post("/v1/messages", body=body, cast_to=anthropic.types.Message)
+
+
+async def test_every_recorded_response_is_read_without_loss(
+    recorded: list[dict[str, Any]], server: MessagesServer, client: anthropic.AsyncAnthropic
+) -> None:
+    answered = [call for call in recorded if call["status"] == 200]
+    kinds: Counter[str] = Counter()
+    for call in answered:
+        response = call["response"]
+        message = await replayed(server, client, call)
+        assert message.to_dict(mode="json") == response, f"call {call['i']}"
+        kinds.update(type(block).__name__ for block in message.content)
+    assert kinds == Counter(TextBlock=9, ToolUseBlock=222)
+    assert len(server.seen) == len(answered) == 159
+
+
+async def test_recorded_usage_texts_and_ends_come_through_our_reading(
+    recorded: list[dict[str, Any]], server: MessagesServer, client: anthropic.AsyncAnthropic
+) -> None:
+    for call in (each for each in recorded if each["status"] == 200):
+        response = call["response"]
+        message = await replayed(server, client, call)
+        read, usage = spoken(message), billed(message)
+        assert read.usage == usage and read.model == response["model"]
+        assert read.text == "".join(block.get("text", "") for block in response["content"])
+        assert not read.broke_off and message.stop_reason == response["stop_reason"]
+        total = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens + usage.output_tokens
+        assert total == sum(value for value in response["usage"].values() if isinstance(value, int))
+
+
+async def test_server_refuses_the_recorded_request_that_the_api_refused(
+    recorded: list[dict[str, Any]], server: MessagesServer, client: anthropic.AsyncAnthropic
+) -> None:
+    (refused,) = [call for call in recorded if call["status"] != 200]
+    with pytest.raises(anthropic.APIStatusError) as caught:
+        await sent(client, refused["request"])
+    assert caught.value.status_code == refused["status"]
+    assert isinstance(caught.value.body, dict)
+    assert caught.value.body["error"] == refused["response"]["error"]
+    assert isinstance(translated(caught.value, MODELS[0]), Rejected)
