@@ -1,26 +1,22 @@
-"""The extraction agent: many requests at a time, each acked when its answer is published or it is dead-lettered."""
+"""The extraction agent: many requests at a time, each acked when its answer is published, or it is parked or dead-lettered."""
 
 import asyncio
 import logging
-from collections.abc import Callable
-from datetime import datetime
 from typing import Any
 
-from agents.dead_letters import dead_letter, position
-from agents.extractor import Extractor, to_window
+from agents.dead_letters import position
+from agents.extractor import Extractor
+from agents.outcomes import Outcomes
 from agents.serving import pause_s
-from agents.undecodable import failure_of
 from schemas import codec
-from schemas.errors import MemstreamError, Rejected, Retryable
-from schemas.records import Publisher
-from schemas.requests import ExtractionRequest, WindowControl
-from sinks.extractions import Extractions
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.policies import Policies
+from schemas.requests import ExtractionRequest
+from sinks.parked import Parking
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 
 log = logging.getLogger(__name__)
-
-STAGE = "extraction"
 
 
 class ExtractionAgent:
@@ -30,19 +26,19 @@ class ExtractionAgent:
         self,
         app: StageApp,
         extractor: Extractor,
-        extractions: Extractions,
-        publisher: Publisher,
+        outcomes: Outcomes,
+        parking: Parking,
+        policies: Policies,
         worker: str,
-        clock: Callable[[], datetime],
         *,
         in_flight: int = 8,
     ) -> None:
         self._app = app
         self._extractor = extractor
-        self._extractions = extractions
-        self._publisher = publisher
+        self._outcomes = outcomes
+        self._parking = parking
+        self._policies = policies
         self._worker = worker
-        self._clock = clock
         self._in_flight = in_flight
         self._running: set[asyncio.Task[None]] = set()
 
@@ -83,48 +79,28 @@ class ExtractionAgent:
                 await asyncio.sleep(pause_s(tries))
 
     async def _attempt(self, batch: Batch, record: Any) -> None:
+        def still_held() -> bool:
+            return batch.held
+
         try:
             request = codec.decode(record.value, ExtractionRequest)
         except Rejected as rejected:
-            await self._put_aside(batch, record, rejected)
+            await self._outcomes.put_aside(record, rejected, still_held)
             return
         owner = f"{self._worker}/{batch.epoch}/{record.offset}"
-        try:
-            await self._extractor.answer(request, owner, lambda: batch.held)
-        except Rejected as rejected:
-            await self._give_up(batch, record, request, rejected)
-        except MemstreamError:
-            raise
-        except Exception as exc:
-            # Neither an outage nor a wrong set-up: this slice would fail on every worker, and must not stop them all.
-            log.exception("the request at %s[%d]@%d fails for a reason nobody foresaw", *position(record))
-            await self._give_up(batch, record, request, Rejected("unforeseen", repr(exc)))
-
-    async def _put_aside(self, batch: Batch, record: Any, rejected: Rejected) -> None:
-        failed = failure_of(record, rejected, self._clock())
-        letter = dead_letter(record, STAGE, rejected, self._clock())
-        if batch.held:
-            await self._publisher.publish([letter] if failed is None else [letter, failed])
-
-    async def _give_up(self, batch: Batch, record: Any, request: ExtractionRequest, rejected: Rejected) -> None:
-        """The dead letter holds the whole slice, so it can be replayed; the window need not keep it.
-
-        For a summary no window waits: its marker stays as it is.
-        """
-        if not batch.held:
-            return
-        await self._extractions.fail(request.request_id, str(rejected))
-        outgoing = [dead_letter(record, STAGE, rejected, self._clock())]
-        if request.purpose == "extract":
-            outgoing.append(to_window(request, self._failed(request, rejected)))
-        if batch.held:
-            await self._publisher.publish(outgoing)
-
-    def _failed(self, request: ExtractionRequest, rejected: Rejected) -> WindowControl:
-        return WindowControl(
-            conversation_id=request.conversation_id,
-            kind="extraction_failed",
-            at=self._clock(),
-            request_id=request.request_id,
-            reason=rejected.reason,
+        await self._outcomes.of(
+            record, request, lambda: self._answer_or_park(batch, record, request, owner), still_held
         )
+
+    async def _answer_or_park(self, batch: Batch, record: Any, request: ExtractionRequest, owner: str) -> bool:
+        """A request that is parked already was asked for again: whoever resumes it answers for both."""
+        if await self._parking.holds(request.request_id):
+            return True
+        policy = self._policies.named(request.policy)
+        try:
+            return await self._extractor.answer(request, owner, lambda: batch.held)
+        except Deferred as deferred:
+            if batch.held:
+                log.info("request %s is parked: %s", request.request_id, deferred)
+                await self._parking.park(record, request, deferred, policy.background_deadline_s)
+            return batch.held

@@ -10,10 +10,10 @@ from agents.llm.port import Answer, Context, Proposal, Provider, Summary
 from agents.related import RelatedMemories
 from agents.teaching import Calibrations, Teacher
 from schemas import codec, ids, topics
-from schemas.errors import Retryable
+from schemas.errors import Deferred, Retryable
 from schemas.policies import Policies
 from schemas.records import Outgoing, Publisher
-from schemas.requests import Candidate, CandidateBatch, ExtractionRequest, Source, WindowControl
+from schemas.requests import Candidate, CandidateBatch, ExtractionRequest, Lane, Source, WindowControl
 from sinks.extractions import Answered, Extractions, Held, Leased
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,8 @@ LOOK_AGAIN_S = 0.5
 
 
 class Extractor:
-    """`concurrency` bounds the model calls of this process; requests that wait for another owner's lease are outside of it.
+    """`concurrency` bounds the model calls of this process in the live lane, `background_concurrency` those in the other one;
+    requests that wait for another owner's lease are outside of it.
 
     Calls that a model answered teach `calibrations` how it counts tokens.
     """
@@ -38,6 +39,7 @@ class Extractor:
         clock: Callable[[], datetime],
         *,
         concurrency: int = 8,
+        background_concurrency: int = 4,
         calibrations: Calibrations | None = None,
     ) -> None:
         self._extractions = extractions
@@ -46,19 +48,25 @@ class Extractor:
         self._publisher = publisher
         self._policies = policies
         self._clock = clock
-        self._calls = asyncio.Semaphore(concurrency)
+        self._calls: dict[Lane, asyncio.Semaphore] = {
+            "live": asyncio.Semaphore(concurrency),
+            "background": asyncio.Semaphore(background_concurrency),
+        }
         self._teacher = Teacher(calibrations)
 
-    async def answer(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> None:
+    async def answer(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bool:
         """Answers a request, from the store if it was answered before, and publishes what the answer comes to.
 
         That is one candidate batch a namespace, or the word that messages are summarised. `owner` names this delivery;
-        `still_held` says whether its partition is still this worker's, asked again before anything is sent. Raises
-        Retryable and Rejected as the provider does.
+        `still_held` says whether it is still this worker's, asked again before anything is sent: False if it is not, and
+        nothing is published. Raises Retryable and Rejected as the provider does, and Deferred: also `busy`, when as many
+        calls as there may be in the background are under way, so that none of them makes others wait.
         """
         stored = await self._stored(request, owner, still_held)
-        if stored is not None and still_held():
-            await self._publisher.publish(outgoing(request, stored, self._clock()))
+        if stored is None or not still_held():
+            return False
+        await self._publisher.publish(outgoing(request, stored, self._clock()))
+        return True
 
     async def close(self) -> None:
         """Ends what goes on beside the answers."""
@@ -79,7 +87,10 @@ class Extractor:
 
     async def _ask(self, request: ExtractionRequest, owner: str) -> bytes:
         async with self._leased(request.request_id, owner):
-            async with self._calls:
+            slots = self._calls[request.lane]
+            if request.lane == "background" and slots.locked():
+                raise Deferred(self._clock(), "busy")
+            async with slots:
                 answer = await self._call(request)
             self._teacher.teach(answer.model, answer.calls)
             return await self._extractions.store_answer(

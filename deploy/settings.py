@@ -11,6 +11,7 @@ from schemas import codec
 from schemas.errors import MemstreamError, Misconfigured
 from schemas.messages import Scope
 from schemas.policies import Policies, Policy
+from schemas.requests import Lane
 from streams.apps import ClusterSettings
 from streams.topics import TopicSettings
 
@@ -65,7 +66,10 @@ class Settings(BaseSettings):
         None, description="for provider claude behind a proxy; else ANTHROPIC_BASE_URL counts"
     )
     claude_model: str = Field("claude-haiku-4-5", min_length=1, description="model of provider claude")
-    extraction_concurrency: int = Field(8, ge=1, le=256, description="model calls at a time in one worker")
+    extraction_concurrency: int = Field(8, ge=1, le=256, description="live model calls at a time in one worker")
+    background_concurrency: int = Field(
+        4, ge=1, le=256, description="model calls at a time in one worker for what nobody waits for"
+    )
     curation_concurrency: int = Field(4, ge=1, le=64, description="deciding transactions at a time in one worker")
     model_context_tokens: dict[str, Annotated[int, Field(ge=1)]] = Field(
         default_factory=dict, description="context sizes of models by name, as JSON, where the built-in table is wrong"
@@ -101,6 +105,10 @@ class Settings(BaseSettings):
                 f"{PREFIX}SESSION_TIMEOUT_S={self.session_timeout_s:g}"
             )
         return self
+
+    def slots(self) -> dict[Lane, int]:
+        """How many extraction requests of each lane may be on their way through one worker's model."""
+        return {"live": self.extraction_concurrency, "background": self.background_concurrency}
 
     def topics(self) -> TopicSettings:
         return TopicSettings(

@@ -17,6 +17,8 @@ from agents.curation_agent import CurationAgent
 from agents.curator import Curator
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import Extractor
+from agents.outcomes import Outcomes
+from agents.parked_agent import ParkedAgent
 from agents.related import RelatedMemories
 from agents.serving import Handle, serve
 from agents.window_agent import WindowAgent
@@ -34,6 +36,7 @@ from sinks.extractions import Extractions
 from sinks.memories import Memories
 from sinks.migrate import migrate, pending
 from sinks.outbox import Projector
+from sinks.parked import Parking
 from sinks.postgres import Pool
 from sinks.qdrant import Vectors
 from sinks.windows import Windows
@@ -46,6 +49,7 @@ log = logging.getLogger(__name__)
 
 TICK_S = 0.2
 SWEEP_S = 5.0
+RESUME_S = 1.0
 PROJECT_S = 1.0
 CALIBRATE_S = 60.0
 REPORT_S = 60.0
@@ -146,12 +150,21 @@ class Worker:
                 self._policies,
                 now,
                 concurrency=self._settings.extraction_concurrency,
+                background_concurrency=self._settings.background_concurrency,
                 calibrations=Calibrations(pool),
             )
 
+            outcomes, parking = Outcomes(extractions, publisher, now), Parking(pool)
+            resuming = ParkedAgent(parking, extractor, outcomes, self._name, self._settings.slots())
+            resources.push_async_callback(resuming.close)
+
             def handle(app: StageApp) -> Handle:
-                agent = ExtractionAgent(app, extractor, extractions, publisher, self._name, now)
+                in_flight = sum(self._settings.slots().values())
+                agent = ExtractionAgent(
+                    app, extractor, outcomes, parking, self._policies, self._name, in_flight=in_flight
+                )
                 resources.push_async_callback(agent.close)  # before what its running calls use is closed
+                self._chore("parked requests", RESUME_S, resuming.tick)
                 return agent.handle
 
             await self._add("extraction", pool, handle)

@@ -253,6 +253,8 @@ class Deployment:
             return f"windows {waiting}"
         if left := await self.count("outbox"):
             return f"{left} rows in the outbox"
+        if parked := await self.fetch("SELECT request_id FROM parked WHERE NOT batched AND not_before <= now()"):
+            return f"{len(parked)} parked requests whose time has come"
         # Looked at again: what was on its way between the looks shows up as lag.
         return f"lags {lags}" if any((lags := await self.lags()).values()) else ""
 

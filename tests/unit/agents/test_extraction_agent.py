@@ -7,85 +7,19 @@ import pytest
 from msgspec import structs
 
 from agents.dead_letters import told
-from agents.extraction_agent import ExtractionAgent
-from agents.extractor import LEASE_S, Extractor
-from agents.llm.port import Answer, Call
+from agents.extractor import LEASE_S
+from agents.llm.port import Answer
 from agents.undecodable import REQUEST_ID
 from agents.window_told import outgoing
 from schemas import codec, ids, topics
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.ids import summary_id
-from schemas.messages import Scope
-from schemas.policies import Policies, Policy
-from schemas.requests import CandidateBatch, ExtractionRequest, WindowControl
+from schemas.requests import ExtractionRequest, WindowControl
 from schemas.windows import Calibration
 from sinks.extractions import Leased
-from streams.windows.slices import request
-from tests.fakes.app import StubApp
-from tests.fakes.batches import batch, batch_of, record
-from tests.fakes.calibrations import FakeCalibrations
-from tests.fakes.chats import sliced
-from tests.fakes.clock import START_S, settled, utc
-from tests.fakes.extractions import FakeExtractions
-from tests.fakes.provider import FakeProvider, FakeRelated
-from tests.fakes.publisher import FakePublisher
-
-POLICY = Policy(name="two", namespaces=("{app_id}", "{app_id}/{user_id}"))
-PARTITION = 3
-CALL = Call(counted_tokens=1_000, billed_tokens=1_200)
-
-
-def asked(number: int = 1) -> ExtractionRequest:
-    scope = Scope(conversation_id=f"conversation-{number}", app_id="app", user_id="user")
-    return request([sliced(10 * number), sliced(10 * number + 1)], scope, PARTITION, POLICY, START_S)
-
-
-def left(number: int = 1, summary: str = "") -> ExtractionRequest:
-    """Messages of the same conversation that left its context."""
-    request_id = ids.derive("summary", number)
-    return structs.replace(
-        asked(number), request_id=request_id, namespaces=(), purpose="summarise", summary=summary, first=3
-    )
-
-
-class Worker:
-    """One worker; several share a store."""
-
-    def __init__(self, extractions: FakeExtractions | None = None, name: str = "worker-1", **limits: int) -> None:
-        self.app = StubApp()
-        self.app.fence.open()
-        self.extractions = extractions or FakeExtractions(utc)
-        self.provider, self.related, self.publisher = FakeProvider(), FakeRelated(), FakePublisher()
-        self.calibrations = FakeCalibrations()
-        concurrency = limits.pop("concurrency", 8)
-        self.extractor = Extractor(
-            self.extractions,
-            self.provider,
-            self.related,
-            self.publisher,
-            Policies((POLICY,)),
-            utc,
-            concurrency=concurrency,
-            calibrations=self.calibrations,
-        )
-        self.agent = ExtractionAgent(self.app, self.extractor, self.extractions, self.publisher, name, utc, **limits)
-        self.offset = 0
-
-    async def take(self, *requests):
-        """Delivers a batch, and returns it without waiting for its end."""
-        values = [codec.encode(r) if isinstance(r, ExtractionRequest) else r for r in requests]
-        given = batch_of(self.app.fence, topics.REQUESTS, self.offset, values, partition=PARTITION)
-        self.offset = given.end
-        await self.agent.handle(given)
-        return given
-
-    @property
-    def candidates(self) -> list[CandidateBatch]:
-        return [codec.decode(record.value, CandidateBatch) for record in self.publisher.on(topics.CANDIDATES)]
-
-    @property
-    def controls(self) -> list[WindowControl]:
-        return [codec.decode(record.value, WindowControl) for record in self.publisher.on(topics.WINDOW_CONTROL)]
+from tests.fakes.batches import batch, record
+from tests.fakes.clock import settled, utc
+from tests.unit.agents.extraction_stage import CALL, PARTITION, POLICY, Worker, asked, left
 
 
 @pytest.fixture

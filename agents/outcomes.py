@@ -1,0 +1,82 @@
+"""How a request comes to its outcome when it gets no answer: a dead letter, and the word to its window that none will come."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Any, Final
+
+from agents.dead_letters import dead_letter, position
+from agents.extractor import to_window
+from agents.undecodable import failure_of
+from schemas.errors import MemstreamError, Rejected
+from schemas.records import Publisher
+from schemas.requests import ExtractionRequest, WindowControl
+from sinks.extractions import Extractions
+
+log = logging.getLogger(__name__)
+
+STAGE: Final = "extraction"
+
+StillHeld = Callable[[], bool]
+
+
+class Outcomes:
+    """`still_held` says throughout whether the request is this worker's yet; once it is not, nothing is stored or sent.
+
+    `record` is the request's ConsumerRecord, or what stands for it when it was parked. Methods return whether an outcome is
+    stored and published, so that the record may be acked, and raise Retryable.
+    """
+
+    def __init__(self, extractions: Extractions, publisher: Publisher, clock: Callable[[], datetime]) -> None:
+        self._extractions = extractions
+        self._publisher = publisher
+        self._clock = clock
+
+    async def of(
+        self, record: Any, request: ExtractionRequest, attempt: Callable[[], Awaitable[bool]], still_held: StillHeld
+    ) -> bool:
+        """What `attempt` comes to; a request that it can never answer is given up. Raises whatever else is raised on purpose."""
+        try:
+            return await attempt()
+        except Rejected as rejected:
+            return await self.give_up(record, request, rejected, still_held)
+        except MemstreamError:
+            raise
+        except Exception as exc:
+            # Neither an outage nor a wrong set-up: this slice would fail on every worker, and must not stop them all.
+            log.exception("the request at %s[%d]@%d fails for a reason nobody foresaw", *position(record))
+            return await self.give_up(record, request, Rejected("unforeseen", repr(exc)), still_held)
+
+    async def give_up(self, record: Any, request: ExtractionRequest, rejected: Rejected, still_held: StillHeld) -> bool:
+        """The dead letter holds the whole slice, so it can be replayed; the window need not keep it.
+
+        For a summary no window waits: its marker stays as it is.
+        """
+        if not still_held():
+            return False
+        await self._extractions.fail(request.request_id, str(rejected))
+        outgoing = [dead_letter(record, STAGE, rejected, self._clock())]
+        if request.purpose == "extract":
+            outgoing.append(to_window(request, self._failed(request, rejected)))
+        if not still_held():
+            return False
+        await self._publisher.publish(outgoing)
+        return True
+
+    async def put_aside(self, record: Any, rejected: Rejected, still_held: StillHeld) -> bool:
+        """For a record that does not decode."""
+        failed = failure_of(record, rejected, self._clock())
+        letter = dead_letter(record, STAGE, rejected, self._clock())
+        if not still_held():
+            return False
+        await self._publisher.publish([letter] if failed is None else [letter, failed])
+        return True
+
+    def _failed(self, request: ExtractionRequest, rejected: Rejected) -> WindowControl:
+        return WindowControl(
+            conversation_id=request.conversation_id,
+            kind="extraction_failed",
+            at=self._clock(),
+            request_id=request.request_id,
+            reason=rejected.reason,
+        )

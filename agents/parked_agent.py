@@ -1,0 +1,131 @@
+"""The agent of parked requests: claims those whose time has come, lane by lane, and brings them to their outcome."""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from typing import Final
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from agents.extractor import LEASE_S, Extractor
+from agents.outcomes import Outcomes, StillHeld
+from schemas import codec
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.requests import ExtractionRequest, Lane
+from sinks.parked import Parked, Parking
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE_S: Final = 1.0
+LONGEST_PAUSE_S: Final = 300.0
+
+
+class ParkedAgent:
+    """`slots` bounds the requests of each lane that are taken on at a time, so that no lane waits for another's.
+
+    `worker` names this process; `monotonic_s` is its clock, against which a lease that could not be renewed runs out.
+    """
+
+    def __init__(
+        self,
+        parking: Parking,
+        extractor: Extractor,
+        outcomes: Outcomes,
+        worker: str,
+        slots: Mapping[Lane, int],
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._parking = parking
+        self._extractor = extractor
+        self._outcomes = outcomes
+        self._worker = worker
+        self._slots = slots
+        self._monotonic_s = monotonic_s
+        self._running: dict[Lane, set[asyncio.Task[None]]] = {lane: set() for lane in slots}
+
+    async def tick(self) -> None:
+        """Takes on what there is room for, and returns without waiting for its end.
+
+        Raises Retryable, and whatever else ended a request that was taken on: a wrong set-up, or a mistake.
+        """
+        for lane, running in self._running.items():
+            for task in [task for task in running if task.done()]:
+                running.discard(task)
+                task.result()
+            if free := self._slots[lane] - len(running):
+                owner = f"{self._worker}/parked/{uuid4().hex}"
+                claimed_at = self._monotonic_s()
+                for parked in await self._parking.claim(lane, free, owner, LEASE_S):
+                    running.add(asyncio.create_task(self._resume(parked, owner, claimed_at)))
+
+    async def close(self) -> None:
+        """Ends what is still running; another worker may claim it at once."""
+        running = [task for tasks in self._running.values() for task in tasks]
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def _resume(self, parked: Parked, owner: str, claimed_at: float) -> None:
+        try:
+            async with self._leased(parked, owner, claimed_at) as still_held:
+                if await self._outcome(parked, owner, still_held):
+                    await self._parking.remove(parked.request_id, owner)
+        except Deferred as deferred:
+            with tolerated(parked):
+                await self._parking.put_off(parked.request_id, owner, deferred)
+        except Retryable as exc:
+            log.warning("parked request %s, after %d failures: %s", parked.request_id, parked.tries, exc)
+            with tolerated(parked):
+                await self._parking.try_again(parked.request_id, owner, pause_s(parked.tries))
+        except BaseException:
+            with tolerated(parked):
+                await self._parking.release(parked.request_id, owner)
+            raise
+
+    async def _outcome(self, parked: Parked, owner: str, still_held: StillHeld) -> bool:
+        try:
+            request = replace(codec.decode(parked.value, ExtractionRequest), lane=parked.lane)
+        except Rejected as rejected:
+            return await self._outcomes.put_aside(parked, rejected, still_held)
+        # In the name of the request too: an extraction's lease is granted again to the owner that has it.
+        name = f"{owner}/{parked.request_id}"
+        return await self._outcomes.of(
+            parked, request, lambda: self._extractor.answer(request, name, still_held), still_held
+        )
+
+    @contextlib.asynccontextmanager
+    async def _leased(self, parked: Parked, owner: str, claimed_at: float) -> AsyncIterator[StillHeld]:
+        """Renews the lease. By the worker's own clock it ends no later than by the database's: it began to count before."""
+        held_until = claimed_at + LEASE_S
+
+        async def renew() -> None:
+            nonlocal held_until
+            while True:
+                await asyncio.sleep(LEASE_S / 4)
+                asked_at = self._monotonic_s()
+                with tolerated(parked):
+                    renewed = await self._parking.renew(parked.request_id, owner, LEASE_S)
+                    held_until = asked_at + LEASE_S if renewed else 0.0
+
+        renewing = asyncio.create_task(renew())
+        try:
+            yield lambda: self._monotonic_s() < held_until
+        finally:
+            renewing.cancel()
+
+
+@contextlib.contextmanager
+def tolerated(parked: Parked) -> Iterator[None]:
+    """What fails here costs time only: the lease ends by itself."""
+    try:
+        yield
+    except Retryable as exc:
+        log.warning("the lease of parked request %s stays as it is: %s", parked.request_id, exc)
+
+
+def pause_s(tries: int) -> float:
+    """Before a request is tried again that has failed so often before, in seconds."""
+    return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0**tries))

@@ -1,0 +1,124 @@
+"""Requests that wait for long, in the `parked` table: whole as they came, each claimed under a lease by whoever resumes it."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import asyncpg
+from msgspec import Struct
+
+from schemas.codec import shaped
+from schemas.errors import Deferred
+from schemas.requests import ExtractionRequest, Lane
+from sinks.postgres import Pool, storable, translated
+from sinks.queries import query
+
+SHORTEST_PAUSE_S: Final = 5.0  # before what was put off again is looked at again, whenever that was to be
+
+Headers = tuple[tuple[str, bytes], ...]
+
+
+class Parked(Struct, frozen=True, kw_only=True):
+    """A parked request. What it shares with an aiokafka ConsumerRecord has the same names, so that it can be one's stead.
+
+    `lane` may be another than the request's own: what is past its deadline is live. `tries` failed in a row.
+    """
+
+    request_id: str
+    lane: Lane
+    reason: str
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes
+    headers: Headers
+    tries: int = 0
+
+
+class Parking:
+    """The `parked` table, as those use it who park and resume. Every method raises Retryable when PostgreSQL is away."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def park(
+        self, record: Any, request: ExtractionRequest, deferred: Deferred, deadline_s: float, *, batched: bool = False
+    ) -> None:
+        """Stores a request that is not parked yet; one that is stays as it is. `record` is an aiokafka ConsumerRecord.
+
+        After `deadline_s` it counts as live. `batched`: it waits to be sent in a batch, and is not claimed before its deadline.
+        Raises Rejected `unstorable`.
+        """
+        with translated("parking a request"):
+            await self._pool.execute(
+                query("parked", "park"),
+                *columns(request, deferred, deadline_s, batched),
+                *(record.topic, record.partition, record.offset, record.timestamp),
+                *(record.key, record.value, tuple(record.headers)),
+            )
+
+    async def holds(self, request_id: str) -> bool:
+        """Whether it is parked: then whoever resumes it brings it to its end."""
+        with translated("looking for a parked request"):
+            return bool(await self._pool.fetchval(query("parked", "holds"), request_id))
+
+    async def claim(self, lane: Lane, limit: int, owner: str, lease_s: float) -> list[Parked]:
+        """At most `limit` requests of a lane whose time has come and that nobody else has, under a lease of `lease_s`.
+
+        `owner` should name this one claim. With the lane `live` comes what is past its deadline, live from then on.
+        """
+        with translated("claiming parked requests"):
+            rows = await self._pool.fetch(query("parked", "claim"), lane, limit, owner, lease_s)
+        return [parked(row) for row in rows]
+
+    async def renew(self, request_id: str, owner: str, lease_s: float) -> bool:
+        """Prolongs the owner's lease; False when it has passed to somebody else, or the request is gone."""
+        with translated("renewing a parked request's lease"):
+            return bool(await self._pool.fetchval(query("parked", "renew"), request_id, owner, lease_s))
+
+    async def put_off(self, request_id: str, owner: str, deferred: Deferred) -> None:
+        """Gives the lease back; the request has to wait again, for SHORTEST_PAUSE_S at least."""
+        with translated("putting a parked request off"):
+            until, reason = deferred.until, deferred.reason
+            await self._pool.execute(
+                query("parked", "put_off"), request_id, owner, until, storable(reason), SHORTEST_PAUSE_S
+            )
+
+    async def try_again(self, request_id: str, owner: str, pause_s: float) -> None:
+        """Gives the lease back after a failure that may pass."""
+        with translated("giving a parked request back"):
+            await self._pool.execute(query("parked", "try_again"), request_id, owner, pause_s)
+
+    async def release(self, request_id: str, owner: str) -> None:
+        """Gives the lease back, as if the request had not been claimed."""
+        with translated("giving a parked request back"):
+            await self._pool.execute(query("parked", "release"), request_id, owner)
+
+    async def remove(self, request_id: str, owner: str) -> None:
+        """The request has come to its outcome. Nothing if the lease is somebody else's by now."""
+        with translated("removing a parked request"):
+            await self._pool.execute(query("parked", "remove"), request_id, owner)
+
+    async def waiting(self) -> dict[Lane, int]:
+        """How many are parked, by lane."""
+        with translated("counting parked requests"):
+            rows = await self._pool.fetch(query("parked", "waiting"))
+        return {row["lane"]: row["requests"] for row in rows}
+
+
+def columns(request: ExtractionRequest, deferred: Deferred, deadline_s: float, batched: bool) -> Sequence[Any]:
+    """The columns in the statement's order."""
+    namespaces = [storable(namespace) for namespace in request.namespaces]
+    return (
+        *(request.request_id, request.conversation_id, namespaces, request.lane),
+        *(deferred.reason, deferred.until, deadline_s, batched),
+    )
+
+
+def parked(row: asyncpg.Record) -> Parked:
+    columns = dict(row)
+    return shaped(
+        columns | {"offset": columns.pop("position"), "timestamp": columns.pop("timestamp_ms")},
+        Parked,
+    )

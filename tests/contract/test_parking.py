@@ -1,0 +1,231 @@
+"""Parked requests in memory and on PostgreSQL wait, are claimed and leave alike."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+from uuid import uuid4
+
+import asyncpg
+import pytest
+from msgspec.structs import replace
+
+from deploy.embedded.stack import EmbeddedStack
+from schemas import codec, topics
+from schemas.errors import Deferred
+from schemas.requests import ExtractionRequest, Lane
+from sinks.migrate import migrate
+from sinks.parked import Parked, Parking
+from sinks.postgres import connect
+from tests.fakes.batches import record
+from tests.fakes.parking import FakeParking
+from tests.slices import slice_of
+
+AnyParking: TypeAlias = Parking | FakeParking
+
+LONG_S, OVER_S = 3_600.0, 0.0
+EARLIER, LATER = timedelta(hours=-1), timedelta(hours=1)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+@pytest.fixture(scope="module")
+def dsn(embedded_stack: EmbeddedStack) -> Iterator[str]:
+    """A migrated database for this file."""
+    name = f"parking_{uuid4().hex[:12]}"
+
+    async def administer(statement: str) -> None:
+        connection = await asyncpg.connect(embedded_stack.dsn)
+        await connection.execute(statement)
+        await connection.close()
+
+    asyncio.run(administer(f"CREATE DATABASE {name}"))
+    asyncio.run(migrate(dsn := urlsplit(embedded_stack.dsn)._replace(path=f"/{name}").geturl()))
+    yield dsn
+    asyncio.run(administer(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@pytest.fixture(params=["fake", "postgres"])
+async def parking(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[AnyParking]:
+    """With nothing in it."""
+    if request.param == "fake":
+        yield FakeParking(now)
+        return
+    pool = await connect(dsn, max_size=4)
+    await pool.execute("TRUNCATE parked CASCADE")
+    yield Parking(pool)
+    await pool.close()
+
+
+def asked(request_id: str = "r", lane: Lane = "background") -> ExtractionRequest:
+    return replace(slice_of("I moved to Lyon."), request_id=request_id, lane=lane)
+
+
+def sent(request: ExtractionRequest, offset: int = 7, **options: Any) -> Any:
+    return record(topics.REQUESTS, offset, codec.encode(request), **options)
+
+
+async def park(
+    parking: AnyParking,
+    request: ExtractionRequest,
+    wait: timedelta = EARLIER,
+    deadline_s: float = LONG_S,
+    *,
+    batched: bool = False,
+) -> None:
+    await parking.park(sent(request), request, Deferred(now() + wait, "budget"), deadline_s, batched=batched)
+
+
+async def claimed(
+    parking: AnyParking, lane: Lane = "background", limit: int = 10, lease_s: float = LONG_S
+) -> list[str]:
+    return [each.request_id for each in await parking.claim(lane, limit, "owner", lease_s)]
+
+
+async def test_a_request_comes_back_whole_as_it_came(parking: AnyParking) -> None:
+    headers = (("request-id", b"r"), ("trace", b"\x00\xff"), ("trace", b""))
+    came = sent(asked(), key=b"\x00key", headers=headers, partition=3)
+    await parking.park(came, asked(), Deferred(now() + EARLIER, "budget"), LONG_S)
+    (parked,) = await parking.claim("background", 10, "owner", LONG_S)
+    assert parked == Parked(
+        request_id="r",
+        lane="background",
+        reason="budget",
+        topic=came.topic,
+        partition=3,
+        offset=came.offset,
+        timestamp=came.timestamp,
+        key=b"\x00key",
+        value=came.value,
+        headers=headers,
+    )
+
+
+async def test_a_record_without_a_key_is_parked_too(parking: AnyParking) -> None:
+    await parking.park(sent(asked(), key=None), asked(), Deferred(now() + EARLIER, "budget"), LONG_S)
+    (parked,) = await parking.claim("background", 10, "owner", LONG_S)
+    assert parked.key is None
+
+
+async def test_texts_that_postgres_would_not_take_are_parked(parking: AnyParking) -> None:
+    odd = replace(asked(), namespaces=("a\x00b",), scope=replace(asked().scope, conversation_id="c\x00"))
+    await park(parking, odd)
+    (parked,) = await parking.claim("background", 10, "owner", LONG_S)
+    assert codec.decode(parked.value, ExtractionRequest) == odd
+
+
+async def test_a_request_is_parked_once_and_stays_as_it_was(parking: AnyParking) -> None:
+    assert not await parking.holds("r")
+    await park(parking, asked())
+    await park(parking, asked(), LATER)
+    assert await parking.holds("r")
+    assert await parking.waiting() == {"background": 1}
+    assert await claimed(parking) == ["r"]
+
+
+async def test_a_request_is_claimed_once_its_time_has_come(parking: AnyParking) -> None:
+    await park(parking, asked("soon"), LATER)
+    await park(parking, asked("now"))
+    assert await claimed(parking) == ["now"]
+
+
+async def test_a_lane_is_claimed_without_the_other(parking: AnyParking) -> None:
+    await park(parking, asked("background"))
+    await park(parking, asked("live", "live"))
+    assert await claimed(parking, "live") == ["live"]
+    assert await claimed(parking, "background") == ["background"]
+
+
+async def test_no_more_are_claimed_than_there_is_room_for_the_longest_due_first(parking: AnyParking) -> None:
+    for minutes in (1, 3, 2):
+        await park(parking, asked(f"{minutes}"), timedelta(minutes=-minutes))
+    assert set(await claimed(parking, limit=2)) == {"3", "2"}
+
+
+async def test_what_one_has_claimed_nobody_else_gets_until_the_lease_is_over(parking: AnyParking) -> None:
+    await park(parking, asked())
+    assert await claimed(parking, lease_s=LONG_S) == ["r"]
+    assert await claimed(parking) == []
+    assert await parking.renew("r", "owner", OVER_S)
+    assert [each.request_id for each in await parking.claim("background", 10, "another", LONG_S)] == ["r"]
+
+
+async def test_of_many_that_claim_at_once_each_gets_other_requests(parking: AnyParking) -> None:
+    for number in range(12):
+        await park(parking, asked(f"{number}"))
+    shares = await asyncio.gather(*(parking.claim("background", 4, f"owner {n}", LONG_S) for n in range(4)))
+    assert sorted(each.request_id for share in shares for each in share) == sorted(f"{n}" for n in range(12))
+
+
+async def test_a_lease_that_passed_to_another_is_not_renewed_and_its_old_owner_changes_nothing(
+    parking: AnyParking,
+) -> None:
+    await park(parking, asked())
+    await parking.claim("background", 1, "first", OVER_S)
+    await parking.claim("background", 1, "second", LONG_S)
+    assert not await parking.renew("r", "first", LONG_S)
+    await parking.put_off("r", "first", Deferred(now() + LATER, "budget"))
+    await parking.try_again("r", "first", 0.0)
+    await parking.release("r", "first")
+    await parking.remove("r", "first")
+    assert await claimed(parking) == []
+    assert await parking.renew("r", "second", LONG_S)
+
+
+async def test_what_is_put_off_again_waits_as_long_as_it_is_told(parking: AnyParking) -> None:
+    await park(parking, asked())
+    await parking.claim("background", 1, "owner", LONG_S)
+    await parking.put_off("r", "owner", Deferred(now() + LATER, "budget"))
+    assert await claimed(parking) == []
+    assert await parking.holds("r")
+
+
+async def test_what_is_put_off_to_a_moment_that_is_over_waits_a_little_all_the_same(parking: AnyParking) -> None:
+    await park(parking, asked())
+    await parking.claim("background", 1, "owner", LONG_S)
+    await parking.put_off("r", "owner", Deferred(now() + EARLIER, "busy"))
+    assert await claimed(parking) == []
+
+
+async def test_what_failed_is_claimed_again_after_its_pause_and_tells_how_often(parking: AnyParking) -> None:
+    await park(parking, asked("soon"))
+    await park(parking, asked("later"))
+    await parking.claim("background", 2, "owner", LONG_S)
+    await parking.try_again("soon", "owner", 0.0)
+    await parking.try_again("later", "owner", LONG_S)
+    (parked,) = await parking.claim("background", 10, "owner", LONG_S)
+    assert (parked.request_id, parked.tries) == ("soon", 1)
+
+
+async def test_what_is_released_is_claimed_again_at_once_and_counts_no_failure(parking: AnyParking) -> None:
+    await park(parking, asked())
+    await parking.claim("background", 1, "owner", LONG_S)
+    await parking.release("r", "owner")
+    (parked,) = await parking.claim("background", 10, "another", LONG_S)
+    assert parked.tries == 0
+
+
+async def test_what_came_to_its_outcome_is_gone(parking: AnyParking) -> None:
+    await park(parking, asked())
+    await parking.claim("background", 1, "owner", LONG_S)
+    await parking.remove("r", "owner")
+    assert not await parking.holds("r")
+    assert await parking.waiting() == {}
+
+
+@pytest.mark.parametrize("batched", [False, True])
+async def test_past_its_deadline_background_work_is_live(parking: AnyParking, batched: bool) -> None:
+    await park(parking, asked(), LATER, deadline_s=OVER_S, batched=batched)
+    (parked,) = await parking.claim("live", 10, "owner", OVER_S)
+    assert (parked.request_id, parked.lane) == ("r", "live")
+    await parking.put_off("r", "owner", Deferred(now() + LATER, "budget"))
+    assert await claimed(parking, "live") == [], "live work is put off like any other"
+    assert await parking.waiting() == {"live": 1}
+
+
+async def test_what_waits_for_a_batch_is_not_claimed(parking: AnyParking) -> None:
+    await park(parking, asked(), batched=True)
+    assert await claimed(parking) == await claimed(parking, "live") == []

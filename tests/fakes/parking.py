@@ -1,0 +1,117 @@
+"""Parked requests in memory, by the given clock."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from schemas.errors import Deferred
+from schemas.requests import ExtractionRequest, Lane
+from sinks.parked import SHORTEST_PAUSE_S, Parked
+
+
+class Row(Struct):
+    parked: Parked
+    not_before: datetime
+    deadline: datetime
+    batched: bool = False
+    owner: str | None = None
+    until: datetime | None = None
+
+
+class FakeParking:
+    """`failures` by method name are raised by its next calls, one each. One instance may serve several workers."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self.rows: dict[str, Row] = {}
+        self.failures: dict[str, deque[Exception]] = {}
+        self._clock = clock
+
+    async def _reach(self, name: str) -> None:
+        await asyncio.sleep(0)
+        if self.failures.get(name):
+            raise self.failures[name].popleft()
+
+    async def park(
+        self, record: Any, request: ExtractionRequest, deferred: Deferred, deadline_s: float, *, batched: bool = False
+    ) -> None:
+        await self._reach("park")
+        parked = Parked(
+            request_id=request.request_id,
+            lane=request.lane,
+            reason=deferred.reason,
+            topic=record.topic,
+            partition=record.partition,
+            offset=record.offset,
+            timestamp=record.timestamp,
+            key=record.key,
+            value=record.value,
+            headers=tuple(record.headers),
+        )
+        self.rows.setdefault(request.request_id, Row(parked, deferred.until, self._in(deadline_s), batched))
+
+    async def holds(self, request_id: str) -> bool:
+        await self._reach("holds")
+        return request_id in self.rows
+
+    async def claim(self, lane: Lane, limit: int, owner: str, lease_s: float) -> list[Parked]:
+        await self._reach("claim")
+        due = sorted((row for row in self.rows.values() if self._due(row, lane)), key=lambda row: row.not_before)
+        for row in due[:limit]:
+            row.parked, row.batched = replace(row.parked, lane=lane), False
+            row.owner, row.until = owner, self._in(lease_s)
+        return [row.parked for row in due[:limit]]
+
+    def _due(self, row: Row, lane: Lane) -> bool:
+        now = self._clock()
+        if row.until is not None and row.until > now:
+            return False
+        overdue = lane == "live" and row.parked.lane == "background" and row.deadline <= now
+        return overdue or (not row.batched and row.parked.lane == lane and row.not_before <= now)
+
+    async def renew(self, request_id: str, owner: str, lease_s: float) -> bool:
+        await self._reach("renew")
+        row = self._owned(request_id, owner)
+        if row is not None:
+            row.until = self._in(lease_s)
+        return row is not None
+
+    async def put_off(self, request_id: str, owner: str, deferred: Deferred) -> None:
+        await self._reach("put_off")
+        if row := self._owned(request_id, owner):
+            row.not_before = max(deferred.until, self._in(SHORTEST_PAUSE_S))
+            row.parked = replace(row.parked, reason=deferred.reason, tries=0)
+            row.owner = row.until = None
+
+    async def try_again(self, request_id: str, owner: str, pause_s: float) -> None:
+        await self._reach("try_again")
+        if row := self._owned(request_id, owner):
+            row.not_before = self._in(pause_s)
+            row.parked = replace(row.parked, tries=row.parked.tries + 1)
+            row.owner = row.until = None
+
+    async def release(self, request_id: str, owner: str) -> None:
+        await self._reach("release")
+        if row := self._owned(request_id, owner):
+            row.owner = row.until = None
+
+    async def remove(self, request_id: str, owner: str) -> None:
+        await self._reach("remove")
+        if self._owned(request_id, owner):
+            del self.rows[request_id]
+
+    async def waiting(self) -> dict[Lane, int]:
+        await self._reach("waiting")
+        lanes = [row.parked.lane for row in self.rows.values()]
+        return {lane: lanes.count(lane) for lane in set(lanes)}
+
+    def _owned(self, request_id: str, owner: str) -> Row | None:
+        row = self.rows.get(request_id)
+        return row if row is not None and row.owner == owner else None
+
+    def _in(self, seconds: float) -> datetime:
+        return self._clock() + timedelta(seconds=seconds)
