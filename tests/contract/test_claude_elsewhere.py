@@ -1,0 +1,139 @@
+"""The Claude provider at a Messages server that is not ours: llmock answers, fails, and judges how the failures were taken.
+
+llmock knows neither structured outputs nor the prompt cache: what is asked for there is checked by our own server.
+"""
+
+import json
+from collections.abc import AsyncIterator
+
+import pytest
+from llmock.pytest_plugin import LLMock
+from llmock.scenarios import Reply
+
+from agents.llm.claude import ClaudeProvider
+from agents.llm.claude_calls import ClaudeCalls
+from agents.llm.exchange import MAX_TOKENS
+from agents.llm.port import Answer
+from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
+from tests.slices import knowing, slice_of
+
+MODEL = "claude-haiku-4-5-20251001"
+PEANUTS = "User is allergic to peanuts."
+SLICE = slice_of("I am allergic to peanuts.")
+REPLY = json.dumps({"memories": [{"kind": "fact", "text": PEANUTS, "messages": [1], "confidence": 0.9}]})
+RETRIES = 2
+
+
+@pytest.fixture
+async def provider(llmock: LLMock) -> AsyncIterator[ClaudeProvider]:
+    """Finds address and key in the environment, as in production."""
+    claude = ClaudeProvider(MODEL, timeout_s=5.0, max_retries=RETRIES)
+    yield claude
+    await claude.close()
+
+
+async def asked(provider: ClaudeProvider) -> Answer:
+    return await provider.extract(SLICE, knowing())
+
+
+async def raised(provider: ClaudeProvider) -> MemstreamError:
+    with pytest.raises(MemstreamError) as caught:
+        await asked(provider)
+    return caught.value
+
+
+async def test_reply_becomes_proposals_with_the_usage_that_was_told(llmock: LLMock, provider: ClaudeProvider) -> None:
+    llmock.reply(REPLY)
+    answer = await asked(provider)
+    assert [proposal.text for proposal in answer.proposals] == [PEANUTS]
+    assert (answer.provider, answer.model) == ("claude", MODEL)
+    assert answer.usage.input_tokens > 500 and answer.usage.output_tokens > 10
+    (record,) = llmock.requests
+    assert (record.provider, record.path, record.status) == ("anthropic", "/anthropic/v1/messages", 200)
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 529])
+async def test_passing_failure_is_retried_as_late_as_it_asks_for(
+    llmock: LLMock, provider: ClaudeProvider, status: int
+) -> None:
+    llmock.fail(status, times=2, retry_after=0.3).reply(REPLY)
+    answer = await asked(provider)
+    assert len(answer.proposals) == 1
+    assert [record.status for record in llmock.requests] == [status, status, 200]
+    llmock.assert_resilient(strict=True)
+
+
+async def test_rate_limit_that_is_enforced_is_waited_for(llmock: LLMock, provider: ClaudeProvider) -> None:
+    calls = 16
+    llmock.limits(rpm=calls - 1).reply(REPLY, times=None)
+    answers = [await asked(provider) for _ in range(calls)]
+    assert all(len(answer.proposals) == 1 for answer in answers)
+    statuses = [record.status for record in llmock.requests]
+    assert statuses.count(200) == calls and 429 in statuses, "the limit was met and nothing was lost to it"
+    llmock.assert_resilient(strict=True)
+
+
+@pytest.mark.parametrize("status", [429, 500, 529])
+async def test_outage_is_given_up_after_the_retries_and_tried_again_later(
+    llmock: LLMock, provider: ClaudeProvider, status: int
+) -> None:
+    llmock.fail(status, times=None, retry_after=0.05)
+    assert isinstance(await raised(provider), Retryable)
+    assert len(llmock.requests) == 1 + RETRIES
+    llmock.assert_resilient(strict=True)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(400, Rejected), (401, Misconfigured), (403, Misconfigured), (404, Misconfigured), (413, Rejected)],
+)
+async def test_lasting_failure_is_not_retried(
+    llmock: LLMock, provider: ClaudeProvider, status: int, error: type[MemstreamError]
+) -> None:
+    llmock.fail(status, times=None)
+    assert type(await raised(provider)) is error
+    assert len(llmock.requests) == 1
+    llmock.assert_resilient(strict=True)
+
+
+async def test_slice_beyond_the_context_window_is_rejected(llmock: LLMock, provider: ClaudeProvider) -> None:
+    llmock.limits(context_window=100)
+    assert isinstance(await raised(provider), Rejected)
+    assert len(llmock.requests) == 1
+
+
+async def test_answer_that_comes_too_late_is_retryable(llmock: LLMock) -> None:
+    llmock.delay(0.5, times=None)
+    provider = ClaudeProvider(MODEL, timeout_s=0.1, max_retries=0)
+    assert isinstance(await raised(provider), Retryable)
+    await provider.close()
+
+
+async def test_refusal_is_rejected(llmock: LLMock, provider: ClaudeProvider) -> None:
+    llmock.add(Reply(text="I would rather not.", finish_reason="content_filter"))
+    error = await raised(provider)
+    assert isinstance(error, Rejected) and error.reason == "refused"
+
+
+async def test_answer_that_broke_off_is_asked_for_with_more_room(llmock: LLMock, provider: ClaudeProvider) -> None:
+    llmock.add(Reply(text=REPLY[:40], finish_reason="length")).reply(REPLY)
+    answer = await asked(provider)
+    assert len(answer.proposals) == 1
+    assert [record.body["max_tokens"] for record in llmock.requests] == [MAX_TOKENS, ClaudeCalls.larger_max_tokens]
+
+
+async def test_prose_is_repaired_once_and_never_taken_for_an_empty_answer(
+    llmock: LLMock, provider: ClaudeProvider
+) -> None:
+    llmock.reply("The user mentioned peanuts.").reply(REPLY)
+    assert len((await asked(provider)).proposals) == 1
+    llmock.reply("The user mentioned peanuts.", times=2)
+    error = await raised(provider)
+    assert isinstance(error, Rejected) and error.reason == "unreadable"
+    assert len(llmock.requests) == 4
+
+
+async def test_tool_that_was_never_offered_is_no_answer(llmock: LLMock, provider: ClaudeProvider) -> None:
+    llmock.call_tool("remember", {"text": PEANUTS}, times=2)
+    error = await raised(provider)
+    assert isinstance(error, Rejected) and error.reason == "unreadable"
