@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agents.llm.scrub import sendable
 from schemas.memories import Memory
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest, SliceMessage
@@ -23,7 +24,7 @@ class RelatedMemories:
 
     async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
         """At most `policy.related_memories` live memories, the nearest first. Raises Retryable."""
-        texts = asked(request.messages)
+        texts = [sendable(text, policy.privacy) for text in asked(request.messages)]
         if not texts or not policy.related_memories:
             return ()
         scores: dict[str, float] = {}

@@ -74,6 +74,25 @@ class Triggers(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     abandoned_s: Seconds = 86_400.0
 
 
+PersonalKind = Literal["email", "phone", "address"]
+
+
+class Privacy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What is taken out of texts; credentials and card numbers always are.
+
+    `scrub`: the kinds of personal data of which nothing is stored in memories and summaries. `before_sending`: of which no
+    model is told either, so that none can tell one from another.
+    """
+
+    scrub: tuple[PersonalKind, ...] = ()
+    before_sending: bool = False
+
+    @property
+    def unsent(self) -> tuple[PersonalKind, ...]:
+        """The kinds of personal data that no model is sent."""
+        return self.scrub if self.before_sending else ()
+
+
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Settings of one kind of conversation. The first policy that matches a conversation's scope applies.
 
@@ -97,6 +116,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     extract: bool = True
     triggers: Triggers = Triggers()
     window: WindowSettings = WindowSettings()
+    privacy: Privacy = Privacy()
     related_memories: Annotated[int, Meta(ge=0)] = 8
     overlap_messages: Annotated[int, Meta(ge=0, le=20)] = 2
     slice_tokens: Annotated[int, Meta(ge=100)] = 8_000

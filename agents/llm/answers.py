@@ -14,7 +14,8 @@ from msgspec import Struct
 from agents.llm.dates import local
 from agents.llm.kinds import nearest
 from agents.llm.port import Context, Proposal
-from agents.llm.scrub import scrub
+from agents.llm.scrub import scrub, storable
+from schemas.policies import Privacy
 from schemas.requests import ExtractionRequest, SliceMessage
 
 # A text this many times too long is not a memory that ran over but something else.
@@ -64,7 +65,7 @@ def check(drafts: Iterable[object], request: ExtractionRequest, context: Context
     rejected: Counter[str] = Counter()
     for draft in drafts:
         try:
-            kept.append(scrubbed(proposal(shaped(draft), request, context)))
+            kept.append(proposal(scrubbed(shaped(draft), context.policy.privacy), request, context))
         except Unfit as unfit:
             rejected[str(unfit)] += 1
     return Checked(folded(kept), dict(rejected))
@@ -152,17 +153,20 @@ def related(number: int | None, context: Context) -> str | None:
     return context.related[number - 1].memory_id
 
 
-def scrubbed(proposal: Proposal) -> Proposal:
-    """Without secrets in any of its texts; a memory that is little more than its secret is refused."""
-    text = scrub(proposal.text)
+def scrubbed(draft: Draft, privacy: Privacy) -> Draft:
+    """Without secrets in any of its texts; a memory that is little more than its secret is refused.
+
+    Before anything is cut to its length: half of a secret may not look like one.
+    """
+    text = scrub(draft.text, privacy.scrub)
     if text.found and len(MARKS.sub("", PLACEHOLDERS.sub("", text.text))) < len("userskeyis"):
         raise Unfit("secret")
     return msgspec.structs.replace(
-        proposal,
+        draft,
         text=text.text,
-        context=proposal.context and scrub(proposal.context).text,
-        full_text=proposal.full_text and scrub(proposal.full_text).text,
-        tags=tuple(tag for tag in proposal.tags if not scrub(tag).found),
+        context=draft.context and storable(draft.context, privacy),
+        full_text=draft.full_text and storable(draft.full_text, privacy),
+        tags=[tag for tag in draft.tags if storable(tag, privacy) == tag],
     )
 
 

@@ -9,7 +9,8 @@ from agents.llm.dates import local
 from agents.llm.rules.injection import is_injection
 from agents.llm.rules.reading import read
 from agents.llm.statements import beginning, safe_sentences, tongue_of
-from agents.llm.summaries import fitted, split
+from agents.llm.summaries import NOTHING_PERSONAL, fitted, split
+from schemas.policies import Privacy
 from schemas.requests import ExtractionRequest, SliceMessage
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import CASUAL
@@ -34,17 +35,19 @@ class Telling(Struct, frozen=True):
     message: SliceMessage
 
 
-def excerpt(request: ExtractionRequest, most_tokens: int, count_tokens: TokenCount) -> str:
+def excerpt(
+    request: ExtractionRequest, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = NOTHING_PERSONAL
+) -> str:
     """What was said before and what this slice says, each with at least half of the room if it needs it. Never raises."""
-    earlier = fitted(request.summary, most_tokens, count_tokens)
+    earlier = fitted(request.summary, most_tokens, count_tokens, privacy)
     room = most_tokens - min(count_tokens(earlier), most_tokens // 2)
     known = set(split(earlier))
     chosen = most_telling([each for each in tellings(request.messages) if each.text not in known], room, count_tokens)
-    latest = fitted(" ".join(chosen), room, count_tokens)
+    latest = fitted(" ".join(chosen), room, count_tokens, privacy)
     if not latest:
         return earlier
-    earlier = fitted(request.summary, most_tokens - count_tokens(latest) - 1, count_tokens)
-    return fitted(f"{earlier} {latest}".strip(), most_tokens, count_tokens)
+    earlier = fitted(request.summary, most_tokens - count_tokens(latest) - 1, count_tokens, privacy)
+    return fitted(f"{earlier} {latest}".strip(), most_tokens, count_tokens, privacy)
 
 
 def most_telling(candidates: Sequence[Telling], room: int, count_tokens: TokenCount) -> list[str]:

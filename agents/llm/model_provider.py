@@ -43,9 +43,11 @@ class ModelProvider:
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         """Raises as `extract` does. A summary of which nothing may be kept leaves what was said before."""
         exchange = await self._exchange(summing_up(request, policy))
-        most = policy.window.summary_tokens
-        text = fitted(exchange.reply, most, self._count_tokens) or fitted(request.summary, most, self._count_tokens)
+        text = self._fitted(exchange.reply, policy) or self._fitted(request.summary, policy)
         return Summary(provider=self.name, model=exchange.model, text=text, usage=exchange.usage, calls=exchange.calls)
+
+    def _fitted(self, text: str, policy: Policy) -> str:
+        return fitted(text, policy.window.summary_tokens, self._count_tokens, policy.privacy)
 
     async def _exchange(self, question: Question[T]) -> Exchange[T]:
         return await exchange(self._calls, question, self._meter)

@@ -45,7 +45,7 @@ class OfflineProvider:
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         """Never raises; the same request gives the same summary."""
-        text = excerpt(request, policy.window.summary_tokens, self._count_tokens)
+        text = excerpt(request, policy.window.summary_tokens, self._count_tokens, policy.privacy)
         return Summary(provider=self.name, model=MODEL, text=text)
 
     async def available(self) -> bool:

@@ -5,6 +5,8 @@ Names of streets are read in English, German, Dutch, French, Spanish, Italian an
 
 import re
 
+from schemas.policies import PersonalKind
+
 LETTER = "A-Za-zÀ-ɏА-яЁёІіЇїЄє"
 CAP = r"[A-ZÀ-ÖØ-Þ][\w'’.-]{0,30}+"
 LINK = r"(?:de la|de los|de|del|della|delle|di|du|des|das|dos|da|do|la|le|les|van|von|der|den)"
@@ -13,8 +15,8 @@ AFTER_ADDRESS = (
     rf"(?:,?\s(?:Apt|Unit|Suite|Flat|#)\.?\s?\w{{1,6}})?(?:,\s(?:\d{{4,5}}(?:\s[A-Z]{{2}})?\s)?{CAP}(?:[ -]{CAP}){{0,2}}?"
     r"(?:,?\s(?:[A-Z]{2}\s\d{5}(?:-\d{4})?|[A-Z]{1,2}\d[A-Z\d]?\s\d[A-Z]{2})\b)?)?"
 )
-PERSONAL: dict[str, tuple[re.Pattern[str], ...]] = {
-    "EMAIL": (
+PERSONAL: dict[PersonalKind, tuple[re.Pattern[str], ...]] = {
+    "email": (
         re.compile(
             rf"(?<![{LETTER}0-9_.+/-])[{LETTER}0-9_][{LETTER}0-9_.+'’-]{{0,63}}+@(?:[{LETTER}0-9-]{{1,63}}+\.){{1,6}}"
             rf"[{LETTER}]{{2,24}}(?![{LETTER}0-9_-])(?!:[\w-]{{1,40}}/)"
@@ -25,7 +27,7 @@ PERSONAL: dict[str, tuple[re.Pattern[str], ...]] = {
             re.IGNORECASE,
         ),
     ),
-    "PHONE": (
+    "phone": (
         re.compile(r"(?<![\w+])\+\d{1,3}(?:[ ./-]{0,2}\(?\d{1,5}\)?){2,7}(?!\w)|(?<![\w+])\+\d{8,15}(?!\w)"),
         re.compile(r"(?<![\w.(-])(?:\(\d{3}\)\s?|\d{3}[ .-])\d{3}[.-]\d{4}(?![\w-])"),
         re.compile(
@@ -40,7 +42,7 @@ PERSONAL: dict[str, tuple[re.Pattern[str], ...]] = {
             r"(?<![\w.,:/-])(?<!\d )\(?0\d{1,4}\)?(?:[ /-]\d{2,9}){1,5}(?![\w-]|[.:,]\d)|(?<![\w.])0\d(?:\.\d\d){4}(?![\w.])"
         ),
     ),
-    "ADDRESS": (
+    "address": (
         re.compile(
             rf"(?<![\w.,-])\d{{1,5}}[A-Za-z]?\s(?:{CAP}\s){{1,4}}?(?:Street|St|Avenue|Ave|Road|Rd|Lane|Ln|Drive|Dr|Boulevard|Blvd"
             r"|Terrace|Court|Ct|Place|Pl|Square|Sq|Way|Close|Crescent|Highway|Hwy|Parkway|Pkwy"

@@ -7,8 +7,8 @@ import orjson
 
 from agents.llm.dates import local
 from agents.llm.port import Context
-from agents.llm.scrub import scrub
-from schemas.policies import Policy
+from agents.llm.scrub import sendable
+from schemas.policies import Policy, Privacy
 from schemas.requests import ExtractionRequest, SliceMessage
 
 STABLE = """\
@@ -58,14 +58,16 @@ def policy_part(policy: Policy) -> str:
 
 def data_part(request: ExtractionRequest, context: Context) -> str:
     """The known memories and the slice, fenced."""
+    privacy = context.policy.privacy
     known = (
-        {"id": number, "kind": memory.kind, "text": memory.text} for number, memory in enumerate(context.related, 1)
+        {"id": number, "kind": memory.kind, "text": sendable(memory.text, privacy)}
+        for number, memory in enumerate(context.related, 1)
     )
-    said = (rendered(number, message) for number, message in enumerate(request.messages, 1))
+    said = (rendered(number, message, privacy) for number, message in enumerate(request.messages, 1))
     return f"<memories>\n{lines(known)}</memories>\n<transcript>\n{lines(said)}</transcript>\nThe memories, as JSON:"
 
 
-def rendered(number: int, message: SliceMessage) -> dict[str, object]:
+def rendered(number: int, message: SliceMessage, privacy: Privacy) -> dict[str, object]:
     at = local(message.timestamp, message.time_zone)
     shown: dict[str, object] = {
         "n": number,
@@ -73,16 +75,16 @@ def rendered(number: int, message: SliceMessage) -> dict[str, object]:
         "at": at.isoformat(timespec="seconds"),
         "day": f"{at:%A}",
         "zone": message.time_zone or (str(at.tzinfo) if at.tzinfo is not UTC else "UTC"),
-        "text": shortened(message),
+        "text": shortened(message, privacy),
     }
     if message.tool_calls:
         shown["calls"] = [call.name for call in message.tool_calls]
     return shown
 
 
-def shortened(message: SliceMessage) -> str:
-    """Without credentials, which need not leave the house; context-only roles cut short."""
-    text = scrub(message.content).text
+def shortened(message: SliceMessage, privacy: Privacy) -> str:
+    """Without credentials and what else need not leave the house; context-only roles cut short."""
+    text = sendable(message.content, privacy)
     if message.role in ("system", "tool") and len(text) > CONTEXT_CHARS:
         return text[:CONTEXT_CHARS] + "…"
     return text

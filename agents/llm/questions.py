@@ -66,7 +66,7 @@ def summing_up(request: ExtractionRequest, policy: Policy) -> Question[str]:
         purpose="summarise",
         stable=SUMMARISE,
         policy=length_part(policy),
-        asked=summary_data(request),
+        asked=summary_data(request, policy.privacy),
         schema=SUMMARY_SCHEMA,
         repair=REPAIR_SUMMARY,
         read=read_summary,

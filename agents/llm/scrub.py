@@ -22,6 +22,7 @@ from agents.llm.password_shapes import (
 )
 from agents.llm.personal_shapes import PERSONAL
 from agents.llm.secret_shapes import ASSIGNED, HEX, PATH, PLAIN, SHAPES
+from schemas.policies import PersonalKind, Privacy
 
 # Random base62 of 20 characters has about 4 bits a character; words, hosts and paths stay below 3.5. What is called an API
 # key or a secret needs less: the 16 characters of hexadecimal have at most 4, and chance leaves some at 3.
@@ -36,11 +37,11 @@ class Scrubbed(Struct, frozen=True):
     found: dict[str, int]
 
 
-def scrub(text: str, personal: Collection[str] = ()) -> Scrubbed:
+def scrub(text: str, personal: Collection[PersonalKind] = ()) -> Scrubbed:
     """Replaces what has the shape of a credential by `[API_KEY]`, `[PASSWORD]` and so on. Idempotent.
 
-    `personal` names the kinds of personal data to replace as well, of `EMAIL`, `PHONE` and `ADDRESS`. Hashes, UUIDs and
-    order numbers stay: only known shapes, named values and card numbers with a right check digit are taken.
+    `personal` names the kinds of personal data to replace as well, by `[EMAIL]`, `[PHONE]` and `[ADDRESS]`. Hashes, UUIDs
+    and order numbers stay: only known shapes, named values and card numbers with a right check digit are taken.
     """
     found: Counter[str] = Counter()
     for kind, pattern in SHAPES:
@@ -57,8 +58,18 @@ def scrub(text: str, personal: Collection[str] = ()) -> Scrubbed:
     text = CARD.sub(lambda match: card(match, found), text)
     for kind in (kind for kind in PERSONAL if kind in personal):
         for pattern in PERSONAL[kind]:
-            text = replaced(text, pattern, kind, found)
+            text = replaced(text, pattern, kind.upper(), found)
     return Scrubbed(text, dict(found))
+
+
+def storable(text: str, privacy: Privacy) -> str:
+    """What may be stored of a text."""
+    return scrub(text, privacy.scrub).text
+
+
+def sendable(text: str, privacy: Privacy) -> str:
+    """What a model, or whoever embeds, may be sent of a text."""
+    return scrub(text, privacy.unsent).text
 
 
 def replaced(text: str, pattern: re.Pattern[str], kind: str, found: Counter[str]) -> str:

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 from agents.llm.rules.injection import is_injection
 from agents.llm.rules.sentences import BREAK
-from agents.llm.scrub import scrub
+from agents.llm.scrub import storable
+from schemas.policies import Privacy
 from schemas.windows import LONGEST_SUMMARY
 from streams.windows.tokens import TokenCount
 
 BYTES_PER_TOKEN = 3  # of UTF-8, conservative: English averages 4 to 5, Chinese about 3
 SENTENCE_BREAK = re.compile(rf"{BREAK.pattern}|(?<=[。！？])\s*")
 CUT = "…"
+NOTHING_PERSONAL = Privacy()
 # Line breaks are spaces by then. Overrides of the writing direction could make a marker look like something else.
 UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u202a-\u202e\u2066-\u2069\\ud800-\\udfff]")
 # Nothing in a summary closes the bracket of its marker; what stands for a secret is closed in itself.
@@ -29,13 +31,13 @@ def estimated_tokens(text: str) -> int:
     return -(-len(text.encode(errors="surrogatepass")) // BYTES_PER_TOKEN)
 
 
-def fitted(text: str, most_tokens: int, count_tokens: TokenCount) -> str:
+def fitted(text: str, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = NOTHING_PERSONAL) -> str:
     """The text as a summary of at most `most_tokens` tokens and LONGEST_SUMMARY characters; empty when nothing is left.
 
     A longer one ends after a sentence, else after a word, else after a character that a reader sees as one. Sentences that
-    address a model are left out: a summary stands where its reader may follow it.
+    address a model are left out: a summary stands where its reader may follow it. What `privacy` takes out is never in it.
     """
-    line = without_instructions(one_line(text))
+    line = without_instructions(one_line(text, privacy))
     if len(line) <= LONGEST_SUMMARY and count_tokens(line) <= most_tokens:
         return line
     head = line[:LONGEST_SUMMARY]
@@ -43,9 +45,9 @@ def fitted(text: str, most_tokens: int, count_tokens: TokenCount) -> str:
     return whole or broken_off(head, most_tokens, count_tokens)
 
 
-def one_line(text: str) -> str:
+def one_line(text: str, privacy: Privacy) -> str:
     shown = UNSHOWN.sub("", " ".join(text.split()))
-    safe = scrub(" ".join(shown.split())).text
+    safe = storable(" ".join(shown.split()), privacy)
     return BRACKET.sub(lambda found: found[1] or ROUND[found[0]], safe)
 
 

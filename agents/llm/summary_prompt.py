@@ -5,8 +5,8 @@ from typing import Any, Final
 import orjson
 
 from agents.llm.prompts import escaped, lines, rendered
-from agents.llm.scrub import scrub
-from schemas.policies import Policy
+from agents.llm.scrub import sendable
+from schemas.policies import Policy, Privacy
 from schemas.requests import ExtractionRequest
 
 SUMMARISE: Final = """\
@@ -44,8 +44,8 @@ def length_part(policy: Policy) -> str:
     return f"The summary has at most {most} tokens, in English about {int(most * WORDS_PER_TOKEN)} words."
 
 
-def summary_data(request: ExtractionRequest) -> str:
+def summary_data(request: ExtractionRequest, privacy: Privacy) -> str:
     """The earlier summary and the messages, fenced."""
-    earlier = escaped(orjson.dumps(scrub(request.summary).text).decode())
-    said = lines(rendered(number, message) for number, message in enumerate(request.messages, 1))
+    earlier = escaped(orjson.dumps(sendable(request.summary, privacy)).decode())
+    said = lines(rendered(number, message, privacy) for number, message in enumerate(request.messages, 1))
     return f"<earlier>\n{earlier}\n</earlier>\n<transcript>\n{said}</transcript>\nThe summary, as JSON:"

@@ -10,7 +10,7 @@ from agents.llm.offline import OfflineProvider
 from agents.llm.ollama import OllamaProvider
 from agents.llm.port import Provider
 from agents.llm.summaries import estimated_tokens
-from schemas.policies import DEFAULT_POLICY, Policy
+from schemas.policies import DEFAULT_POLICY, Policy, Privacy
 from schemas.window_settings import WindowSettings
 from schemas.windows import LONGEST_SUMMARY
 from tests.messages_server import KEY, MessagesServer
@@ -92,6 +92,18 @@ async def test_dates_are_resolved_against_the_message(provider: Provider) -> Non
     (found,) = (await provider.extract(slice_of("I'm flying to Lisbon next Friday."), knowing())).proposals
     assert found.event_time is not None and found.event_time.date().isoformat() == "2026-03-06"
     assert "2026-03-06" in found.text
+
+
+@pytest.mark.parametrize("before_sending", [False, True])
+async def test_personal_data_that_a_policy_keeps_out_does_not_come_back(
+    provider: Provider, before_sending: bool
+) -> None:
+    policy = Policy(name="private", privacy=Privacy(scrub=("email", "phone"), before_sending=before_sending))
+    request = slice_of("I live in Turin.", "Write to me at anna@example.org. My phone is +44 7700 900123.")
+    request = structs.replace(request, summary="User is anna@example.org.")
+    answer, summary = await provider.extract(request, knowing(policy=policy)), await provider.summarise(request, policy)
+    assert answer.proposals and summary.text
+    assert "anna@" not in repr((answer, summary)) and "7700" not in repr((answer, summary))
 
 
 async def test_secrets_do_not_come_back(provider: Provider) -> None:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agents.llm.answers import check
-from schemas.policies import Policy
+from schemas.policies import PersonalKind, Policy, Privacy
 from tests.slices import MONDAY, knowing, known, said, slice_of
 
 SLICE = slice_of("I live in Turin.", said("Noted.", 2, role="assistant"), "I like tea.")
@@ -41,6 +41,38 @@ def test_invalid_draft_is_counted_and_its_neighbours_are_kept(broken: object, re
     checked = check([broken, draft()], SLICE, knowing())
     assert [item.text for item in checked.proposals] == ["User lives in Turin."]
     assert checked.rejected == {reason: 1}
+
+
+SEED = "legal winner thank year wave sausage worth useful legal winner thank yellow"
+
+
+def test_secret_across_the_limit_of_a_text_leaves_no_half_of_itself() -> None:
+    told = f"User keeps a wallet whose seed phrase: {SEED}. It lies in a drawer of the old desk in the study."
+    context = knowing(policy=Policy(name="short", max_text_chars=70))
+    (found,) = check([draft(text=told)], SLICE, context).proposals
+    assert len(found.text) <= 70
+    assert not any(word in f"{found.text} {found.full_text}" for word in SEED.split())
+
+
+REACHED = "User is reached at anna@example.org or +44 7700 900123"
+
+
+@pytest.mark.parametrize(
+    ("scrubbed", "text"),
+    [
+        ((), REACHED),
+        (("email",), "User is reached at [EMAIL] or +44 7700 900123"),
+        (("email", "phone", "address"), "User is reached at [EMAIL] or [PHONE]"),
+    ],
+)
+def test_personal_data_of_the_kinds_a_policy_names_is_in_nothing_that_is_stored(
+    scrubbed: tuple[PersonalKind, ...], text: str
+) -> None:
+    context = knowing(policy=Policy(name="p", privacy=Privacy(scrub=scrubbed)))
+    told = draft(text=REACHED, context=REACHED, full_text=REACHED, tags=["reach", "anna@example.org"])
+    (found,) = check([told], SLICE, context).proposals
+    assert (found.text, found.context, found.full_text) == (text, text, text)
+    assert found.tags == (("reach",) if scrubbed else ("reach", "anna@example.org"))
 
 
 def test_numbers_become_message_ids_in_order_and_once() -> None:

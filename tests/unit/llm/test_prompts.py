@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from agents.llm.prompts import CONTEXT_CHARS, STABLE, answer_schema, data_part, policy_part
+from agents.llm.summary_prompt import summary_data
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas.messages import ToolCall
-from schemas.policies import DEFAULT_POLICY, Policy
+from schemas.policies import DEFAULT_POLICY, Policy, Privacy
 from tests.slices import knowing, said, slice_of
 
 COUNT = "import sys, tiktoken; print(len(tiktoken.get_encoding('cl100k_base').encode(sys.stdin.read())))"
@@ -99,6 +101,24 @@ def test_tool_text_is_cut_short_and_calls_are_named() -> None:
 
 def test_credentials_do_not_travel() -> None:
     assert "EXAMPLE" not in data_part(slice_of("my password is EXAMPLE-pw"), knowing())
+
+
+@pytest.mark.parametrize(
+    ("before_sending", "shown"), [(False, "anna@example.org"), (True, "[EMAIL]")], ids=["stored only", "sent neither"]
+)
+def test_personal_data_travels_unless_the_policy_says_otherwise(before_sending: bool, shown: str) -> None:
+    policy = Policy(name="p", privacy=Privacy(scrub=("email",), before_sending=before_sending))
+    request = structs.replace(slice_of("I am anna@example.org."), summary="Earlier: anna@example.org.")
+    extracting = data_part(request, knowing("User is anna@example.org.", policy=policy))
+    summarising = summary_data(request, policy.privacy)
+    assert extracting.count(shown) == summarising.count(shown) == 2
+    assert (extracting + summarising).count("@") == (0 if before_sending else 4)
+
+
+def test_credentials_of_what_is_known_do_not_travel() -> None:
+    secret = "The password is EXAMPLE-pw1."
+    request = structs.replace(slice_of("Hello."), summary=secret)
+    assert "EXAMPLE" not in data_part(request, knowing(secret)) + summary_data(request, Privacy())
 
 
 def test_schema_is_closed_and_names_the_policys_kinds() -> None:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from agents.llm.personal_shapes import PERSONAL
 from agents.llm.scrub import scrub
+from schemas.policies import PersonalKind
 
 log = logging.getLogger(__name__)
 MARKED = re.compile("⟦(.*?)⟧", re.DOTALL)
@@ -22,6 +23,7 @@ PLACEHOLDER = re.compile(r"\[[A-Z_]+\]")
 # Parts of a secret of fewer characters stand in other words too.
 LEAST_PART_CHARS = 3
 HALVES = ("tuning", "held_out")
+PERSONAL_KINDS = {kind.upper(): kind for kind in PERSONAL}  # as cases name them
 
 
 class Case(Struct, frozen=True):
@@ -50,7 +52,7 @@ CASES = msgspec.json.decode((Path(__file__).parent / "labelled_secrets.json").re
 
 
 def credentials(half: str) -> list[Case]:
-    return [case for case in CASES if case.half == half and case.kind not in {"NONE", "CARD_NUMBER", *PERSONAL}]
+    return [case for case in CASES if case.half == half and case.kind not in {"NONE", "CARD_NUMBER", *PERSONAL_KINDS}]
 
 
 def harmless(half: str) -> list[Case]:
@@ -63,7 +65,8 @@ def of_kind(kind: str, half: str) -> list[Case]:
 
 def is_clean(case: Case) -> bool:
     """Whether no part of what is marked is left; personal data is asked for where it is what is marked."""
-    left = PLACEHOLDER.sub("", scrub(case.plain, personal={case.kind} & PERSONAL.keys()).text)
+    asked = [PERSONAL_KINDS[case.kind]] if case.kind in PERSONAL_KINDS else []
+    left = PLACEHOLDER.sub("", scrub(case.plain, asked).text)
     parts = [part for secret in case.secrets for part in secret.split() if len(part) >= LEAST_PART_CHARS]
     return not any(part in left for part in parts)
 
@@ -74,30 +77,35 @@ def recall(cases: list[Case]) -> float:
         labelled[case.kind] += 1
         found[case.kind] += is_clean(case)
     for kind, count in labelled.items():
-        log.info("%s: %s %d of %d", cases[0].half, kind, found[kind], count)
+        log.info("%s: %s %d of %d", halves_of(cases), kind, found[kind], count)
+    log.info("%s: %d of %d, recall %.3f", halves_of(cases), found.total(), len(cases), found.total() / len(cases))
     return found.total() / labelled.total()
 
 
-def false_positives(cases: list[Case], personal: tuple[str, ...] = ()) -> list[str]:
+def halves_of(cases: list[Case]) -> str:
+    return "+".join(half for half in HALVES if any(case.half == half for case in cases))
+
+
+def false_positives(cases: list[Case], personal: tuple[PersonalKind, ...] = ()) -> list[str]:
     taken = [case.text for case in cases if scrub(case.plain, personal).text != case.plain]
     log.info("%s: %d of %d harmless texts changed (%s)", cases[0].half, len(taken), len(cases), personal)
     return taken
 
 
-@pytest.mark.parametrize("half", HALVES)
-def test_nearly_every_credential_is_found(half: str) -> None:
-    assert recall(credentials(half)) >= 0.98
+@pytest.mark.parametrize("halves", [HALVES, ("held_out",)], ids=["all", "held out"])
+def test_nearly_every_credential_is_found(halves: tuple[str, ...]) -> None:
+    assert recall([case for half in halves for case in credentials(half)]) >= 0.98
 
 
 @pytest.mark.parametrize("half", HALVES)
-@pytest.mark.parametrize("kind", ["CARD_NUMBER", *PERSONAL])
+@pytest.mark.parametrize("kind", ["CARD_NUMBER", *PERSONAL_KINDS])
 def test_card_number_or_personal_data_of_a_kind_is_found(kind: str, half: str) -> None:
     assert recall(of_kind(kind, half)) == 1
 
 
 @pytest.mark.parametrize("half", HALVES)
 @pytest.mark.parametrize("personal", [(), tuple(PERSONAL)])
-def test_what_only_looks_like_a_secret_stays(personal: tuple[str, ...], half: str) -> None:
+def test_what_only_looks_like_a_secret_stays(personal: tuple[PersonalKind, ...], half: str) -> None:
     assert false_positives(harmless(half), personal) == []
 
 

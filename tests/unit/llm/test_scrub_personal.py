@@ -4,6 +4,7 @@ import pytest
 
 from agents.llm.personal_shapes import PERSONAL
 from agents.llm.scrub import Scrubbed, scrub
+from schemas.policies import PersonalKind
 from tests.hostile_text import assert_grows_linearly
 
 EVERYTHING = tuple(PERSONAL)
@@ -73,12 +74,14 @@ OPENERS = (
     ("personal", "text", "found"),
     [
         ((), TEXT, {}),
-        (("EMAIL",), "I am [EMAIL], +44 7700 900123, 12 Elm Street.", {"EMAIL": 1}),
-        (("PHONE",), "I am anna@example.org, [PHONE], 12 Elm Street.", {"PHONE": 1}),
-        (("ADDRESS",), "I am anna@example.org, +44 7700 900123, [ADDRESS].", {"ADDRESS": 1}),
+        (("email",), "I am [EMAIL], +44 7700 900123, 12 Elm Street.", {"EMAIL": 1}),
+        (("phone",), "I am anna@example.org, [PHONE], 12 Elm Street.", {"PHONE": 1}),
+        (("address",), "I am anna@example.org, +44 7700 900123, [ADDRESS].", {"ADDRESS": 1}),
     ],
 )
-def test_only_the_kinds_that_are_asked_for_leave(personal: tuple[str, ...], text: str, found: dict[str, int]) -> None:
+def test_only_the_kinds_that_are_asked_for_leave(
+    personal: tuple[PersonalKind, ...], text: str, found: dict[str, int]
+) -> None:
     assert scrub(TEXT, personal) == Scrubbed(text, found)
 
 

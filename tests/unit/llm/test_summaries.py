@@ -3,6 +3,7 @@
 import pytest
 
 from agents.llm.summaries import estimated_tokens, fitted
+from schemas.policies import Privacy
 from schemas.windows import LONGEST_SUMMARY
 
 
@@ -16,6 +17,13 @@ def by_characters(text: str) -> int:
 
 def test_text_that_fits_stays_as_it_is() -> None:
     assert fitted("User moves to Turin. They need a flat.", 20, by_words) == "User moves to Turin. They need a flat."
+
+
+def test_personal_data_of_the_kinds_a_policy_names_is_not_in_a_summary() -> None:
+    told = "User asked to be called at +44 7700 900123 or written to at anna@example.org."
+    kept = fitted(told, 40, by_words, Privacy(scrub=("phone", "email")))
+    assert kept == "User asked to be called at [PHONE] or written to at [EMAIL]."
+    assert fitted(told, 40, by_words) == told
 
 
 def test_long_text_ends_after_a_sentence() -> None:
