@@ -104,4 +104,5 @@ def billed(message: Message) -> Usage:
         output_tokens=used.output_tokens,
         cache_read_tokens=used.cache_read_input_tokens or 0,
         cache_write_tokens=used.cache_creation_input_tokens or 0,
+        batched=used.service_tier == "batch",
     )

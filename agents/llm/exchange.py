@@ -132,4 +132,5 @@ def total(usages: Sequence[Usage]) -> Usage:
         output_tokens=sum(each.output_tokens for each in usages),
         cache_read_tokens=sum(each.cache_read_tokens for each in usages),
         cache_write_tokens=sum(each.cache_write_tokens for each in usages),
+        batched=all(each.batched for each in usages),
     )

@@ -41,12 +41,16 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Tokens as the provider bills them; `input_tokens` excludes what was read from or written to its cache."""
+    """Tokens as the provider bills them; `input_tokens` excludes what was read from or written to its cache.
+
+    `batched`: all of them at the price of batches.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
+    batched: bool = False
 
 
 class Call(Struct, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ CREATE TABLE batches (
 CREATE INDEX batches_to_look_at ON batches (look_at) WHERE state <> 'ended';
 
 -- The record is kept whole, as it came: a dead letter can be made of it. `batched`: waits to be sent in a batch, or lies in one.
--- `related`: the memories that a batch's prompt shows, in their order.
+-- `related`: the memories that a batch's prompt shows, in their order. `reservation`: what of the budgets is kept for it.
 CREATE TABLE parked (
     request_id      text        PRIMARY KEY,
     conversation_id text        NOT NULL,
@@ -36,6 +36,7 @@ CREATE TABLE parked (
     batched         boolean     NOT NULL DEFAULT false,
     batch_key       text        REFERENCES batches ON DELETE SET NULL,
     related         text[]      NOT NULL DEFAULT '{}',
+    reservation     text,
     lease_owner     text,
     lease_until     timestamptz,
     topic           text        NOT NULL,
