@@ -51,7 +51,7 @@ def _begins(state: Segmentation, traits: int, paused: bool, text: str) -> bool:
         return True
     if not state.complete or traits & (CORRECTION | ERROR | CASUAL | TASK_COMPLETE) or references(traits):
         return False
-    return OPENING.match(flattened(cleaned(text[:OPENING_CHARS]))) is not None
+    return OPENING.match(flattened(cleaned(text[:OPENING_CHARS])).decode("latin-1")) is not None
 
 
 def _complete(state: Segmentation, role: Role, traits: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from schemas.messages import Role
 from streams.windows.detectors import casual, directive, error, lexicon
-from streams.windows.detectors.cleaning import cleaned_bytes, flattened, inspected
+from streams.windows.detectors.cleaning import cleaned, flattened, inspected
 from streams.windows.detectors.redundancy import fingerprint
 from streams.windows.detectors.traits import (
     CASUAL,
@@ -40,20 +40,20 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Found:
     if role == "system" or not text:
         return Found(traits, 0)
     seen = inspected(text)
-    cleaned = cleaned_bytes(seen)
-    clean = cleaned.decode("latin-1")
+    clean = cleaned(seen)
     flat = flattened(clean)
-    spaces = flat.count(" ")
-    words = clean.split() if spaces <= SPACES_IN_SHORT else []  # of a longer text the spaces say how many there are
+    spaces = flat.count(b" ")
+    words = clean.decode("latin-1").split() if spaces <= SPACES_IN_SHORT else []  # of a longer text the spaces tell
     count = len(words) or spaces
     traits |= lexicon.fitting(role, count).traits(flat)
     if traits & DIRECTIVE and count <= directive.MOST_WORDS:
         traits |= LASTING
     if count > error.MOST_WORDS:
-        traits |= lexicon.ENDS[role].traits(flattened(f"{clean[: error.END_CHARS]}\n{clean[-error.END_CHARS :]}"))
+        ends = flattened(b"%b\n%b" % (clean[: error.END_CHARS], clean[-error.END_CHARS :]))
+        traits |= lexicon.ENDS[role].traits(ends)
     if count <= casual.MOST_WORDS and role != "tool":
         traits = _casual(traits, words, seen)
-    return Found(traits, fingerprint(text, cleaned))
+    return Found(traits, fingerprint(text, clean))
 
 
 def _casual(traits: int, words: list[str], text: str) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from ahocorasick_rs import AhoCorasick, Implementation
+from ahocorasick_rs import BytesAhoCorasick, Implementation
 
 from schemas.messages import Role
 from streams.windows.detectors import beginning, casual, completion, correction, directive, error, reference
@@ -22,6 +22,7 @@ from streams.windows.detectors.traits import (
     with_references,
 )
 
+SENTENCE_END: Final = START.encode()
 APART: Final = tuple(
     (before, behind) for before in (" ", START) for behind in (" ", START)
 )  # of words in flattened text
@@ -41,14 +42,18 @@ class Lexicon:
         self.triggers = tuple(rules)
         self._rules = list(rules.values())
         # Tables that fit a processor's cache beat those that need fewer steps: between two messages much else happens.
-        self._search = AhoCorasick([f" {trigger} " for trigger in rules], implementation=Implementation.ContiguousNFA)
+        spaced = [f" {trigger} ".encode("latin-1") for trigger in rules]
+        self._search = BytesAhoCorasick(spaced, implementation=Implementation.ContiguousNFA)
 
-    def traits(self, text: str) -> int:
+    def traits(self, flat: bytes) -> int:
         """What the rules find in flattened text."""
+        places = self._search.find_matches_as_indexes(flat.replace(SENTENCE_END, b" "), overlapping=True)
+        if not places:
+            return 0
+        text = flat.decode("latin-1")
         traits = 0
         referred: list[int] = []
-        apart = text.replace(START, " ")
-        for trigger, start, end in self._search.find_matches_as_indexes(apart, overlapping=True)[:MOST_PLACES]:
+        for trigger, start, end in places[:MOST_PLACES]:
             for trait, rule in self._rules[trigger]:
                 if traits & trait == trait or not rule.holds(text, start + 1, end - 1):
                     continue

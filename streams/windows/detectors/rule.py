@@ -26,11 +26,12 @@ class Rule(NamedTuple):
 
     def holds(self, text: str, start: int, end: int) -> bool:
         """Whether the trigger at text[start:end] means what the rule looks for; `text` is flattened."""
-        if self.unless and text.endswith(self.unless, 0, start):
+        _, after, unless, then = self
+        if unless and text.endswith(unless, 0, start):
             return False
-        if self.after and not text.endswith(self.after, 0, start):
+        if after and not text.endswith(after, 0, start):
             return False
-        return self.then is None or self.then.match(text, end) is not None
+        return then is None or then.match(text, end) is not None
 
 
 def rule(triggers: str, *, after: Iterable[str] = (), unless: Iterable[str] = (), then: str | None = None) -> Rule:

@@ -51,8 +51,8 @@ def test_what_matters_at_either_end_of_a_long_message_is_found():
 
 
 def test_cleaning_keeps_the_length_and_ends_sentences():
-    assert cleaned("No, THAT’S «Wrong». Ä") == "no  that s  wrong \n ä"
-    assert flattened(cleaned("A, b.  C")) == "\na b\n c\n"
+    assert cleaned("No, THAT’S «Wrong». Ä").decode("latin-1") == "no  that s  wrong \n ä"
+    assert flattened(cleaned("A, b.  C")) == b"\na b\n c\n"
     assert len(TABLE) == 256
 
 
@@ -71,7 +71,7 @@ def test_the_names_of_traits_are_those_of_all_bits():
 @pytest.mark.parametrize("lexicon", [*SHORT.values(), *LONG.values(), *PASTED.values(), *ENDS.values()])
 def test_triggers_are_words_that_cleaning_leaves_as_they_are(lexicon):
     for trigger in lexicon.triggers:
-        assert cleaned(trigger) == trigger == " ".join(trigger.split())
+        assert cleaned(trigger).decode("latin-1") == trigger == " ".join(trigger.split())
 
 
 @given(st.sampled_from(["user", "assistant", "tool", "system"]), anything | wordy, st.booleans())
