@@ -21,7 +21,7 @@ PLACE: Final = {role: place for place, role in enumerate(ROLES)}
 
 
 class Account(Struct, array_like=True, gc=False):
-    """Messages and tokens by role, in the order of ROLES; kept up to date as messages come and leave."""
+    """Messages and tokens by role, in the order of ROLES; kept up to date as messages come."""
 
     by_role: list[int] = field(default_factory=lambda: [0] * len(ROLES))
     tokens_by_role: list[int] = field(default_factory=lambda: [0] * len(ROLES))
@@ -38,11 +38,6 @@ class Account(Struct, array_like=True, gc=False):
         self.by_role[at] += 1
         self.tokens_by_role[at] += tokens
 
-    def remove(self, role: Role, tokens: int) -> None:
-        at = PLACE[role]
-        self.by_role[at] -= 1
-        self.tokens_by_role[at] -= tokens
-
     @property
     def messages(self) -> dict[Role, int]:
         return dict(zip(ROLES, self.by_role, strict=True))
@@ -50,9 +45,6 @@ class Account(Struct, array_like=True, gc=False):
     @property
     def tokens(self) -> dict[Role, int]:
         return dict(zip(ROLES, self.tokens_by_role, strict=True))
-
-    def messages_of(self, role: Role) -> int:
-        return self.by_role[PLACE[role]]
 
     @property
     def total_tokens(self) -> int:
@@ -92,10 +84,6 @@ class Budget(Struct, frozen=True):
         size = settings.context_tokens or model_tokens
         default = max(1, int(MAX_TOKENS_SHARE * size))
         return cls(size, min(settings.max_tokens or default, size), settings, calibration.ratio)
-
-    def within(self, max_tokens: int) -> "Budget":
-        """The budget of a context that may hold less than the window, as a single request may ask."""
-        return Budget(self.size, min(max_tokens, self.max_tokens), self.settings, self.ratio)
 
     def billed(self, counted: int) -> int:
         return ceil(counted * self.ratio)

@@ -1,7 +1,5 @@
 """A message as its window holds it: what was said, and what the rules found in it on arrival."""
 
-from sys import getsizeof
-
 from msgspec import Struct
 
 from schemas.requests import SliceMessage
@@ -27,7 +25,7 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
     def memory_bytes(self) -> int:
         """About what it takes in memory."""
         called = BYTES_A_TOKEN * self.said.tokens if self.said.tool_calls else 0
-        return OVERHEAD_BYTES + getsizeof(self.said.content) + called
+        return OVERHEAD_BYTES + self.said.content.__sizeof__() + called
 
     def turn(self) -> Turn:
         """What the rules of pruning need to know of it."""

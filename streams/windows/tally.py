@@ -52,4 +52,5 @@ class Tally(Struct, array_like=True, gc=False):
     @property
     def said(self) -> int:
         """Messages in context besides system prompts."""
-        return sum(self.account.by_role[1:])  # ROLES begins with the system's
+        by_role = self.account.by_role
+        return sum(by_role) - by_role[0]  # ROLES begins with the system's

@@ -12,19 +12,23 @@ from aiokafka.admin import AIOKafkaAdminClient
 from msgspec import Struct
 
 from deploy.embedded.unprivileged import die_with_parent
-from tests.benchmarks.signals import Begun, Job, Opened, understood
+from tests.benchmarks.signals import Begun, Job, Opened, Tokenised, understood
 
 LOOKED_EVERY_S = 0.02
 GIVE_UP_AFTER_S = 600.0
 
-Told = TypeVar("Told", Begun, Opened)
+Told = TypeVar("Told", Begun, Opened, Tokenised)
 
 
 class Figures(Struct, frozen=True):
-    """Of one run: messages a second of wall-clock time, and the process' own CPU time in us a message."""
+    """Of one run: messages a second of wall-clock time, and the process' own CPU time in us a message.
+
+    `tokenise_us` of it went into counting tokens, where the way tells.
+    """
 
     messages_per_s: float
     cpu_us: float
+    tokenise_us: float = 0.0
 
 
 class Measured:
@@ -44,14 +48,20 @@ class Measured:
                     return signal
         raise RuntimeError(f"a process ended by itself: {self._log.read_text(errors='replace')[-2000:]}")
 
-    async def figures(self, admin: AIOKafkaAdminClient, group: str, total: int) -> Figures:
-        """Returns once `group` has committed `total` offsets. Raises as `told`."""
+    async def figures(self, admin: AIOKafkaAdminClient, group: str, total: int, tells: bool = False) -> Figures:
+        """Returns once `group` has committed `total` offsets; `tells`: the way says what tokenising took. Raises as `told`."""
         begun = await self.told(Begun)
         process = psutil.Process(self._process.pid)
         await eventually(lambda: everything_committed(admin, group, total), GIVE_UP_AFTER_S)
         wall_s, cpu = time.monotonic() - begun.monotonic_s, process.cpu_times()
         cpu_s = cpu.user + cpu.system - begun.cpu_s
-        return Figures(round(total / wall_s), round(cpu_s / total * 1e6, 1))
+        tokenise_us = await self._tokenise_us(total) if tells else 0.0
+        return Figures(round(total / wall_s), round(cpu_s / total * 1e6, 1), tokenise_us)
+
+    async def _tokenise_us(self, total: int) -> float:
+        while (told := await self.told(Tokenised)).texts < total:
+            continue
+        return round(told.cpu_us / told.texts, 1)
 
 
 @asynccontextmanager
