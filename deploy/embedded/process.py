@@ -98,6 +98,9 @@ class GuardedProcess:
         except subprocess.TimeoutExpired:
             self.kill()
             return -signal.SIGKILL
+        except asyncio.CancelledError:
+            self.kill()
+            raise
         finally:
             self._close()
 

@@ -117,16 +117,16 @@ class EmbeddedStack:
         }
         tasks = {asyncio.create_task(start): part for part, start in starts.items()}
         pending = set(tasks)
-        while pending:
-            finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
-            failed = [task for task in finished if task.exception() is not None]
-            if failed:
-                for task in pending:
-                    task.cancel()
-                await asyncio.gather(*pending, return_exceptions=True)
-                failed[0].result()
-            for task in finished:
-                self._report(f"{tasks[task]} is up", len(tasks) - len(pending), len(tasks))
+        try:
+            while pending:
+                finished, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
+                for task in finished:
+                    task.result()
+                    self._report(f"{tasks[task]} is up", len(tasks) - len(pending), len(tasks))
+        finally:  # one failed, or the start as a whole was cancelled: none may come up afterwards
+            for task in pending:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def serve(data_dir: Path, cache_dir: Path) -> None:

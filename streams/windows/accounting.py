@@ -85,6 +85,10 @@ class Budget(Struct, frozen=True):
         default = max(1, int(MAX_TOKENS_SHARE * size))
         return cls(size, min(settings.max_tokens or default, size), settings, calibration.ratio)
 
+    def within(self, max_tokens: int) -> "Budget":
+        """The budget of a context that may hold less than the window, as a single request may ask."""
+        return Budget(self.size, min(max_tokens, self.max_tokens), self.settings, self.ratio)
+
     def billed(self, counted: int) -> int:
         return ceil(counted * self.ratio)
 

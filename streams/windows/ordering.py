@@ -21,6 +21,10 @@ IMPORTANT: Final = 4
 CORRECTED: Final = 5
 
 PLACE_WEIGHT: Final = 0.3  # points of importance by which, with hybrid, the window's newest is ahead of its oldest
+# With hybrid, what users say is ahead of what others say, and the steps of a work behind it: later messages need the first
+# more often, and of the second mostly what came of them. (Labelled conversations; deploy/docs/windows.md.)
+USERS_WEIGHT: Final = 0.3
+STEPS_WEIGHT: Final = 0.3
 
 Ranked = tuple[int, Unit]
 
@@ -68,4 +72,5 @@ def _key(candidate: Ranked, strategy: Strategy, size: int) -> tuple[int, float, 
         return rank, 0.0, place
     if strategy == "importance":
         return rank, unit.score, place
-    return rank, unit.score + PLACE_WEIGHT * place / size, place
+    said = USERS_WEIGHT * unit.users - STEPS_WEIGHT * unit.steps
+    return rank, unit.score + said + PLACE_WEIGHT * place / size, place

@@ -5,7 +5,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from streams.windows.detectors.traits import CASUAL, CORRECTION, DIRECTIVE, ERROR, LASTING
+from streams.windows.detectors.traits import (
+    CASUAL,
+    CORRECTION,
+    DIRECTIVE,
+    ERROR,
+    LASTING,
+    TOOL_CALL,
+    TOOL_RESULT,
+)
 from streams.windows.turn import Turn
 
 PAIR_REACH: Final = 16  # positions, at most, from an error to its correction: they stay the same when messages leave
@@ -19,7 +27,8 @@ class Unit(Struct):
     `score` is that of the most important of them, `casual` says that all of them are. `directive`: one of them says how
     things are to be done, `lasting`: in later tasks too. `corrects`: one of them is a correction, or is what a correction
     corrects. `leaves_at` is the place in whose turn it leaves, among units that are otherwise equal: its first one, or,
-    where only the error before it makes it a correction, that error's.
+    where only the error before it makes it a correction, that error's. `users`: a user said one of them; `steps`: none is
+    more than a tool call or its result.
     """
 
     places: list[int]
@@ -33,6 +42,8 @@ class Unit(Struct):
     lasting: bool
     important: bool
     protected: bool
+    users: bool
+    steps: bool
 
 
 def grouped(turns: Sequence[Turn], scores: Sequence[float], min_recent: int) -> list[Unit]:
@@ -57,11 +68,14 @@ def grouped(turns: Sequence[Turn], scores: Sequence[float], min_recent: int) -> 
 
 def _unit(turns: Sequence[Turn], scores: Sequence[float], places: list[int], recent: int) -> Unit:
     any_of, all_of, score, important = 0, CASUAL, 0.0, False
+    users, steps = False, True
     for place in places:
         turn = turns[place]
         any_of |= turn.traits
         all_of &= turn.traits
         important = important or turn.important
+        users = users or turn.role == "user"
+        steps = steps and turn.traits & (TOOL_CALL | TOOL_RESULT) != 0
         if scores[place] > score:
             score = scores[place]
     return Unit(
@@ -76,6 +90,8 @@ def _unit(turns: Sequence[Turn], scores: Sequence[float], places: list[int], rec
         lasting=any_of & LASTING != 0,
         important=important,
         protected=places[-1] >= recent,
+        users=users,
+        steps=steps,
     )
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from schemas.window_settings import Strategy, WindowSettings
+from schemas.window_settings import MOST_MESSAGES, Strategy, WindowSettings
 from schemas.windows import MARKER_TOKENS, Cause, Gap
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import Budget, used_tokens
@@ -17,7 +17,7 @@ from streams.windows.turn import Turn
 from streams.windows.units import grouped
 
 STRATEGIES: Final[tuple[Strategy, ...]] = ("rolling_window", "importance", "hybrid")
-ANY_NUMBER: Final = 1_000_000  # of messages: here only tokens are scarce
+ANY_NUMBER: Final = MOST_MESSAGES  # more than any of these conversations has: here only tokens are scarce
 MIN_RECENT: Final = WindowSettings().min_recent
 
 

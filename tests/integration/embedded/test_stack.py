@@ -89,4 +89,6 @@ async def test_a_start_that_is_cancelled_leaves_nothing_running(cache_dir: Path,
     start.cancel()
     with pytest.raises(asyncio.CancelledError):
         await start
-    assert not stack.vectors._process.running
+    for part in (stack.broker, stack.postgres, stack.vectors):
+        assert part._process is None or not part._process.running
+    assert len(asyncio.all_tasks()) == 1, "what goes on would start a server that nobody stops"
