@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct
 
+from schemas.budgets import Budget
 from schemas.messages import Scope
 from schemas.window_settings import WindowSettings
 
@@ -102,7 +103,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     request without an answer is asked again after `reask_after_s`, doubling; background work that was put off counts as live
     after `background_deadline_s`, so that it is done in the end; a window that ended or was abandoned is
     forgotten after `grace_s`. `window` says what stays in context; without `extract` nothing is extracted, and a message is
-    forgotten once it has left the context.
+    forgotten once it has left the context. `budget` is what each of its namespaces may spend on models.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -117,6 +118,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     triggers: Triggers = Triggers()
     window: WindowSettings = WindowSettings()
     privacy: Privacy = Privacy()
+    budget: Budget = Budget()
     related_memories: Annotated[int, Meta(ge=0)] = 8
     overlap_messages: Annotated[int, Meta(ge=0, le=20)] = 2
     slice_tokens: Annotated[int, Meta(ge=100)] = 8_000

@@ -1,0 +1,136 @@
+"""Energy on a ledger: reserves of the budgets of all together and of each namespace, and books what calls were billed."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Final, TypeAlias
+from uuid import uuid4
+
+from agents.budgets import charged, waits_until
+from agents.llm.energy import Bill, Work
+from agents.llm.port import Usage
+from agents.llm.prices import Prices
+from schemas import ids
+from schemas.budgets import Amount, Budget, Level
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.usage import Consumed, Outcome
+from sinks.energy import Ledger
+
+log = logging.getLogger(__name__)
+
+# Longer than a question with its repair, retries included, can take; a worker that is silent for so long is dead.
+LASTS_S: Final = 600.0
+OVERALL: Final = "overall"
+# While PostgreSQL is away. Calls are as good as none then: nobody can reserve.
+MOST_OWED: Final = 1_000
+
+Settlement: TypeAlias = tuple[str, Sequence[Consumed], Mapping[str, Amount]]
+
+
+class BudgetedEnergy:
+    """Implements agents.llm.energy.Energy. `overall` is the budget of all namespaces together."""
+
+    def __init__(self, ledger: Ledger, prices: Prices, overall: Budget, clock: Callable[[], datetime]) -> None:
+        self._ledger = ledger
+        self._prices = prices
+        self._overall = overall
+        self._clock = clock
+        self._owed: deque[Settlement] = deque(maxlen=MOST_OWED)
+
+    async def reserve(self, work: Work, lasts_s: float = LASTS_S) -> str:
+        reservation_id = uuid4().hex
+        budgets = self._budgets(work)
+
+        def decide(levels: Mapping[str, Level], now: datetime) -> datetime | None:
+            waits = [waits_until(budgets[scope], level, work.payer.lane, now) for scope, level in levels.items()]
+            return max((until for until in waits if until is not None), default=None)
+
+        if budgets:
+            most = self._charged(work, self._amount(work, [Bill(model=work.model, usage=work.most)]))
+            until = await self._ledger.reserve(reservation_id, most, lasts_s, decide)
+            if until is not None:
+                raise Deferred(until, "budget")
+        return reservation_id
+
+    async def settle(self, work: Work, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
+        consumed = [self._consumed(work, reservation_id, model, bills, outcome) for model in models(bills)]
+        spent = self._charged(work, self._amount(work, bills))
+        if consumed or spent:
+            await self._book((reservation_id, consumed, spent))
+
+    async def book(self) -> None:
+        """Books what could not be booked before. Raises Retryable when it still cannot be."""
+        for _ in range(len(self._owed)):
+            await self._book(self._owed.popleft())
+        if self._owed:
+            raise Retryable(f"{len(self._owed)} records of model calls are not booked yet")
+
+    async def _book(self, settlement: Settlement) -> None:
+        try:
+            await self._ledger.settle(*settlement)
+        except Retryable as exc:
+            log.warning("what a model call consumed is booked later: %s", exc)
+            self._owed.append(settlement)
+        except asyncio.CancelledError:
+            self._owed.append(settlement)
+            raise
+        except Rejected as exc:
+            log.error("what a model call consumed is not booked: %s", exc)
+
+    def _budgets(self, work: Work) -> dict[str, Budget]:
+        """By scope, those that limit anything."""
+        own = {scope_of(namespace): work.payer.budget for namespace in work.payer.namespaces}
+        return {scope: budget for scope, budget in {OVERALL: self._overall, **own}.items() if budget.limits}
+
+    def _charged(self, work: Work, amount: Amount) -> dict[str, Amount]:
+        """Whole of all together, and each namespace its share, where there are limits."""
+        shares = {scope_of(name): share for name, share in charged(work.payer.namespaces, amount).items()}
+        budgets = self._budgets(work)
+        return {scope: part for scope, part in {OVERALL: amount, **shares}.items() if scope in budgets}
+
+    def _amount(self, work: Work, bills: Sequence[Bill]) -> Amount:
+        """Of what has no price the money is not known; where money is limited, all models in use have prices."""
+        tokens = sum(tokens_of(bill.usage) for bill in bills)
+        return Amount(tokens, sum(self._cost(work, bill) or 0 for bill in bills))
+
+    def _cost(self, work: Work, bill: Bill) -> int | None:
+        return self._prices.cost(work.provider, (bill.model, work.model), bill.usage, batch=bill.batch)
+
+    def _consumed(
+        self, work: Work, reservation_id: str, model: str, bills: Sequence[Bill], outcome: Outcome
+    ) -> Consumed:
+        of_model = [bill for bill in bills if bill.model == model]
+        costs = [self._cost(work, bill) for bill in of_model]
+        return Consumed(
+            usage_id=ids.derive("usage", reservation_id, model),
+            at=self._clock(),
+            operation=work.operation,
+            lane=work.payer.lane,
+            outcome=outcome,
+            provider=work.provider,
+            model=model,
+            calls=len(of_model),
+            input_tokens=sum(bill.usage.input_tokens for bill in of_model),
+            output_tokens=sum(bill.usage.output_tokens for bill in of_model),
+            cache_read_tokens=sum(bill.usage.cache_read_tokens for bill in of_model),
+            cache_write_tokens=sum(bill.usage.cache_write_tokens for bill in of_model),
+            cost_micros=None if None in costs else sum(cost for cost in costs if cost is not None),
+            batch=any(bill.batch for bill in of_model),
+            namespaces=work.payer.namespaces,
+            request_id=work.payer.request_id,
+            conversation_id=work.payer.conversation_id,
+        )
+
+
+def scope_of(namespace: str) -> str:
+    return f"namespace {namespace}"
+
+
+def models(bills: Sequence[Bill]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(bill.model for bill in bills))
+
+
+def tokens_of(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens
