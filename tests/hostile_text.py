@@ -109,3 +109,18 @@ def cpu_s(work: Callable[[str], object], text: str) -> float:
     started = time.process_time()
     work(text)
     return time.process_time() - started
+
+
+# For a database: NUL, which PostgreSQL does not take, escapes, quotes, marks that join or turn.
+HARD_TO_STORE = (
+    "a\x00b",
+    "\x00",
+    "\\u0000",
+    "\\\x00",
+    '"\x00"',
+    "'; DROP TABLE windows; --",
+    "👩\u200d👧",
+    "\u202e",
+    "ſ",
+    "%s {}",
+)

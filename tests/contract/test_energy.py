@@ -1,20 +1,15 @@
 """The fake ledger of budgets and the one on PostgreSQL let in, book and forget alike."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TypeAlias
-from urllib.parse import urlsplit
 from uuid import uuid4
 
-import asyncpg
 import pytest
 
-from deploy.embedded.stack import EmbeddedStack
 from schemas.budgets import Amount, Level
 from schemas.usage import Consumed
 from sinks.energy import Ledger
-from sinks.migrate import migrate
 from sinks.postgres import connect
 from tests.fakes.energy import FakeLedger
 
@@ -32,22 +27,6 @@ class Time:
 
     def __call__(self) -> datetime:
         return self.now
-
-
-@pytest.fixture(scope="module")
-def dsn(embedded_stack: EmbeddedStack) -> Iterator[str]:
-    """A migrated database for this file; each test uses scopes of its own."""
-    name = f"energy_{uuid4().hex[:12]}"
-
-    async def administer(statement: str) -> None:
-        connection = await asyncpg.connect(embedded_stack.dsn)
-        await connection.execute(statement)
-        await connection.close()
-
-    asyncio.run(administer(f"CREATE DATABASE {name}"))
-    asyncio.run(migrate(dsn := urlsplit(embedded_stack.dsn)._replace(path=f"/{name}").geturl()))
-    yield dsn
-    asyncio.run(administer(f"DROP DATABASE {name} WITH (FORCE)"))
 
 
 @pytest.fixture

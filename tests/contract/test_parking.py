@@ -1,21 +1,16 @@
 """Parked requests in memory and on PostgreSQL wait, are claimed and leave alike."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
-from urllib.parse import urlsplit
-from uuid import uuid4
 
-import asyncpg
 import pytest
 from msgspec.structs import replace
 
-from deploy.embedded.stack import EmbeddedStack
 from schemas import codec, topics
 from schemas.errors import Deferred
 from schemas.requests import ExtractionRequest, Lane
-from sinks.migrate import migrate
 from sinks.parked import Parked, Parking
 from sinks.postgres import connect
 from tests.fakes.batches import record
@@ -30,22 +25,6 @@ EARLIER, LATER = timedelta(hours=-1), timedelta(hours=1)
 
 def now() -> datetime:
     return datetime.now(UTC)
-
-
-@pytest.fixture(scope="module")
-def dsn(embedded_stack: EmbeddedStack) -> Iterator[str]:
-    """A migrated database for this file."""
-    name = f"parking_{uuid4().hex[:12]}"
-
-    async def administer(statement: str) -> None:
-        connection = await asyncpg.connect(embedded_stack.dsn)
-        await connection.execute(statement)
-        await connection.close()
-
-    asyncio.run(administer(f"CREATE DATABASE {name}"))
-    asyncio.run(migrate(dsn := urlsplit(embedded_stack.dsn)._replace(path=f"/{name}").geturl()))
-    yield dsn
-    asyncio.run(administer(f"DROP DATABASE {name} WITH (FORCE)"))
 
 
 @pytest.fixture(params=["fake", "postgres"])

@@ -1,93 +1,38 @@
-"""The fakes of windows and calibrations and those on PostgreSQL keep and refuse alike."""
+"""Projected windows in memory and on PostgreSQL keep and refuse alike."""
 
-import asyncio
 import itertools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Literal, NamedTuple, TypeAlias
-from urllib.parse import urlsplit
 from uuid import uuid4
 
-import asyncpg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from deploy.embedded.stack import EmbeddedStack
 from schemas.messages import Scope
-from schemas.windows import Calibration, Gap, LastPrune, WindowState
-from sinks.calibrations import Calibrations
-from sinks.migrate import migrate
+from schemas.windows import Gap, LastPrune, WindowState
 from sinks.postgres import connect
 from sinks.windows import Windows
-from tests.fakes.calibrations import FakeCalibrations
 from tests.fakes.windows import AT_S, FakeWindows, a_pruning, a_state
+from tests.hostile_text import HARD_TO_STORE
 
 AnyWindows: TypeAlias = Windows | FakeWindows
-AnyCalibrations: TypeAlias = Calibrations | FakeCalibrations
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 MUCH_LATER = datetime(2100, 1, 1, tzinfo=UTC)  # than anything that is projected
-TEXTS = (
-    "a\x00b",
-    "\x00",
-    "\\u0000",
-    "\\\x00",
-    '"\x00"',
-    "'; DROP TABLE windows; --",
-    "👩\u200d👧",
-    "\u202e",
-    "ſ",
-    "%s {}",
-)
-
-
-@pytest.fixture(scope="module")
-def dsn(embedded_stack: EmbeddedStack) -> Iterator[str]:
-    """A migrated database for this file; each test uses names of its own."""
-    name = f"windows_{uuid4().hex[:12]}"
-
-    async def administer(statement: str) -> None:
-        connection = await asyncpg.connect(embedded_stack.dsn)
-        await connection.execute(statement)
-        await connection.close()
-
-    asyncio.run(administer(f"CREATE DATABASE {name}"))
-    asyncio.run(migrate(dsn := urlsplit(embedded_stack.dsn)._replace(path=f"/{name}").geturl()))
-    yield dsn
-    asyncio.run(administer(f"DROP DATABASE {name} WITH (FORCE)"))
 
 
 @pytest.fixture(params=["fake", "postgres"])
-async def both(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[tuple[AnyWindows, AnyCalibrations]]:
+async def windows(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[AnyWindows]:
     if request.param == "fake":
-        yield FakeWindows(), FakeCalibrations()
+        yield FakeWindows()
         return
     pool = await connect(dsn, max_size=4)
-    yield Windows(pool), Calibrations(pool)
+    yield Windows(pool)
     await pool.close()
-
-
-@pytest.fixture
-def windows(both: tuple[AnyWindows, AnyCalibrations]) -> AnyWindows:
-    return both[0]
-
-
-@pytest.fixture
-def calibrations(both: tuple[AnyWindows, AnyCalibrations]) -> AnyCalibrations:
-    return both[1]
-
-
-@pytest.fixture
-def name() -> str:
-    """A conversation, or a model, of the test's own."""
-    return uuid4().hex
-
-
-def again(known: Calibration) -> Calibration:
-    return Calibration(known.mean + 0.5, known.observed + 1)
 
 
 async def test_a_state_comes_back_as_it_was_projected(windows: AnyWindows, name: str) -> None:
@@ -325,7 +270,7 @@ async def test_a_window_is_forgotten_under_another_source(windows: AnyWindows, n
     assert await windows.of(name) == replace(state, phase="forgotten", source="new changelog", revision=2)
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", HARD_TO_STORE)
 async def test_hostile_text_is_stored_but_for_nul(windows: AnyWindows, name: str, text: str) -> None:
     stored, hostile = ({"c": f"{name}{each}", "text": each} for each in (text.replace("\x00", "\ufffd"), text))
     await windows.project([everywhere(**hostile)])
@@ -421,50 +366,3 @@ async def test_the_fake_and_the_database_agree_after_any_calls(dsn: str, steps: 
         fake_prunings, real_prunings = [await windows.prunings(f"{name} {number}", 2) for windows in told]
         assert fake_prunings == real_prunings
     await pool.close()
-
-
-async def test_what_is_learned_of_an_unknown_model_begins_with_nothing(
-    calibrations: AnyCalibrations, name: str
-) -> None:
-    assert await calibrations.learn(name, again) == Calibration(0.5, 1)
-    assert await calibrations.learn(name, again) == Calibration(1.0, 2)
-    assert (await calibrations.all())[name] == Calibration(1.0, 2)
-
-
-async def test_models_are_learned_apart(calibrations: AnyCalibrations, name: str) -> None:
-    for model in (name, name, f"{name} 2"):
-        await calibrations.learn(model, again)
-    known = await calibrations.all()
-    assert (known[name], known[f"{name} 2"]) == (Calibration(1.0, 2), Calibration(0.5, 1))
-
-
-async def test_what_changes_nothing_leaves_an_unknown_model_unknown(calibrations: AnyCalibrations, name: str) -> None:
-    assert await calibrations.learn(name, lambda known: known) == Calibration()
-    assert name not in await calibrations.all()
-
-
-async def test_a_change_that_fails_teaches_nothing(calibrations: AnyCalibrations, name: str) -> None:
-    await calibrations.learn(name, again)
-    with pytest.raises(ZeroDivisionError):
-        await calibrations.learn(name, lambda known: Calibration(known.mean / 0, 1))
-    assert (await calibrations.all())[name] == Calibration(0.5, 1)
-
-
-@pytest.mark.parametrize("mean", [0.1 + 0.2, 5e-324, 1.7976931348623157e308, 1 / 3])
-async def test_a_mean_comes_back_to_the_last_bit(calibrations: AnyCalibrations, name: str, mean: float) -> None:
-    await calibrations.learn(name, lambda _: Calibration(mean, 2**62))
-    assert (await calibrations.all())[name] == Calibration(mean, 2**62)
-
-
-@pytest.mark.parametrize("text", TEXTS)
-async def test_a_model_of_any_name_is_learned(calibrations: AnyCalibrations, name: str, text: str) -> None:
-    for _ in range(2):
-        await calibrations.learn(name + text, again)
-    assert (await calibrations.all())[name + text.replace("\x00", "\ufffd")] == Calibration(1.0, 2)
-
-
-async def test_learning_at_the_same_time_loses_nothing(calibrations: AnyCalibrations, name: str) -> None:
-    models = itertools.cycle([name, f"{name} 2", f"{name} 3"])
-    await asyncio.gather(*(calibrations.learn(next(models), again) for _ in range(30)))
-    known = await calibrations.all()
-    assert {known[model] for model in (name, f"{name} 2", f"{name} 3")} == {Calibration(5.0, 10)}

@@ -1,0 +1,77 @@
+"""Calibrations in memory and on PostgreSQL learn alike."""
+
+import asyncio
+import itertools
+from collections.abc import AsyncIterator
+from typing import TypeAlias
+
+import pytest
+
+from schemas.windows import Calibration
+from sinks.calibrations import Calibrations
+from sinks.postgres import connect
+from tests.fakes.calibrations import FakeCalibrations
+from tests.hostile_text import HARD_TO_STORE
+
+AnyCalibrations: TypeAlias = Calibrations | FakeCalibrations
+
+
+@pytest.fixture(params=["fake", "postgres"])
+async def calibrations(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[AnyCalibrations]:
+    if request.param == "fake":
+        yield FakeCalibrations()
+        return
+    pool = await connect(dsn, max_size=4)
+    yield Calibrations(pool)
+    await pool.close()
+
+
+def again(known: Calibration) -> Calibration:
+    return Calibration(known.mean + 0.5, known.observed + 1)
+
+
+async def test_what_is_learned_of_an_unknown_model_begins_with_nothing(
+    calibrations: AnyCalibrations, name: str
+) -> None:
+    assert await calibrations.learn(name, again) == Calibration(0.5, 1)
+    assert await calibrations.learn(name, again) == Calibration(1.0, 2)
+    assert (await calibrations.all())[name] == Calibration(1.0, 2)
+
+
+async def test_models_are_learned_apart(calibrations: AnyCalibrations, name: str) -> None:
+    for model in (name, name, f"{name} 2"):
+        await calibrations.learn(model, again)
+    known = await calibrations.all()
+    assert (known[name], known[f"{name} 2"]) == (Calibration(1.0, 2), Calibration(0.5, 1))
+
+
+async def test_what_changes_nothing_leaves_an_unknown_model_unknown(calibrations: AnyCalibrations, name: str) -> None:
+    assert await calibrations.learn(name, lambda known: known) == Calibration()
+    assert name not in await calibrations.all()
+
+
+async def test_a_change_that_fails_teaches_nothing(calibrations: AnyCalibrations, name: str) -> None:
+    await calibrations.learn(name, again)
+    with pytest.raises(ZeroDivisionError):
+        await calibrations.learn(name, lambda known: Calibration(known.mean / 0, 1))
+    assert (await calibrations.all())[name] == Calibration(0.5, 1)
+
+
+@pytest.mark.parametrize("mean", [0.1 + 0.2, 5e-324, 1.7976931348623157e308, 1 / 3])
+async def test_a_mean_comes_back_to_the_last_bit(calibrations: AnyCalibrations, name: str, mean: float) -> None:
+    await calibrations.learn(name, lambda _: Calibration(mean, 2**62))
+    assert (await calibrations.all())[name] == Calibration(mean, 2**62)
+
+
+@pytest.mark.parametrize("text", HARD_TO_STORE)
+async def test_a_model_of_any_name_is_learned(calibrations: AnyCalibrations, name: str, text: str) -> None:
+    for _ in range(2):
+        await calibrations.learn(name + text, again)
+    assert (await calibrations.all())[name + text.replace("\x00", "\ufffd")] == Calibration(1.0, 2)
+
+
+async def test_learning_at_the_same_time_loses_nothing(calibrations: AnyCalibrations, name: str) -> None:
+    models = itertools.cycle([name, f"{name} 2", f"{name} 3"])
+    await asyncio.gather(*(calibrations.learn(next(models), again) for _ in range(30)))
+    known = await calibrations.all()
+    assert {known[model] for model in (name, f"{name} 2", f"{name} 3")} == {Calibration(5.0, 10)}
