@@ -96,7 +96,7 @@ class BudgetedEnergy:
         return Amount(tokens, sum(self._cost(work, bill) or 0 for bill in bills))
 
     def _cost(self, work: Work, bill: Bill) -> int | None:
-        return self._prices.cost(work.provider, (bill.model, work.model), bill.usage, batch=bill.batch)
+        return self._prices.cost(work.provider, (bill.model, work.model), bill.usage)
 
     def _consumed(
         self, work: Work, reservation_id: str, model: str, bills: Sequence[Bill], outcome: Outcome
@@ -117,7 +117,7 @@ class BudgetedEnergy:
             cache_read_tokens=sum(bill.usage.cache_read_tokens for bill in of_model),
             cache_write_tokens=sum(bill.usage.cache_write_tokens for bill in of_model),
             cost_micros=None if None in costs else sum(cost for cost in costs if cost is not None),
-            batch=any(bill.batch for bill in of_model),
+            batched=all(bill.usage.batched for bill in of_model),
             namespaces=work.payer.namespaces,
             request_id=work.payer.request_id,
             conversation_id=work.payer.conversation_id,

@@ -15,7 +15,7 @@ class Consumed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`calls` model calls of one operation, for `namespaces` together, ended `at`; what failed was billed all the same.
 
     `input_tokens` excludes what a cache was written to or read from. `cost_micros` are millionths of a US dollar, None if
-    no price is known. `batch`: at the price of batches.
+    no price is known. `batched`: all at the price of batches.
     """
 
     usage_id: str
@@ -31,7 +31,7 @@ class Consumed(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
     cost_micros: int | None = None
-    batch: bool = False
+    batched: bool = False
     namespaces: tuple[str, ...] = ()
     request_id: str | None = None
     conversation_id: str | None = None

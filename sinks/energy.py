@@ -120,6 +120,6 @@ def row(consumed: Consumed) -> tuple[Any, ...]:
             consumed.model,
         ),
         *(consumed.calls, consumed.input_tokens, consumed.output_tokens),
-        *(consumed.cache_read_tokens, consumed.cache_write_tokens, consumed.cost_micros, consumed.batch),
+        *(consumed.cache_read_tokens, consumed.cache_write_tokens, consumed.cost_micros, consumed.batched),
         *([storable(name) for name in consumed.namespaces], consumed.request_id, consumed.conversation_id),
     )

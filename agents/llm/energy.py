@@ -46,11 +46,10 @@ class Work(Struct, frozen=True, kw_only=True):
 
 
 class Bill(Struct, frozen=True, kw_only=True):
-    """One model call as the provider billed it. `batch`: at the price of batches."""
+    """One model call as the provider billed it."""
 
     model: str
     usage: Usage
-    batch: bool = False
 
 
 class Energy(Protocol):

@@ -56,7 +56,7 @@ class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     def __post_init__(self) -> None:
         _require(self.batch_factor)
 
-    def cost(self, provider: str, models: Sequence[str], usage: Usage, *, batch: bool = False) -> int | None:
+    def cost(self, provider: str, models: Sequence[str], usage: Usage) -> int | None:
         """Millionths of a US dollar of one call, rounded up to whole ones; None if the price is not known.
 
         `models` are names of the model, by preference: what the reply names, then what was asked for.
@@ -66,7 +66,7 @@ class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         price = next((found for model in models if (found := self._price(model, usage))), None)
         if price is None:
             return None
-        exact = price.of(usage) * (self.batch_factor if batch else 1)
+        exact = price.of(usage) * (self.batch_factor if usage.batched else 1)
         return int(exact.to_integral_value(ROUND_CEILING))
 
     def knows(self, provider: str, model: str) -> bool:

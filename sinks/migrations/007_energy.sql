@@ -16,7 +16,7 @@ CREATE TABLE model_usage (
     cache_read_tokens  bigint      NOT NULL,
     cache_write_tokens bigint      NOT NULL,
     cost_micros        bigint,
-    batch              boolean     NOT NULL,
+    batched            boolean     NOT NULL,
     namespaces         text[]      NOT NULL,
     request_id         text,
     conversation_id    text,

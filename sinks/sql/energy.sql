@@ -55,7 +55,7 @@ WHERE energy.scope = spent.scope
 
 -- name: record
 INSERT INTO model_usage (usage_id, at, operation, lane, outcome, provider, model, calls, input_tokens, output_tokens,
-                         cache_read_tokens, cache_write_tokens, cost_micros, batch, namespaces, request_id, conversation_id)
+                         cache_read_tokens, cache_write_tokens, cost_micros, batched, namespaces, request_id, conversation_id)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
 ON CONFLICT DO NOTHING
 RETURNING usage_id

@@ -1,6 +1,6 @@
 -- name: untold
 SELECT usage_id, at, operation, lane, outcome, provider, model, calls, input_tokens, output_tokens, cache_read_tokens,
-       cache_write_tokens, cost_micros, batch, namespaces, request_id, conversation_id
+       cache_write_tokens, cost_micros, batched, namespaces, request_id, conversation_id
 FROM model_usage WHERE NOT told ORDER BY at LIMIT $1 FOR UPDATE SKIP LOCKED
 
 -- name: told

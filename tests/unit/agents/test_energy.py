@@ -144,9 +144,9 @@ async def test_a_model_without_a_price_is_recorded_with_its_tokens_and_no_cost(l
 
 async def test_calls_at_the_price_of_batches_cost_half(ledger):
     async with spending(energy(ledger), WORK) as tab:
-        tab.append(Bill(model="m", usage=Usage(input_tokens=100), batch=True))
+        tab.append(Bill(model="m", usage=Usage(input_tokens=100, batched=True)))
     (record,) = ledger.recorded.values()
-    assert (record.cost_micros, record.batch) == (50, True)
+    assert (record.cost_micros, record.batched) == (50, True)
 
 
 async def test_what_cannot_be_booked_now_fails_nothing_and_is_booked_once_later(ledger, caplog):

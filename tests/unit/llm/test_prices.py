@@ -38,18 +38,18 @@ def test_each_kind_of_token_has_its_price():
 
 
 def test_a_batch_costs_half():
-    assert TABLE.cost("claude", ["m"], Usage(input_tokens=1_000), batch=True) == 1_500
+    assert TABLE.cost("claude", ["m"], Usage(input_tokens=1_000, batched=True)) == 1_500
 
 
-@given(usage=usages, batch=st.booleans())
-def test_a_cost_is_the_exact_sum_rounded_up_to_a_millionth_of_a_dollar(usage, batch):
+@given(usage=usages)
+def test_a_cost_is_the_exact_sum_rounded_up_to_a_millionth_of_a_dollar(usage):
     exact = (
         Decimal(usage.input_tokens) * 3
         + Decimal(usage.output_tokens) * 15
         + Decimal(usage.cache_write_tokens) * Decimal("3.75")
         + Decimal(usage.cache_read_tokens) * Decimal("0.3")
-    ) / (2 if batch else 1)
-    cost = TABLE.cost("claude", ["m"], usage, batch=batch)
+    ) / (2 if usage.batched else 1)
+    cost = TABLE.cost("claude", ["m"], usage)
     assert isinstance(cost, int)
     assert 0 <= cost - exact < 1
 
