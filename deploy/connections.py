@@ -1,14 +1,16 @@
 """Adapters picked by the settings: what workers, the command line and the demo connect to."""
 
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 
 import tiktoken
 from qdrant_client import AsyncQdrantClient
 
+from agents.llm.auto import AutoProvider
 from agents.llm.claude import ClaudeProvider
 from agents.llm.offline import OfflineProvider
+from agents.llm.ollama import OllamaProvider
 from agents.llm.port import Provider
 from deploy.embedded.vocabulary import ensure_vocabulary
 from deploy.settings import Settings
@@ -58,15 +60,42 @@ def embedder() -> closing[MiniLmEmbedder]:
 
 
 def provider(settings: Settings, count_tokens: TokenCount | None = None) -> Provider:
-    """With `count_tokens` it tells what it counted of what was billed."""
-    if settings.provider == "offline":
-        return OfflineProvider(count_tokens) if count_tokens else OfflineProvider()
+    """With `count_tokens` it tells what it counted of what was billed. To be closed by the caller."""
+    if settings.provider == "auto":
+        return AutoProvider([PROVIDERS[name](settings, count_tokens) for name in settings.provider_order.split(",")])
+    return PROVIDERS[settings.provider](settings, count_tokens)
+
+
+def offline(settings: Settings, count_tokens: TokenCount | None) -> Provider:
+    return OfflineProvider(count_tokens) if count_tokens else OfflineProvider()
+
+
+def claude(settings: Settings, count_tokens: TokenCount | None) -> Provider:
     return ClaudeProvider(
         model=settings.claude_model,
         api_key=settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None,
         base_url=settings.anthropic_base_url,
         count_tokens=count_tokens,
+        compaction_model=settings.claude_compaction_model,
+        concurrency=settings.claude_concurrency,
+        tokens_per_minute=settings.claude_tokens_per_minute,
     )
+
+
+def ollama(settings: Settings, count_tokens: TokenCount | None) -> Provider:
+    return OllamaProvider(
+        model=settings.ollama_model,
+        base_url=settings.ollama_base_url,
+        count_tokens=count_tokens,
+        concurrency=settings.ollama_concurrency,
+    )
+
+
+PROVIDERS: dict[str, Callable[[Settings, TokenCount | None], Provider]] = {
+    "offline": offline,
+    "claude": claude,
+    "ollama": ollama,
+}
 
 
 def token_counter(settings: Settings) -> TokenCounter:

@@ -60,12 +60,29 @@ class Settings(BaseSettings):
     store: Literal["rocksdb", "memory"] = Field(
         "rocksdb", description="where a worker keeps its copy of window rows; memory reads them anew at each start"
     )
-    provider: Literal["offline", "claude"] = Field("offline", description="who extracts memories")
+    provider: Literal["offline", "claude", "ollama", "auto"] = Field("offline", description="who extracts memories")
+    provider_order: str = Field(
+        "ollama,claude,offline",
+        pattern=r"^(ollama|claude|offline)(,(ollama|claude|offline))*$",
+        description="whom provider auto asks, the first that can answer; without offline at its end an outage waits",
+    )
     anthropic_api_key: SecretStr | None = Field(None, description="for provider claude; else ANTHROPIC_API_KEY counts")
     anthropic_base_url: str | None = Field(
         None, description="for provider claude behind a proxy; else ANTHROPIC_BASE_URL counts"
     )
-    claude_model: str = Field("claude-haiku-4-5", min_length=1, description="model of provider claude")
+    claude_model: str = Field("claude-haiku-5-5", min_length=1, description="model of provider claude")
+    claude_compaction_model: str = Field(
+        "claude-sonnet-5-5", min_length=1, description="model of provider claude for compaction"
+    )
+    claude_concurrency: int = Field(16, ge=1, le=256, description="calls to Claude at a time in one worker")
+    claude_tokens_per_minute: int | None = Field(
+        None, ge=1_000, description="tokens a minute and worker for Claude, beside the limits that the API tells"
+    )
+    ollama_model: str = Field("qwen3:4b", min_length=1, description="model of provider ollama, pulled beforehand")
+    ollama_base_url: str = Field(
+        "http://127.0.0.1:11434", pattern=r"^https?://", description="Ollama's address for provider ollama"
+    )
+    ollama_concurrency: int = Field(1, ge=1, le=64, description="calls to Ollama at a time in one worker")
     extraction_concurrency: int = Field(8, ge=1, le=256, description="live model calls at a time in one worker")
     background_concurrency: int = Field(
         4, ge=1, le=256, description="model calls at a time in one worker for what nobody waits for"
@@ -109,6 +126,13 @@ class Settings(BaseSettings):
     def slots(self) -> dict[Lane, int]:
         """How many extraction requests of each lane may be on their way through one worker's model."""
         return {"live": self.extraction_concurrency, "background": self.background_concurrency}
+
+    @model_validator(mode="after")
+    def providers_are_named_once(self) -> Self:
+        named = self.provider_order.split(",")
+        if len(set(named)) < len(named):
+            raise ValueError(f"{PREFIX}PROVIDER_ORDER={self.provider_order} names a provider twice")
+        return self
 
     def topics(self) -> TopicSettings:
         return TopicSettings(

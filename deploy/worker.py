@@ -17,6 +17,7 @@ from agents.curation_agent import CurationAgent
 from agents.curator import Curator
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import Extractor
+from agents.llm.staying import check_policies
 from agents.outcomes import Outcomes
 from agents.parked_agent import ParkedAgent
 from agents.related import RelatedMemories
@@ -142,9 +143,12 @@ class Worker:
     ) -> None:
         extractions = Extractions(pool)
         if "extraction" in self._stages:
+            provider = connections.provider(self._settings, connections.token_counter(self._settings))
+            resources.push_async_callback(provider.close)
+            check_policies(self._policies, provider)
             extractor = Extractor(
                 extractions,
-                connections.provider(self._settings, connections.token_counter(self._settings)),
+                provider,
                 RelatedMemories(embedder, vectors, Memories(pool)),
                 publisher,
                 self._policies,

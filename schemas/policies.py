@@ -103,7 +103,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     request without an answer is asked again after `reask_after_s`, doubling; background work that was put off counts as live
     after `background_deadline_s`, so that it is done in the end; a window that ended or was abandoned is
     forgotten after `grace_s`. `window` says what stays in context; without `extract` nothing is extracted, and a message is
-    forgotten once it has left the context. `budget` is what each of its namespaces may spend on models.
+    forgotten once it has left the context. `budget` is what each of its namespaces may spend on models. What is `local_only`
+    is sent to no other machine.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -115,6 +116,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     min_confidence: Fraction = 0.3
     merge_threshold: Fraction = 0.85
     extract: bool = True
+    local_only: bool = False
     triggers: Triggers = Triggers()
     window: WindowSettings = WindowSettings()
     privacy: Privacy = Privacy()

@@ -2,14 +2,18 @@
 
 import anthropic
 
-from agents.llm.claude_calls import ClaudeCalls, has_credentials
+from agents.llm.claude_calls import ClaudeCalls
+from agents.llm.guarded_calls import GuardedCalls
 from agents.llm.model_provider import ModelProvider
+from agents.llm.staying import is_loopback
 from streams.windows.tokens import TokenCount
 
 
 class ClaudeProvider(ModelProvider):
-    """Asks a Claude model. Retries with backoff are the SDK's: it honours `retry-after`; `timeout_s` is one attempt's.
+    """Asks a Claude model, and `compaction_model` what is asked seldom and matters long.
 
+    Retries with backoff and jitter are the SDK's, which waits as long as `retry-after` says; `timeout_s` is one attempt's.
+    At most `concurrency` calls run at a time; `tokens_per_minute` is a limit of one's own, beside those that the API tells.
     Without `base_url` or `api_key` the SDK looks for ANTHROPIC_BASE_URL and its credentials itself.
     A `client` given from outside is used as it is and stays the caller's to close.
     """
@@ -23,22 +27,32 @@ class ClaudeProvider(ModelProvider):
         max_retries: int = 2,
         client: anthropic.AsyncAnthropic | None = None,
         count_tokens: TokenCount | None = None,
+        compaction_model: str | None = None,
+        concurrency: int = 8,
+        tokens_per_minute: int | None = None,
     ) -> None:
         self._model = model
         self._owned = client is None
-        self._client = client or anthropic.AsyncAnthropic(
-            api_key=api_key, base_url=base_url, timeout=timeout_s, max_retries=max_retries
-        )
-        super().__init__("claude", ClaudeCalls(self._client, model, timeout_s * (max_retries + 1)), count_tokens)
+        self._client = client or client_at(base_url, api_key, timeout_s, max_retries)
+        calls = ClaudeCalls(self._client, model, timeout_s * (max_retries + 1), compaction_model)
+        super().__init__(GuardedCalls(calls, concurrency, tokens_per_minute), count_tokens)
 
     def __repr__(self) -> str:
         return f"ClaudeProvider(model={self._model!r})"
-
-    async def available(self) -> bool:
-        """Whether there are credentials; asking the API would cost a call."""
-        return has_credentials(self._client)
 
     async def close(self) -> None:
         """Closes the client's connections, if this provider made the client."""
         if self._owned:
             await self._client.close()
+
+
+def client_at(
+    base_url: str | None, api_key: str | None, timeout_s: float, max_retries: int
+) -> anthropic.AsyncAnthropic:
+    client = anthropic.AsyncAnthropic(api_key=api_key, base_url=base_url, timeout=timeout_s, max_retries=max_retries)
+    if not is_loopback(str(client.base_url)):
+        return client
+    # A proxy of the environment, or a server that sends its callers elsewhere, would be told what has to stay here. The SDK
+    # takes proxies from the environment whatever `trust_env` says; these mounts stand before them.
+    direct = dict.fromkeys(("all://", "http://", "https://"))
+    return client.copy(http_client=anthropic.DefaultAsyncHttpxClient(mounts=direct, follow_redirects=False))

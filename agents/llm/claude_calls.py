@@ -6,42 +6,70 @@ from collections.abc import Sequence
 from typing import Any
 
 import anthropic
+import msgspec
 from anthropic.types import Message, MessageParam, TextBlockParam
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
 from agents.llm.claude_errors import translated
+from agents.llm.claude_limits import allowances
 from agents.llm.claude_messages import message_of
 from agents.llm.exchange import Spoken, Turn
 from agents.llm.port import Usage
 from agents.llm.questions import Question
+from agents.llm.staying import is_loopback
 from schemas.errors import Misconfigured, Rejected, Retryable
 
 
 class ClaudeCalls:
-    """Asks `model` through `client`; whatever a call raises is memstream's error. `patience_s` bounds one, retries included."""
+    """Asks `model` through `client`, and `compaction_model`, if there is one, for compaction.
 
+    Whatever a call raises is memstream's error. `patience_s` bounds one, retries included.
+    """
+
+    name = "claude"
     larger_max_tokens = 8_192
 
-    def __init__(self, client: anthropic.AsyncAnthropic, model: str, patience_s: float) -> None:
+    def __init__(
+        self,
+        client: anthropic.AsyncAnthropic,
+        model: str,
+        patience_s: float,
+        compaction_model: str | None = None,
+    ) -> None:
+        self.leaves_machine = not is_loopback(str(client.base_url))
         self._client = client
         self._model = model
+        self._compaction_model = compaction_model or model
         # The SDK waits as long as `retry-after` says, be it an hour; the request must not be held that long.
         self._patience_s = patience_s
 
+    async def trouble(self) -> str | None:
+        """Whether there are no credentials; asking the API would cost a call."""
+        if has_credentials(self._client):
+            return None
+        return "no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`"
+
+    def model(self, question: Question[Any]) -> str:
+        return self._compaction_model if question.purpose == "compact" else self._model
+
     async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
-        if not has_credentials(self._client):
-            raise Misconfigured("no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`")
+        if trouble := await self.trouble():
+            raise Misconfigured(trouble)
+        model = self.model(question)
+        asked = self._client.messages.with_raw_response
         try:
             async with asyncio.timeout(self._patience_s):
-                message = await self._client.messages.create(**params(question, turns, self._model, max_tokens))
+                response = await asked.create(**params(question, turns, model, max_tokens))
+                message = await response.parse()
         except TimeoutError as exc:
             raise Retryable(f"Claude did not answer within {self._patience_s:g} s, retries included") from exc
         except anthropic.AnthropicError as exc:
-            raise translated(exc, self._model) from exc
+            raise translated(exc, model) from exc
         except ValueError as exc:
             # The SDK lets this through: something between has cut the answer short.
             raise Retryable(f"Claude's answer was no JSON: {exc}") from exc
-        return spoken(message)
+        told = allowances(response.headers)
+        return msgspec.structs.replace(spoken(message), request_id=response.request_id, allowances=told)
 
     def fixed(self, question: Question[Any]) -> tuple[str, ...]:
         """The schema among them: the model is told it, so that it is billed.
@@ -65,6 +93,8 @@ def params(
         "max_tokens": max_tokens,
         "system": system(question),
         "messages": [said(turn) for turn in turns],
+        # It would be billed as output and count against `max_tokens`; newer models do it unless told not to.
+        "thinking": {"type": "disabled"},
         "output_config": {"format": {"type": "json_schema", "schema": question.schema}},
     }
 
@@ -76,11 +106,15 @@ def said(turn: Turn) -> MessageParam:
 
 
 def system(question: Question[Any]) -> tuple[TextBlockParam, ...]:
-    stable: TextBlockParam = {"type": "text", "text": question.stable}
-    # A summary's part is too short for the API's cache, which begins at a thousand tokens.
-    if question.purpose == "extract":
-        stable["cache_control"] = {"type": "ephemeral"}
-    return (stable, {"type": "text", "text": question.policy})
+    """Cached to its end, policy included: another policy has another schema, and misses the cache anyway.
+
+    What is asked seldom is not marked: an entry that nobody reads within five minutes costs a quarter more than none. A part
+    that is below the model's least size is not cached, mark or no mark.
+    """
+    policy: TextBlockParam = {"type": "text", "text": question.policy}
+    if question.purpose in ("extract", "summarise"):
+        policy["cache_control"] = {"type": "ephemeral"}
+    return ({"type": "text", "text": question.stable}, policy)
 
 
 def spoken(response: Message) -> Spoken:

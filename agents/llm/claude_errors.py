@@ -2,6 +2,8 @@
 
 import anthropic
 
+from agents.llm.claude_limits import allowances, retry_after_s
+from agents.llm.limits import Throttled
 from agents.llm.scrub import scrub
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 
@@ -11,7 +13,7 @@ UNAUTHORISED = {
     401: "the key was not accepted: check ANTHROPIC_API_KEY",
     403: "the key may not use this model or endpoint",
 }
-TRANSIENT = frozenset({402, 408, 409, 425, 429})
+TRANSIENT = frozenset({402, 408, 409, 425})
 
 
 def translated(error: anthropic.AnthropicError, model: str) -> MemstreamError:
@@ -26,7 +28,11 @@ def translated(error: anthropic.AnthropicError, model: str) -> MemstreamError:
 
 
 def of_status(error: anthropic.APIStatusError, model: str) -> MemstreamError:
-    status, said = error.status_code, detail(error)
+    status, said, headers = error.status_code, detail(error), error.response.headers
+    if status == 429:
+        return Throttled(f"Claude answered 429: {said}", retry_after_s(headers), allowances(headers))
+    if status < 400:
+        return Misconfigured(f"Claude answered {status}: is this the address of the API? ({said})")
     if status in UNAUTHORISED:
         return Misconfigured(f"Claude answered {status}: {UNAUTHORISED[status]} ({said})")
     if status == 404:
@@ -35,7 +41,13 @@ def of_status(error: anthropic.APIStatusError, model: str) -> MemstreamError:
         return Retryable(f"Claude answered {status}: {said}")
     if status == 400 and "output_config" in said:
         return Misconfigured(f"the model {model!r} has no structured outputs, choose one that has ({said})")
+    if status == 400 and said_of_thinking(said):
+        return Misconfigured(f"the model {model!r} cannot be asked without thinking, choose one that can ({said})")
     return Rejected("too_large" if status == 413 else "refused_request", f"Claude answered {status}: {said}")
+
+
+def said_of_thinking(said: str) -> bool:
+    return "thinking." in said or "thinking:" in said
 
 
 def unpaid(said: str) -> bool:
@@ -44,4 +56,7 @@ def unpaid(said: str) -> bool:
 
 
 def detail(error: anthropic.AnthropicError) -> str:
-    return scrub(str(error)).text[:DETAIL_CHARS]
+    """What the server said, and the request's id for its support."""
+    request_id = error.request_id if isinstance(error, anthropic.APIStatusError) else None
+    said = scrub(str(error)).text[:DETAIL_CHARS]
+    return f"{said}, request {request_id}" if request_id and request_id not in said else said

@@ -5,9 +5,11 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
+from agents.llm.limits import Allowance
 from agents.llm.metering import Meter
 from agents.llm.port import Call, Usage
 from agents.llm.questions import Question
+from agents.llm.staying import require_staying
 from schemas.errors import Rejected
 
 T = TypeVar("T")
@@ -22,20 +24,33 @@ class Turn(Struct, frozen=True):
 
 
 class Spoken(Struct, frozen=True, kw_only=True):
-    """A model's reply, and what it cost. `broke_off` at the limit of its tokens. `counted` unless nobody told the prompt's."""
+    """A model's reply, and what it cost. `broke_off` at the limit of its tokens. `counted` unless nobody told the prompt's.
+
+    `request_id` is the provider's, for its support; `allowances` are what it told of its limits.
+    """
 
     text: str
     broke_off: bool
     model: str
     usage: Usage
     counted: bool = True
+    request_id: str | None = None
+    allowances: tuple[Allowance, ...] = ()
 
 
 class Calls(Protocol):
-    """How a model is reached."""
+    """How a model is reached. `name` is the provider's."""
 
+    name: str
+    leaves_machine: bool
     larger_max_tokens: int
     """What a reply that did not fit MAX_TOKENS gets, once."""
+
+    async def trouble(self) -> str | None:
+        """As a Provider's."""
+
+    def model(self, question: Question[Any]) -> str:
+        """The model that is asked such a question."""
 
     async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
         """One reply of at most `max_tokens` to the last turn.
@@ -65,7 +80,8 @@ class Replies(Struct, frozen=True):
 
 
 async def exchange(calls: Calls, question: Question[T], meter: Meter | None = None) -> Exchange[T]:
-    """Raises as a call does, and Rejected `truncated` or `unreadable` after the second."""
+    """Raises as a call does, Rejected `truncated` or `unreadable` after the second, and `must_stay` before any."""
+    require_staying(question.local_only, calls)
     replies = await replied(calls, question)
     reply, whole = read(question, replies.texts)
     return Exchange(

@@ -16,13 +16,14 @@ T = TypeVar("T")
 
 
 class ModelProvider:
-    """Asks through `calls`; `name` is stored with what is answered.
+    """Asks through `calls`, whose name is stored with what is answered.
 
     With `count_tokens` answers say what their calls sent; without it they do not, and tokens of summaries are estimated.
     """
 
-    def __init__(self, name: str, calls: Calls, count_tokens: TokenCount | None = None) -> None:
-        self.name = name
+    def __init__(self, calls: Calls, count_tokens: TokenCount | None = None) -> None:
+        self.name = calls.name
+        self.leaves_machine = calls.leaves_machine
         self._calls = calls
         self._meter = Meter(count_tokens) if count_tokens else None
         self._count_tokens = count_tokens or estimated_tokens
@@ -48,6 +49,10 @@ class ModelProvider:
 
     def _fitted(self, text: str, policy: Policy) -> str:
         return fitted(text, policy.window.summary_tokens, self._count_tokens, policy.privacy)
+
+    async def trouble(self) -> str | None:
+        """As the port says."""
+        return await self._calls.trouble()
 
     async def _exchange(self, question: Question[T]) -> Exchange[T]:
         return await exchange(self._calls, question, self._meter)

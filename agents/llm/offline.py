@@ -28,6 +28,7 @@ class OfflineProvider:
     """
 
     name = "offline"
+    leaves_machine = False
 
     def __init__(self, count_tokens: TokenCount = estimated_tokens) -> None:
         self._count_tokens = count_tokens
@@ -48,8 +49,11 @@ class OfflineProvider:
         text = excerpt(request, policy.window.summary_tokens, self._count_tokens, policy.privacy)
         return Summary(provider=self.name, model=MODEL, text=text)
 
-    async def available(self) -> bool:
-        return True
+    async def trouble(self) -> None:
+        """Rules are always there."""
+
+    async def close(self) -> None:
+        """Nothing to end."""
 
 
 def findings(message: SliceMessage) -> Iterator[tuple[str, Finding]]:

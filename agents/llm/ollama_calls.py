@@ -11,9 +11,11 @@ from msgspec import Struct
 
 from agents.llm.exchange import Spoken, Turn
 from agents.llm.ollama_errors import of_status, too_large, unreached
+from agents.llm.ollama_models import runs_elsewhere, trouble
 from agents.llm.ollama_window import fewest_tokens, window_for
 from agents.llm.port import Usage
 from agents.llm.questions import Question
+from agents.llm.staying import is_loopback
 from agents.llm.summaries import estimated_tokens
 from schemas.errors import Rejected, Retryable
 
@@ -46,6 +48,7 @@ class OllamaCalls:
     once is kept, as the model would be loaded anew for a smaller one too.
     """
 
+    name = "ollama"
     larger_max_tokens = 4_096
 
     def __init__(
@@ -56,12 +59,20 @@ class OllamaCalls:
         timeout_s: float,
         most_window_tokens: int,
     ) -> None:
+        self.leaves_machine = not is_loopback(where) or runs_elsewhere(model)
         self._client = client
         self._model = model
         self._where = where
         self._timeout_s = timeout_s
         self._most_window_tokens = most_window_tokens
         self._window_tokens = 0
+
+    async def trouble(self) -> str | None:
+        """Whether the server is missing, or has not pulled the model."""
+        return await trouble(self._client, self._model, self._where)
+
+    def model(self, question: Question[Any]) -> str:
+        return self._model
 
     async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
         """Raises Retryable, Misconfigured, and Rejected for what is too large."""

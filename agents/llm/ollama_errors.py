@@ -39,7 +39,7 @@ def of_status(status: int, body: bytes, model: str, where: str) -> MemstreamErro
     if is_overlong(said):
         return too_large(said)
     if status == 404 and "model" in said:
-        return Misconfigured(f"Ollama at {where} has no model {model!r}: run `ollama pull {model}` ({said})")
+        return missing(model, where, said)
     if status in ELSEWHERE or status < 400:
         return Misconfigured(f"{where} answered {status}: is it the address of an Ollama server? ({said})")
     if status in UNAUTHORISED:
@@ -49,6 +49,11 @@ def of_status(status: int, body: bytes, model: str, where: str) -> MemstreamErro
     if status in TRANSIENT or status >= 500:
         return Retryable(f"Ollama answered {status}: {said}")
     return Rejected("refused_request", f"Ollama answered {status}: {said}")
+
+
+def missing(model: str, where: str, said: str = "") -> Misconfigured:
+    remedy = f"Ollama at {where} has no model {model!r}: run `ollama pull {model}`"
+    return Misconfigured(f"{remedy} ({said})" if said else remedy)
 
 
 def is_overlong(said: str) -> bool:

@@ -91,6 +91,8 @@ class Provider(Protocol):
     """Turns a slice into proposals, or into a summary."""
 
     name: str
+    leaves_machine: bool
+    """Whether what it is asked goes to another machine: policies may forbid that."""
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """One model call for one slice; an empty answer means that nothing was worth keeping.
@@ -106,5 +108,8 @@ class Provider(Protocol):
         without secrets. Raises as `extract` does.
         """
 
-    async def available(self) -> bool:
-        """Whether a request would have a chance now; cheap, never raises."""
+    async def trouble(self) -> str | None:
+        """Why a request would have no chance now, and what to do about it; None if it has one. Cheap, never raises."""
+
+    async def close(self) -> None:
+        """Ends its connections."""

@@ -32,14 +32,16 @@ def nothing(replies: Sequence[str]) -> None:
 class Question(Struct, Generic[T], frozen=True, kw_only=True):
     """`stable` is the same for every question of its purpose, `policy` for every one under a policy, `asked` is this one's data.
 
-    `repair` is said to a reply that is not of the `schema`. `read` is what a reply says, None unless it is the JSON asked
-    for; `salvaged` is what can be made out of replies of which none is, None if that is nothing.
+    One that is `local_only` may not leave the machine. `repair` is said to a reply that is not of the `schema`. `read` is
+    what a reply says, None unless it is the JSON asked for; `salvaged` is what can be made out of replies of which none is,
+    None if that is nothing.
     """
 
     purpose: Purpose
     stable: str
     policy: str
     asked: str
+    local_only: bool
     schema: dict[str, Any]
     repair: str
     read: Callable[[str], T | None]
@@ -53,6 +55,7 @@ def extraction(request: ExtractionRequest, context: Context) -> Question[Drafts]
         stable=STABLE,
         policy=policy_part(context.policy),
         asked=data_part(request, context),
+        local_only=context.policy.local_only,
         schema=answer_schema(context.policy),
         repair=REPAIR,
         read=drafts,
@@ -67,6 +70,7 @@ def summing_up(request: ExtractionRequest, policy: Policy) -> Question[str]:
         stable=SUMMARISE,
         policy=length_part(policy),
         asked=summary_data(request, policy.privacy),
+        local_only=policy.local_only,
         schema=SUMMARY_SCHEMA,
         repair=REPAIR_SUMMARY,
         read=read_summary,

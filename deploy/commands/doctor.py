@@ -4,6 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
+from agents.llm.auto import AutoProvider
+from agents.llm.staying import check_policies
 from deploy import connections
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings
@@ -107,12 +109,16 @@ async def tokenizer(settings: Settings) -> str:
 
 
 async def provider(settings: Settings) -> str:
+    """Of `auto` every one of its providers; one that can answer is enough."""
     chosen = connections.provider(settings)
-    if not await chosen.available():
-        raise Unhealthy(
-            f"provider {chosen.name} is not available: set MEMSTREAM_ANTHROPIC_API_KEY, or MEMSTREAM_PROVIDER=offline"
-        )
-    return chosen.name
+    asked = chosen.providers if isinstance(chosen, AutoProvider) else (chosen,)
+    troubles = {each.name: await each.trouble() for each in asked}
+    await chosen.close()
+    said = "; ".join(f"{name}: {trouble or 'available'}" for name, trouble in troubles.items())
+    if None not in troubles.values():
+        raise Unhealthy(said)
+    check_policies(settings.policies(), chosen)
+    return f"auto ({said})" if isinstance(chosen, AutoProvider) else said
 
 
 async def policies(settings: Settings) -> str:

@@ -42,7 +42,7 @@ async def test_provider_names_itself_and_its_model(provider: Provider) -> None:
 
 
 async def test_provider_is_available(provider: Provider) -> None:
-    assert await provider.available() is True
+    assert await provider.trouble() is None
 
 
 async def test_proposals_carry_everything_that_is_stored(provider: Provider) -> None:

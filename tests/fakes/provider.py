@@ -14,6 +14,7 @@ class FakeProvider:
     end. Answers say that they took `calls`."""
 
     name = "fake"
+    leaves_machine = False
 
     def __init__(self, takes_s: float = 1.0) -> None:
         self.takes_s = takes_s
@@ -24,6 +25,8 @@ class FakeProvider:
         self.slow: dict[str, float] = {}
         self.calls: tuple[Call, ...] = ()
         self.running = self.most = 0
+        self.wrong: str | None = None
+        self.closed = False
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         self.contexts.append(context)
@@ -48,8 +51,11 @@ class FakeProvider:
             raise self.failures.popleft()
         return text
 
-    async def available(self) -> bool:
-        return True
+    async def trouble(self) -> str | None:
+        return self.wrong
+
+    async def close(self) -> None:
+        self.closed = True
 
 
 class FakeRelated:

@@ -13,7 +13,16 @@ VERSION = re.compile(r"\d{4}-\d{2}-\d{2}")
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 # Of what the API takes and this server does not act upon, only what changes no answer.
 COUNTED = {"model", "messages", "system", "tools", "tool_choice", "output_config"}
-KNOWN = COUNTED | {"max_tokens", "metadata", "service_tier", "stop_sequences", "temperature", "top_k", "top_p"}
+KNOWN = COUNTED | {
+    "max_tokens",
+    "thinking",
+    "metadata",
+    "service_tier",
+    "stop_sequences",
+    "temperature",
+    "top_k",
+    "top_p",
+}
 
 
 def wrong_headers(request: web.Request) -> Fault | None:

@@ -265,7 +265,7 @@ async def test_base_url_of_the_environment_is_honoured(server: MessagesServer, m
     monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     provider = ClaudeProvider("claude-test-1")
-    assert await provider.available()
+    assert await provider.trouble() is None
     answer = await provider.extract(SLICE, knowing())
     await provider.close()
     assert len(answer.proposals) == 2
@@ -276,7 +276,7 @@ async def test_provider_without_credentials_is_not_available(monkeypatch: pytest
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     provider = ClaudeProvider("claude-test-1", base_url="http://127.0.0.1:9")
-    assert not await provider.available()
+    assert "ANTHROPIC_API_KEY" in str(await provider.trouble())
     with pytest.raises(Misconfigured):
         await provider.extract(SLICE, knowing())
     await provider.close()

@@ -8,8 +8,9 @@ import pytest
 from msgspec import structs
 
 from agents.llm.exchange import MAX_TOKENS
-from agents.llm.ollama import OllamaProvider, tagged
+from agents.llm.ollama import OllamaProvider
 from agents.llm.ollama_calls import OllamaCalls
+from agents.llm.ollama_models import runs_elsewhere, tagged
 from agents.llm.ollama_window import STEP, fewest_tokens, window_for
 from agents.llm.port import Call
 from agents.llm.prompts import STABLE, answer_schema
@@ -226,7 +227,7 @@ async def test_slice_with_more_tokens_than_estimated_is_asked_again_in_the_large
 
 async def test_slices_that_wait_together_are_each_asked_again_in_the_largest_window() -> None:
     async with OllamaServer(chars_per_token=1) as server:
-        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
+        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, concurrency=3)
         wide = slice_of("I live in Turin.", "My number is " + "7" * 9_000)
         answers = await asyncio.gather(*(provider.extract(wide, knowing()) for _ in range(3)))
         await provider.close()
@@ -358,7 +359,9 @@ async def test_provider_is_available_when_its_model_was_pulled(
     server: OllamaServer, model: str, expected: bool
 ) -> None:
     provider = OllamaProvider(model, server.url + "/")
-    assert await provider.available() is expected
+    trouble = await provider.trouble()
+    assert (trouble is None) is expected
+    assert expected or f"`ollama pull {model}`" in str(trouble)
     await provider.close()
     assert server.seen == []
 
@@ -366,14 +369,15 @@ async def test_provider_is_available_when_its_model_was_pulled(
 @pytest.mark.parametrize("path", ["/elsewhere", "/api/version?"])
 async def test_server_of_another_kind_is_not_available(server: OllamaServer, path: str) -> None:
     provider = OllamaProvider(MODEL, server.url + path)
-    assert not await provider.available()
+    assert "is no Ollama server" in str(await provider.trouble())
     await provider.close()
 
 
 @pytest.mark.parametrize("address", [NOBODY, "127.0.0.1:11434", ""])
 async def test_server_that_is_not_there_is_not_available(address: str) -> None:
     provider = OllamaProvider(MODEL, address)
-    assert not await provider.available()
+    trouble = str(await provider.trouble())
+    assert "ollama serve" in trouble if address == NOBODY else "http://127.0.0.1:11434" in trouble
     await provider.close()
 
 
@@ -383,8 +387,31 @@ async def test_conversation_goes_through_no_proxy_of_the_environment(
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, NOBODY)
     provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
-    assert await provider.available()
+    assert await provider.trouble() is None
     await provider.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "address", "leaves"),
+    [
+        (MODEL, "http://127.0.0.1:11434", False),
+        (MODEL, "http://localhost:11434", False),
+        (MODEL, "http://[::1]:11434", False),
+        (MODEL, "http://192.168.1.7:11434", True),
+        (MODEL, "http://127.0.0.1.example.com", True),
+        ("gpt-oss:120b-cloud", "http://127.0.0.1:11434", True),
+    ],
+)
+async def test_what_is_asked_stays_on_the_machine_if_server_and_model_are_on_it(
+    model: str, address: str, leaves: bool
+) -> None:
+    provider = OllamaProvider(model, address)
+    assert provider.leaves_machine is leaves
+    await provider.close()
+
+
+def test_model_of_ollamas_own_machines_is_known_by_its_tag() -> None:
+    assert runs_elsewhere("glm-5:cloud") and not runs_elsewhere("cloudy:7b")
 
 
 def test_tag_is_what_follows_the_last_part_of_a_name() -> None:

@@ -1,0 +1,49 @@
+"""Calls to a model that answer, fail or take their time as they are told."""
+
+import asyncio
+from collections import deque
+
+from agents.llm.exchange import Spoken
+from agents.llm.limits import Allowance
+from agents.llm.port import Usage
+from agents.llm.questions import Question
+
+USAGE = Usage(input_tokens=900, output_tokens=100)
+
+
+class FakeCalls:
+    """Each call takes `takes_s`. `failures` are raised by the next ones, one each; `allowances` are told by those that answer."""
+
+    name = "fake"
+    leaves_machine = False
+    larger_max_tokens = 4_096
+
+    def __init__(self, takes_s: float = 1.0) -> None:
+        self.takes_s = takes_s
+        self.failures: deque[BaseException] = deque()
+        self.allowances: tuple[Allowance, ...] = ()
+        self.wrong: str | None = None
+        self.asked_at: list[float] = []
+        self.running = self.most = 0
+
+    async def trouble(self) -> str | None:
+        return self.wrong
+
+    def model(self, question: Question) -> str:
+        return "fake-1"
+
+    def fixed(self, question: Question) -> tuple[str, ...]:
+        return (question.stable, question.policy)
+
+    async def call(self, question: Question, turns: object, max_tokens: int) -> Spoken:
+        self.asked_at.append(asyncio.get_running_loop().time())
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            await asyncio.sleep(self.takes_s)
+        finally:
+            self.running -= 1
+        if self.failures:
+            raise self.failures.popleft()
+        text = '{"memories": []}'
+        return Spoken(text=text, broke_off=False, model="fake-1", usage=USAGE, allowances=self.allowances)

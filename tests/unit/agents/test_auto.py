@@ -1,0 +1,151 @@
+"""Several providers in an order: who is asked, who is passed over, and what is never passed on. In virtual time."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from agents.llm.auto import LOOK_AGAIN_S, AutoProvider
+from agents.llm.limits import Throttled
+from agents.llm.staying import check_policies
+from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
+from schemas.policies import DEFAULT_POLICY, Policies, Policy
+from tests.fakes.provider import FakeProvider
+from tests.slices import knowing, slice_of
+
+SLICE = slice_of("I live in Turin.")
+SECRET = Policy(name="secret", local_only=True)
+
+
+class Named(FakeProvider):
+    """A provider that says who answered, and counts how often it was looked at."""
+
+    def __init__(self, name: str, leaves_machine: bool = False) -> None:
+        super().__init__()
+        self.name = name
+        self.leaves_machine = leaves_machine
+        self.looked = 0
+
+    async def trouble(self) -> str | None:
+        self.looked += 1
+        return await super().trouble()
+
+
+@pytest.fixture
+def near() -> Named:
+    return Named("near")
+
+
+@pytest.fixture
+def far() -> Named:
+    return Named("far", leaves_machine=True)
+
+
+@pytest.fixture
+def auto(near: Named, far: Named) -> AutoProvider:
+    return AutoProvider([near, far])
+
+
+async def test_first_that_is_available_answers_and_is_named(auto: AutoProvider, far: Named) -> None:
+    answer = await auto.extract(SLICE, knowing())
+    assert answer.provider == "near"
+    assert (await auto.summarise(SLICE, DEFAULT_POLICY)).provider == "near"
+    assert not far.asked
+
+
+async def test_provider_that_is_not_available_is_not_asked(auto: AutoProvider, near: Named) -> None:
+    near.wrong = "not there"
+    assert (await auto.extract(SLICE, knowing())).provider == "far"
+    assert not near.asked
+
+
+@pytest.mark.parametrize("failure", [Retryable("gone"), Throttled("slow down")])
+async def test_failure_that_may_pass_is_passed_over(auto: AutoProvider, near: Named, failure: Exception) -> None:
+    near.failures.append(failure)
+    assert (await auto.extract(SLICE, knowing())).provider == "far"
+    assert (await auto.extract(SLICE, knowing())).provider == "near"
+
+
+@pytest.mark.parametrize(
+    "failure", [Rejected("refused", "declined"), Deferred(datetime(2026, 3, 2, tzinfo=UTC), "budget")]
+)
+async def test_verdict_of_one_model_is_not_put_before_another(
+    auto: AutoProvider, near: Named, far: Named, failure: Exception
+) -> None:
+    near.failures.append(failure)
+    with pytest.raises(type(failure)):
+        await auto.extract(SLICE, knowing())
+    assert not far.asked
+
+
+async def test_request_waits_when_none_can_answer_and_is_told_why(auto: AutoProvider, near: Named, far: Named) -> None:
+    near.wrong = "not there"
+    far.failures.append(Retryable("overloaded"))
+    with pytest.raises(Retryable, match="no provider can answer: not there; overloaded"):
+        await auto.extract(SLICE, knowing())
+
+
+async def test_model_that_was_removed_since_it_was_looked_at_is_passed_over(auto: AutoProvider, near: Named) -> None:
+    await auto.extract(SLICE, knowing())
+    near.wrong = "no such model any more"
+    near.failures.append(Misconfigured("no such model"))
+    assert (await auto.extract(SLICE, knowing())).provider == "far"
+
+
+async def test_wrong_key_is_not_passed_over_for_ever(auto: AutoProvider, near: Named, far: Named) -> None:
+    near.failures.append(Misconfigured("wrong key"))
+    with pytest.raises(Misconfigured):
+        await auto.extract(SLICE, knowing())
+    assert not far.asked
+
+
+async def test_availability_is_looked_at_once_in_a_while(auto: AutoProvider, near: Named) -> None:
+    await asyncio.gather(*(auto.extract(SLICE, knowing()) for _ in range(20)))
+    assert near.looked == 1
+    await asyncio.sleep(LOOK_AGAIN_S + 1)
+    await auto.extract(SLICE, knowing())
+    assert near.looked == 2
+
+
+async def test_conversation_that_has_to_stay_is_never_brought_before_who_leaves(near: Named, far: Named) -> None:
+    auto = AutoProvider([far, near])
+    assert (await auto.extract(SLICE, knowing(policy=SECRET))).provider == "near"
+    assert (await auto.summarise(SLICE, SECRET)).provider == "near"
+    near.wrong = "not there"
+    await asyncio.sleep(LOOK_AGAIN_S + 1)
+    with pytest.raises(Retryable, match="not there"):
+        await auto.extract(SLICE, knowing(policy=SECRET))
+    assert not far.asked and far.looked == 0
+
+
+async def test_conversation_that_nobody_here_can_be_asked_about_is_rejected_with_its_reason(far: Named) -> None:
+    with pytest.raises(Rejected) as caught:
+        await AutoProvider([far]).extract(SLICE, knowing(policy=SECRET))
+    assert caught.value.reason == "must_stay"
+    assert not far.asked
+
+
+def test_start_is_refused_when_a_policy_wants_to_stay_and_nobody_does(near: Named, far: Named) -> None:
+    policies = Policies((Policy(name="open"), SECRET))
+    with pytest.raises(Misconfigured, match=r"'secret' is local_only.*MEMSTREAM_PROVIDER"):
+        check_policies(policies, AutoProvider([far]))
+    check_policies(policies, AutoProvider([far, near]))
+    check_policies(Policies((Policy(name="open"),)), far)
+
+
+async def test_it_is_in_trouble_when_all_are(auto: AutoProvider, near: Named, far: Named) -> None:
+    near.wrong = "not there"
+    assert await auto.trouble() is None
+    await asyncio.sleep(LOOK_AGAIN_S + 1)
+    far.wrong = "no key"
+    assert await auto.trouble() == "not there; no key"
+
+
+async def test_all_are_closed(auto: AutoProvider, near: Named, far: Named) -> None:
+    await auto.close()
+    assert near.closed and far.closed
+
+
+def test_nobody_to_ask_is_misconfigured() -> None:
+    with pytest.raises(Misconfigured, match="MEMSTREAM_PROVIDER_ORDER"):
+        AutoProvider([])
