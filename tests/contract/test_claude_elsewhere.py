@@ -63,7 +63,9 @@ async def test_passing_failure_is_retried_as_late_as_it_asks_for(
     llmock.assert_resilient(strict=True)
 
 
-async def test_rate_limit_that_the_headers_tell_of_is_waited_for_and_never_met(llmock: LLMock, provider: ClaudeProvider) -> None:
+async def test_rate_limit_that_the_headers_tell_of_is_waited_for_and_never_met(
+    llmock: LLMock, provider: ClaudeProvider
+) -> None:
     calls = 16
     llmock.limits(rpm=calls - 1).reply(REPLY, times=None)
     answers = [await asked(provider) for _ in range(calls)]
