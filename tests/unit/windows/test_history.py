@@ -1,76 +1,23 @@
 """What is in context: pruned when the conversation calls for it, told with its reasons, and counted without looking."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agents.window_told import outgoing
-from schemas.ids import summary_id
 from schemas.messages import ToolCall
-from schemas.policies import Policy
-from schemas.requests import ExtractionRequest
-from schemas.window_settings import MOST_MESSAGES, WindowSettings
-from schemas.windows import LONGEST_SUMMARY, Calibration
+from schemas.window_settings import MOST_MESSAGES
+from schemas.windows import Calibration
 from streams.windows import rows, statistics
 from streams.windows.accounting import Budget
 from streams.windows.head import REMEMBERED_PRUNINGS
-from streams.windows.history import MOST_PROMPTS, MOST_REASONS, SUMMARIES_IN_ONE_MARKER
-from streams.windows.pruning import prune
+from streams.windows.history import MOST_PROMPTS, MOST_REASONS
 from streams.windows.tally import Tally
 from streams.windows.terms import Terms
-from streams.windows.told import Pruned, Told, Warned
-from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, ended, in_context, message, requests_among, unextracted
-from tests.fakes.turns import window_settings
-
-NOW = 1_800_000_000.0
-SIZE = 1_000  # tokens of the model
-
-
-class Talk:
-    """A conversation under a policy; `told` is all that its window told so far."""
-
-    def __init__(self, extract: bool = True, model_tokens: int = SIZE, **settings: Any) -> None:
-        self.policy = Policy(name="p", extract=extract, window=WindowSettings(**settings))
-        self.terms = Terms.of(self.policy, Budget.of(self.policy.window, model_tokens))
-        self.window = Window.opened(CONVERSATION, 0)
-        self.told: list[Told] = []
-        self.offset = self.controls = 0
-
-    def say(self, role: str = "user", tokens: int = 10, content: str = "hello", at: int | None = None, **fields: Any):
-        said = message(
-            self.offset if at is None else at, content, role=role, **{"message_id": f"m{self.offset}"} | fields
-        )
-        return self.note(self.window.add(said, self.offset, tokens, self.terms, NOW), said=1)
-
-    def exchange(self, times: int = 1, tokens: int = 10) -> None:
-        for _ in range(times):
-            self.say("user", tokens)
-            self.say("assistant", tokens)
-
-    def answer(self, request: ExtractionRequest, summary: str, tokens: int = 5) -> None:
-        """As the LLM stage answers a request for a summary."""
-        known = summary_id(request.summary) if request.summary else None
-        self.control("summarised", tokens, first=request.first, last=request.last, summary=summary, known=known)
-
-    def control(self, kind: str, tokens: int = 0, **fields: Any) -> list[Told]:
-        self.controls += 1
-        return self.note(self.window.control(control(kind, **fields), self.controls, self.terms, NOW, tokens))
-
-    def note(self, told: list[Told], said: int = 0) -> list[Told]:
-        self.offset += said
-        self.told += told
-        return told
-
-    def pruned(self) -> list[Pruned]:
-        return [each for each in self.told if isinstance(each, Pruned)]
-
-    def warned(self) -> list[str]:
-        return [each.statistics.level for each in self.told if isinstance(each, Warned)]
+from streams.windows.told import Pruned, Warned
+from tests.fakes.chats import CONVERSATION, ended, in_context, message, requests_among, unextracted
+from tests.fakes.talk import NOW, SIZE, Talk
 
 
 def test_at_the_warning_level_it_is_told_and_pruned_down_to_the_target():
@@ -330,86 +277,6 @@ def test_the_latest_prunings_are_remembered_and_survive_a_restart():
     assert in_context(loaded) == in_context(talk.window)
 
 
-@pytest.fixture
-def summarised() -> Talk:
-    talk = Talk(model_tokens=1_000_000, summarise=True)
-    talk.exchange(26)
-    return talk
-
-
-def summaries(told: list[Told]) -> list[ExtractionRequest]:
-    return [request for request in requests_among(told) if request.purpose == "summarise"]
-
-
-def test_a_summary_of_what_left_is_asked_for_and_comes_into_the_marker(summarised):
-    (request,) = summaries(summarised.told)
-    (gap,) = summarised.window.history.removals.gaps
-    assert (request.first, request.last) == (gap.first, gap.last)
-    assert len(request.messages) == gap.count
-    used = summarised.window.head.tally.used_tokens
-    summarised.answer(request, "They said hello.", 12)
-    (told,) = summarised.window.history.removals.gaps
-    assert told.marker == f"... [{gap.count} messages removed: They said hello.] ..."
-    assert summarised.window.head.tally.used_tokens == used + 12
-
-
-def test_what_leaves_next_is_summarised_together_with_the_summary_that_is_there(summarised):
-    (first,) = summaries(summarised.told)
-    summarised.answer(first, "They said hello.", 12)
-    summarised.exchange(10)
-    (_, second) = summaries(summarised.told)
-    assert second.summary == "They said hello."
-    summarised.answer(second, "They greeted each other.", 9)
-    (gap,) = summarised.window.history.removals.gaps
-    assert (gap.summary, gap.summary_tokens) == ("They greeted each other.", 9)
-    summarised.answer(second, "They greeted each other.", 9)
-    assert summarised.window.history.removals.gaps == (gap,), "told twice"
-
-
-def test_two_summaries_that_know_the_same_earlier_one_lose_nothing(summarised):
-    (first,) = summaries(summarised.told)
-    summarised.answer(first, "One.")
-    summarised.exchange(20)
-    _, second, third = summaries(summarised.told)
-    assert second.summary == third.summary == "One."
-    summarised.answer(second, "One and two.")
-    summarised.answer(third, "One and three.")
-    (gap,) = summarised.window.history.removals.gaps
-    assert "two" in gap.summary and "three" in gap.summary
-
-
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_summaries_that_come_in_any_order_or_twice_lose_nothing(summarised, order):
-    summarised.exchange(10)
-    requests = summaries(summarised.told)
-    texts = ("Early greetings.", "Later greetings.")
-    for at in (*order, *order):
-        summarised.answer(requests[at], texts[at])
-    (gap,) = summarised.window.history.removals.gaps
-    assert gap.summary == "Early greetings. Later greetings."
-    assert gap.summary_tokens == 10
-
-
-def test_summaries_do_not_fill_the_context(summarised):
-    talk = summarised
-    for _ in range(20):
-        talk.exchange(10)
-        for request in summaries(talk.told)[-1:]:
-            part = "x" * (LONGEST_SUMMARY // 5) + str(talk.offset)
-            talk.control("summarised", 90, first=request.last, last=request.last, summary=part, known="another")
-    assert talk.window.head.tally.summary_tokens <= SUMMARIES_IN_ONE_MARKER * talk.policy.window.summary_tokens
-
-
-def test_a_summary_that_fills_the_context_has_it_pruned():
-    talk = Talk(max_messages=200, summarise=True)
-    talk.exchange(40)
-    (request,) = summaries(talk.told)
-    left = talk.window.head.tally.used_tokens
-    talk.answer(request, "A very long summary.", 800 - left)
-    assert talk.warned() == ["warning", "warning"]
-    assert talk.window.head.tally.used_tokens <= 700
-
-
 @pytest.mark.parametrize("strategy", ["rolling_window", "importance", "hybrid"])
 def test_a_question_stays_until_its_answer_has_come(strategy):
     talk = Talk(model_tokens=1_000_000, strategy=strategy)
@@ -422,66 +289,3 @@ def test_a_question_stays_until_its_answer_has_come(strategy):
     talk.say("assistant", content="It is in the parser.")
     assert in_context(talk.window)[-1] == talk.offset - 1
     assert 10 in in_context(talk.window)
-
-
-def test_a_summary_of_what_no_gap_holds_any_more_changes_nothing(summarised):
-    before = replace(summarised.window.history.removals)
-    summarised.control("summarised", 5, first=0, last=10_000, summary="too wide")
-    summarised.control("summarised", 5, first=0, last=3)
-    assert summarised.window.history.removals == before
-
-
-TEXTS = (
-    "hello",
-    "Thanks!",
-    "Error: it failed",
-    "No, I meant five.",
-    "Always answer in French.",
-    "Done, that works now.",
-)
-OPENINGS = ("Next task: book a flight.", "Let's start over.", "Can you write a test?")
-turns = st.lists(
-    st.tuples(
-        st.sampled_from(["user", "user", "assistant", "assistant", "tool", "system"]),
-        st.integers(0, 200),
-        st.sampled_from(TEXTS + OPENINGS),
-        st.sampled_from([0, 1, 60, 10_000, -300]),
-        st.sampled_from(["say", "say", "say", "say", "prune", "clear", "summary", "end", "restart"]),
-    ),
-    max_size=40,
-)
-
-
-@settings(max_examples=150)
-@given(window_settings(), st.integers(50, 3_000), st.booleans(), turns)
-def test_whatever_is_said_and_done_a_context_is_within_its_limit_and_counts_add_up(
-    limits, model_tokens, extract, turns
-):
-    talk, at, stored = Talk(extract, model_tokens), 0, rows.Rows()
-    talk.policy = replace(talk.policy, window=replace(limits, summarise=True))
-    talk.terms = Terms.of(talk.policy, Budget.of(talk.policy.window, model_tokens, Calibration(1.2, 9)))
-    for role, tokens, text, pause, what in turns:
-        at = max(0, at + pause)
-        talk.say(role, tokens, text, at, tool_call_id="c" if role == "tool" else None)
-        match what:
-            case "prune" | "clear":
-                talk.control(what)
-            case "summary":
-                for request in summaries(talk.told)[-1:]:
-                    talk.answer(request, f"They said {talk.offset} things.", 80)
-            case "end":
-                event = ended(timestamp=message(at).timestamp)
-                talk.note(talk.window.end(event, talk.offset, 0, talk.offset, talk.terms, NOW))
-            case "restart":
-                stored |= rows.save(talk.window)
-                talk.window = rows.load(CONVERSATION, stored.get) or talk.window
-        history, budget, tally = talk.window.history, talk.terms.budget, talk.window.head.tally
-        shown = history.turns()
-        assert tally == Tally.of(shown, history.removals.gaps)
-        assert tally.account.total_messages + tally.pruned == talk.window.head.received == talk.offset
-        assert [turn.position for turn in shown] == sorted(turn.position for turn in shown)
-        fits = budget.billed(tally.used_tokens) <= budget.max_tokens and tally.said <= limits.max_messages
-        assert fits or not prune(shown, history.removals.gaps, budget, NOW).removed
-        if what != "clear":
-            recent = [number for number in range(talk.offset) if number in talk.window.entries][-1:]
-            assert set(recent) <= set(in_context(talk.window))

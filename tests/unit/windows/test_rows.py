@@ -1,17 +1,12 @@
-"""Windows as rows: saved and loaded they are the same, and what is applied again changes nothing."""
-
-from typing import NamedTuple
+"""Windows as rows: what is saved is loaded again, at a cost that does not grow with the window."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from schemas import codec
 from schemas.messages import Message, ToolCall
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
-from schemas.window_settings import WindowSettings
 from streams.topics import TopicSettings
 from streams.windows import rows
 from streams.windows.rows import (
@@ -25,41 +20,13 @@ from streams.windows.rows import (
     is_head,
     removals_key,
 )
-from streams.windows.tally import Tally
 from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, ended, in_context, message, requests_among, terms, unextracted
+from tests.fakes.chats import CONVERSATION, control, ended, message, terms
+from tests.fakes.table import Table, view
 
 POLICY = Policy(name="small", slice_tokens=100, straggler_wait_s=30.0, late_idle_s=20.0, reask_after_s=100.0)
 TERMS = terms(POLICY)
 NOW = 5_000.0
-
-
-class Table:
-    """Rows as a ledger keeps them; `written` counts bytes."""
-
-    def __init__(self) -> None:
-        self.rows: dict[bytes, bytes] = {}
-        self.written = 0
-
-    def save(self, window: Window) -> rows.Rows:
-        changed = rows.save(window)
-        self.apply(changed)
-        return changed
-
-    def apply(self, changed: rows.Rows) -> None:
-        for key, value in changed.items():
-            self.written += len(key) + len(value or b"")
-            if value is None:
-                self.rows.pop(key, None)
-            else:
-                self.rows[key] = value
-
-    def load(self) -> Window:
-        return rows.load(CONVERSATION, self.rows.get) or Window.opened(CONVERSATION, partition=2)
-
-    @property
-    def chunks(self) -> list[bytes]:
-        return [key for key in self.rows if key.startswith(CHUNKS)]
 
 
 def filled(table: Table, *batches: range) -> Window:
@@ -258,163 +225,6 @@ def test_rows_that_are_missing_are_noticed():
     del table.rows[chunk_key(CONVERSATION, 1)]
     with pytest.raises(RuntimeError, match="missing"):
         table.load()
-
-
-class Step(NamedTuple):
-    """One event; `log_end` and `read_to` as the agent would find them, `now` when it was applied."""
-
-    event: object
-    offset: int
-    tokens: int
-    log_end: int
-    read_to: int
-    now: float
-
-
-TIGHT = terms(
-    replace(POLICY, window=WindowSettings(max_messages=6, min_recent=2, max_tokens=500, summarise=True)),
-    model_tokens=600,
-)
-
-
-def apply(window: Window, step: Step) -> list:
-    event = step.event
-    if hasattr(event, "role"):
-        told = window.add(event, step.offset, step.tokens, TIGHT, step.now)
-        return told + window.release(step.read_to, TIGHT, step.now)
-    if hasattr(event, "message_count"):
-        return window.end(event, step.offset, step.log_end, step.read_to, TIGHT, step.now)
-    return window.control(event, step.offset, TIGHT, step.now, 7)
-
-
-messages = st.tuples(st.just("message"), st.integers(0, 12), st.integers(0, 150))
-ends = st.tuples(
-    st.just("end"), st.integers(0, 3), st.sampled_from([{}, {"last_message_id": "m5"}, {"message_count": 4}])
-)
-controls = st.tuples(st.sampled_from(["due", "flush", "prune", "clear"]), st.just(0), st.just(0))
-answers = st.tuples(st.just("answer"), st.integers(0, 5), st.booleans())
-summaries = st.tuples(st.just("summary"), st.integers(0, 10), st.integers(0, 10))
-events = messages | messages | messages | ends | controls | answers | summaries
-plans = st.lists(st.tuples(events, st.integers(0, 40)), max_size=25)
-
-
-def steps_of(plan) -> tuple[list[Step], list]:
-    """Events with offsets and times, made by driving a window in memory; answers name requests it made."""
-    window, steps, asked = Window.opened(CONVERSATION, 2), [], []
-    offsets = {"message": 0, "end": 0, "control": 0}
-    now = NOW
-    for (kind, number, extra), wait in plan:
-        now += wait
-        family = kind if kind in offsets else "control"
-        tokens, log_end = 0, 0
-        if kind == "message":
-            event, tokens = message(number), extra
-        elif kind == "end":
-            event, log_end = ended(**extra), offsets["message"] + number
-        elif kind == "answer":
-            known = list(dict.fromkeys(request.request_id for request in asked)) or ["unknown"]
-            done = "extraction_completed" if extra else "extraction_failed"
-            event = control(done, request_id=known[number % len(known)])
-        elif kind == "summary":
-            event = control("summarised", first=number, last=number + extra, summary=f"{number} to {number + extra}")
-        else:
-            event = control(kind, read_to=offsets["message"])
-        offset = offsets[family]
-        offsets[family] += 1
-        step = Step(event, offset, tokens, log_end, offsets["message"], now)
-        asked += extractions(apply(window, step))
-        steps.append(step)
-    return steps, asked
-
-
-def view(window: Window) -> tuple:
-    """All that matters of a window but how its messages are spread over chunks."""
-    head = replace(window.head, sealed=[], first_row=0, next_row=0)
-    return head, window.entries, window.history.removals, window.history.out
-
-
-def extractions(told) -> list[ExtractionRequest]:
-    return [request for request in requests_among(told) if request.purpose == "extract"]
-
-
-def named(told) -> list:
-    return [(each.request_id, each.attempt) if isinstance(each, ExtractionRequest) else each for each in told]
-
-
-def in_one_go(steps) -> tuple[Window, list]:
-    window, asked = Window.opened(CONVERSATION, 2), []
-    for step in steps:
-        asked += apply(window, step)
-    return window, asked
-
-
-@settings(max_examples=120)
-@given(plans, st.data())
-def test_a_window_saved_and_loaded_at_any_step_is_the_window_in_memory(plan, data):
-    steps, _ = steps_of(plan)
-    expected, asked = in_one_go(steps)
-    table, sent = Table(), []
-    window = table.load()
-    for step in steps:
-        sent += apply(window, step)
-        if data.draw(st.booleans()):
-            table.save(window)
-            loaded = table.load()
-            assert view(loaded) == view(window)
-            assert loaded.head == window.head
-            assert len(table.chunks) == len(window.chunks.numbers) == len(loaded.chunks.numbers)
-            window = loaded
-    assert view(window) == view(expected)
-    assert named(sent) == named(asked)
-
-
-@settings(max_examples=80)
-@given(plans, st.data())
-def test_events_applied_again_from_the_start_change_nothing(plan, data):
-    steps, _ = steps_of(plan)
-    expected, asked = in_one_go(steps)
-    table, sent = Table(), []
-    crashes = data.draw(st.lists(st.integers(0, len(steps)), max_size=2))
-    for run in (*(steps[:crash] for crash in sorted(crashes)), steps, steps):
-        for step in run:
-            window = table.load()
-            sent += apply(window, step)
-            table.save(window)
-    assert view(table.load()) == view(expected)
-    assert named(sent) == named(asked)
-
-
-@settings(max_examples=120)
-@given(plans)
-def test_every_message_is_asked_for_in_exactly_one_slice_in_the_end_and_then_leaves(plan):
-    steps, _ = steps_of(plan)
-    table, sent, taken = Table(), [], set()
-    for step in steps:
-        window = table.load()
-        before = set(window.entries)
-        sent += apply(window, step)
-        taken |= {*window.entries, *window.history.out} - before
-        table.save(window)
-    window, now = table.load(), NOW + 10_000
-    sent += window.end(ended(), 1_000, 0, 1_000, TIGHT, now)
-    sent += window.due(1_000, TIGHT, now + 10_000)
-    table.save(window)
-    slices = {request.request_id: [m.position for m in request.messages] for request in extractions(sent)}
-    asked = [position for positions in slices.values() for position in positions]
-    assert sorted(asked) == sorted(set(asked)), "asked for in two slices"
-    assert taken <= set(asked), "never asked for"
-    for offset, request_id in enumerate(slices, start=1_000):
-        window.control(control("extraction_completed", request_id=request_id), offset, TIGHT, now)
-        table.save(window)
-    assert window.finished
-    assert unextracted(window) == []
-    assert set(window.entries) == set(in_context(window))
-    tally = window.head.tally
-    assert tally == Tally.of(window.history.turns(), window.history.removals.gaps)
-    assert len(window.entries) + tally.pruned == window.head.received
-    window.control(control("clear"), 2_000, TIGHT, now)
-    table.save(window)
-    assert set(table.rows) == {removals_key(CONVERSATION), head_key(CONVERSATION)}
 
 
 HOSTILE_ARGUMENTS = [

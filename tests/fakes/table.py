@@ -1,0 +1,42 @@
+"""The rows of one window, as a ledger keeps them."""
+
+from msgspec.structs import replace
+
+from streams.windows import rows
+from streams.windows.rows import CHUNKS
+from streams.windows.window import Window
+from tests.fakes.chats import CONVERSATION
+
+
+class Table:
+    """Rows as a ledger keeps them; `written` counts bytes."""
+
+    def __init__(self) -> None:
+        self.rows: dict[bytes, bytes] = {}
+        self.written = 0
+
+    def save(self, window: Window) -> rows.Rows:
+        changed = rows.save(window)
+        self.apply(changed)
+        return changed
+
+    def apply(self, changed: rows.Rows) -> None:
+        for key, value in changed.items():
+            self.written += len(key) + len(value or b"")
+            if value is None:
+                self.rows.pop(key, None)
+            else:
+                self.rows[key] = value
+
+    def load(self) -> Window:
+        return rows.load(CONVERSATION, self.rows.get) or Window.opened(CONVERSATION, partition=2)
+
+    @property
+    def chunks(self) -> list[bytes]:
+        return [key for key in self.rows if key.startswith(CHUNKS)]
+
+
+def view(window: Window) -> tuple[object, ...]:
+    """All that matters of a window but how its messages are spread over chunks."""
+    head = replace(window.head, sealed=[], first_row=0, next_row=0)
+    return head, window.entries, window.history.removals, window.history.out

@@ -1,0 +1,62 @@
+"""A conversation that a test plays, message by message, and what its window tells."""
+
+from typing import Any
+
+from schemas.ids import summary_id
+from schemas.policies import Policy
+from schemas.requests import ExtractionRequest
+from schemas.window_settings import WindowSettings
+from streams.windows.accounting import Budget
+from streams.windows.terms import Terms
+from streams.windows.told import Pruned, Told, Warned
+from streams.windows.window import Window
+from tests.fakes.chats import CONVERSATION, control, message, requests_among
+
+NOW = 1_800_000_000.0
+SIZE = 1_000  # tokens of the model
+
+
+class Talk:
+    """A conversation under a policy; `told` is all that its window told so far."""
+
+    def __init__(self, extract: bool = True, model_tokens: int = SIZE, **settings: Any) -> None:
+        self.policy = Policy(name="p", extract=extract, window=WindowSettings(**settings))
+        self.terms = Terms.of(self.policy, Budget.of(self.policy.window, model_tokens))
+        self.window = Window.opened(CONVERSATION, 0)
+        self.told: list[Told] = []
+        self.offset = self.controls = 0
+
+    def say(self, role: str = "user", tokens: int = 10, content: str = "hello", at: int | None = None, **fields: Any):
+        said = message(
+            self.offset if at is None else at, content, role=role, **{"message_id": f"m{self.offset}"} | fields
+        )
+        return self.note(self.window.add(said, self.offset, tokens, self.terms, NOW), said=1)
+
+    def exchange(self, times: int = 1, tokens: int = 10) -> None:
+        for _ in range(times):
+            self.say("user", tokens)
+            self.say("assistant", tokens)
+
+    def answer(self, request: ExtractionRequest, summary: str, tokens: int = 5) -> None:
+        """As the LLM stage answers a request for a summary."""
+        known = summary_id(request.summary) if request.summary else None
+        self.control("summarised", tokens, first=request.first, last=request.last, summary=summary, known=known)
+
+    def control(self, kind: str, tokens: int = 0, **fields: Any) -> list[Told]:
+        self.controls += 1
+        return self.note(self.window.control(control(kind, **fields), self.controls, self.terms, NOW, tokens))
+
+    def note(self, told: list[Told], said: int = 0) -> list[Told]:
+        self.offset += said
+        self.told += told
+        return told
+
+    def pruned(self) -> list[Pruned]:
+        return [each for each in self.told if isinstance(each, Pruned)]
+
+    def warned(self) -> list[str]:
+        return [each.statistics.level for each in self.told if isinstance(each, Warned)]
+
+
+def summaries(told: list[Told]) -> list[ExtractionRequest]:
+    return [request for request in requests_among(told) if request.purpose == "summarise"]

@@ -1,0 +1,70 @@
+"""Whatever is said and done, a context keeps its limit and its counts."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from schemas.windows import Calibration
+from streams.windows import rows
+from streams.windows.accounting import Budget
+from streams.windows.pruning import prune
+from streams.windows.tally import Tally
+from streams.windows.terms import Terms
+from tests.fakes.chats import CONVERSATION, ended, in_context, message
+from tests.fakes.talk import NOW, Talk, summaries
+from tests.fakes.turns import window_settings
+
+TEXTS = (
+    "hello",
+    "Thanks!",
+    "Error: it failed",
+    "No, I meant five.",
+    "Always answer in French.",
+    "Done, that works now.",
+)
+OPENINGS = ("Next task: book a flight.", "Let's start over.", "Can you write a test?")
+turns = st.lists(
+    st.tuples(
+        st.sampled_from(["user", "user", "assistant", "assistant", "tool", "system"]),
+        st.integers(0, 200),
+        st.sampled_from(TEXTS + OPENINGS),
+        st.sampled_from([0, 1, 60, 10_000, -300]),
+        st.sampled_from(["say", "say", "say", "say", "prune", "clear", "summary", "end", "restart"]),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=150)
+@given(window_settings(), st.integers(50, 3_000), st.booleans(), turns)
+def test_whatever_is_said_and_done_a_context_is_within_its_limit_and_counts_add_up(
+    limits, model_tokens, extract, turns
+):
+    talk, at, stored = Talk(extract, model_tokens), 0, rows.Rows()
+    talk.policy = replace(talk.policy, window=replace(limits, summarise=True))
+    talk.terms = Terms.of(talk.policy, Budget.of(talk.policy.window, model_tokens, Calibration(1.2, 9)))
+    for role, tokens, text, pause, what in turns:
+        at = max(0, at + pause)
+        talk.say(role, tokens, text, at, tool_call_id="c" if role == "tool" else None)
+        match what:
+            case "prune" | "clear":
+                talk.control(what)
+            case "summary":
+                for request in summaries(talk.told)[-1:]:
+                    talk.answer(request, f"They said {talk.offset} things.", 80)
+            case "end":
+                event = ended(timestamp=message(at).timestamp)
+                talk.note(talk.window.end(event, talk.offset, 0, talk.offset, talk.terms, NOW))
+            case "restart":
+                stored |= rows.save(talk.window)
+                talk.window = rows.load(CONVERSATION, stored.get) or talk.window
+        history, budget, tally = talk.window.history, talk.terms.budget, talk.window.head.tally
+        shown = history.turns()
+        assert tally == Tally.of(shown, history.removals.gaps)
+        assert tally.account.total_messages + tally.pruned == talk.window.head.received == talk.offset
+        assert [turn.position for turn in shown] == sorted(turn.position for turn in shown)
+        fits = budget.billed(tally.used_tokens) <= budget.max_tokens and tally.said <= limits.max_messages
+        assert fits or not prune(shown, history.removals.gaps, budget, NOW).removed
+        if what != "clear":
+            recent = [number for number in range(talk.offset) if number in talk.window.entries][-1:]
+            assert set(recent) <= set(in_context(talk.window))

@@ -1,0 +1,91 @@
+"""Summaries of what left a context: asked for, told in its markers, bounded, whatever order they come in."""
+
+import pytest
+from msgspec.structs import replace
+
+from schemas.windows import LONGEST_SUMMARY
+from streams.windows.history import SUMMARIES_IN_ONE_MARKER
+from tests.fakes.talk import Talk, summaries
+
+
+@pytest.fixture
+def summarised() -> Talk:
+    talk = Talk(model_tokens=1_000_000, summarise=True)
+    talk.exchange(26)
+    return talk
+
+
+def test_a_summary_of_what_left_is_asked_for_and_comes_into_the_marker(summarised):
+    (request,) = summaries(summarised.told)
+    (gap,) = summarised.window.history.removals.gaps
+    assert (request.first, request.last) == (gap.first, gap.last)
+    assert len(request.messages) == gap.count
+    used = summarised.window.head.tally.used_tokens
+    summarised.answer(request, "They said hello.", 12)
+    (told,) = summarised.window.history.removals.gaps
+    assert told.marker == f"... [{gap.count} messages removed: They said hello.] ..."
+    assert summarised.window.head.tally.used_tokens == used + 12
+
+
+def test_what_leaves_next_is_summarised_together_with_the_summary_that_is_there(summarised):
+    (first,) = summaries(summarised.told)
+    summarised.answer(first, "They said hello.", 12)
+    summarised.exchange(10)
+    (_, second) = summaries(summarised.told)
+    assert second.summary == "They said hello."
+    summarised.answer(second, "They greeted each other.", 9)
+    (gap,) = summarised.window.history.removals.gaps
+    assert (gap.summary, gap.summary_tokens) == ("They greeted each other.", 9)
+    summarised.answer(second, "They greeted each other.", 9)
+    assert summarised.window.history.removals.gaps == (gap,), "told twice"
+
+
+def test_two_summaries_that_know_the_same_earlier_one_lose_nothing(summarised):
+    (first,) = summaries(summarised.told)
+    summarised.answer(first, "One.")
+    summarised.exchange(20)
+    _, second, third = summaries(summarised.told)
+    assert second.summary == third.summary == "One."
+    summarised.answer(second, "One and two.")
+    summarised.answer(third, "One and three.")
+    (gap,) = summarised.window.history.removals.gaps
+    assert "two" in gap.summary and "three" in gap.summary
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_summaries_that_come_in_any_order_or_twice_lose_nothing(summarised, order):
+    summarised.exchange(10)
+    requests = summaries(summarised.told)
+    texts = ("Early greetings.", "Later greetings.")
+    for at in (*order, *order):
+        summarised.answer(requests[at], texts[at])
+    (gap,) = summarised.window.history.removals.gaps
+    assert gap.summary == "Early greetings. Later greetings."
+    assert gap.summary_tokens == 10
+
+
+def test_summaries_do_not_fill_the_context(summarised):
+    talk = summarised
+    for _ in range(20):
+        talk.exchange(10)
+        for request in summaries(talk.told)[-1:]:
+            part = "x" * (LONGEST_SUMMARY // 5) + str(talk.offset)
+            talk.control("summarised", 90, first=request.last, last=request.last, summary=part, known="another")
+    assert talk.window.head.tally.summary_tokens <= SUMMARIES_IN_ONE_MARKER * talk.policy.window.summary_tokens
+
+
+def test_a_summary_that_fills_the_context_has_it_pruned():
+    talk = Talk(max_messages=200, summarise=True)
+    talk.exchange(40)
+    (request,) = summaries(talk.told)
+    left = talk.window.head.tally.used_tokens
+    talk.answer(request, "A very long summary.", 800 - left)
+    assert talk.warned() == ["warning", "warning"]
+    assert talk.window.head.tally.used_tokens <= 700
+
+
+def test_a_summary_of_what_no_gap_holds_any_more_changes_nothing(summarised):
+    before = replace(summarised.window.history.removals)
+    summarised.control("summarised", 5, first=0, last=10_000, summary="too wide")
+    summarised.control("summarised", 5, first=0, last=3)
+    assert summarised.window.history.removals == before
