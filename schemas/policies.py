@@ -18,6 +18,9 @@ Seconds = Annotated[float, Meta(gt=0.0)]
 REACHING = re.compile(r"[/%{}~\x00-\x1f\x7f]")
 LONGEST_NAMESPACE = 256  # characters, as any identifier
 
+# By a conversation's mode, unless the policy names one.
+Style = Literal["by_mode", "neutral", "support", "coding", "companion"]
+
 DEFAULT_KINDS = ("fact", "preference", "decision", "plan", "insight")
 
 
@@ -97,6 +100,8 @@ class Privacy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Settings of one kind of conversation. The first policy that matches a conversation's scope applies.
 
+    A memory's text has at most `max_text_chars` characters, and 500 tokens; with `full_text` it may have a full text beside it,
+    of at most 4,000 tokens. `style` says what is looked for; with `feelings` that is also how users feel about what they tell.
     A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message; the ends of the
     `overlap_messages` before it go with it, so that an answer is understood without its question. An end event waits
     `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a
@@ -112,7 +117,10 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     match: Match = Match()
     namespaces: tuple[str, ...] = ("{app_id}/{user_id}",)
     kinds: tuple[str, ...] = DEFAULT_KINDS
-    max_text_chars: Annotated[int, Meta(ge=20)] = 200
+    style: Style = "by_mode"
+    feelings: bool = False
+    full_text: bool = False
+    max_text_chars: Annotated[int, Meta(ge=20, le=4_000)] = 200
     min_confidence: Fraction = 0.3
     merge_threshold: Fraction = 0.85
     extract: bool = True

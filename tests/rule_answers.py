@@ -5,14 +5,21 @@ import json
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from agents.llm.excerpt import most_telling, tellings
 from agents.llm.offline import findings
+from agents.llm.port import Subject
+from agents.llm.rules.condensing import condensed
+from agents.llm.rules.keeping import decide
+from agents.llm.rules.rating import rated
 from agents.llm.rules.relations import relate
 from schemas.memories import Memory
 from schemas.requests import SliceMessage
 
 CHARS_PER_TOKEN = 4
 SUMMARY_TOKENS = 100
+TEXT_CHARS = 200
 
 
 def tokens(text: str) -> int:
@@ -20,12 +27,20 @@ def tokens(text: str) -> int:
 
 
 def answered(prompt: str, schema: dict[str, Any]) -> Any:
-    """Memories or a summary if the schema asks for one, else the least that the schema allows."""
+    """What the schema asks for, of the purposes that memstream has, else the least that the schema allows."""
     wanted = schema.get("properties", {})
     if "summary" in wanted and "<transcript>" in prompt:
         return {"summary": summed_up(prompt)}
     if "memories" in wanted and "<transcript>" in prompt:
         return {"memories": by_rules(prompt)}
+    if "absorbs" in wanted and "<memories>" in prompt:
+        return msgspec.to_builtins(decide([remembered(line) for line in fenced(prompt, "memories")], TEXT_CHARS))
+    if "points" in wanted and "<memory>" in prompt:
+        (line,) = fenced(prompt, "memory")
+        return msgspec.to_builtins(rated(msgspec.convert(line, Subject)))
+    if "short" in wanted and "<full>" in prompt:
+        (line,) = fenced(prompt, "full")
+        return {"short": condensed(line["text"], TEXT_CHARS, False, tokens)}
     return least(schema)
 
 
@@ -102,7 +117,7 @@ def remembered(line: dict[str, Any]) -> Memory:
         namespace="",
         kind=line["kind"],
         text=line["text"],
-        importance=0.5,
+        importance=line.get("importance", 0.5),
         confidence=0.5,
         version=1,
         sequence=1,

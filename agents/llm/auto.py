@@ -5,9 +5,10 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
-from agents.llm.port import Answer, Context, Provider, Summary
+from agents.llm.port import Answer, Compaction, Context, Provider, Rating, ShortText, Subject, Summary
 from agents.llm.staying import require_staying
 from schemas.errors import Misconfigured, Retryable
+from schemas.memories import Memory
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
 
@@ -44,6 +45,15 @@ class AutoProvider:
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         return await self._first(policy, lambda provider: provider.summarise(request, policy))
+
+    async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
+        return await self._first(policy, lambda provider: provider.compact(memories, policy))
+
+    async def score(self, subject: Subject, policy: Policy) -> Rating:
+        return await self._first(policy, lambda provider: provider.score(subject, policy))
+
+    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
+        return await self._first(policy, lambda provider: provider.shorten(full_text, policy))
 
     async def trouble(self) -> str | None:
         """What is wrong with each of them, unless one is available."""

@@ -1,13 +1,16 @@
 """The provider behind which a model answers, wherever it runs: asks the port's questions and checks what comes back."""
 
+from collections.abc import Sequence
 from typing import TypeVar
 
+from agents.llm import compacting, scoring, shortening
 from agents.llm.answers import check
 from agents.llm.exchange import Calls, Exchange, exchange
 from agents.llm.metering import Meter
-from agents.llm.port import Answer, Context, Summary
+from agents.llm.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
 from agents.llm.questions import Question, extraction, summing_up
 from agents.llm.summaries import estimated_tokens, fitted
+from schemas.memories import Memory
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
 from streams.windows.tokens import TokenCount
@@ -49,6 +52,41 @@ class ModelProvider:
 
     def _fitted(self, text: str, policy: Policy) -> str:
         return fitted(text, policy.window.summary_tokens, self._count_tokens, policy.privacy)
+
+    async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
+        """Raises as the port says; `unreadable` is also the reason for a decision that breaks a rule twice."""
+        exchange = await self._exchange(compacting.question(memories, policy, self._count_tokens))
+        step = exchange.reply
+        return Compaction(
+            provider=self.name,
+            model=exchange.model,
+            action=step.action,
+            memory_id=step.memory_id,
+            reason=step.reason,
+            text=step.text,
+            absorbs=step.absorbs,
+            usage=exchange.usage,
+            calls=exchange.calls,
+        )
+
+    async def score(self, subject: Subject, policy: Policy) -> Rating:
+        """Raises as `compact` does."""
+        exchange = await self._exchange(scoring.question(subject, policy))
+        return Rating(
+            provider=self.name,
+            model=exchange.model,
+            points=exchange.reply.points,
+            reason=exchange.reply.reason,
+            usage=exchange.usage,
+            calls=exchange.calls,
+        )
+
+    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
+        """Raises as `compact` does."""
+        exchange = await self._exchange(shortening.question(full_text, policy, self._count_tokens))
+        return ShortText(
+            provider=self.name, model=exchange.model, text=exchange.reply, usage=exchange.usage, calls=exchange.calls
+        )
 
     async def trouble(self) -> str | None:
         """As the port says."""

@@ -1,17 +1,24 @@
 """The deterministic provider: rules instead of a model. The embedded default, and what is left when no model answers."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from agents.llm import compacting, scoring, shortening
 from agents.llm.answers import Draft, check
 from agents.llm.dates import local
 from agents.llm.excerpt import excerpt
-from agents.llm.port import Answer, Context, Summary
+from agents.llm.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
+from agents.llm.rules.condensing import condensed
 from agents.llm.rules.injection import is_injection
+from agents.llm.rules.keeping import decide, least
+from agents.llm.rules.rating import rated
 from agents.llm.rules.reading import Finding, read
 from agents.llm.rules.relations import relate
 from agents.llm.statements import beginning, safe_sentences, tongue_of
 from agents.llm.summaries import estimated_tokens
+from agents.llm.texts import FULL_CHARS, Unfit
+from schemas.errors import Rejected
+from schemas.memories import Memory
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest, SliceMessage
 from streams.windows.tokens import TokenCount
@@ -48,6 +55,36 @@ class OfflineProvider:
         """Never raises; the same request gives the same summary."""
         text = excerpt(request, policy.window.summary_tokens, self._count_tokens, policy.privacy)
         return Summary(provider=self.name, model=MODEL, text=text)
+
+    async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
+        """Never raises for at least one memory; the same memories give the same step."""
+        try:
+            step = compacting.step(decide(memories, policy.max_text_chars), memories, policy, self._count_tokens)
+        except Unfit:  # what a merged text may not say, such as a sentence that instructs, is stored already
+            step = compacting.step(least(memories), memories, policy, self._count_tokens)
+        return Compaction(
+            provider=self.name,
+            model=MODEL,
+            action=step.action,
+            memory_id=step.memory_id,
+            reason=step.reason,
+            text=step.text,
+            absorbs=step.absorbs,
+        )
+
+    async def score(self, subject: Subject, policy: Policy) -> Rating:
+        """Never raises; the same subject has the same rating."""
+        found = scoring.scored(rated(subject), policy.privacy)
+        return Rating(provider=self.name, model=MODEL, points=found.points, reason=found.reason)
+
+    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
+        """Raises Rejected, with the reason, for a text of which nothing may be kept."""
+        text = condensed(full_text[:FULL_CHARS], policy.max_text_chars, policy.feelings, self._count_tokens)
+        try:
+            text = shortening.short(text, full_text, policy, self._count_tokens)
+        except Unfit as unfit:
+            raise Rejected(str(unfit), "the full text says nothing that may be kept in a short one") from unfit
+        return ShortText(provider=self.name, model=MODEL, text=text)
 
     async def trouble(self) -> None:
         """Rules are always there."""

@@ -1,9 +1,11 @@
 """The LLM stage's port: what every provider is asked, and what it answers."""
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Annotated, Literal, Protocol
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
+from schemas import importance
 from schemas.memories import Memory
 from schemas.messages import Moment
 from schemas.policies import Fraction, Policy
@@ -87,8 +89,60 @@ class Summary(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="
     calls: tuple[Call, ...] = ()
 
 
+class Compaction(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="compaction"):
+    """The one step that leaves one memory fewer, and why.
+
+    `delete`: `memory_id` goes. `edit`: `memory_id` says `text` from now on, which holds what `absorbs` said, and that goes.
+    """
+
+    provider: str
+    model: str
+    action: Literal["delete", "edit"]
+    memory_id: str
+    reason: str
+    text: str | None = None
+    absorbs: str | None = None
+    usage: Usage = Usage()
+    calls: tuple[Call, ...] = ()
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """A memory to be rated, stored or not: its fullest text, and how often it was said again or read."""
+
+    text: str
+    kind: str
+    kinds: tuple[str, ...] = ()
+    context: str | None = None
+    references: int = 0
+
+
+class Rating(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="rating"):
+    """How much a memory matters, in points from 0 to 10,000 (`schemas.importance` has the bands), and why in a few words."""
+
+    provider: str
+    model: str
+    points: Annotated[int, Meta(ge=0, le=importance.MOST_POINTS)]
+    reason: str = ""
+    usage: Usage = Usage()
+    calls: tuple[Call, ...] = ()
+
+    @property
+    def importance(self) -> Fraction:
+        return importance.of_points(self.points)
+
+
+class ShortText(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="short_text"):
+    """What of a memory's full text must be remembered, within the limits of the policy's short texts."""
+
+    provider: str
+    model: str
+    text: str
+    usage: Usage = Usage()
+    calls: tuple[Call, ...] = ()
+
+
 class Provider(Protocol):
-    """Turns a slice into proposals, or into a summary."""
+    """Turns a slice into proposals or a summary; decides about memories, rates them and tells them in short."""
 
     name: str
     leaves_machine: bool
@@ -107,6 +161,20 @@ class Provider(Protocol):
         At most `policy.window.summary_tokens` tokens and LONGEST_SUMMARY characters, in the conversation's language,
         without secrets. Raises as `extract` does.
         """
+
+    async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
+        """One model call about a namespace with one memory too many: all of them, at least one, the newest last.
+
+        The answer names memories of those shown. Raises as `extract` does: Rejected also for a decision that is none after
+        a second attempt, so that the caller decides by a rule of its own.
+        """
+
+    async def score(self, subject: Subject, policy: Policy) -> Rating:
+        """One model call. Raises as `compact` does."""
+
+    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
+        """One model call. The text has at most `policy.max_text_chars` characters, keeps the language of the full text and
+        has no secrets. Raises as `compact` does."""
 
     async def trouble(self) -> str | None:
         """Why a request would have no chance now, and what to do about it; None if it has one. Cheap, never raises."""

@@ -2,8 +2,9 @@
 
 import asyncio
 from collections import Counter, deque
+from collections.abc import Sequence
 
-from agents.llm.port import Answer, Call, Context, Proposal, Summary
+from agents.llm.port import Answer, Call, Compaction, Context, Proposal, Rating, ShortText, Subject, Summary
 from schemas.memories import Memory
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
@@ -38,13 +39,28 @@ class FakeProvider:
         self.summarised.append((request, policy))
         return Summary(provider=self.name, model="fake-1", text=await self._text(request), calls=self.calls)
 
+    async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
+        reason = await self._made("compact")
+        return Compaction(
+            provider=self.name, model="fake-1", action="delete", memory_id=memories[0].memory_id, reason=reason
+        )
+
+    async def score(self, subject: Subject, policy: Policy) -> Rating:
+        return Rating(provider=self.name, model="fake-1", points=300, reason=await self._made("score"))
+
+    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
+        return ShortText(provider=self.name, model="fake-1", text=await self._made("shorten"))
+
     async def _text(self, request: ExtractionRequest) -> str:
-        self.asked[request.request_id] += 1
+        return await self._made(request.request_id)
+
+    async def _made(self, asked: str) -> str:
+        self.asked[asked] += 1
         text = f"answer {sum(self.asked.values())}"
         self.running += 1
         self.most = max(self.most, self.running)
         try:
-            await asyncio.sleep(self.slow.get(request.request_id, self.takes_s))
+            await asyncio.sleep(self.slow.get(asked, self.takes_s))
         finally:
             self.running -= 1
         if self.failures:

@@ -5,6 +5,8 @@ from collections import Counter
 
 WORD = re.compile(r"[^\W\d_]+", re.UNICODE)
 LATIN = re.compile(r"[a-zà-öø-ÿœß]", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"\[[A-Z_]+\]")
+CLEAR = 2  # known words, of a text whose language is to be told
 SUPPORTED = frozenset({"en", "de", "fr", "es"})
 STOP_WORDS = {
     "en": "i the and my is are to of a we our it in for with that not you have use always please was from no on am will me your "
@@ -40,12 +42,28 @@ def language_of(text: str, hint: str | None = None) -> str | None:
     if not words or not mostly_latin(words):
         return None
     hinted = hint.split("-")[0].split("_")[0].lower() if hint else None
-    scores = Counter(code for word in words for code in LANGUAGES_OF.get(word, ()))
-    best = max(scores.values(), default=0)
-    leading = [code for code in STOP_WORDS if best and scores[code] == best]
+    leading, _ = leaders(words)
     if hinted and (not leading or hinted in leading):
         return hinted if hinted in SUPPORTED else None
     return certain(leading)
+
+
+def leaders(words: list[str]) -> tuple[list[str], int]:
+    """The languages that most of the words are known of, and how many those are."""
+    scores = Counter(code for word in words for code in LANGUAGES_OF.get(word, ()))
+    best = max(scores.values(), default=0)
+    return [code for code in STOP_WORDS if best and scores[code] == best], best
+
+
+def is_another_language(text: str, source: str) -> bool:
+    """Whether a text is clearly not in the language of what it was made from: another script, or other words."""
+    here, there = ([word.lower() for word in WORD.findall(PLACEHOLDER.sub("", each))] for each in (text, source))
+    if not here or not there:
+        return False
+    if mostly_latin(here) != mostly_latin(there):
+        return True
+    (mine, known), (theirs, known_there) = leaders(here), leaders(there)
+    return known >= CLEAR and known_there >= CLEAR and not set(mine) & set(theirs)
 
 
 def certain(leading: list[str]) -> str | None:

@@ -1,0 +1,104 @@
+"""What the rules decide about memories: which goes, how much one matters, what of a full text stays."""
+
+import pytest
+
+from agents.llm.compacting import Decision
+from agents.llm.port import Subject
+from agents.llm.rules.condensing import condensed
+from agents.llm.rules.keeping import decide
+from agents.llm.rules.languages import is_another_language
+from agents.llm.rules.rating import MOST_BY_FREQUENCY, frequency, rated
+from agents.llm.summaries import estimated_tokens
+from schemas import importance
+from tests.slices import known
+
+
+def decision(*texts: str, most_chars: int = 200) -> Decision:
+    return decide([known(text) for text in texts], most_chars)
+
+
+@pytest.mark.parametrize(
+    ("texts", "goes", "why"),
+    [
+        (("User lives in Berlin.", "User likes tea.", "User lives in Lyon."), 1, "outdated"),
+        (("User likes coffee.", "User likes tea.", "User does not like coffee."), 1, "outdated"),
+        (("User prefers light mode.", "User likes tea.", "User prefers dark mode."), 1, "outdated"),
+        (("The demo is on 2026-05-01.", "User likes tea.", "The demo is on 2026-05-08."), 1, "outdated"),
+        (("User plays chess with Ada on Sundays.", "User likes tea.", "User plays chess."), 3, "part of"),
+        (("User plays chess.", "User likes tea.", "User plays chess with Ada on Sundays."), 1, "part of"),
+    ],
+)
+def test_rules_find_the_memory_that_may_go(texts: tuple[str, ...], goes: int, why: str) -> None:
+    found = decision(*texts)
+    assert (found.action, found.memory) == ("delete", goes) and why in found.reason
+
+
+def test_a_memory_with_a_number_is_no_part_of_one_without_it() -> None:
+    found = decision("User has 2 sons.", "User has sons who play chess in the same club.", most_chars=20)
+    assert "part of" not in found.reason
+
+
+def test_two_memories_become_one_only_where_the_text_fits() -> None:
+    texts = ("User trains for the Lisbon marathon.", "User likes tea.", "User runs the Lisbon marathon in May.")
+    merged = decision(*texts)
+    assert (merged.action, merged.memory, merged.absorbs) == ("edit", 1, 3)
+    assert merged.text == "User trains for the Lisbon marathon. User runs the Lisbon marathon in May."
+    assert decision(*texts, most_chars=60).action == "delete"
+
+
+def test_the_same_memories_give_the_same_decision() -> None:
+    texts = [f"User owns item {number} of the {number % 7} sets." for number in range(60)]
+    assert decision(*texts) == decision(*texts)
+
+
+def test_what_endangers_somebody_is_critical_and_nothing_is_maximum_by_rules() -> None:
+    vital = rated(
+        Subject(
+            text="User is allergic to nuts; their wife died of it and they are in panic.", kind="person", references=99
+        )
+    )
+    assert importance.band(vital.points) == "critical"
+    assert rated(Subject(text="The weather was sunny.", kind="fact")).points < 100
+
+
+def test_feelings_and_close_people_weigh() -> None:
+    plain = rated(Subject(text="User met a colleague.", kind="event")).points
+    close = rated(Subject(text="User met their sister.", kind="event")).points
+    deep = rated(Subject(text="User mourns their sister.", kind="event")).points
+    assert plain < close < deep
+
+
+def test_frequency_counts_by_doublings_and_is_bounded() -> None:
+    assert frequency(0) == frequency(-3) == 0.0
+    assert frequency(1) < frequency(3) < frequency(7) < frequency(10**6) == MOST_BY_FREQUENCY
+
+
+def test_feelings_come_first_where_the_policy_asks_for_them() -> None:
+    full = "User bought 3 lamps from Ikea for the flat. User felt lonely in it. User owns 12 chairs by Thonet."
+    assert "lonely" not in condensed(full, 50, False, estimated_tokens)
+    assert "lonely" in condensed(full, 50, True, estimated_tokens)
+
+
+def test_a_sentence_that_is_too_long_is_cut_after_a_word() -> None:
+    text = condensed("User moved " + "from house to house " * 50, 100, False, estimated_tokens)
+    assert len(text) <= 100 and text.endswith(("house…", "to…", "from…"))
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "another"),
+    [
+        (
+            "User lives in Turin.",
+            "Ich wohne in Turin und arbeite bei der Bahn.",
+            False,
+        ),  # a name and a verb prove nothing
+        ("User lives in the city and is happy with it.", "Ich wohne in Turin und arbeite bei der Bahn.", True),
+        ("Nutzer wohnt in Turin und arbeitet bei der Bahn.", "Ich wohne in Turin und arbeite bei der Bahn.", False),
+        ("User lives in Turin.", "我住在都灵。", True),
+        ("用户住在都灵 (Turin)。", "我住在都灵。", False),
+        ("[PASSWORD]", "我住在都灵。", False),
+        ("2026-03-01", "I moved on the first of March.", False),
+    ],
+)
+def test_another_language_is_seen_where_it_is_clear(text: str, source: str, another: bool) -> None:
+    assert is_another_language(text, source) is another

@@ -1,0 +1,58 @@
+"""The scales of importance say the same, and none of them loses what another one said."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas import importance
+
+FRACTIONS = st.floats(0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("points", "fraction", "band"),
+    [
+        (0, 0.0, "trivial"),
+        (10, 0.2, "trivial"),
+        (11, 0.2022, "casual"),
+        (100, 0.4, "casual"),
+        (300, 0.5, "notable"),
+        (500, 0.6, "notable"),
+        (1_000, 0.75, "important"),
+        (1_001, 0.75, "very important"),
+        (5_000, 0.9, "very important"),
+        (9_999, 1.0, "critical"),
+        (10_000, 1.0, "maximum"),
+        (123_456, 1.0, "maximum"),
+        (-5, 0.0, "trivial"),
+    ],
+)
+def test_points_have_a_fraction_and_a_band(points: int, fraction: float, band: str) -> None:
+    assert importance.of_points(points) == pytest.approx(fraction, abs=1e-4)
+    assert importance.band(points) == band
+
+
+@given(st.integers(0, importance.MOST_POINTS))
+def test_points_come_back_from_their_fraction(points: int) -> None:
+    assert importance.points(importance.of_points(points)) == points
+
+
+@given(FRACTIONS, FRACTIONS)
+def test_what_is_more_important_never_has_fewer_points(one: float, other: float) -> None:
+    less, more = sorted((one, other))
+    assert 0 <= importance.points(less) <= importance.points(more) <= importance.MOST_POINTS
+
+
+@given(FRACTIONS)
+def test_only_the_whole_has_the_most_points(fraction: float) -> None:
+    assert (importance.points(fraction) == importance.MOST_POINTS) == (fraction == 1.0)
+
+
+@given(FRACTIONS)
+def test_tenths_come_back_to_within_half_a_decimal(fraction: float) -> None:
+    assert importance.of_tenths(importance.tenths(fraction)) == pytest.approx(fraction, abs=0.005 + 1e-9)
+
+
+@pytest.mark.parametrize(("tenths", "fraction"), [(0, 0.0), (7.5, 0.75), (10, 1.0), (11, 1.0), (-1, 0.0)])
+def test_tenths_beyond_their_range_count_as_its_ends(tenths: float, fraction: float) -> None:
+    assert importance.of_tenths(tenths) == fraction
