@@ -1,24 +1,19 @@
-"""The window agent decodes, applies, and lets rows, effects and offsets leave together; its timers only tell."""
+"""The window agent decodes, applies, and lets rows, effects and offsets leave together."""
 
 import asyncio
 import json
-from collections import Counter
 
 import pytest
 from msgspec.structs import replace
 
 from agents.dead_letters import told
-from agents.window_agent import TOLD_AGAIN_AFTER_S
-from agents.window_cache import CACHED_WINDOWS
 from schemas import codec, topics
 from schemas.errors import Retryable
-from schemas.policies import Policy, Triggers
-from schemas.requests import WindowControl
+from schemas.policies import Triggers
 from streams.apps import BATCH_RECORDS
-from streams.delivery.fence import Phase
 from streams.windows import rows
 from tests.fakes.batches import batch_of
-from tests.fakes.chats import CONVERSATION, control, ended, message, unextracted
+from tests.fakes.chats import CONVERSATION, control, ended, unextracted
 from tests.fakes.clock import START_S
 from tests.unit.agents.window_stage import CONTROL, ENDED, MESSAGES, PARTITION, POLICY, Stage, said
 
@@ -199,123 +194,6 @@ async def test_a_late_message_waits_as_long_as_its_own_policy_says_even_if_the_w
     assert len(await stage.due()) == 1
 
 
-async def test_a_timer_tells_once_and_again_only_when_nothing_came_of_it(stage):
-    await stage.say(said(1))
-    await stage.end(ended())
-    await stage.say(said(2))
-    stage.clock.advance(POLICY.late_idle_s)
-    assert len(await stage.due()) == 1
-    assert await stage.due() == []
-    stage.clock.advance(TOLD_AGAIN_AFTER_S - 0.1)
-    assert await stage.due() == []
-    stage.clock.advance(0.1)
-    assert len(await stage.due()) == 1
-
-
-async def test_a_timer_that_could_not_tell_tells_later(stage):
-    await stage.end(ended())
-    await stage.say(said(1))
-    stage.clock.advance(POLICY.late_idle_s)
-    stage.publisher.failures.append(Retryable("broker away"))
-    with pytest.raises(Retryable):
-        await stage.agent.tick()
-    stage.clock.advance(TOLD_AGAIN_AFTER_S)
-    assert len(await stage.due()) == 1
-
-
-async def test_timers_never_write_the_table(stage):
-    await stage.end(ended())
-    await stage.say(said(1))
-    await stage.checkpoint()
-    stage.clock.advance(POLICY.late_idle_s)
-    assert len(await stage.due()) == 1
-    assert not stage.app.checkpointer[PARTITION].dirty
-
-
-@pytest.mark.parametrize("phase", [Phase.CLOSING, Phase.SHUT])
-async def test_timers_say_nothing_unless_the_epoch_is_open(stage, phase):
-    await stage.end(ended())
-    await stage.say(said(1))
-    stage.clock.advance(POLICY.late_idle_s)
-    stage.app.fence.phase = phase
-    assert await stage.due() == []
-    stage.app.fence.phase = Phase.OPEN
-    assert len(await stage.due()) == 1
-
-
-async def test_alarms_are_found_again_in_the_rows_after_an_epoch_change(stage):
-    await stage.end(ended())
-    await stage.say(said(1))
-    await stage.app.end_epoch()
-    stage.clock.advance(POLICY.late_idle_s)
-    assert await stage.due() == []
-    await stage.begin()
-    (due,) = await stage.due()
-    assert due.conversation_id == CONVERSATION
-
-
-async def test_alarms_move_with_their_partition_to_another_worker(stage):
-    await stage.end(ended())
-    await stage.say(said(1))
-    await stage.app.end_epoch()
-    successor = Stage(stage.app.broker, stage.clock)
-    successor.offsets = dict(stage.offsets)
-    await successor.begin()
-    stage.clock.advance(POLICY.late_idle_s)
-    assert len(await successor.due()) == 1
-    assert await stage.due() == []
-
-
-async def test_what_an_abandoned_epoch_changed_in_memory_is_not_seen_in_the_next(stage):
-    await stage.say(said(1))
-    await stage.checkpoint()
-    await stage.say(said(2))  # never reaches the broker
-    stage.app.fence.shut()
-    await stage.app.checkpointer.abandon()
-    stage.offsets[MESSAGES] = 1
-    await stage.begin()
-    await stage.say(said(2))
-    await stage.end(ended())
-    await stage.checkpoint()
-    assert [m.position for m in stage.requests[0].messages] == [0, 1]
-
-
-async def test_a_request_is_asked_again_when_no_answer_comes(stage):
-    await stage.say(said(1))
-    await stage.end(ended())
-    await stage.checkpoint()
-    stage.clock.advance(POLICY.reask_after_s)
-    (due,) = await stage.due()
-    await stage.tell(due, due)
-    await stage.checkpoint()
-    first, again = stage.requests
-    assert again.request_id == first.request_id
-    assert again.attempt == 2
-
-
-async def test_a_finished_window_is_forgotten_after_its_grace_period(stage):
-    await stage.say(said(1))
-    await stage.end(ended())
-    await stage.checkpoint()
-    await stage.tell(control("extraction_completed", request_id=stage.requests[0].request_id))
-    stage.clock.advance(POLICY.grace_s - 1)
-    assert await stage.due() == []
-    stage.clock.advance(1)
-    (due,) = await stage.due()
-    await stage.tell(due)
-    await stage.checkpoint()
-    assert stage.app.broker.rows(PARTITION) == {}
-    stage.clock.advance(10_000)
-    assert await stage.due() == []
-    await stage.say(said(2))
-    await stage.end(ended())
-    await stage.checkpoint()
-    first, second = stage.requests
-    assert [m.message_id for m in second.messages] == ["m2"]
-    assert first.request_id != second.request_id
-    assert stage.window().head.received == 1
-
-
 @pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
 async def test_what_is_asked_of_a_window_that_is_not_there_is_a_dead_letter(stage, kind):
     await stage.tell(control(kind))
@@ -323,48 +201,6 @@ async def test_what_is_asked_of_a_window_that_is_not_there_is_a_dead_letter(stag
     assert stage.app.broker.rows(PARTITION) == {}
     (letter,) = stage.app.broker.effects
     assert told(letter.headers)["reason"] == "no_window"
-
-
-async def test_answers_and_timers_for_a_window_that_was_forgotten_are_nothing(stage):
-    await stage.tell(control("due"), control("extraction_completed", request_id="r"), control("summarised"))
-    await stage.checkpoint()
-    assert stage.app.broker.rows(PARTITION) == {}
-    assert stage.app.broker.effects == []
-    await stage.say(said(1))
-    await stage.end(ended())
-    await stage.checkpoint()
-    assert len(stage.requests) == 1
-
-
-async def test_a_busy_conversation_does_not_pile_up_alarms(stage):
-    await stage.say(said(0))
-    await stage.tell(control("flush"))
-    for number in range(1, 200):
-        await stage.say(said(number))
-    waiting = sum(len(times) for times in stage.agent._cache._times.values())
-    assert waiting < 20
-
-
-async def test_more_windows_than_are_kept_in_memory_are_all_there(stage, monkeypatch):
-    monkeypatch.setattr("agents.window_cache.CACHED_WINDOWS", 3)
-    assert CACHED_WINDOWS > 3
-    for name in "abcdef":
-        await stage.say(said(1, conversation_id=name))
-    await stage.say(*(said(2, conversation_id=name) for name in "abcdef"))
-    assert len(stage.agent._cache._windows) <= 3
-    await stage.end(*(ended(conversation_id=name) for name in "abcdef"))
-    await stage.checkpoint()
-    assert [(r.conversation_id, len(r.messages)) for r in stage.requests] == [(name, 2) for name in "abcdef"]
-
-
-async def test_partitions_do_not_share_windows(stage):
-    await stage.app.end_epoch()
-    await stage.begin(frozenset({PARTITION, 3}))
-    await stage.agent.handle(stage.batch(MESSAGES, [said(1)]))
-    stage.offsets[MESSAGES] = 0
-    await stage.agent.handle(stage.batch(MESSAGES, [said(1)], partition=3))
-    await stage.checkpoint()
-    assert len(stage.app.broker.rows(PARTITION)) == len(stage.app.broker.rows(3)) == 2
 
 
 async def test_a_batch_without_records_carries_its_offset_on(stage):
@@ -382,45 +218,6 @@ async def test_requests_say_when_they_were_made(stage):
     await stage.end(ended())
     await stage.checkpoint()
     assert stage.requests[0].requested_at.timestamp() == START_S
-
-
-async def test_a_conversation_that_goes_on_and_on_has_one_alarm_in_the_queue():
-    stage = await Stage().begin()
-    for number in range(200):
-        await stage.say(message(number))
-        stage.clock.advance(1.0)
-    assert len(stage.agent._cache._times[PARTITION]) == 1
-    stage.clock.advance(Policy(name="p").triggers.abandoned_s)
-    await stage.agent.tick()
-    assert [codec.decode(record.value, WindowControl).kind for record in stage.publisher.on(topics.WINDOW_CONTROL)] == [
-        "due"
-    ]
-
-
-async def test_an_alarm_that_was_put_off_rings_at_its_new_time():
-    stage = await Stage().begin()
-    await stage.say(message(1))
-    stage.clock.advance(80_000.0)
-    await stage.say(message(2))
-    stage.clock.advance(10_000.0)
-    await stage.agent.tick()
-    assert stage.publisher.on(topics.WINDOW_CONTROL) == []
-    stage.clock.advance(76_400.0)
-    await stage.agent.tick()
-    assert len(stage.publisher.on(topics.WINDOW_CONTROL)) == 1
-
-
-async def test_large_windows_leave_memory_before_many_small_ones_would(stage, monkeypatch):
-    monkeypatch.setattr("agents.window_cache.CACHED_BYTES", 250_000)
-    for turn in range(3):
-        for name in "abcdef":
-            await stage.say(said(turn, "x" * 50_000, conversation_id=name))
-        assert stage.agent._cache._all_bytes <= 250_000
-        assert set(stage.agent._cache._bytes) == set(stage.agent._cache._windows)
-    await stage.end(*(ended(conversation_id=name) for name in "abcdef"))
-    await stage.checkpoint()
-    asked = Counter(request.conversation_id for request in stage.requests for _ in request.messages)
-    assert asked == dict.fromkeys("abcdef", 3)
 
 
 @pytest.mark.parametrize(("before", "urgent"), [(10, True), (BATCH_RECORDS["windows"] - 1, False)])
