@@ -17,6 +17,7 @@ from deploy.commands.follow import follow
 from deploy.commands.publish import publish as publish_lines
 from deploy.commands.publish import read
 from deploy.commands.search import search as search_memories
+from deploy.commands.usage import usage
 from deploy.commands.window import window_cli
 from deploy.demo.run import run_demo
 from deploy.dev import run_dev
@@ -41,6 +42,7 @@ cli = typer.Typer(
 topics_cli = typer.Typer(help="memstream's topics on the cluster.", no_args_is_help=True)
 cli.add_typer(topics_cli, name="topics")
 cli.add_typer(window_cli, name="window")
+cli.command("usage")(usage)
 
 DataDir = Annotated[Path | None, typer.Option(help="Where the data goes; default MEMSTREAM_DATA_DIR.")]
 

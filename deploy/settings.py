@@ -25,6 +25,8 @@ BROKERS = r"^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$"
 EVERY_FIELD = Scope(conversation_id="c", tenant_id="t", app_id="a", user_id="u", agent_id="g", mode="m")
 
 Port = Annotated[int, Field(ge=1, le=65535)]
+LimitName = Literal["tokens_per_hour", "tokens_per_day", "usd_per_hour", "usd_per_day"]
+Limits = dict[LimitName, Annotated[float, Field(ge=0, le=1e15, allow_inf_nan=False)]]
 
 
 class Settings(BaseSettings):
@@ -91,6 +93,20 @@ class Settings(BaseSettings):
     model_context_tokens: dict[str, Annotated[int, Field(ge=1)]] = Field(
         default_factory=dict, description="context sizes of models by name, as JSON, where the built-in table is wrong"
     )
+    budget: Limits = Field(
+        default_factory=dict,
+        description="what all namespaces together may spend on models, as JSON: tokens_per_hour, tokens_per_day, "
+        "usd_per_hour, usd_per_day",
+    )
+    chat_budget: Limits = Field(
+        default_factory=dict,
+        description="what the whole chat system may spend on models, likewise; memory gets MEMSTREAM_MEMORY_SHARE of it",
+    )
+    memory_share: float = Field(0.05, ge=0.0, le=1.0, description="memory's part of MEMSTREAM_CHAT_BUDGET, at most")
+    background_reserve: float = Field(
+        0.2, ge=0.0, le=1.0, description="part of these budgets that is kept for live work; policies have their own"
+    )
+    prices_file: Path | None = Field(None, description="JSON table of model prices, over the built-in one")
     policies_file: Path | None = Field(None, description="JSON list of policies; without it the built-in one applies")
     migrate_at_start: bool = Field(False, description="whether a worker migrates PostgreSQL before it starts")
     data_dir: Path = Field(Path(".memstream"), description="where the embedded stack and workers keep files")

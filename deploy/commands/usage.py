@@ -1,0 +1,106 @@
+"""`memstream usage`: what model calls consumed, and how much of the budget of all namespaces together is gone."""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Final
+
+import typer
+from msgspec.structs import asdict
+
+from agents.budgets import limits
+from agents.energy import OVERALL
+from deploy import budgets, connections, terminal
+from deploy.commands.command import Json, command
+from deploy.settings import load
+from schemas.budgets import MICROS, Budget, Level
+from schemas.usage import Total
+from sinks.energy import Ledger
+from sinks.usage import UsageRecords
+
+AGO: Final = re.compile(r"(\d{1,6})([mhd])")
+UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
+LIMITS: Final = ("tokens_per_hour", "tokens_per_day", "usd_per_hour", "usd_per_day")
+
+
+def moment(text: str) -> datetime:
+    """`90m`, `24h` and `7d` are so long ago; else a date or a time, of UTC unless it says otherwise. Raises ValueError."""
+    if ago := AGO.fullmatch(text):
+        return datetime.now(UTC) - timedelta(**{UNITS[ago[2]]: int(ago[1])})
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is neither like 24h or 7d nor like 2026-11-22T14:00") from None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+@command
+async def usage(
+    namespace: Annotated[
+        list[str] | None, typer.Option("--namespace", "-n", help="Its share of the calls; may be repeated.")
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(parser=moment, metavar="TIME", help="24h, 7d, 2026-11-22 or 2026-11-22T14:00; default 24h."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show what model calls consumed, by operation, lane and model, and what is left of the budget."""
+    settings = load()
+    begin = since or moment("24h")
+    async with connections.postgres(settings, max_size=1) as pool:
+        records = UsageRecords(pool)
+        asked: Sequence[str | None] = namespace or [None]
+        groups = {name: await records.totals(begin, namespace=name) for name in asked}
+        levels = await Ledger(pool).levels([OVERALL])
+    standing = list(standings(budgets.overall(settings), levels[OVERALL]))
+    if json:
+        emit(groups, standing, begin)
+    else:
+        show(groups, standing, begin)
+
+
+def emit(groups: dict[str | None, list[Total]], standing: list[dict[str, Any]], begin: datetime) -> None:
+    for name, totals in groups.items():
+        for total in totals:
+            about = {"kind": "usage", "since": begin, "namespace": name}
+            terminal.emit(about | asdict(total) | {"cost_usd": total.cost_micros / MICROS})
+    for limit in standing:
+        terminal.emit({"kind": "budget"} | limit)
+
+
+def show(groups: dict[str | None, list[Total]], standing: list[dict[str, Any]], begin: datetime) -> None:
+    shown = {name or "": [row(total) for total in totals] for name, totals in groups.items() if totals}
+    if shown:
+        columns = ("operation", "lane", "model", "calls", "failed", "input", "cached", "output", "USD")
+        terminal.show_groups(f"model calls since {begin:%Y-%m-%d %H:%M} UTC", columns, shown, wide="model")
+    else:
+        terminal.say(f"no model was asked since {begin.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
+    if standing:
+        rows = [[str(limit[name]) for name in ("limit", "spent", "reserved", "of", "remains")] for limit in standing]
+        terminal.show_table("budget of all namespaces", ("limit", "spent", "reserved", "of", "remains"), rows)
+
+
+def row(total: Total) -> tuple[str, ...]:
+    cached = total.cache_read_tokens + total.cache_write_tokens
+    return (
+        *(total.operation, total.lane, f"{total.provider} {total.model}", f"{total.calls:,}", f"{total.failed:,}"),
+        *(f"{total.input_tokens:,}", f"{cached:,}", f"{total.output_tokens:,}", cost(total)),
+    )
+
+
+def cost(total: Total) -> str:
+    """With a plus where records of unknown price are left out."""
+    if total.unpriced == total.answered + total.failed:
+        return "unknown"
+    return f"{total.cost_micros / MICROS:.4f}{'+' if total.unpriced else ''}"
+
+
+def standings(budget: Budget, level: Level) -> Iterator[dict[str, Any]]:
+    """Each limit with what is gone of it, in tokens or dollars; `remains` may be below 0 by one call."""
+    stated = [name for name in LIMITS if getattr(budget, name) is not None]
+    for name, limit in zip(stated, limits(budget, level, datetime.now(UTC)), strict=True):
+        unit = 1 if name.startswith("tokens") else MICROS
+        parts = {"spent": limit.spent, "reserved": limit.reserved, "of": limit.limit}
+        parts["remains"] = limit.limit - limit.spent - limit.reserved
+        yield {"limit": name} | {part: amount if unit == 1 else amount / unit for part, amount in parts.items()}

@@ -1,0 +1,66 @@
+"""Budgets and prices as settings state them."""
+
+from pathlib import Path
+
+import pytest
+
+from agents.llm.port import Usage
+from deploy.budgets import overall, prices, require_prices
+from deploy.settings import load
+from schemas.budgets import Budget
+from schemas.errors import Misconfigured
+from schemas.policies import Policies, Policy
+
+CLAUDE = ("claude", "claude-haiku-5-5")
+NAMELESS = ("claude", "unheard-of")
+MONEY = Policies((Policy(name="thrifty", budget=Budget(usd_per_day=1.0)),))
+
+
+def test_without_settings_nothing_is_limited():
+    assert not overall(load()).limits
+
+
+def test_a_budget_that_is_stated_counts_as_it_stands():
+    settings = load(budget={"tokens_per_hour": 1_000, "usd_per_day": 2.5}, background_reserve=0.4)
+    assert overall(settings) == Budget(tokens_per_hour=1_000, usd_per_day=2.5, background_reserve=0.4)
+
+
+def test_of_the_chat_systems_budget_memory_gets_a_twentieth_at_most():
+    chat = {"usd_per_day": 100, "tokens_per_day": 1_000_000}
+    assert overall(load(chat_budget=chat)) == Budget(usd_per_day=5.0, tokens_per_day=50_000)
+    assert overall(load(chat_budget=chat, memory_share=0.5)).usd_per_day == 50.0
+    assert overall(load(chat_budget=chat, budget={"usd_per_day": 3})).usd_per_day == 3.0
+    assert overall(load(chat_budget=chat, budget={"usd_per_day": 30})).usd_per_day == 5.0
+
+
+def test_a_file_of_prices_overrules_those_that_ship(tmp_path: Path):
+    table = tmp_path / "prices.json"
+    table.write_text(
+        '{"as_of": "2027-01-01", "source": "contract", "models": '
+        '[{"model": "unheard-of", "input": 2, "output": 3, "cache_write": 2, "cache_read": 1}]}'
+    )
+    known = prices(load(prices_file=table))
+    assert known.cost("claude", ["unheard-of"], Usage(input_tokens=5)) == 10
+    assert known.knows(*CLAUDE)
+
+
+def test_a_file_of_prices_that_cannot_be_read_stops_the_start(tmp_path: Path):
+    with pytest.raises(Misconfigured, match=r"MEMSTREAM_PRICES_FILE=.*nowhere"):
+        prices(load(prices_file=tmp_path / "nowhere"))
+    (tmp_path / "broken").write_text("{")
+    with pytest.raises(Misconfigured, match=r"MEMSTREAM_PRICES_FILE=.*broken is no table of prices"):
+        prices(load(prices_file=tmp_path / "broken"))
+
+
+def test_where_money_is_limited_a_model_without_a_price_stops_the_start():
+    known = prices(load())
+    with pytest.raises(Misconfigured, match=r"MEMSTREAM_BUDGET.*'unheard-of' is not known.*MEMSTREAM_PRICES_FILE"):
+        require_prices(known, [CLAUDE, NAMELESS], Budget(usd_per_hour=1.0), Policies())
+    with pytest.raises(Misconfigured, match="policy 'thrifty'"):
+        require_prices(known, [NAMELESS], Budget(), MONEY)
+    require_prices(known, [CLAUDE], Budget(usd_per_hour=1.0), MONEY)
+    require_prices(known, [("ollama", "unheard-of")], Budget(usd_per_hour=1.0), MONEY)
+
+
+def test_where_only_tokens_are_limited_a_model_needs_no_price():
+    require_prices(prices(load()), [NAMELESS], Budget(tokens_per_hour=1), Policies())
