@@ -47,7 +47,7 @@ class ClaudeCalls:
         """Whether there are no credentials; asking the API would cost a call."""
         if has_credentials(self._client):
             return None
-        return "no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`"
+        return "no credentials for Claude: set MEMSTREAM_ANTHROPIC_API_KEY, or choose another MEMSTREAM_PROVIDER"
 
     def model(self, question: Question[Any]) -> str:
         return self._compaction_model if question.purpose == "compact" else self._model

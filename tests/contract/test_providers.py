@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
+from agents.llm.auto import AutoProvider
 from agents.llm.claude import ClaudeProvider
 from agents.llm.offline import OfflineProvider
 from agents.llm.ollama import OllamaProvider
@@ -22,16 +23,17 @@ from tests.ollama_server import MODEL, OllamaServer
 from tests.slices import MONDAY, knowing, known, said, slice_of
 
 
-@pytest.fixture(params=["offline", "claude", "ollama"])
+@pytest.fixture(params=["offline", "claude", "ollama", "auto"])
 async def provider(request: pytest.FixtureRequest) -> AsyncIterator[Provider]:
     if request.param == "offline":
         yield OfflineProvider()
         return
-    if request.param == "ollama":
+    if request.param in ("ollama", "auto"):
         async with OllamaServer() as ollama_server:
             ollama = OllamaProvider(MODEL, ollama_server.url, timeout_s=5.0)
-            yield ollama
-            await ollama.close()
+            asked = ollama if request.param == "ollama" else AutoProvider([ollama, OfflineProvider()])
+            yield asked
+            await asked.close()
         return
     async with MessagesServer() as server:
         claude = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, timeout_s=5.0)
@@ -41,12 +43,19 @@ async def provider(request: pytest.FixtureRequest) -> AsyncIterator[Provider]:
 
 async def test_provider_names_itself_and_its_model(provider: Provider) -> None:
     answer = await provider.extract(slice_of("I live in Turin."), knowing())
-    assert answer.provider == provider.name
+    assert answer.provider == ("ollama" if provider.name == "auto" else provider.name)
     assert answer.model
 
 
 async def test_provider_is_available(provider: Provider) -> None:
     assert await provider.trouble() is None
+
+
+async def test_conversation_that_has_to_stay_is_answered_here(provider: Provider) -> None:
+    assert provider.leaves_machine is False
+    policy = Policy(name="secret", local_only=True)
+    assert len((await provider.extract(slice_of("I live in Turin."), knowing(policy=policy))).proposals) == 1
+    assert (await provider.summarise(slice_of("I live in Turin."), policy)).text == "I live in Turin."
 
 
 async def test_proposals_carry_everything_that_is_stored(provider: Provider) -> None:
@@ -136,7 +145,7 @@ def brief(summary_tokens: int) -> Policy:
 
 async def test_summary_names_its_provider_and_model(provider: Provider) -> None:
     summary = await provider.summarise(slice_of("I live in Turin."), DEFAULT_POLICY)
-    assert summary.provider == provider.name
+    assert summary.provider == ("ollama" if provider.name == "auto" else provider.name)
     assert summary.model
 
 

@@ -15,13 +15,13 @@ class Bucket:
 
     def __init__(self, per_minute: int, now: Callable[[], float]) -> None:
         self.per_minute = per_minute
-        self._now = now
+        self.now = now
         self._level = float(per_minute)
         self._at = now()
 
     @property
     def level(self) -> float:
-        now = self._now()
+        now = self.now()
         self._level = min(self.per_minute, self._level + (now - self._at) * self.per_minute / 60)
         self._at = now
         return self._level
@@ -34,7 +34,7 @@ class Bucket:
         return max(0.0, (level - self.level) * 60 / self.per_minute)
 
     def headers(self, name: str) -> dict[str, str]:
-        full = datetime.fromtimestamp(self._now(), UTC) + timedelta(seconds=self.seconds_until(self.per_minute))
+        full = datetime.fromtimestamp(self.now(), UTC) + timedelta(seconds=self.seconds_until(self.per_minute))
         # Whole seconds, the next one: at a reset that has been rounded down the bucket would not be full.
         reset = (full + timedelta(seconds=1)).replace(microsecond=0) if full.microsecond else full
         said = {"limit": self.per_minute, "remaining": max(0, int(self.level)), "reset": f"{reset:%Y-%m-%dT%H:%M:%SZ}"}
@@ -65,11 +65,17 @@ class Rates:
         self.output_tokens.take(usage["output_tokens"])
 
     def headers(self) -> dict[str, str]:
-        """`tokens` tells of whichever limit of tokens is nearer."""
-        nearer = min((self.input_tokens, self.output_tokens), key=lambda each: each.level / each.per_minute)
+        """`tokens` tells of both limits together, as the API does where no workspace has one of its own."""
         return {
             **self.requests.headers("requests"),
             **self.input_tokens.headers("input-tokens"),
             **self.output_tokens.headers("output-tokens"),
-            **nearer.headers("tokens"),
+            **together(self.input_tokens, self.output_tokens).headers("tokens"),
         }
+
+
+def together(first: Bucket, second: Bucket) -> Bucket:
+    """As full as both, as they are now."""
+    both = Bucket(first.per_minute + second.per_minute, first.now)
+    both.take(both.per_minute - int(first.level + second.level))
+    return both

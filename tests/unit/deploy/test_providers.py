@@ -1,0 +1,79 @@
+"""Providers picked by the settings, and what the doctor says of them."""
+
+import pytest
+
+from agents.llm.auto import AutoProvider
+from deploy import connections
+from deploy.commands import doctor
+from deploy.settings import Settings, load
+from schemas.errors import MemstreamError, Misconfigured
+from tests.messages_server import KEY
+from tests.ollama_server import MODEL, OllamaServer
+
+NOBODY = "http://127.0.0.1:9"
+
+
+@pytest.fixture(autouse=True)
+def nothing_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_PROFILE", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+def settings(**chosen: object) -> Settings:
+    return load(_env_file=None, ollama_base_url=NOBODY, **chosen)
+
+
+@pytest.mark.parametrize("name", ["offline", "claude", "ollama", "auto"])
+async def test_provider_is_the_one_that_is_named(name: str) -> None:
+    provider = connections.provider(settings(provider=name))
+    assert provider.name == name
+    await provider.close()
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [(None, ["ollama", "claude", "offline"]), ("claude", ["claude"]), ("claude,ollama", ["claude", "ollama"])],
+)
+async def test_auto_asks_in_the_order_of_its_setting(order: str | None, expected: list[str]) -> None:
+    chosen = {"provider_order": order} if order else {}
+    provider = connections.provider(settings(provider="auto", **chosen))
+    assert isinstance(provider, AutoProvider)
+    assert [each.name for each in provider.providers] == expected
+    await provider.close()
+
+
+@pytest.mark.parametrize("order", ["", "claude,", "auto", "claude;ollama", "claude,claude"])
+def test_order_that_is_none_is_named(order: str) -> None:
+    with pytest.raises(Misconfigured, match="MEMSTREAM_PROVIDER_ORDER"):
+        settings(provider="auto", provider_order=order)
+
+
+async def test_doctor_says_who_of_several_can_answer_and_what_the_others_lack() -> None:
+    said = await doctor.provider(settings(provider="auto"))
+    assert "ollama: Ollama could not be reached at http://127.0.0.1:9" in said and "ollama serve" in said
+    assert "claude: no credentials for Claude: set MEMSTREAM_ANTHROPIC_API_KEY" in said
+    assert "offline: available" in said
+
+
+async def test_doctor_complains_when_nobody_can_answer() -> None:
+    with pytest.raises(MemstreamError, match=r"ollama: .*; claude: no credentials"):
+        await doctor.provider(settings(provider="auto", provider_order="ollama,claude"))
+
+
+async def test_doctor_tells_a_model_that_is_not_pulled_from_a_server_that_is_not_there() -> None:
+    async with OllamaServer() as server:
+        chosen = load(_env_file=None, provider="ollama", ollama_base_url=server.url, ollama_model="qwen-of-tomorrow")
+        with pytest.raises(MemstreamError, match="run `ollama pull qwen-of-tomorrow`"):
+            await doctor.provider(chosen)
+        chosen = load(_env_file=None, provider="ollama", ollama_base_url=server.url, ollama_model=MODEL)
+        assert await doctor.provider(chosen) == "ollama: available"
+
+
+async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path) -> None:
+    policies = tmp_path / "policies.json"
+    policies.write_text('[{"name": "secret", "local_only": true}]')
+    chosen = settings(provider="claude", anthropic_api_key=KEY, policies_file=policies)
+    with pytest.raises(Misconfigured, match="'secret' is local_only"):
+        await doctor.provider(chosen)
+    await doctor.provider(settings(provider="auto", policies_file=policies))

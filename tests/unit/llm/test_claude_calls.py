@@ -1,0 +1,149 @@
+"""What a call to Claude sends and tells, through the real SDK: its model, its cache mark, its limits, its line of the log."""
+
+import logging
+from typing import Any
+
+import pytest
+from aiohttp import web
+from msgspec import structs
+
+from agents.llm.claude import ClaudeProvider, client_at
+from agents.llm.claude_calls import ClaudeCalls
+from agents.llm.exchange import MAX_TOKENS, Spoken, Turn
+from agents.llm.limits import Allowance, Throttled
+from agents.llm.questions import Question, extraction, summing_up
+from schemas.errors import MemstreamError, Misconfigured, Retryable
+from schemas.policies import DEFAULT_POLICY, Policy
+from tests.messages_server import FAULTS, KEY, MessagesServer, Rates
+from tests.messages_server.faults import bad_request
+from tests.slices import knowing, slice_of
+
+SLICE = slice_of("I live in Turin.")
+QUESTION = extraction(SLICE, knowing())
+
+
+async def asked(server: MessagesServer, question: Question[Any] = QUESTION) -> Spoken:
+    async with client_at(server.url, KEY, 5.0, 0) as client:
+        calls = ClaudeCalls(client, "claude-test-1", 5.0, "claude-test-2")
+        return await calls.call(question, (Turn("user", question.asked),), MAX_TOKENS)
+
+
+async def raised(server: MessagesServer, step: str) -> MemstreamError:
+    server.script(step)
+    with pytest.raises(MemstreamError) as caught:
+        await asked(server)
+    return caught.value
+
+
+async def test_prompt_is_cached_up_to_the_end_of_the_policys_part(server: MessagesServer) -> None:
+    await asked(server)
+    await asked(server, summing_up(SLICE, DEFAULT_POLICY))
+    for body in server.seen:
+        assert ["cache_control" in block for block in body["system"]] == [False, True]
+
+
+async def test_what_is_asked_seldom_is_not_written_to_the_cache(server: MessagesServer) -> None:
+    for purpose in ("compact", "score", "shorten"):
+        await asked(server, structs.replace(QUESTION, purpose=purpose))
+    assert not any("cache_control" in block for body in server.seen for block in body["system"])
+
+
+async def test_policies_that_ask_alike_share_what_is_cached(server: MessagesServer) -> None:
+    provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url)
+    usages = [
+        (await provider.extract(SLICE, knowing(policy=policy))).usage
+        for policy in (Policy(name="one"), Policy(name="two"), Policy(name="short", max_text_chars=80))
+    ]
+    await provider.close()
+    assert [usage.cache_read_tokens > 0 for usage in usages] == [False, True, False]
+
+
+async def test_compaction_has_a_model_of_its_own(server: MessagesServer) -> None:
+    await asked(server, structs.replace(QUESTION, purpose="compact"))
+    await asked(server)
+    assert [body["model"] for body in server.seen] == ["claude-test-2", "claude-test-1"]
+
+
+async def test_model_is_told_not_to_think_as_that_would_fill_the_answer(server: MessagesServer) -> None:
+    await asked(server)
+    assert server.seen[0]["thinking"] == {"type": "disabled"}
+
+
+async def test_model_that_always_thinks_is_misconfigured(
+    server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = bad_request("thinking.type: `disabled` is not supported by this model")
+    monkeypatch.setitem(FAULTS, "thinks", said)
+    error = await raised(server, "thinks")
+    assert isinstance(error, Misconfigured) and "'claude-test-1' cannot be asked without thinking" in str(error)
+
+
+async def test_limits_and_the_id_of_the_request_are_told_with_the_reply() -> None:
+    async with MessagesServer(rates=Rates(requests=50, input_tokens=50_000, output_tokens=10_000)) as server:
+        spoken = await asked(server)
+    assert spoken.request_id == "req_0001"
+    told = {each.kind: each.per_minute for each in spoken.allowances}
+    assert told == {"requests": 50, "input_tokens": 50_000, "output_tokens": 10_000, "tokens": 60_000}
+
+
+async def test_being_asked_for_fewer_calls_tells_for_how_long(server: MessagesServer) -> None:
+    error = await raised(server, "rate_limited")
+    assert isinstance(error, Throttled) and error.wait_s == 0.01
+    assert Allowance("requests", 50_000, 49_999) in error.allowances
+
+
+@pytest.mark.parametrize("fault", ["server_error", "overloaded", "rate_limited", "bad_request", "forbidden"])
+async def test_error_names_the_request_for_the_providers_support(server: MessagesServer, fault: str) -> None:
+    assert "req_0001" in str(await raised(server, fault))
+
+
+async def test_limit_that_the_api_tells_of_is_waited_for_and_not_met() -> None:
+    async with MessagesServer(rates=Rates(requests=600)) as server:
+        server.rates.requests.take(599)
+        provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, max_retries=0)
+        for _ in range(5):  # one is left, and another ten a second
+            assert (await provider.extract(SLICE, knowing())).proposals
+        await provider.close()
+    assert len(server.seen) == 5
+
+
+async def test_each_call_is_one_line_with_its_bill_and_its_id(
+    server: MessagesServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="agents.llm")
+    provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url)
+    server.script("text:sorry")
+    usage = (await provider.extract(SLICE, knowing())).usage
+    await provider.close()
+    first, second = (record.getMessage() for record in caplog.records if record.name.startswith("agents"))
+    assert first.endswith("request req_0001") and second.endswith("request req_0002")
+    assert f"cache write {usage.cache_write_tokens}" in first and f"cache read {usage.cache_read_tokens}" in second
+    assert "Turin" not in caplog.text
+
+
+async def test_server_on_this_machine_that_sends_its_callers_elsewhere_is_misconfigured() -> None:
+    async def elsewhere(request: web.Request) -> web.Response:
+        return web.Response(status=307, headers={"location": "http://127.0.0.1:9/v1/messages"})
+
+    app = web.Application()
+    app.router.add_post("/v1/messages", elsewhere)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=url)
+    with pytest.raises(Misconfigured, match="answered 307"):
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    await runner.cleanup()
+
+
+async def test_circuit_opens_after_outages_in_a_row_and_the_api_is_left_alone(server: MessagesServer) -> None:
+    provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, max_retries=0)
+    server.script(*["overloaded"] * 5)
+    for _ in range(8):
+        with pytest.raises(Retryable):
+            await provider.extract(SLICE, knowing())
+    assert len(server.seen) == 5
+    assert "left alone" in str(await provider.trouble())
+    await provider.close()
