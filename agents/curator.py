@@ -13,6 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from agents.curation import notices
+from agents.curation.credentials import without_credentials
 from agents.curation.decide import RELATED_COSINE
 from agents.curation.ledger import Ledger
 from agents.curation.normalise import normalise
@@ -79,7 +80,8 @@ class Curator:
             return await record_part(connection, part, outcome, self._clock())
 
     async def carry_out(self, command: Command) -> Outcome:
-        """Carries out a command; one that cannot be is `rejected`, which is an outcome and no exception."""
+        """Carries out a command, without credentials in it; one that cannot be is `rejected`, an outcome and no exception."""
+        command = without_credentials(command)
         vectors = await self._embed([command.text] if command.text else [])
         async with self._deciding(command.namespace) as connection:
             settlements, now = Settlements(connection), self._clock()

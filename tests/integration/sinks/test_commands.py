@@ -86,3 +86,15 @@ async def test_the_same_command_id_in_two_namespaces_is_two_commands(bench: "Ben
     for namespace in ("a", "b"):
         await bench.curator.carry_out(command(bench, "create", text="User has a dog", namespace=namespace))
     assert await bench.memories.count_live("a") == await bench.memories.count_live("b") == 1
+
+
+async def test_a_credential_in_a_command_is_stored_nowhere(bench: "Bench") -> None:
+    memory = await bench.remember("User has a dog")
+    secret = "the password is EXAMPLE-pw1"
+    order = command(bench, "update", memory_id=memory.memory_id, text=secret, context=secret, reason=secret)
+    await bench.curator.carry_out(order)
+    _, updated = await bench.memories.versions(memory.memory_id)
+    assert updated.after.text == updated.after.context == updated.cause.reason == "the password is [PASSWORD]"
+    for table in ("memories", "memory_versions", "outbox"):
+        assert "EXAMPLE" not in str(await bench.pool.fetch(f"SELECT * FROM {table}"))
+    assert "EXAMPLE" not in repr((bench.vectors.points, bench.publisher.records))
