@@ -197,12 +197,15 @@ async def search(
 ) -> None:
     """Find the memories nearest to a query."""
     settings = load()
-    async with connections.postgres(settings, max_size=1) as pool:
-        with connections.embedder() as embedder:
-            async with connections.qdrant(settings, embedder) as vectors:
-                hits = await search_memories(
-                    query, namespace, embedder, vectors, Memories(pool), limit=limit, min_score=min_score
-                )
+    async with (
+        connections.postgres(settings, max_size=1) as pool,
+        connections.embedder(settings) as embedder,
+        connections.qdrant(settings, embedder) as vectors,
+    ):
+        await vectors.verify()
+        hits = await search_memories(
+            query, namespace, embedder, vectors, Memories(pool), limit=limit, min_score=min_score
+        )
     if json:
         for hit in hits:
             terminal.emit(hit)
@@ -235,12 +238,14 @@ async def events(
 @cli.command()
 @command
 async def reindex(json: Json = False) -> None:
-    """Rebuild Qdrant from PostgreSQL, without embedding again; safe beside running workers."""
+    """Rebuild Qdrant from PostgreSQL; only what another model embedded is embedded again. Safe beside running workers."""
     settings = load()
-    async with connections.postgres(settings, max_size=4) as pool:
-        with connections.embedder() as embedder:
-            async with connections.qdrant(settings, embedder) as vectors:
-                rebuilt = await rebuild(pool, vectors)
+    async with (
+        connections.postgres(settings, max_size=4) as pool,
+        connections.embedder(settings) as embedder,
+        connections.qdrant(settings, embedder) as vectors,
+    ):
+        rebuilt = await rebuild(pool, vectors, embedder)
     if json:
         terminal.emit(rebuilt)
     else:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import aclosing, asynccontextmanager, closing
 
 import tiktoken
 from qdrant_client import AsyncQdrantClient
@@ -14,13 +14,19 @@ from agents.llm.ollama import OllamaProvider
 from agents.llm.port import Provider
 from deploy.embedded.vocabulary import ensure_vocabulary
 from deploy.settings import Settings
+from sinks.embeddings.dialects import Dialect, OllamaDialect, OpenAiDialect
+from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.embeddings.port import Embedder
+from sinks.embeddings.remote import RemoteEmbedder
 from sinks.postgres import Pool, connect
 from sinks.qdrant import Vectors
 from streams.publisher import KafkaPublisher
 from streams.windows.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
 from streams.windows.tokens import TokenCount, TokenCounter
+
+OLLAMA_URL = "http://127.0.0.1:11434"
+DIALECTS: dict[str, type[Dialect]] = {"ollama": OllamaDialect, "openai": OpenAiDialect}
 
 
 @asynccontextmanager
@@ -54,9 +60,18 @@ def kafka(settings: Settings) -> KafkaPublisher:
     return KafkaPublisher(settings.cluster().client(), topics.physical, topics.own_message_bytes)
 
 
-def embedder() -> closing[MiniLmEmbedder]:
-    """To be used in a `with`: its thread ends there."""
-    return closing(MiniLmEmbedder())
+@asynccontextmanager
+async def embedder(settings: Settings) -> AsyncIterator[Embedder]:
+    """Raises Retryable while its endpoint does not answer, Misconfigured when it is none."""
+    if settings.embedder == "onnx":
+        with closing(MiniLmEmbedder()) as shipped:
+            yield shipped
+        return
+    dialect = DIALECTS[settings.embedder]()
+    key = settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None
+    async with aclosing(Endpoint(settings.embedder_base_url or OLLAMA_URL, key)) as endpoint:
+        model = settings.embedder_model or ""
+        yield await RemoteEmbedder.reached(endpoint, dialect, model, settings.embedder_dimension)
 
 
 def provider(settings: Settings, count_tokens: TokenCount | None = None) -> Provider:

@@ -85,6 +85,20 @@ class Settings(BaseSettings):
         "http://127.0.0.1:11434", pattern=r"^https?://", description="Ollama's address for provider ollama"
     )
     ollama_concurrency: int = Field(1, ge=1, le=64, description="calls to Ollama at a time in one worker")
+    embedder: Literal["onnx", "ollama", "openai"] = Field(
+        "onnx",
+        description="who embeds: the model that ships, an Ollama server, or any endpoint with OpenAI's /embeddings",
+    )
+    embedder_model: str | None = Field(None, min_length=1, description="model of an embedder other than onnx")
+    embedder_base_url: str | None = Field(
+        None, description="address of embedder openai, up to /v1, or of Ollama if not on 127.0.0.1:11434"
+    )
+    embedder_api_key: SecretStr | None = Field(
+        None, description="bearer key of the embedder's endpoint, if it wants one"
+    )
+    embedder_dimension: int | None = Field(
+        None, ge=1, le=65_536, description="asks the endpoint for vectors shortened to it; else as the model makes them"
+    )
     extraction_concurrency: int = Field(8, ge=1, le=256, description="live model calls at a time in one worker")
     background_concurrency: int = Field(
         4, ge=1, le=256, description="model calls at a time in one worker for what nobody waits for"
@@ -148,6 +162,15 @@ class Settings(BaseSettings):
         named = self.provider_order.split(",")
         if len(set(named)) < len(named):
             raise ValueError(f"{PREFIX}PROVIDER_ORDER={self.provider_order} names a provider twice")
+        return self
+
+    @model_validator(mode="after")
+    def embedder_is_named(self) -> Self:
+        """Texts are sent nowhere by default."""
+        if self.embedder != "onnx" and self.embedder_model is None:
+            raise ValueError(f"{PREFIX}EMBEDDER={self.embedder} needs {PREFIX}EMBEDDER_MODEL: name the model")
+        if self.embedder == "openai" and self.embedder_base_url is None:
+            raise ValueError(f"{PREFIX}EMBEDDER=openai needs {PREFIX}EMBEDDER_BASE_URL: the address up to /v1")
         return self
 
     def topics(self) -> TopicSettings:

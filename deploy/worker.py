@@ -114,7 +114,7 @@ class Worker:
         if "archive" in self._stages:
             await self._add("archive", pool, lambda app: ArchiveAgent(Archive(pool), publisher, now).handle)
         if {"extraction", "curation"} & set(self._stages):
-            embedder = resources.enter_context(connections.embedder())
+            embedder = await resources.enter_async_context(connections.embedder(self._settings))
             vectors = await resources.enter_async_context(connections.qdrant(self._settings, embedder))
             await vectors.ensure_collection()
             await self._wire_thinking(resources, pool, publisher, embedder, vectors)

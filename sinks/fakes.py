@@ -42,6 +42,12 @@ class FakeVectors:
     async def ensure_collection(self) -> None:
         """Always there."""
 
+    async def begin_anew(self) -> None:
+        self.points.clear()
+
+    async def complete(self) -> None:
+        """Whatever is in it."""
+
     async def drop_collection(self) -> None:
         self.points.clear()
 

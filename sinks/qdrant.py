@@ -14,6 +14,13 @@ DEFAULT_COLLECTION = "memories"
 REFUSED = (401, 403)  # a wrong key: trying again mends nothing
 CONFLICT = 409  # two workers created the collection at once
 
+# Keys of the collection's metadata.
+MODEL = "embedding_model"
+REINDEXING = "reindexing"  # there while not every memory is in it
+# Whose vectors a collection holds that says nothing of it: when it was made, there was no other model.
+UNRECORDED_MODEL = "all-MiniLM-L6-v2-int8"
+RECORDS_METADATA = (1, 16)  # the version of Qdrant that began to
+
 # Keywords only: the embedded engine never matches a boolean.
 INDEXES = {
     "namespace": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
@@ -40,31 +47,66 @@ class Vectors:
     async def ensure_collection(self) -> None:
         with translated("preparing the collection"):
             if not await self._client.collection_exists(self._collection):
-                await self._create()
-            self._check(await self._client.get_collection(self._collection))
+                await self._refuse_an_old_server()
+                await self._create({MODEL: self._embedding_model})
+        await self.verify()
+
+    async def verify(self) -> None:
+        """Raises Misconfigured when the collection holds vectors of another dimension or model, or not all there should be."""
+        with translated("looking at the collection"):
+            config = (await self._client.get_collection(self._collection)).config
+        self._check_dimension(config.params.vectors)
+        self._check_metadata(config.metadata or {})
+
+    async def begin_anew(self) -> None:
+        with translated("making the collection anew"):
+            await self._refuse_an_old_server()
+            await self._client.delete_collection(self._collection)
+            await self._create({MODEL: self._embedding_model, REINDEXING: True})
+
+    async def complete(self) -> None:
+        with translated("completing the collection"):
+            await self._client.update_collection(self._collection, metadata={REINDEXING: None})
 
     async def exists(self) -> bool:
         """Whether the collection is there."""
         with translated("looking for the collection"):
             return await self._client.collection_exists(self._collection)
 
-    async def _create(self) -> None:
+    async def _refuse_an_old_server(self) -> None:
+        version = (await self._client.info()).version
+        if tuple(int(part) for part in version.split(".")[:2]) < RECORDS_METADATA:
+            raise Misconfigured(f"Qdrant {version} cannot record whose vectors it holds: upgrade it to 1.16 or later")
+
+    async def _create(self, metadata: dict[str, Any]) -> None:
         size = models.VectorParams(size=self._dimension, distance=models.Distance.COSINE)
         try:
-            await self._client.create_collection(self._collection, vectors_config=size)
+            await self._client.create_collection(self._collection, vectors_config=size, metadata=metadata)
         except UnexpectedResponse as exc:
             if exc.status_code != CONFLICT:
                 raise
         for field, index in INDEXES.items():
             await self._client.create_payload_index(self._collection, field, index, wait=True)
 
-    def _check(self, info: models.CollectionInfo) -> None:
-        held = info.config.params.vectors
+    def _check_dimension(self, held: object) -> None:
         size = held.size if isinstance(held, models.VectorParams) else None
         if size != self._dimension:
             raise Misconfigured(
                 f"the Qdrant collection {self._collection!r} holds vectors of dimension {size}, "
                 f"{self._embedding_model} makes {self._dimension}: run `memstream reindex`"
+            )
+
+    def _check_metadata(self, metadata: dict[str, Any]) -> None:
+        model = metadata.get(MODEL, UNRECORDED_MODEL)
+        if model != self._embedding_model:
+            raise Misconfigured(
+                f"the Qdrant collection {self._collection!r} holds vectors of {model}, which those of "
+                f"{self._embedding_model} cannot be compared with: run `memstream reindex`"
+            )
+        if metadata.get(REINDEXING):
+            raise Misconfigured(
+                f"the Qdrant collection {self._collection!r} does not hold every memory yet: `memstream reindex` is running, "
+                "or was ended before it was done; run it again"
             )
 
     async def drop_collection(self) -> None:

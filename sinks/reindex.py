@@ -33,20 +33,27 @@ async def reindex(pool: Pool, vectors: VectorIndex, embedder: Embedder | None = 
     """Writes every memory's stored vector to the index and removes the points that Postgres does not know.
 
     Only with an `embedder` are memories embedded again whose vectors are of another model; without, they are left out.
-    A collection of another dimension is dropped first. May be interrupted and repeated.
+    A collection of another dimension or model is made anew, and no worker starts on it before every memory is in it.
+    May be interrupted and repeated. Workers that run with another model must be stopped first: they would go on writing its
+    vectors.
     """
-    await prepare(vectors)
+    anew = await made_anew(vectors)
     indexer = _Reindexer(pool, vectors, embedder)
     written, left_out = await indexer.write_all(page)
-    return Reindexed(written=written, removed=await indexer.remove_unknown(page), left_out=left_out)
+    removed = await indexer.remove_unknown(page)
+    if anew and not left_out:
+        await vectors.complete()
+    return Reindexed(written=written, removed=removed, left_out=left_out)
 
 
-async def prepare(vectors: VectorIndex) -> None:
+async def made_anew(vectors: VectorIndex) -> bool:
+    """Whether it had to be: vectors of another model are worth nothing, and all texts are in Postgres."""
     try:
         await vectors.ensure_collection()
-    except Misconfigured:  # vectors of another dimension: worth nothing, and all of them are in Postgres
-        await vectors.drop_collection()
-        await vectors.ensure_collection()
+    except Misconfigured:
+        await vectors.begin_anew()
+        return True
+    return False
 
 
 class _Reindexer:

@@ -56,7 +56,13 @@ class VectorIndex(Protocol):
         """The model whose vectors the index holds; vectors of another cannot be compared with them."""
 
     async def ensure_collection(self) -> None:
-        """Creates what is missing. Raises Misconfigured when a collection of another dimension is there."""
+        """Creates what is missing. Raises Misconfigured when what is there is of another dimension or model, or not whole."""
+
+    async def begin_anew(self) -> None:
+        """Makes it empty, for vectors of its model; it is not whole until it is said to be `complete`."""
+
+    async def complete(self) -> None:
+        """Every memory is in it."""
 
     async def drop_collection(self) -> None:
         """Removes every point; nothing if the collection is not there."""

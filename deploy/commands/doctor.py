@@ -9,7 +9,7 @@ from agents.llm.staying import check_policies
 from deploy import connections
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings
-from schemas.errors import MemstreamError
+from schemas.errors import MemstreamError, Retryable
 from sinks.migrate import pending
 from streams.topics import changelog_problems, partition_counts, problems, specs
 
@@ -88,18 +88,18 @@ async def migrations(settings: Settings) -> str:
 
 
 async def qdrant(settings: Settings) -> str:
-    with connections.embedder() as model:
-        async with connections.qdrant(settings, model) as vectors:
-            try:
-                if not await vectors.exists():
-                    return f"{settings.qdrant_url}, no collection {settings.qdrant_collection} yet: a worker makes it"
-                return f"{settings.qdrant_url}, {await vectors.count()} memories in {settings.qdrant_collection}"
-            except MemstreamError as exc:
-                raise Unhealthy(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
+    async with connections.embedder(settings) as model, connections.qdrant(settings, model) as vectors:
+        try:
+            if not await vectors.exists():
+                return f"{settings.qdrant_url}, no collection {settings.qdrant_collection} yet: a worker makes it"
+            await vectors.verify()
+            return f"{settings.qdrant_url}, {await vectors.count()} memories in {settings.qdrant_collection}"
+        except Retryable as exc:
+            raise Unhealthy(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
 
 
 async def embedder(settings: Settings) -> str:
-    with connections.embedder() as model:
+    async with connections.embedder(settings) as model:
         (vector,) = await model.embed(["is anybody there?"])
         return f"{model.model}, {len(vector)} dimensions"
 

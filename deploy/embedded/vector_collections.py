@@ -6,13 +6,14 @@ end of the process; `flush` writes it to the segments and is called every few se
 
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 from uuid import uuid4
 
+import orjson
 import qdrant_edge as edge
 
 from deploy.embedded.vector_errors import BadInput, CollectionExists, NoSuchCollection, VectorError
@@ -30,6 +31,7 @@ INDEX_TYPES = {
     "datetime": edge.PayloadSchemaType.Datetime,
     "uuid": edge.PayloadSchemaType.Uuid,
 }
+METADATA = "memstream-metadata.json"
 PREFIX = "c-"  # leftovers of unfinished work start with a dot instead
 FORBIDDEN_TEXT = '< > : " / \\ | ? *'  # Qdrant's own rule
 FORBIDDEN = frozenset(FORBIDDEN_TEXT.replace(" ", "") + "\0\x1f")
@@ -39,13 +41,15 @@ OPTIMIZE_AFTER_POINTS = 5_000
 
 
 class Collection:
-    """One open shard with what the engine does not tell about it: size, distance, index types."""
+    """One open shard with what the engine does not tell about it: size, distance, index types, the user's metadata."""
 
-    def __init__(self, name: str, shard: edge.EdgeShard, size: int, distance: str) -> None:
-        self.name = name
+    def __init__(self, path: Path, shard: edge.EdgeShard, size: int, distance: str) -> None:
+        self.name = unquote(path.name[len(PREFIX) :])
         self.shard = shard
         self.size = size
         self.distance = distance
+        self.metadata = read_metadata(path)
+        self._path = path
         self._changed = threading.Event()
         self._points_since_optimize = 0
         self._operations = 0
@@ -57,6 +61,12 @@ class Collection:
         self._points_since_optimize += points
         self._changed.set()
         return self._operations
+
+    def describe(self, changes: Mapping[str, Any]) -> None:
+        """Merges changes into the metadata, durably; what is None is taken out."""
+        merged = {name: value for name, value in {**self.metadata, **changes}.items() if value is not None}
+        write_metadata(self._path, merged)
+        self.metadata = merged
 
     def settle(self) -> None:
         """Flushes what changed; rebuilds indexes after many changes."""
@@ -94,7 +104,7 @@ class Collections:
         except KeyError as exc:
             raise NoSuchCollection(name) from exc
 
-    def create(self, name: str, size: int, distance: str) -> None:
+    def create(self, name: str, size: int, distance: str, metadata: Mapping[str, Any] | None = None) -> None:
         """Makes an empty collection; it is there whole or, after a crash, not at all."""
         if name in self._open:
             raise CollectionExists(name)
@@ -110,6 +120,7 @@ class Collections:
         edge.EdgeShard.create(str(unfinished), config).close()
         path = self._dir / (PREFIX + quote(name, safe=""))
         (unfinished / "memstream.txt").write_text(f"{size} {distance}")
+        write_metadata(unfinished, metadata or {})
         unfinished.rename(path)
         self._open[name] = self._load(path)
 
@@ -138,10 +149,25 @@ class Collections:
 
     def _load(self, path: Path) -> Collection:
         size, distance = (path / "memstream.txt").read_text().split()
-        return Collection(unquote(path.name[len(PREFIX) :]), edge.EdgeShard.load(str(path)), int(size), distance)
+        return Collection(path, edge.EdgeShard.load(str(path)), int(size), distance)
 
     def _unfinished(self) -> Path:
         return self._dir / f".{uuid4()}"
+
+
+def read_metadata(path: Path) -> dict[str, Any]:
+    """Of the collection in that directory; one made before there was any has none."""
+    try:
+        return dict(orjson.loads((path / METADATA).read_bytes()))
+    except FileNotFoundError:
+        return {}
+
+
+def write_metadata(path: Path, metadata: Mapping[str, Any]) -> None:
+    """Replaced as a whole: after a crash it is the old or the new."""
+    unfinished = path / f".{METADATA}"
+    unfinished.write_bytes(orjson.dumps(metadata))
+    unfinished.replace(path / METADATA)
 
 
 @contextmanager

@@ -128,6 +128,7 @@ def describe(collection: Collection) -> Json:
         "payload_schema": schema,
         "config": {
             "params": {"vectors": {"size": collection.size, "distance": collection.distance}},
+            "metadata": collection.metadata or None,
             "hnsw_config": {"m": 16, "ef_construct": 100, "full_scan_threshold": 10_000},
             "optimizer_config": {
                 "deleted_threshold": 0.2,

@@ -36,7 +36,7 @@ MAX_BODY_BYTES = 64 * 1024 * 1024
 # Settings that change speed or placement, not answers: accepted, without effect on one node.
 IGNORED_SETTINGS = frozenset(
     {"hnsw_config", "optimizers_config", "wal_config", "on_disk_payload", "shard_number", "replication_factor"}
-    | {"write_consistency_factor", "metadata"}
+    | {"write_consistency_factor"}
 )
 
 
@@ -60,6 +60,7 @@ class VectorServer:
                 web.get(f"{one}/exists", self.exists),
                 web.get(one, self.info),
                 web.put(one, self.create),
+                web.patch(one, self.update),
                 web.delete(one, self.delete),
                 web.put(f"{one}/index", self.create_index),
                 web.put(f"{one}/points", self.writes(points.upsert)),
@@ -98,11 +99,22 @@ class VectorServer:
     async def create(self, request: web.Request) -> web.Response:
         """A new collection with one unnamed vector."""
         body = await json_body(request)
-        for name in body.keys() - IGNORED_SETTINGS - {"vectors"}:
+        for name in body.keys() - IGNORED_SETTINGS - {"vectors", "metadata"}:
             if body[name] is not None:
                 raise NotOffered(f"the collection setting `{name}`")
         size, distance = vector_params(body.get("vectors"))
-        await self._write(self._collections.create, request.match_info["name"], size, distance)
+        metadata = mapping(body.get("metadata") or {}, "metadata")
+        await self._write(self._collections.create, request.match_info["name"], size, distance, metadata)
+        return ok(True)
+
+    async def update(self, request: web.Request) -> web.Response:
+        """Changes a collection's metadata; `null` takes a key out."""
+        body = await json_body(request)
+        for name in body.keys() - IGNORED_SETTINGS - {"metadata"}:
+            if body[name] is not None:
+                raise NotOffered(f"changing the collection setting `{name}`")
+        metadata = mapping(body.get("metadata") or {}, "metadata")
+        await self._write(self._collection(request).describe, metadata)
         return ok(True)
 
     async def delete(self, request: web.Request) -> web.Response:

@@ -1,7 +1,7 @@
 """What the rest of memstream may expect of any embedding model."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +18,19 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """Length of every vector."""
 
+    @property
+    def local(self) -> bool:
+        """Whether texts stay on this machine."""
+
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (len(texts), dimension), rows unit-normalised and in the order of the texts.
 
-        The same text gives the same vector (up to float rounding), whatever it is embedded with.
+        The same text gives the same vector (up to float rounding), whatever it is embedded with. Raises Retryable,
+        Misconfigured, and Rejected for a text that cannot be embedded.
         """
 
 
-def unit_rows(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def unit_rows(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float32]:
     """Scales each row to length one. No row may be zero."""
-    scaled: NDArray[np.float32] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    scaled: NDArray[np.float32] = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     return scaled

@@ -115,9 +115,8 @@ async def _memories(ledger: Ledger, pool: Pool | Connection, published: list[Con
 
 async def _vectors(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
     stored = {row["memory_id"] for row in await pool.fetch("SELECT memory_id FROM memories WHERE status <> 'deleted'")}
-    with connections.embedder() as embedder:
-        async with connections.qdrant(settings, embedder) as vectors:
-            indexed = [memory_id async for page in vectors.ids() for _, memory_id in page]
+    async with connections.embedder(settings) as embedder, connections.qdrant(settings, embedder) as vectors:
+        indexed = [memory_id async for page in vectors.ids() for _, memory_id in page]
     ledger.lost += [f"memory {name} is not in Qdrant" for name in sorted(stored - set(indexed))]
     ledger.duplicated += [f"Qdrant has {name}, Postgres has not" for name in sorted(set(indexed) - stored)]
 

@@ -1,26 +1,36 @@
-"""What every embedder owes its callers; the model that ships and the fake go through the same suite."""
+"""What every embedder owes its callers: the model that ships, the fake, and models behind a local server of both protocols."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from contextlib import aclosing, closing
 
 import numpy as np
 import pytest
 
+from sinks.embeddings.dialects import OllamaDialect, OpenAiDialect
+from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.embeddings.port import Embedder
+from sinks.embeddings.remote import RemoteEmbedder
+from tests.embedding_server import MODEL, EmbeddingServer
 
 TEXTS = ["The user drinks tea in the morning", "In the morning the user drinks green tea", "Invoices are due on Friday"]
 
 
-@pytest.fixture(params=["fake", "minilm"], scope="module")
-def embedder(request: pytest.FixtureRequest) -> Iterator[Embedder]:
+@pytest.fixture(params=["fake", "minilm", "ollama", "ollama that cuts nothing", "openai"])
+async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
     if request.param == "fake":
         yield FakeEmbedder()
-        return
-    model = MiniLmEmbedder()
-    yield model
-    model.close()
+    elif request.param == "minilm":
+        with closing(MiniLmEmbedder()) as model:
+            yield model
+    else:
+        async with EmbeddingServer(cuts=request.param == "ollama") as server:
+            speaks_openai = request.param == "openai"
+            async with aclosing(Endpoint(server.openai_url if speaks_openai else server.url)) as endpoint:
+                dialect = OpenAiDialect() if speaks_openai else OllamaDialect()
+                yield await RemoteEmbedder.reached(endpoint, dialect, MODEL)
 
 
 async def test_rows_are_unit_vectors_of_the_stated_dimension(embedder: Embedder):

@@ -6,10 +6,11 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from qdrant_client import AsyncQdrantClient
+from qdrant_client import AsyncQdrantClient, models
 
 from deploy.embedded.stack import EmbeddedStack
 from schemas.errors import Misconfigured, Retryable
+from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.fakes import FakeVectors
 from sinks.qdrant import Vectors
 from sinks.vectors import Point, Vector, VectorIndex
@@ -124,6 +125,64 @@ async def test_a_collection_of_another_dimension_names_the_remedy(embedded_stack
     await Vectors(client, dimension=4, embedding_model="small", collection=name).ensure_collection()
     with pytest.raises(Misconfigured, match=r"dimension 4.*makes 8.*memstream reindex"):
         await Vectors(client, dimension=8, embedding_model="large", collection=name).ensure_collection()
+    await client.close()
+
+
+async def test_a_collection_of_another_model_names_the_remedy(embedded_stack: EmbeddedStack) -> None:
+    client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
+    await Vectors(client, dimension=4, embedding_model="small", collection=name).ensure_collection()
+    await Vectors(client, dimension=4, embedding_model="small", collection=name).ensure_collection()
+    other = Vectors(client, dimension=4, embedding_model="other", collection=name)
+    for looked_at in (other.ensure_collection, other.verify):
+        with pytest.raises(Misconfigured, match=r"vectors of small.*those of other.*memstream reindex"):
+            await looked_at()
+    await client.close()
+
+
+async def test_a_collection_from_before_models_were_recorded_holds_vectors_of_the_one_there_was(
+    embedded_stack: EmbeddedStack,
+) -> None:
+    client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
+    size = models.VectorParams(size=4, distance=models.Distance.COSINE)
+    await client.create_collection(name, vectors_config=size)
+    await Vectors(client, dimension=4, embedding_model=MiniLmEmbedder.model, collection=name).ensure_collection()
+    with pytest.raises(Misconfigured, match="memstream reindex"):
+        await Vectors(client, dimension=4, embedding_model="other", collection=name).ensure_collection()
+    await client.close()
+
+
+async def test_nobody_starts_on_a_collection_that_is_made_anew_before_it_is_complete(
+    embedded_stack: EmbeddedStack,
+) -> None:
+    client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
+    vectors = Vectors(client, dimension=DIMENSION, embedding_model="m", collection=name)
+    await vectors.ensure_collection()
+    await vectors.upsert([point()])
+    await vectors.begin_anew()
+    assert await vectors.count() == 0
+    with pytest.raises(Misconfigured, match=r"not hold every memory yet.*memstream reindex"):
+        await vectors.ensure_collection()
+    await vectors.complete()
+    await vectors.ensure_collection()
+    await client.close()
+
+
+@pytest.mark.parametrize("version", ["1.15.9", "0.9"])
+async def test_a_qdrant_that_records_no_model_is_refused_before_anything_is_dropped(
+    embedded_stack: EmbeddedStack, monkeypatch: pytest.MonkeyPatch, version: str
+) -> None:
+    client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
+    vectors = Vectors(client, dimension=DIMENSION, embedding_model="m", collection=name)
+    await vectors.ensure_collection()
+    await vectors.upsert([point()])
+
+    async def info() -> models.VersionInfo:
+        return models.VersionInfo(title="qdrant", version=version)
+
+    monkeypatch.setattr(client, "info", info)
+    with pytest.raises(Misconfigured, match=rf"Qdrant {version}.*1\.16"):
+        await vectors.begin_anew()
+    assert await vectors.count() == 1
     await client.close()
 
 

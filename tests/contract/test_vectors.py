@@ -246,3 +246,13 @@ async def test_refusals_have_qdrants_status_and_shape(embedded_stack: EmbeddedSt
     assert caught.value.status_code == status
     assert caught.value.structured()["status"]["error"]
     await client.close()
+
+
+async def test_a_collection_keeps_its_metadata_and_changes_are_merged_into_it(client: AsyncQdrantClient):
+    name = f"test-{uuid4()}"
+    vectors = models.VectorParams(size=DIMENSION, distance=models.Distance.COSINE)
+    await client.create_collection(name, vectors, metadata={"embedding_model": "m", "parts": [1, {"a": None}]})
+    assert (await client.get_collection(name)).config.metadata == {"embedding_model": "m", "parts": [1, {"a": None}]}
+    await client.update_collection(name, metadata={"reindexing": True})
+    held = (await client.get_collection(name)).config.metadata
+    assert held == {"embedding_model": "m", "parts": [1, {"a": None}], "reindexing": True}

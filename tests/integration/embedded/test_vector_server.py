@@ -47,7 +47,9 @@ def point(number: int) -> models.PointStruct:
 
 
 async def test_points_indexes_and_settings_survive_a_stop_and_a_kill(vectors: EmbeddedVectors, client: Any, gone: Any):
-    await client.create_collection("kept", models.VectorParams(size=2, distance=models.Distance.COSINE))
+    size = models.VectorParams(size=2, distance=models.Distance.COSINE)
+    await client.create_collection("kept", size, metadata={"model": "m", "draft": True})
+    await client.update_collection("kept", metadata={"draft": None, "parts": 2})
     await client.create_payload_index("kept", "number", "float")
     await client.upsert("kept", [point(1), point(2)])
     first_life = vectors.pid
@@ -65,6 +67,7 @@ async def test_points_indexes_and_settings_survive_a_stop_and_a_kill(vectors: Em
     described = await client.get_collection("kept")
     assert described.config.params.vectors == models.VectorParams(size=2, distance=models.Distance.COSINE)
     assert set(described.payload_schema) == {"number"}
+    assert described.config.metadata == {"model": "m", "parts": 2}
 
 
 async def test_the_installed_client_takes_it_for_a_compatible_server(client: Any):
@@ -130,7 +133,8 @@ async def test_a_taken_port_is_told(tmp_path: Path):
             b'{"vectors": {"size": 4, "distance": "Cosine"}, "sparse_vectors": {"a": {}}}',
             501,
         ),
-        ("PATCH", "/collections/kept", b"{}", 501),
+        ("PATCH", "/collections/kept", b'{"params": {"replication_factor": 2}}', 501),
+        ("PATCH", "/collections/kept", b'{"metadata": [1]}', 400),
         ("GET", "/collections/gone", None, 404),
         ("DELETE", "/somewhere/else", None, 501),
     ],

@@ -1,24 +1,32 @@
 """The index rebuilt from Postgres, on Qdrant itself (the embedded engine)."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from qdrant_client import AsyncQdrantClient
 
 from agents.curator import Curator
 from deploy.embedded.stack import EmbeddedStack
+from schemas.errors import Misconfigured, Retryable
 from schemas.policies import Policies
 from schemas.requests import Command
+from sinks.embeddings.dialects import OpenAiDialect
+from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.fake import FakeEmbedder
+from sinks.embeddings.remote import RemoteEmbedder
 from sinks.memories import Memories
 from sinks.outbox import Projector
 from sinks.qdrant import Vectors
 from sinks.queries import query
 from sinks.reindex import Reindexed, reindex
 from sinks.vectors import Point
+from tests.embedding_server import MODEL, EmbeddingServer
 
 if TYPE_CHECKING:
     from tests.integration.sinks.conftest import Bench
@@ -141,13 +149,60 @@ async def test_a_page_waits_for_whoever_decides_and_then_writes_what_was_decided
     assert point.payload["text"] == "decided"
 
 
-async def test_another_model_needs_an_embedder_and_another_dimension_a_new_collection(
+@pytest.mark.parametrize("dimension", [32, DIMENSION], ids=["another dimension", "the same dimension"])
+async def test_another_model_is_refused_until_every_memory_is_embedded_by_it(
+    bench: "Bench", curator: Curator, vectors: Vectors, client: AsyncQdrantClient, dimension: int
+) -> None:
+    points = await fill(bench, curator)
+    async with EmbeddingServer(dimension) as server, aclosing(Endpoint(server.openai_url)) as endpoint:
+        other = await RemoteEmbedder.reached(endpoint, OpenAiDialect(), MODEL)
+        switched = Vectors(
+            client, dimension=other.dimension, embedding_model=other.model, collection=vectors._collection
+        )
+        with pytest.raises(Misconfigured, match="memstream reindex"):
+            await switched.ensure_collection()
+        assert await reindex(bench.pool, switched) == Reindexed(written=0, removed=0, left_out=len(points))
+        with pytest.raises(Misconfigured, match="memstream reindex"):
+            await switched.ensure_collection()
+        every = Reindexed(written=len(points), removed=0, left_out=0)
+        assert await reindex(bench.pool, switched, other, page=6) == every
+        await switched.ensure_collection()
+        assert await held(switched) == points
+        asked = len(server.seen)
+        assert await reindex(bench.pool, switched, other) == every
+        assert len(server.seen) == asked, "what is embedded is not embedded again"
+        projector = Projector(bench.pool, switched, bench.publisher, stale_s=0)
+        moved = Curator(bench.pool, switched, other, projector, Policies(), bench.now)
+        again = await moved.curate(bench.batch("The b 5 dogs", namespace="b"))
+        assert again.rulings[0].result == "reinforced"
+    with pytest.raises(Misconfigured, match="memstream reindex"):
+        await vectors.ensure_collection()
+    assert await reindex(bench.pool, vectors, FakeEmbedder(DIMENSION)) == every
+    await vectors.ensure_collection()
+    assert await held(vectors) == points
+
+
+async def test_an_interrupted_change_of_the_model_is_begun_anew(
     bench: "Bench", curator: Curator, vectors: Vectors, client: AsyncQdrantClient
 ) -> None:
     points = await fill(bench, curator)
-    other = FakeEmbedder(32)
-    other.model = "another"  # type: ignore[misc]
-    small = Vectors(client, dimension=32, embedding_model="another", collection=vectors._collection)
-    assert await reindex(bench.pool, small) == Reindexed(written=0, removed=0, left_out=len(points))
-    assert await reindex(bench.pool, small, other, page=6) == Reindexed(written=len(points), removed=0, left_out=0)
-    assert await held(small) == points
+
+    class Failing(FakeEmbedder):
+        model = "another"
+
+        async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            if fuse:
+                fuse.pop()
+                raise Retryable("gone")
+            return await super().embed(texts)
+
+    fuse = [True]
+    other = Vectors(client, dimension=DIMENSION, embedding_model="another", collection=vectors._collection)
+    with pytest.raises(Retryable):
+        await reindex(bench.pool, other, Failing(DIMENSION), page=3)
+    for each in (vectors, other):
+        with pytest.raises(Misconfigured, match="memstream reindex"):
+            await each.ensure_collection()
+    await reindex(bench.pool, other, Failing(DIMENSION), page=3)
+    await other.ensure_collection()
+    assert await held(other) == points

@@ -1,0 +1,234 @@
+"""Embedders behind an endpoint when it fails, refuses or answers nonsense, in both protocols."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from schemas.errors import Misconfigured, Rejected, Retryable
+from sinks.embeddings.dialects import Dialect, OllamaDialect, OpenAiDialect
+from sinks.embeddings.endpoint import ATTEMPTS, Endpoint, is_loopback, retry_after_s
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.embeddings.remote import BATCH, LEAST_CHARS, MOST_CHARS, RemoteEmbedder
+from tests.embedding_server import KEY, MODEL, EmbeddingServer
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TEXTS = ["The user drinks tea", "Invoices are due on Friday"]
+DIALECTS = {"ollama": OllamaDialect(), "openai": OpenAiDialect()}
+
+
+class Bench:
+    """A server, and an embedder at it that waits for nothing and remembers how long it would have."""
+
+    def __init__(self, protocol: str, server: EmbeddingServer) -> None:
+        self.server = server
+        self.dialect: Dialect = DIALECTS[protocol]
+        self.base_url = server.openai_url if protocol == "openai" else server.url
+        self.waited: list[float] = []
+        self.endpoint = self.at(self.base_url)
+
+    def at(self, base_url: str, api_key: str | None = None, timeout_s: float = 5.0) -> Endpoint:
+        return Endpoint(base_url, api_key, timeout_s=timeout_s, sleep=self.wait, clock=lambda: NOON)
+
+    async def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+    async def embedder(self, dimension: int | None = None) -> RemoteEmbedder:
+        return await RemoteEmbedder.reached(self.endpoint, self.dialect, MODEL, dimension)
+
+
+@pytest.fixture(params=["ollama", "openai"])
+async def bench(request: pytest.FixtureRequest) -> AsyncIterator[Bench]:
+    async with EmbeddingServer() as server:
+        bench = Bench(request.param, server)
+        yield bench
+        await bench.endpoint.aclose()
+
+
+async def test_the_dimension_is_asked_of_the_endpoint(bench: Bench) -> None:
+    bench.server.dimension = 48
+    embedder = await bench.embedder()
+    assert embedder.dimension == 48
+    assert (await embedder.embed(TEXTS)).shape == (2, 48)
+
+
+async def test_a_dimension_that_is_set_is_asked_for_in_every_request(bench: Bench) -> None:
+    embedder = await bench.embedder(24)
+    assert (await embedder.embed(TEXTS)).shape == (2, 24)
+    assert [body["dimensions"] for body in bench.server.seen] == [24, 24]
+
+
+async def test_texts_go_in_batches_and_come_back_in_their_order(bench: Bench) -> None:
+    embedder = await bench.embedder()
+    texts = [f"text number {number}" for number in range(2 * BATCH + 1)]
+    vectors = await embedder.embed(texts)
+    np.testing.assert_allclose(vectors, await FakeEmbedder().embed(texts), atol=1e-5)
+    assert [len(body["input"]) for body in bench.server.seen[1:]] == [BATCH, BATCH, 1]
+
+
+async def test_a_server_that_takes_fewer_texts_gets_fewer() -> None:
+    async with EmbeddingServer(most_texts=10) as server:
+        bench = Bench("openai", server)
+        texts = [f"text number {number}" for number in range(25)]
+        vectors = await (await bench.embedder()).embed(texts)
+        np.testing.assert_allclose(vectors, await FakeEmbedder().embed(texts), atol=1e-5)
+        assert bench.waited == []
+        await bench.endpoint.aclose()
+
+
+@pytest.mark.parametrize("protocol", DIALECTS)
+async def test_a_text_that_is_too_long_is_halved_by_itself_until_it_fits(protocol: str) -> None:
+    async with EmbeddingServer(most_chars=100, cuts=False) as server:
+        bench = Bench(protocol, server)
+        overlong = "word " * 70
+        vectors = await (await bench.embedder()).embed(["short", overlong, "brief"])
+        expected = await FakeEmbedder().embed(["short", overlong[: len(overlong) // 4], "brief"])
+        np.testing.assert_allclose(vectors, expected, atol=1e-5)
+        await bench.endpoint.aclose()
+
+
+async def test_no_more_than_the_beginning_of_a_very_long_text_is_sent(bench: Bench) -> None:
+    await (await bench.embedder()).embed(["x" * 100_000])
+    assert max(len(text) for body in bench.server.seen for text in body["input"]) <= MOST_CHARS
+
+
+async def test_a_text_that_does_not_fit_at_any_length_is_refused() -> None:
+    async with EmbeddingServer(most_chars=LEAST_CHARS - 10) as server:
+        bench = Bench("openai", server)
+        embedder = RemoteEmbedder(bench.endpoint, bench.dialect, MODEL, 384)
+        with pytest.raises(Rejected, match="unembeddable"):
+            await embedder.embed(["a sentence that fits nowhere"])
+        await bench.endpoint.aclose()
+
+
+@pytest.mark.parametrize("step", ["limited", "overloaded", "loading", "status:502", "page", "fewer", "wrong_index"])
+async def test_what_passes_is_tried_again(bench: Bench, step: str) -> None:
+    if step == "wrong_index" and isinstance(bench.dialect, OllamaDialect):
+        pytest.skip("Ollama's answers have no index")
+    embedder = await bench.embedder()
+    bench.server.script(step)
+    np.testing.assert_allclose(await embedder.embed(TEXTS), await FakeEmbedder().embed(TEXTS), atol=1e-5)
+    assert len(bench.waited) == 1
+    assert bench.waited[0] >= (3.0 if step == "limited" else 0.0)
+
+
+@pytest.mark.parametrize("step", ["limited", "overloaded", "page", "fewer"])
+async def test_what_does_not_pass_is_retryable_after_a_few_attempts(bench: Bench, step: str) -> None:
+    embedder = await bench.embedder()
+    bench.server.script(*[step] * ATTEMPTS)
+    with pytest.raises(Retryable, match=r"127\.0\.0\.1"):
+        await embedder.embed(TEXTS)
+    assert len(bench.waited) == ATTEMPTS - 1
+
+
+async def test_a_server_that_wants_a_long_wait_is_left_alone(bench: Bench) -> None:
+    embedder = await bench.embedder()
+    bench.server.script("limited_long")
+    with pytest.raises(Retryable, match="wait 300 s"):
+        await embedder.embed(TEXTS)
+    assert bench.waited == []
+
+
+async def test_a_server_that_is_down_or_slow_is_retryable(bench: Bench) -> None:
+    embedder = await bench.embedder()
+    bench.server.script(*["slow"] * ATTEMPTS)
+    async with aclosing(bench.at(bench.base_url, timeout_s=0.2)) as hasty:
+        with pytest.raises(Retryable, match="no answer"):
+            await RemoteEmbedder.reached(hasty, bench.dialect, MODEL)
+    await bench.server.stop()
+    with pytest.raises(Retryable, match="no answer"):
+        await embedder.embed(TEXTS)
+
+
+@pytest.mark.parametrize("step", ["zero", "nan", "null"])
+async def test_a_vector_without_a_direction_is_refused(bench: Bench, step: str) -> None:
+    embedder = await bench.embedder()
+    bench.server.script(step)
+    with pytest.raises(Rejected, match="without a direction"):
+        await embedder.embed(TEXTS)
+    bench.server.script(step)
+    with pytest.raises(Misconfigured, match="cannot be used as an embedder"):
+        await bench.embedder()
+
+
+async def test_a_vector_of_another_dimension_than_before_is_refused_with_the_remedy(bench: Bench) -> None:
+    embedder = await bench.embedder()
+    bench.server.script("short")
+    with pytest.raises(Misconfigured, match=r"dimension 383, not 384.*memstream reindex"):
+        await embedder.embed(TEXTS)
+
+
+async def test_a_text_that_is_refused_is_rejected_and_refusing_everything_is_a_wrong_set_up(bench: Bench) -> None:
+    embedder = await bench.embedder()
+    bench.server.script("strange")
+    with pytest.raises(Rejected, match="forbidden token"):
+        await embedder.embed(TEXTS)
+    bench.server.script("strange")
+    with pytest.raises(Misconfigured, match="forbidden token"):
+        await bench.embedder()
+
+
+async def test_a_model_that_is_not_there_is_a_wrong_set_up(bench: Bench) -> None:
+    with pytest.raises(Misconfigured, match="MEMSTREAM_EMBEDDER_MODEL"):
+        await RemoteEmbedder.reached(bench.endpoint, bench.dialect, "gone")
+
+
+async def test_a_wrong_key_is_a_wrong_set_up_and_is_never_repeated() -> None:
+    async with EmbeddingServer(key=KEY) as server:
+        bench = Bench("openai", server)
+        async with aclosing(bench.at(bench.base_url, KEY)) as endpoint:
+            embedder = await RemoteEmbedder.reached(endpoint, bench.dialect, MODEL)
+            server.script("forbidden")
+            with pytest.raises(Misconfigured) as refused:
+                await embedder.embed(TEXTS)
+            assert KEY not in str(refused.value) + repr(endpoint) + repr(embedder)
+        with pytest.raises(Misconfigured, match=r"401.*MEMSTREAM_EMBEDDER_API_KEY"):
+            await bench.embedder()
+        await bench.endpoint.aclose()
+
+
+@pytest.mark.parametrize("base_url", ["", "localhost:80", "ftp://somewhere", "http://[", "http://host:port"])
+def test_what_is_no_address_is_a_wrong_set_up(base_url: str) -> None:
+    with pytest.raises(Misconfigured, match="MEMSTREAM_EMBEDDER_BASE_URL"):
+        Endpoint(base_url)
+
+
+@pytest.mark.parametrize(
+    ("url", "local"),
+    [
+        ("http://127.0.0.1:11434", True),
+        ("http://127.8.8.8", True),
+        ("http://localhost:8080/v1", True),
+        ("http://[::1]:8080/v1", True),
+        ("http://embeddings.localhost", True),
+        ("https://api.example.com/v1", False),
+        ("http://10.0.0.7:8080", False),
+        ("http://0.0.0.0:8080", False),
+        ("http://localhost.example.com", False),
+        ("http://127.0.0.1@example.com", False),
+    ],
+)
+def test_only_what_never_leaves_the_machine_is_local(url: str, local: bool) -> None:
+    assert is_loopback(url) is local
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, 0.0),
+        ("7", 7.0),
+        ("Sun, 01 Mar 2026 12:00:09 GMT", 9.0),
+        ("Sun, 01 Mar 2026 11:00:00 GMT", 0.0),
+        ("soon", 0.0),
+        ("-5", 0.0),
+    ],
+)
+def test_the_wait_that_a_server_asks_for_is_read_in_both_its_forms(header: str | None, seconds: float) -> None:
+    assert retry_after_s(header, NOON) == seconds
+
+
+@pytest.mark.parametrize(("written", "recorded"), [("Bge-M3", "bge-m3:latest"), ("a/b:7B", "a/b:7b")])
+def test_a_model_of_ollama_has_one_name_however_it_is_written(written: str, recorded: str) -> None:
+    assert OllamaDialect().recorded(written) == recorded
