@@ -2,15 +2,18 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from agents.dead_letters import position
 from agents.extractor import Extractor
+from agents.llm.batches import ModelBatches
 from agents.outcomes import Outcomes
 from agents.serving import pause_s
 from schemas import codec
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.policies import Policies
+from schemas.policies import Policies, Policy
 from schemas.requests import ExtractionRequest
 from sinks.parked import Parking
 from streams.delivery.app import StageApp
@@ -20,7 +23,10 @@ log = logging.getLogger(__name__)
 
 
 class ExtractionAgent:
-    """`in_flight` bounds the batches taken on at a time, waiting ones included. `worker` names this process."""
+    """`in_flight` bounds the batches taken on at a time, waiting ones included. `worker` names this process.
+
+    Under policies that want it background work waits to go into model `batches`, if there are any.
+    """
 
     def __init__(
         self,
@@ -30,7 +36,9 @@ class ExtractionAgent:
         parking: Parking,
         policies: Policies,
         worker: str,
+        clock: Callable[[], datetime],
         *,
+        batches: ModelBatches | None = None,
         in_flight: int = 8,
     ) -> None:
         self._app = app
@@ -39,6 +47,8 @@ class ExtractionAgent:
         self._parking = parking
         self._policies = policies
         self._worker = worker
+        self._clock = clock
+        self._batches = batches
         self._in_flight = in_flight
         self._running: set[asyncio.Task[None]] = set()
 
@@ -97,10 +107,17 @@ class ExtractionAgent:
         if await self._parking.holds(request.request_id):
             return True
         policy = self._policies.named(request.policy)
+        batched = self._waits_for_a_batch(request, policy)
         try:
+            if batched:
+                raise Deferred(self._clock(), "batch")
             return await self._extractor.answer(request, owner, lambda: batch.held)
         except Deferred as deferred:
             if batch.held:
                 log.info("request %s is parked: %s", request.request_id, deferred)
-                await self._parking.park(record, request, deferred, policy.background_deadline_s)
+                await self._parking.park(record, request, deferred, policy.background_deadline_s, batched=batched)
             return batch.held
+
+    def _waits_for_a_batch(self, request: ExtractionRequest, policy: Policy) -> bool:
+        wanted = policy.batch and request.lane == "background"
+        return wanted and self._batches is not None and self._batches.fits(request)

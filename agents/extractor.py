@@ -63,7 +63,32 @@ class Extractor:
         calls as there may be in the background are under way, so that none of them makes others wait.
         """
         stored = await self._stored(request, owner, still_held)
-        if stored is None or not still_held():
+        return stored is not None and await self._publish(request, stored, still_held)
+
+    async def enrol(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> Context | bool:
+        """For a request that is answered elsewhere, and later: what the question knows besides the slice.
+
+        If it has been answered already that is published, and the outcome is as `answer` says. Raises as `answer` does;
+        Deferred, if a call for it is under way.
+        """
+        lease = await self._extractions.lease(request, owner, LEASE_S)
+        if isinstance(lease, Answered):
+            return await self._publish(request, lease.answer, still_held)
+        if isinstance(lease, Held):
+            raise Deferred(lease.until, "busy")
+        async with self._leased(request.request_id, owner):
+            context = await self._context(request)
+        await self._extractions.release(request.request_id, owner)
+        return context
+
+    async def take(
+        self, request: ExtractionRequest, owner: str, answer: Answer, still_held: Callable[[], bool]
+    ) -> bool:
+        """Stores and publishes the answer to a request that was enrolled, as `answer` does; the first answer stored counts."""
+        return await self._publish(request, await self._store(request, owner, answer), still_held)
+
+    async def _publish(self, request: ExtractionRequest, stored: bytes, still_held: Callable[[], bool]) -> bool:
+        if not still_held():
             return False
         await self._publisher.publish(outgoing(request, stored, self._clock()))
         return True
@@ -92,23 +117,29 @@ class Extractor:
                 raise Deferred(self._clock(), "busy")
             async with slots:
                 answer = await self._call(request)
-            self._teacher.teach(answer.model, answer.calls)
-            return await self._extractions.store_answer(
-                request.request_id,
-                owner,
-                codec.encode(answer),
-                provider=answer.provider,
-                model=answer.model,
-                usage=answer.usage,
-                parts=len(request.namespaces),
-            )
+            return await self._store(request, owner, answer)
+
+    async def _store(self, request: ExtractionRequest, owner: str, answer: Answer | Summary) -> bytes:
+        self._teacher.teach(answer.model, answer.calls)
+        return await self._extractions.store_answer(
+            request.request_id,
+            owner,
+            codec.encode(answer),
+            provider=answer.provider,
+            model=answer.model,
+            usage=answer.usage,
+            parts=len(request.namespaces),
+        )
 
     async def _call(self, request: ExtractionRequest) -> Answer | Summary:
         policy = self._policies.named(request.policy)
         if request.purpose == "summarise":
             return await self._provider.summarise(request, policy)
-        context = Context(policy=policy, related=await self._related.of(request, policy))
-        return await self._provider.extract(request, context)
+        return await self._provider.extract(request, await self._context(request))
+
+    async def _context(self, request: ExtractionRequest) -> Context:
+        policy = self._policies.named(request.policy)
+        return Context(policy=policy, related=await self._related.of(request, policy))
 
     @contextlib.asynccontextmanager
     async def _leased(self, request_id: str, owner: str) -> AsyncIterator[None]:

@@ -1,16 +1,16 @@
 """The agent of parked requests: claims those whose time has come, lane by lane, and brings them to their outcome."""
 
 import asyncio
-import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 from uuid import uuid4
 
 from msgspec.structs import replace
 
 from agents.extractor import LEASE_S, Extractor
+from agents.leases import leased, tolerated
 from agents.outcomes import Outcomes, StillHeld
 from schemas import codec
 from schemas.errors import Deferred, Rejected, Retryable
@@ -69,19 +69,24 @@ class ParkedAgent:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def _resume(self, parked: Parked, owner: str, claimed_at: float) -> None:
+        what = f"parked request {parked.request_id}"
+
+        def renew() -> Awaitable[bool]:
+            return self._parking.renew(parked.request_id, owner, LEASE_S)
+
         try:
-            async with self._leased(parked, owner, claimed_at) as still_held:
+            async with leased(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
                 if await self._outcome(parked, owner, still_held):
                     await self._parking.remove(parked.request_id, owner)
         except Deferred as deferred:
-            with tolerated(parked):
+            async with tolerated(what):
                 await self._parking.put_off(parked.request_id, owner, deferred)
         except Retryable as exc:
-            log.warning("parked request %s, after %d failures: %s", parked.request_id, parked.tries, exc)
-            with tolerated(parked):
+            log.warning("%s, after %d failures: %s", what, parked.tries, exc)
+            async with tolerated(what):
                 await self._parking.try_again(parked.request_id, owner, pause_s(parked.tries))
         except BaseException:
-            with tolerated(parked):
+            async with tolerated(what):
                 await self._parking.release(parked.request_id, owner)
             raise
 
@@ -95,35 +100,6 @@ class ParkedAgent:
         return await self._outcomes.of(
             parked, request, lambda: self._extractor.answer(request, name, still_held), still_held
         )
-
-    @contextlib.asynccontextmanager
-    async def _leased(self, parked: Parked, owner: str, claimed_at: float) -> AsyncIterator[StillHeld]:
-        """Renews the lease. By the worker's own clock it ends no later than by the database's: it began to count before."""
-        held_until = claimed_at + LEASE_S
-
-        async def renew() -> None:
-            nonlocal held_until
-            while True:
-                await asyncio.sleep(LEASE_S / 4)
-                asked_at = self._monotonic_s()
-                with tolerated(parked):
-                    renewed = await self._parking.renew(parked.request_id, owner, LEASE_S)
-                    held_until = asked_at + LEASE_S if renewed else 0.0
-
-        renewing = asyncio.create_task(renew())
-        try:
-            yield lambda: self._monotonic_s() < held_until
-        finally:
-            renewing.cancel()
-
-
-@contextlib.contextmanager
-def tolerated(parked: Parked) -> Iterator[None]:
-    """What fails here costs time only: the lease ends by itself."""
-    try:
-        yield
-    except Retryable as exc:
-        log.warning("the lease of parked request %s stays as it is: %s", parked.request_id, exc)
 
 
 def pause_s(tries: int) -> float:

@@ -8,6 +8,7 @@ import tiktoken
 from qdrant_client import AsyncQdrantClient
 
 from agents.llm.auto import AutoProvider
+from agents.llm.batches import ModelBatches
 from agents.llm.claude import ClaudeProvider
 from agents.llm.offline import OfflineProvider
 from agents.llm.ollama import OllamaProvider
@@ -111,6 +112,11 @@ PROVIDERS: dict[str, Callable[[Settings, TokenCount | None], Provider]] = {
     "claude": claude,
     "ollama": ollama,
 }
+
+
+def model_batches(provider: Provider) -> ModelBatches | None:
+    """The provider's batches, if it has any."""
+    return provider.batches() if isinstance(provider, ClaudeProvider) else None
 
 
 def token_counter(settings: Settings) -> TokenCounter:

@@ -12,6 +12,7 @@ from schemas.errors import MemstreamError, Misconfigured
 from schemas.messages import Scope
 from schemas.policies import Policies, Policy
 from schemas.requests import Lane
+from sinks.batches import Bounds
 from streams.apps import ClusterSettings
 from streams.topics import TopicSettings
 
@@ -19,6 +20,9 @@ PREFIX = "MEMSTREAM_"
 
 # Loopback ports of `memstream dev`: other tools find it without settings of their own.
 DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT = 29092, 25432, 26333
+
+# Of the slices in a batch. The API takes 256 MB of prompts; this much is held in memory at a time, and sent in one call.
+BATCH_BYTES = 32 * 1024 * 1024
 
 BROKERS = r"^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$"
 
@@ -103,6 +107,11 @@ class Settings(BaseSettings):
     background_concurrency: int = Field(
         4, ge=1, le=256, description="model calls at a time in one worker for what nobody waits for"
     )
+    batch_wait_s: float = Field(300.0, gt=0.0, description="how long a request waits for others to make a batch with")
+    batch_requests: int = Field(1_000, ge=1, le=100_000, description="requests in a batch at most")
+    batch_poll_s: float = Field(
+        60.0, gt=0.0, description="before a batch is first looked at; later pauses grow to ten times that"
+    )
     curation_concurrency: int = Field(4, ge=1, le=64, description="deciding transactions at a time in one worker")
     model_context_tokens: dict[str, Annotated[int, Field(ge=1)]] = Field(
         default_factory=dict, description="context sizes of models by name, as JSON, where the built-in table is wrong"
@@ -172,6 +181,9 @@ class Settings(BaseSettings):
         if self.embedder == "openai" and self.embedder_base_url is None:
             raise ValueError(f"{PREFIX}EMBEDDER=openai needs {PREFIX}EMBEDDER_BASE_URL: the address up to /v1")
         return self
+
+    def batch_bounds(self) -> Bounds:
+        return Bounds(self.batch_requests, BATCH_BYTES, self.batch_wait_s)
 
     def topics(self) -> TopicSettings:
         return TopicSettings(

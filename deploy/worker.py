@@ -13,10 +13,12 @@ from datetime import UTC, datetime
 from msgspec import structs
 
 from agents.archive_agent import ArchiveAgent
+from agents.batch_agent import BatchAgent
 from agents.curation_agent import CurationAgent
 from agents.curator import Curator
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import Extractor
+from agents.llm.batches import ModelBatches
 from agents.llm.staying import check_policies
 from agents.outcomes import Outcomes
 from agents.parked_agent import ParkedAgent
@@ -31,6 +33,7 @@ from deploy.settings import Settings
 from deploy.slots import claimed
 from schemas.errors import Misconfigured, Retryable
 from sinks.archive import Archive
+from sinks.batches import Batches
 from sinks.calibrations import Calibrations
 from sinks.embeddings.port import Embedder
 from sinks.extractions import Extractions
@@ -51,6 +54,7 @@ log = logging.getLogger(__name__)
 TICK_S = 0.2
 SWEEP_S = 5.0
 RESUME_S = 1.0
+BATCHES_S = 5.0
 PROJECT_S = 1.0
 CALIBRATE_S = 60.0
 REPORT_S = 60.0
@@ -162,13 +166,24 @@ class Worker:
             resuming = ParkedAgent(parking, extractor, outcomes, self._name, self._settings.slots())
             resources.push_async_callback(resuming.close)
 
+            batches = connections.model_batches(provider)
+
             def handle(app: StageApp) -> Handle:
-                in_flight = sum(self._settings.slots().values())
                 agent = ExtractionAgent(
-                    app, extractor, outcomes, parking, self._policies, self._name, in_flight=in_flight
+                    app,
+                    extractor,
+                    outcomes,
+                    parking,
+                    self._policies,
+                    self._name,
+                    now,
+                    batches=batches,
+                    in_flight=sum(self._settings.slots().values()),
                 )
                 resources.push_async_callback(agent.close)  # before what its running calls use is closed
                 self._chore("parked requests", RESUME_S, resuming.tick)
+                if batches is not None:
+                    self._chore("batches", BATCHES_S, self._batch_agent(pool, extractor, outcomes, batches).tick)
                 return agent.handle
 
             await self._add("extraction", pool, handle)
@@ -179,6 +194,20 @@ class Worker:
             agent = CurationAgent(curator, self._topics, publisher, now, concurrency=concurrency)
             await self._add("curation", pool, lambda app: agent.handle)
             self._chore("outbox sweep", SWEEP_S, projector.sweep)
+
+    def _batch_agent(self, pool: Pool, extractor: Extractor, outcomes: Outcomes, batches: ModelBatches) -> BatchAgent:
+        return BatchAgent(
+            Batches(pool),
+            batches,
+            extractor,
+            outcomes,
+            Memories(pool),
+            self._policies,
+            self._name,
+            now,
+            bounds=self._settings.batch_bounds(),
+            poll_s=self._settings.batch_poll_s,
+        )
 
     def _chore(self, name: str, interval_s: float, chore: Callable[[], Awaitable[object]]) -> None:
         self._chores.append(asyncio.create_task(repeat(name, interval_s, chore)))

@@ -106,7 +106,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     `overlap_messages` before it go with it, so that an answer is understood without its question. An end event waits
     `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a
     request without an answer is asked again after `reask_after_s`, doubling; background work that was put off counts as live
-    after `background_deadline_s`, so that it is done in the end; a window that ended or was abandoned is
+    after `background_deadline_s`, so that it is done in the end; with `batch` background slices are asked about in batches, at
+    half the price and within a day, if the provider has them; a window that ended or was abandoned is
     forgotten after `grace_s`. `window` says what stays in context; without `extract` nothing is extracted, and a message is
     forgotten once it has left the context. `budget` is what each of its namespaces may spend on models. What is `local_only`
     is sent to no other machine.
@@ -138,6 +139,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     grace_s: Seconds = 86_400.0
     reask_after_s: Seconds = 3_600.0
     background_deadline_s: Seconds = 86_400.0
+    batch: bool = False
 
     def namespaces_of(self, scope: Scope) -> tuple[str, ...]:
         """The namespaces a conversation feeds, without repeats; templates that name an absent field are left out.

@@ -70,7 +70,7 @@ class Parking:
         """
         with translated("claiming parked requests"):
             rows = await self._pool.fetch(query("parked", "claim"), lane, limit, owner, lease_s)
-        return [parked(row) for row in rows]
+        return [of_row(row) for row in rows]
 
     async def renew(self, request_id: str, owner: str, lease_s: float) -> bool:
         """Prolongs the owner's lease; False when it has passed to somebody else, or the request is gone."""
@@ -116,7 +116,7 @@ def columns(request: ExtractionRequest, deferred: Deferred, deadline_s: float, b
     )
 
 
-def parked(row: asyncpg.Record) -> Parked:
+def of_row(row: asyncpg.Record) -> Parked:
     columns = dict(row)
     return shaped(
         columns | {"offset": columns.pop("position"), "timestamp": columns.pop("timestamp_ms")},

@@ -2,6 +2,7 @@
 
 import anthropic
 
+from agents.llm.claude_batches import ClaudeBatches
 from agents.llm.claude_calls import ClaudeCalls
 from agents.llm.guarded_calls import GuardedCalls
 from agents.llm.model_provider import ModelProvider
@@ -32,6 +33,7 @@ class ClaudeProvider(ModelProvider):
         tokens_per_minute: int | None = None,
     ) -> None:
         self._model = model
+        self._counting = count_tokens
         self._owned = client is None
         self._client = client or client_at(base_url, api_key, timeout_s, max_retries)
         calls = ClaudeCalls(self._client, model, timeout_s * (max_retries + 1), compaction_model)
@@ -39,6 +41,10 @@ class ClaudeProvider(ModelProvider):
 
     def __repr__(self) -> str:
         return f"ClaudeProvider(model={self._model!r})"
+
+    def batches(self) -> ClaudeBatches:
+        """Batches of questions to the same model."""
+        return ClaudeBatches(self._client, self._model, self._calls, self._counting)
 
     async def close(self) -> None:
         """Closes the client's connections, if this provider made the client."""

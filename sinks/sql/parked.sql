@@ -9,16 +9,17 @@ ON CONFLICT DO NOTHING
 SELECT EXISTS (SELECT FROM parked WHERE request_id = $1)
 
 -- name: claim
--- The database's clock counts: the workers' clocks may differ. What is past its deadline goes with what is live, also what
--- waits for a batch and lies in none.
+-- The database's clock counts: the workers' clocks may differ. What is past its deadline goes with what is live: if it lies in a
+-- batch only when that must have ended long ago, so that nobody seems to look after it.
 UPDATE parked
-SET lane = $1, batched = false, lease_owner = $3, lease_until = clock_timestamp() + $4::double precision * interval '1 second'
+SET lane = $1, batched = false, batch_key = NULL, lease_owner = $3, lease_until = clock_timestamp() + $4::double precision * interval '1 second'
 WHERE request_id IN (
     SELECT request_id
     FROM parked
     WHERE (lease_until IS NULL OR lease_until <= clock_timestamp())
       AND (NOT batched AND lane = $1 AND not_before <= clock_timestamp()
-           OR $1 = 'live' AND lane = 'background' AND deadline <= clock_timestamp() AND batch_key IS NULL)
+           OR $1 = 'live' AND lane = 'background' AND deadline <= clock_timestamp()
+              AND (batch_key IS NULL OR deadline <= clock_timestamp() - interval '2 days'))
     ORDER BY not_before
     LIMIT $2
     FOR UPDATE SKIP LOCKED)

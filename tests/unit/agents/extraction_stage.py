@@ -71,7 +71,7 @@ class Worker:
         )
         self.parking = parking or FakeParking(utc)
         outcomes, policies = Outcomes(self.extractions, self.publisher, utc), Policies((POLICY,))
-        self.agent = ExtractionAgent(self.app, self.extractor, outcomes, self.parking, policies, name, **limits)
+        self.agent = ExtractionAgent(self.app, self.extractor, outcomes, self.parking, policies, name, utc, **limits)
         self.resuming = ParkedAgent(
             self.parking, self.extractor, outcomes, name, {"live": 2, "background": 2}, asyncio.get_running_loop().time
         )

@@ -1,0 +1,143 @@
+"""Message Batches of the Anthropic API."""
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import anthropic
+import httpx2
+from anthropic.types import ErrorObject
+from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
+from anthropic.types.messages.batch_create_params import Request
+
+from agents.llm.batches import Listed, Lost, Reply, Unanswered, Unsure
+from agents.llm.claude_calls import has_credentials, params, spoken
+from agents.llm.claude_errors import DETAIL_CHARS, translated, unpaid
+from agents.llm.exchange import Calls, Spoken, Turn
+from agents.llm.first_reply import FirstReply
+from agents.llm.model_provider import ModelProvider
+from agents.llm.port import Answer, Context
+from agents.llm.questions import Question
+from agents.llm.scrub import scrub
+from schemas.errors import Misconfigured, Rejected, Retryable
+from schemas.requests import ExtractionRequest
+from streams.windows.tokens import TokenCount
+
+CUSTOM_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what the API takes as the name of a request
+SUBMIT_TIMEOUT_S: Final = 120.0
+PAGE: Final = 100
+# A request of these kinds fails again however it is asked; others did not, or may be asked alone.
+HOPELESS: Final = {"invalid_request_error": "refused_request", "request_too_large": "too_large"}
+
+
+class ClaudeBatches:
+    """Batches of questions to `model`; `calls` make the single ones that mend a reply. The client stays its owner's to close."""
+
+    def __init__(
+        self, client: anthropic.AsyncAnthropic, model: str, calls: Calls, count_tokens: TokenCount | None = None
+    ) -> None:
+        self.name = calls.name
+        self.leaves_machine = calls.leaves_machine
+        self._client = client
+        self._model = model
+        self._calls = calls
+        self._count_tokens = count_tokens
+
+    def fits(self, request: ExtractionRequest) -> bool:
+        return request.purpose == "extract" and CUSTOM_ID.fullmatch(request.request_id) is not None
+
+    async def submit(self, questions: Mapping[str, Question[Any]]) -> str:
+        if not has_credentials(self._client):
+            raise Misconfigured("no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`")
+        # The SDK would repeat what may have been taken already: two batches would be paid for.
+        client = self._client.with_options(max_retries=0, timeout=SUBMIT_TIMEOUT_S)
+        try:
+            batch = await client.messages.batches.create(
+                requests=[self._asked(name, question) for name, question in questions.items()]
+            )
+        except anthropic.APIStatusError as exc:
+            if exc.status_code < 500:
+                raise translated(exc, self._model) from exc
+            raise Unsure(f"a batch of {len(questions)} requests may have been taken: {exc}") from exc
+        except (anthropic.APIError, ValueError) as exc:
+            raise Unsure(f"a batch of {len(questions)} requests may have been taken: {exc}") from exc
+        except anthropic.AnthropicError as exc:
+            raise translated(exc, self._model) from exc
+        if not isinstance(batch, MessageBatch) or not isinstance(batch.id, str):
+            raise Unsure(f"what came in answer to a batch of {len(questions)} requests is no batch")
+        return batch.id
+
+    def _asked(self, name: str, question: Question[Any]) -> Request:
+        turns = (Turn("user", question.asked),)
+        # Nobody pays for tokens that are allowed for, and a reply that breaks off would be asked for again at full price.
+        asked = params(question, turns, self._model, self._calls.larger_max_tokens)
+        return {"custom_id": name, "params": asked}
+
+    async def ended(self, provider_id: str) -> bool:
+        with_ = self._client.messages.batches
+        try:
+            return (await with_.retrieve(provider_id)).processing_status == "ended"
+        except anthropic.AnthropicError as exc:
+            raise self._failure(exc, provider_id) from exc
+
+    async def replies(self, provider_id: str) -> AsyncIterator[tuple[str, Reply]]:
+        try:
+            async for line in await self._client.messages.batches.results(provider_id):
+                yield line.custom_id, reply(line)
+        except (
+            anthropic.AnthropicError,
+            httpx2.HTTPError,
+            ValueError,
+        ) as exc:  # the SDK lets a stream's errors through
+            raise self._failure(exc, provider_id) from exc
+
+    async def since(self, moment: datetime) -> Sequence[Listed]:
+        found: list[Listed] = []
+        try:
+            async for batch in self._client.messages.batches.list(limit=PAGE):
+                if batch.created_at < moment:
+                    break
+                found.append(listed(batch))
+        except anthropic.AnthropicError as exc:
+            raise translated(exc, self._model) from exc
+        return found
+
+    async def answer(self, request: ExtractionRequest, context: Context, spoken: Spoken) -> Answer:
+        provider = ModelProvider(FirstReply(spoken, self._calls), self._count_tokens)
+        return await provider.extract(request, context)
+
+    def _failure(self, error: Exception, provider_id: str) -> Exception:
+        if isinstance(error, anthropic.APIStatusError) and error.status_code in (404, 410):
+            return Lost(f"there is no batch {provider_id}, or its results are gone")
+        if isinstance(error, anthropic.AnthropicError):
+            return translated(error, self._model)
+        return Retryable(f"the results of batch {provider_id} broke off: {error}")
+
+
+def listed(batch: MessageBatch) -> Listed:
+    counts = batch.request_counts
+    asked = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
+    return Listed(provider_id=batch.id, requests=asked, ended=batch.processing_status == "ended")
+
+
+def reply(line: MessageBatchIndividualResponse) -> Reply:
+    result = line.result
+    if result.type == "succeeded":
+        try:
+            return spoken(result.message)
+        except Rejected as rejected:
+            return rejected
+        except Retryable as exc:
+            return Unanswered(str(exc))
+    if result.type == "errored":
+        return refused(result.error.error)
+    return Unanswered(result.type)
+
+
+def refused(error: ErrorObject) -> Reply:
+    """What an empty account or the model as such is at fault for is seen when the question is asked alone, and waits or stops."""
+    reason = HOPELESS.get(error.type)
+    if reason is None or unpaid(error.message) or "output_config" in error.message:
+        return Unanswered(error.type)
+    return Rejected(reason, f"Claude answered: {scrub(error.message).text[:DETAIL_CHARS]}")
