@@ -15,6 +15,7 @@ from agents.llm.ollama import OllamaProvider
 from agents.llm.port import Provider
 from deploy.embedded.vocabulary import ensure_vocabulary
 from deploy.settings import Settings
+from schemas.errors import Misconfigured
 from sinks.embeddings.dialects import Dialect, OllamaDialect, OpenAiDialect
 from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.onnx import MiniLmEmbedder
@@ -63,16 +64,27 @@ def kafka(settings: Settings) -> KafkaPublisher:
 
 @asynccontextmanager
 async def embedder(settings: Settings) -> AsyncIterator[Embedder]:
-    """Raises Retryable while its endpoint does not answer, Misconfigured when it is none."""
+    """Raises Retryable while its endpoint does not answer, Misconfigured when it is none or policies forbid to send it texts."""
     if settings.embedder == "onnx":
         with closing(MiniLmEmbedder()) as shipped:
             yield shipped
         return
-    dialect = DIALECTS[settings.embedder]()
+    dialect, model = DIALECTS[settings.embedder](), settings.embedder_model or ""
     key = settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None
     async with aclosing(Endpoint(settings.embedder_base_url or OLLAMA_URL, key)) as endpoint:
-        model = settings.embedder_model or ""
+        if endpoint.leaves_machine or dialect.runs_elsewhere(model):
+            refuse_if_texts_must_stay(settings, endpoint.where)
         yield await RemoteEmbedder.reached(endpoint, dialect, model, settings.embedder_dimension)
+
+
+def refuse_if_texts_must_stay(settings: Settings, where: str) -> None:
+    """One embedder serves all policies, and its texts do not say whose they are: if one policy forbids it, all do."""
+    staying = next((policy.name for policy in settings.policies().listed if policy.local_only), None)
+    if staying is not None:
+        raise Misconfigured(
+            f"the policy {staying!r} is local_only, and MEMSTREAM_EMBEDDER={settings.embedder} sends texts from this machine "
+            f"to {where}: choose MEMSTREAM_EMBEDDER=onnx, or a server and a model on this machine"
+        )
 
 
 def provider(settings: Settings, count_tokens: TokenCount | None = None) -> Provider:

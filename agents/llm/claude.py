@@ -6,7 +6,7 @@ from agents.llm.claude_batches import ClaudeBatches
 from agents.llm.claude_calls import ClaudeCalls
 from agents.llm.guarded_calls import GuardedCalls
 from agents.llm.model_provider import ModelProvider
-from agents.llm.staying import is_loopback
+from schemas.addresses import is_loopback
 from streams.windows.tokens import TokenCount
 
 

@@ -16,7 +16,7 @@ from agents.llm.claude_messages import message_of
 from agents.llm.exchange import Spoken, Turn
 from agents.llm.port import Usage
 from agents.llm.questions import Question
-from agents.llm.staying import is_loopback
+from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured, Rejected, Retryable
 
 

@@ -15,8 +15,8 @@ from agents.llm.ollama_models import runs_elsewhere, trouble
 from agents.llm.ollama_window import fewest_tokens, window_for
 from agents.llm.port import Usage
 from agents.llm.questions import Question
-from agents.llm.staying import is_loopback
 from agents.llm.summaries import estimated_tokens
+from schemas.addresses import is_loopback
 from schemas.errors import Rejected, Retryable
 
 # Ollama unloads an idle model after five minutes; slices of a quiet chat come less often.

@@ -1,8 +1,6 @@
-"""What may leave the machine: whether a server is on it, and the refusal to send a conversation that has to stay."""
+"""What may leave the machine: the refusal to send a conversation that has to stay."""
 
-from ipaddress import ip_address
 from typing import Protocol
-from urllib.parse import urlsplit
 
 from schemas.errors import Misconfigured, Rejected
 from schemas.policies import Policies
@@ -13,18 +11,6 @@ class Leaving(Protocol):
 
     name: str
     leaves_machine: bool
-
-
-def is_loopback(url: str) -> bool:
-    """Whether the address is this machine's own; one that cannot be read is not.
-
-    Names other than localhost are not looked up: what they mean may change between the question and the call.
-    """
-    try:
-        host = urlsplit(url).hostname or ""
-        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def require_staying(local_only: bool, asked: Leaving) -> None:

@@ -23,6 +23,9 @@ class Dialect(Protocol):
     def recorded(self, model: str) -> str:
         """The name under which the model's vectors are kept: one, however it is written."""
 
+    def runs_elsewhere(self, model: str) -> bool:
+        """Whether the server hands texts on to another, as the model's name tells."""
+
 
 class Embedded(Struct, frozen=True):
     embeddings: list[Row]
@@ -44,6 +47,10 @@ class OllamaDialect:
     def recorded(self, model: str) -> str:
         """Ollama compares names without case, and reads `:latest` where there is no tag."""
         return (model if ":" in model.rpartition("/")[2] else f"{model}:latest").casefold()
+
+    def runs_elsewhere(self, model: str) -> bool:
+        """Ollama's own machines answer for `...:cloud` and `...-cloud`."""
+        return self.recorded(model).rpartition(":")[2].endswith("cloud")
 
 
 class Item(Struct, frozen=True):
@@ -75,3 +82,6 @@ class OpenAiDialect:
 
     def recorded(self, model: str) -> str:
         return model
+
+    def runs_elsewhere(self, model: str) -> bool:
+        return False

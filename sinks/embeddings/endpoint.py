@@ -6,13 +6,13 @@ import re
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from ipaddress import ip_address
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
 import httpx
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt, wait_random_exponential
 
+from schemas.addresses import is_loopback
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 
 T = TypeVar("T")
@@ -62,7 +62,7 @@ class Endpoint:
     ) -> None:
         self._clock = clock
         self._client = client(base_url, api_key, timeout_s)
-        self.local = is_loopback(base_url)
+        self.leaves_machine = not is_loopback(base_url)
         self.where = str(self._client.base_url.copy_with(username="", password="")).rstrip("/")
         self._retrying = AsyncRetrying(
             retry=retry_if_exception_type(Passing),
@@ -120,23 +120,15 @@ def client(base_url: str, api_key: str | None, timeout_s: float) -> httpx.AsyncC
     headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
     timeout = httpx.Timeout(timeout_s, connect=min(timeout_s, CONNECT_S))
     try:
+        named = urlsplit(base_url).hostname
         # A proxy of the environment would be asked for the loopback address, and be sent the texts.
         trusting = not is_loopback(base_url)
         made = httpx.AsyncClient(base_url=base_url, headers=headers, timeout=timeout, trust_env=trusting)
     except (httpx.InvalidURL, ValueError) as exc:
         raise wrong from exc
-    if made.base_url.scheme not in ("http", "https") or not made.base_url.host:
+    if made.base_url.scheme not in ("http", "https") or not named:
         raise wrong
     return made
-
-
-def is_loopback(url: str) -> bool:
-    """Whether what is sent there stays on this machine."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def pause_s(state: RetryCallState) -> float:

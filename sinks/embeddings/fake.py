@@ -16,7 +16,6 @@ class FakeEmbedder:
     """A bag of hashed words: the cosine of two texts grows with the share of words they have in common."""
 
     model = "fake-word-hashes"
-    local = True
 
     def __init__(self, dimension: int = 384) -> None:
         self.dimension = dimension

@@ -25,7 +25,6 @@ class MiniLmEmbedder:
 
     model = "all-MiniLM-L6-v2-int8"
     dimension = 384
-    local = True
 
     def __init__(self, threads: int = 1) -> None:
         self._tokenizer = Tokenizer.from_file(str(TOKENIZER_FILE))

@@ -18,10 +18,6 @@ class Embedder(Protocol):
     def dimension(self) -> int:
         """Length of every vector."""
 
-    @property
-    def local(self) -> bool:
-        """Whether texts stay on this machine."""
-
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Shape (len(texts), dimension), rows unit-normalised and in the order of the texts.
 

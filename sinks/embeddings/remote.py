@@ -30,7 +30,6 @@ class RemoteEmbedder:
     ) -> None:
         self.model = dialect.recorded(model)
         self.dimension = dimension
-        self.local = endpoint.local
         self._endpoint = endpoint
         self._dialect = dialect
         self._name = model

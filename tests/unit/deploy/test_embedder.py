@@ -1,10 +1,14 @@
 """Which embedder the settings pick."""
 
+from pathlib import Path
+
 import pytest
 
 from deploy import connections
 from deploy.settings import Settings, load
+from schemas import codec
 from schemas.errors import Misconfigured, Retryable
+from schemas.policies import Policy
 from tests.embedding_server import KEY, MODEL, EmbeddingServer
 
 
@@ -14,7 +18,7 @@ def settings(**overrides: object) -> Settings:
 
 async def test_the_model_that_ships_is_the_default() -> None:
     async with connections.embedder(settings()) as embedder:
-        assert (embedder.model, embedder.dimension, embedder.local) == ("all-MiniLM-L6-v2-int8", 384, True)
+        assert (embedder.model, embedder.dimension) == ("all-MiniLM-L6-v2-int8", 384)
 
 
 async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named() -> None:
@@ -53,3 +57,30 @@ async def test_an_endpoint_that_does_not_answer_is_waited_for() -> None:
 def test_an_embedder_without_a_name_or_an_address_is_a_wrong_set_up(given: dict[str, object], missing: str) -> None:
     with pytest.raises(Misconfigured, match=missing):
         settings(**given)
+
+
+ELSEWHERE = {"embedder": "openai", "embedder_model": "m", "embedder_base_url": "http://192.0.2.1/v1"}
+
+
+@pytest.mark.parametrize(
+    "given", [ELSEWHERE, {"embedder": "ollama", "embedder_model": "m:cloud"}], ids=["another machine", "handed on"]
+)
+async def test_an_embedder_elsewhere_is_refused_under_a_policy_whose_texts_must_stay(
+    tmp_path: Path, given: dict[str, object]
+) -> None:
+    policies = tmp_path / "policies.json"
+    policies.write_bytes(codec.encode((Policy(name="open"), Policy(name="ward", local_only=True))))
+    with pytest.raises(Misconfigured, match=r"'ward' is local_only.*MEMSTREAM_EMBEDDER=onnx"):
+        async with connections.embedder(settings(policies_file=policies, **given)):
+            raise AssertionError("texts would leave")
+
+
+async def test_an_embedder_on_this_machine_serves_a_policy_whose_texts_must_stay(tmp_path: Path) -> None:
+    policies = tmp_path / "policies.json"
+    policies.write_bytes(codec.encode((Policy(name="ward", local_only=True),)))
+    async with EmbeddingServer() as server:
+        here = settings(
+            embedder="openai", embedder_model=MODEL, embedder_base_url=server.openai_url, policies_file=policies
+        )
+        async with connections.embedder(here) as embedder:
+            assert embedder.model == MODEL

@@ -7,7 +7,7 @@ import pytest
 
 from agents.llm.claude import ClaudeProvider
 from agents.llm.ollama import OllamaProvider
-from agents.llm.staying import is_loopback
+from schemas.addresses import is_loopback
 from schemas.errors import Rejected, Retryable
 from schemas.policies import Policy
 from tests.messages_server import KEY, MessagesServer

@@ -9,7 +9,7 @@ import pytest
 
 from schemas.errors import Misconfigured, Rejected, Retryable
 from sinks.embeddings.dialects import Dialect, OllamaDialect, OpenAiDialect
-from sinks.embeddings.endpoint import ATTEMPTS, Endpoint, is_loopback, retry_after_s
+from sinks.embeddings.endpoint import ATTEMPTS, Endpoint, retry_after_s
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.embeddings.remote import BATCH, LEAST_CHARS, MOST_CHARS, RemoteEmbedder
 from tests.embedding_server import KEY, MODEL, EmbeddingServer
@@ -196,25 +196,6 @@ def test_what_is_no_address_is_a_wrong_set_up(base_url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "local"),
-    [
-        ("http://127.0.0.1:11434", True),
-        ("http://127.8.8.8", True),
-        ("http://localhost:8080/v1", True),
-        ("http://[::1]:8080/v1", True),
-        ("http://embeddings.localhost", True),
-        ("https://api.example.com/v1", False),
-        ("http://10.0.0.7:8080", False),
-        ("http://0.0.0.0:8080", False),
-        ("http://localhost.example.com", False),
-        ("http://127.0.0.1@example.com", False),
-    ],
-)
-def test_only_what_never_leaves_the_machine_is_local(url: str, local: bool) -> None:
-    assert is_loopback(url) is local
-
-
-@pytest.mark.parametrize(
     ("header", "seconds"),
     [
         (None, 0.0),
@@ -232,3 +213,8 @@ def test_the_wait_that_a_server_asks_for_is_read_in_both_its_forms(header: str |
 @pytest.mark.parametrize(("written", "recorded"), [("Bge-M3", "bge-m3:latest"), ("a/b:7B", "a/b:7b")])
 def test_a_model_of_ollama_has_one_name_however_it_is_written(written: str, recorded: str) -> None:
     assert OllamaDialect().recorded(written) == recorded
+
+
+@pytest.mark.parametrize(("model", "elsewhere"), [("bge:cloud", True), ("bge:7b-cloud", True), ("cloud-bge", False)])
+def test_a_model_that_ollama_hands_on_does_not_run_here(model: str, elsewhere: bool) -> None:
+    assert OllamaDialect().runs_elsewhere(model) is elsewhere
