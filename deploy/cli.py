@@ -72,7 +72,9 @@ def stop_on_signals() -> asyncio.Event:
 @cli.command()
 @command
 async def demo(
-    provider: Annotated[str | None, typer.Option(help="offline or claude; default MEMSTREAM_PROVIDER.")] = None,
+    provider: Annotated[
+        str | None, typer.Option(help="offline, claude, ollama or auto; default MEMSTREAM_PROVIDER.")
+    ] = None,
     json: Json = False,
 ) -> int:
     """Start everything, publish the sample conversations, show what is remembered, stop everything."""

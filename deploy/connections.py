@@ -104,6 +104,7 @@ def claude(settings: Settings, count_tokens: TokenCount | None) -> Provider:
         api_key=settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None,
         base_url=settings.anthropic_base_url,
         count_tokens=count_tokens,
+        timeout_s=settings.claude_timeout_s,
         compaction_model=settings.claude_compaction_model,
         concurrency=settings.claude_concurrency,
         tokens_per_minute=settings.claude_tokens_per_minute,
@@ -114,6 +115,7 @@ def ollama(settings: Settings, count_tokens: TokenCount | None) -> Provider:
     return OllamaProvider(
         model=settings.ollama_model,
         base_url=settings.ollama_base_url,
+        timeout_s=settings.ollama_timeout_s,
         count_tokens=count_tokens,
         concurrency=settings.ollama_concurrency,
     )

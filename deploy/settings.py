@@ -80,6 +80,7 @@ class Settings(BaseSettings):
     claude_compaction_model: str = Field(
         "claude-sonnet-5-5", min_length=1, description="model of provider claude for compaction"
     )
+    claude_timeout_s: float = Field(30.0, ge=1.0, le=600.0, description="of one attempt at Claude; there are three")
     claude_concurrency: int = Field(16, ge=1, le=256, description="calls to Claude at a time in one worker")
     claude_tokens_per_minute: int | None = Field(
         None, ge=1_000, description="tokens a minute and worker for Claude, beside the limits that the API tells"
@@ -87,6 +88,9 @@ class Settings(BaseSettings):
     ollama_model: str = Field("qwen3:4b", min_length=1, description="model of provider ollama, pulled beforehand")
     ollama_base_url: str = Field(
         "http://127.0.0.1:11434", pattern=r"^https?://", description="Ollama's address for provider ollama"
+    )
+    ollama_timeout_s: float = Field(
+        120.0, ge=1.0, le=3600.0, description="of one call to Ollama, loading the model included"
     )
     ollama_concurrency: int = Field(1, ge=1, le=64, description="calls to Ollama at a time in one worker")
     embedder: Literal["onnx", "ollama", "openai"] = Field(
