@@ -6,6 +6,7 @@ from msgspec import structs
 
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import Extractor
+from agents.llm.batches import ModelBatches
 from agents.llm.port import Call
 from agents.outcomes import Outcomes
 from agents.parked_agent import ParkedAgent
@@ -25,6 +26,7 @@ from tests.fakes.provider import FakeProvider, FakeRelated
 from tests.fakes.publisher import FakePublisher
 
 POLICY = Policy(name="two", namespaces=("{app_id}", "{app_id}/{user_id}"))
+NIGHTLY = Policy(name="nightly", namespaces=POLICY.namespaces, batch=True)
 PARTITION = 3
 CALL = Call(counted_tokens=1_000, billed_tokens=1_200)
 
@@ -50,6 +52,7 @@ class Worker:
         extractions: FakeExtractions | None = None,
         name: str = "worker-1",
         parking: FakeParking | None = None,
+        batches: ModelBatches | None = None,
         **limits: int,
     ) -> None:
         self.app = StubApp()
@@ -63,15 +66,17 @@ class Worker:
             self.provider,
             self.related,
             self.publisher,
-            Policies((POLICY,)),
+            Policies((POLICY, NIGHTLY)),
             utc,
             concurrency=concurrency,
             background_concurrency=limits.pop("background_concurrency", 4),
             calibrations=self.calibrations,
         )
         self.parking = parking or FakeParking(utc)
-        outcomes, policies = Outcomes(self.extractions, self.publisher, utc), Policies((POLICY,))
-        self.agent = ExtractionAgent(self.app, self.extractor, outcomes, self.parking, policies, name, utc, **limits)
+        outcomes, policies = Outcomes(self.extractions, self.publisher, utc), Policies((POLICY, NIGHTLY))
+        self.agent = ExtractionAgent(
+            self.app, self.extractor, outcomes, self.parking, policies, name, utc, batches=batches, **limits
+        )
         self.resuming = ParkedAgent(
             self.parking, self.extractor, outcomes, name, {"live": 2, "background": 2}, asyncio.get_running_loop().time
         )

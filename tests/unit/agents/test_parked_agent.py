@@ -3,6 +3,8 @@
 import asyncio
 from collections import deque
 from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from msgspec import structs
@@ -14,7 +16,7 @@ from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.requests import ExtractionRequest
 from sinks.parked import SHORTEST_PAUSE_S
 from tests.fakes.clock import settled, utc
-from tests.unit.agents.extraction_stage import POLICY, Worker, asked, left
+from tests.unit.agents.extraction_stage import NIGHTLY, POLICY, Worker, asked, left
 
 HOUR_S = 3_600.0
 
@@ -42,6 +44,11 @@ async def ticked(worker: Worker, times: int = 1) -> None:
     for _ in range(times):
         await worker.resuming.tick()
         await asyncio.sleep(1)
+
+
+def at_night(**changed: Any) -> ExtractionRequest:
+    """What a batch is made of."""
+    return structs.replace(in_background(), **({"policy": NIGHTLY.name} | changed))
 
 
 @pytest.fixture
@@ -264,3 +271,44 @@ async def test_a_worker_that_stops_gives_its_requests_to_others_at_once():
     await one.resuming.close()
     await ticked(two, 2)
     assert len(two.candidates) == 2
+
+
+@pytest.fixture
+async def batching() -> Worker:
+    """A worker whose provider has batches; they take no request that is called `misfit`."""
+    return Worker(batches=SimpleNamespace(fits=lambda request: request.request_id != "misfit"))
+
+
+async def test_background_work_under_a_policy_that_wants_it_waits_for_a_batch_and_is_acked(batching):
+    batch = await batching.take(at_night())
+    await asyncio.sleep(1)
+    assert batch.acked
+    (row,) = batching.parking.rows.values()
+    assert (row.batched, row.parked.reason) == (True, "batch")
+    await ticked(batching, 10)
+    assert batching.provider.asked == {}
+
+
+@pytest.mark.parametrize(
+    "changed", [{"lane": "live"}, {"policy": POLICY.name}, {"request_id": "misfit"}], ids=lambda changed: str(changed)
+)
+async def test_what_is_live_or_does_not_want_or_fit_a_batch_is_asked_at_once(batching, changed):
+    batch = await batching.take(at_night(**changed))
+    await asyncio.sleep(2)
+    assert batch.acked
+    assert len(batching.candidates) == 2
+    assert batching.parking.rows == {}
+
+
+async def test_without_batches_nothing_waits_for_one(worker):
+    await worker.take(at_night())
+    await asyncio.sleep(2)
+    assert len(worker.candidates) == 2
+
+
+async def test_what_waits_for_a_batch_beyond_its_deadline_is_asked_as_live_work(batching):
+    await batching.take(at_night())
+    await asyncio.sleep(NIGHTLY.background_deadline_s + 1)
+    await ticked(batching, 2)
+    assert len(batching.candidates) == 2
+    assert batching.parking.rows == {}
