@@ -112,6 +112,10 @@ class Deployment:
         self._workers.append(worker)
         return worker
 
+    def forget(self, worker: WorkerProcess) -> None:
+        """That it ended by itself was meant."""
+        self._workers.remove(worker)
+
     async def stop_workers(self) -> None:
         await asyncio.gather(*(worker.stop() for worker in self._workers if worker.running))
 
