@@ -8,11 +8,14 @@ from typing import Any
 
 from agents.curator import Curator
 from agents.dead_letters import dead_letter, position
+from agents.serving import give_up, pause_s
+from agents.turns import Turn, Turns
 from schemas import codec, topics
 from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.records import Publisher
 from schemas.requests import CandidateBatch, Command
 from sinks.settlements import Part
+from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
 
@@ -22,40 +25,74 @@ STAGE = "curation"
 
 
 class CurationAgent:
-    """`concurrency` bounds the deciding transactions of this process, one connection each."""
+    """`in_flight` bounds the batches taken on at a time: one whose namespace waits for a model holds up no other's."""
 
     def __init__(
         self,
+        app: StageApp,
         curator: Curator,
         names: TopicSettings,
         publisher: Publisher,
         clock: Callable[[], datetime],
         *,
-        concurrency: int = 4,
+        in_flight: int = 16,
     ) -> None:
+        self._app = app
         self._curator = curator
         self._candidates_topic = names.physical(topics.CANDIDATES)
         self._publisher = publisher
         self._clock = clock
-        self._deciding = asyncio.Semaphore(concurrency)
+        self._in_flight = in_flight
+        self._turns = Turns()
+        self._running: set[asyncio.Task[None]] = set()
 
     async def handle(self, batch: Batch) -> None:
-        """Everything of the batch is decided, or nothing is acked. What was decided is found settled when repeated."""
+        """Takes the batch on and returns. Batches end in any order, each namespace's records in theirs."""
+        while len(self._running) >= self._in_flight:
+            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+        task = asyncio.create_task(self._batch(batch, self._queued(batch)), name=f"curate {batch!r}")
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def close(self) -> None:
+        """Ends what is still running; what is not decided is delivered again."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    def _queued(self, batch: Batch) -> list[tuple[Turn, list[Any]]]:
+        """Each namespace's records with its place in the namespace's queue: taken before anything is awaited."""
         by_namespace: dict[bytes, list[Any]] = {}
         for record in batch.records:
             by_namespace.setdefault(record.key or b"", []).append(record)
-        decided = await asyncio.gather(
-            *(self._namespace(batch, records) for records in by_namespace.values()), return_exceptions=True
-        )
-        raise_first([outcome for outcome in decided if isinstance(outcome, BaseException)])
-        batch.ack()
+        return [(self._turns.next(namespace), records) for namespace, records in by_namespace.items()]
 
-    async def _namespace(self, batch: Batch, records: list[Any]) -> None:
-        async with self._deciding:
+    async def _batch(self, batch: Batch, queued: list[tuple[Turn, list[Any]]]) -> None:
+        """Everything of the batch is decided, or nothing is acked. What was decided is found settled when repeated."""
+        namespaces = (self._namespace(batch, turn, records) for turn, records in queued)
+        ends = await asyncio.gather(*namespaces, return_exceptions=True)
+        if failed := [end for end in ends if isinstance(end, Exception)]:
+            await give_up(self._app, batch, failed[0])
+        else:
+            batch.ack()
+
+    async def _namespace(self, batch: Batch, turn: Turn, records: list[Any]) -> None:
+        async with turn:
             for record in records:
-                if not batch.held:
-                    return
+                await self._until_decided(batch, record)
+
+    async def _until_decided(self, batch: Batch, record: Any) -> None:
+        """What may pass is tried again here, before anything later of its namespace."""
+        tries = 0
+        while batch.held:
+            try:
                 await self._record(record)
+                return
+            except Retryable as exc:
+                tries += 1
+                log.warning("attempt %d on the record at %s[%d]@%d failed: %s", tries, *position(record), exc)
+                await asyncio.sleep(pause_s(tries))
 
     async def _record(self, record: Any) -> None:
         try:
@@ -87,9 +124,3 @@ class CurationAgent:
         except Rejected as unknown:
             # Not even its request is known, or it is none that could be: the window asks again after its deadline.
             log.warning("the part at %s[%d]@%d cannot be answered for: %s", *position(record), unknown)
-
-
-def raise_first(errors: list[BaseException]) -> None:
-    """What cannot pass comes before what may: a batch is tried again only when that can help."""
-    for error in sorted(errors, key=lambda error: isinstance(error, Retryable)):
-        raise error

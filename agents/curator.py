@@ -5,24 +5,27 @@ takes one namespace and one extraction at most, so no two can wait for each othe
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from agents.compactor import Compactor
 from agents.curation import notices
 from agents.curation.credentials import without_credentials
 from agents.curation.decide import RELATED_COSINE
 from agents.curation.ledger import Ledger
+from agents.curation.limits import Crowded, Planned, brought_within
 from agents.curation.normalise import normalise
 from agents.curation.obey import obey
 from agents.curation.outcome import Outcome, Ruling
 from agents.curation.settle import settle
 from schemas import ids
 from schemas.codec import shaped
-from schemas.policies import Policies
+from schemas.events import Cause
+from schemas.policies import Policies, Policy
 from schemas.requests import Candidate, CandidateBatch, Command
 from sinks import changes
 from sinks.embeddings.port import Embedder
@@ -32,11 +35,15 @@ from sinks.postgres import Connection, Pool, translated
 from sinks.settlements import Part, Settlements
 from sinks.vectors import Neighbour, Vector, VectorIndex
 
+MOST_READ = 20_000  # live memories of a namespace that is limited: twice the largest limit
 NEIGHBOURS = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
 
 
+Plan: TypeAlias = Sequence[Planned] | None
+
+
 class Curator:
-    """Settles parts and commands; each once, whatever is redelivered.
+    """Settles parts and commands; each once, whatever is redelivered. `concurrency` bounds the deciding transactions.
 
     Every method returns when the outcome is committed and projected, and raises Retryable when Postgres, Qdrant, Kafka
     or the embedder fails. It may then be committed already: repeating the call finds it and projects what is left.
@@ -50,6 +57,9 @@ class Curator:
         projector: Projector,
         policies: Policies,
         clock: Callable[[], datetime],
+        compactor: Compactor,
+        *,
+        concurrency: int = 4,
     ) -> None:
         self._pool = pool
         self._vectors = vectors
@@ -57,18 +67,29 @@ class Curator:
         self._projector = projector
         self._policies = policies
         self._clock = clock
+        self._compactor = compactor
+        self._deciders = asyncio.Semaphore(concurrency)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
         """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""
         part, vectors = Part.of(batch), await self._embed([candidate.text for candidate in batch.candidates])
-        async with self._deciding(batch.namespace) as connection:
-            if (known := await Settlements(connection).of_part(part)) is not None:
-                return repeated(known)
-            now = self._clock()
-            ledger, rulings = await self._settle(connection, batch, vectors, now)
-            await changes.record(connection, batch.namespace, ledger.entries, self._vectors.embedding_model)
-            outcome = Outcome(status="settled", namespace=batch.namespace, sequence=ledger.sequence, rulings=rulings)
-            return await record_part(connection, part, outcome, now)
+        policy = self._policies.named(batch.policy)
+        cause = Cause(actor=batch.provider, request_id=batch.request_id)
+
+        async def decide(plan: Plan) -> Outcome:
+            async with self._deciding(batch.namespace) as connection:
+                if (known := await Settlements(connection).of_part(part)) is not None:
+                    return repeated(known)
+                now = self._clock()
+                ledger, rulings = await self._settle(connection, batch, vectors, policy, now)
+                brought_within(ledger, policy.max_memories, plan, cause, now)
+                await self._record(connection, ledger, policy)
+                outcome = Outcome(
+                    status="settled", namespace=batch.namespace, sequence=ledger.sequence, rulings=rulings
+                )
+                return await record_part(connection, part, outcome, now)
+
+        return await self._planned(decide, policy)
 
     async def drop_part(self, part: Part, reason: str) -> Outcome:
         """Counts a part as answered that cannot be curated (it went to the dead letters): its request must complete."""
@@ -82,19 +103,45 @@ class Curator:
     async def carry_out(self, command: Command) -> Outcome:
         """Carries out a command, without credentials in it; one that cannot be is `rejected`, an outcome and no exception."""
         command = without_credentials(command)
-        vectors = await self._embed([command.text] if command.text else [])
-        async with self._deciding(command.namespace) as connection:
-            settlements, now = Settlements(connection), self._clock()
-            if (known := await settlements.of_command(command.namespace, command.command_id)) is not None:
-                return repeated(known)
-            texts = [command.text] if command.text else []
-            memory_ids = [command.memory_id] if command.memory_id else []
-            ledger = await open_ledger(connection, command.namespace, texts, memory_ids)
-            outcome = obey(ledger, command, vectors[0] if vectors else None, now)
-            await changes.record(connection, command.namespace, ledger.entries, self._vectors.embedding_model)
-            await settlements.record_command(command.namespace, command.command_id, outcome, now)
-            await put_records(connection, command.namespace, notices.of_command(command, outcome, now))
-            return outcome
+        texts = [command.text] if command.text else []
+        vectors = await self._embed(texts)
+        policy = self._policies.governing(command.namespace)
+
+        async def decide(plan: Plan) -> Outcome:
+            async with self._deciding(command.namespace) as connection:
+                settlements, now = Settlements(connection), self._clock()
+                if (known := await settlements.of_command(command.namespace, command.command_id)) is not None:
+                    return repeated(known)
+                memory_ids = [command.memory_id] if command.memory_id else []
+                ledger = await open_ledger(connection, command.namespace, texts, memory_ids, policy)
+                outcome = obey(ledger, command, vectors[0] if vectors else None, now)
+                if outcome.change == "created":
+                    cause = Cause(actor=command.actor, command_id=command.command_id)
+                    brought_within(ledger, policy.max_memories, plan, cause, now)
+                    outcome = replace(outcome, sequence=ledger.sequence)
+                await self._record(connection, ledger, policy)
+                await settlements.record_command(command.namespace, command.command_id, outcome, now)
+                await put_records(connection, command.namespace, notices.of_command(command, outcome, now))
+                return outcome
+
+        return await self._planned(decide, policy)
+
+    async def _planned(self, decide: Callable[[Plan], Awaitable[Outcome]], policy: Policy) -> Outcome:
+        """Decides; once more, with a plan, where there would be too many memories: a model is asked with nothing locked."""
+        try:
+            return await decide(None)
+        except Crowded as crowded:
+            assert policy.max_memories is not None
+            return await decide(await self._compactor.plan(crowded.live, policy.max_memories, policy))
+
+    async def _record(self, connection: Connection, ledger: Ledger, policy: Policy) -> None:
+        """Writes what was decided. Raises RuntimeError when the namespace is not within its limit by then."""
+        await changes.record(connection, ledger.namespace, ledger.entries, self._vectors.embedding_model)
+        most, live = policy.max_memories, ledger.all_live()
+        if most is None or len(live) > most:  # more than that are there only if all of them are pinned
+            return
+        if (count := await Memories(connection).count_live(ledger.namespace)) != len(live):
+            raise RuntimeError(f"{ledger.namespace!r} has {count} live memories, decided were {len(live)}")
 
     @asynccontextmanager
     async def _deciding(self, namespace: str) -> AsyncIterator[Connection]:
@@ -103,7 +150,7 @@ class Curator:
         What earlier decisions left pending is projected first, so that the index shows every memory of the namespace.
         """
         with translated("curating"):
-            async with self._pool.acquire() as connection, connection.transaction():
+            async with self._deciders, self._pool.acquire() as connection, connection.transaction():
                 await self._projector.project(connection, namespace)
                 yield connection
         await self._projector.project_now(namespace)
@@ -113,12 +160,16 @@ class Curator:
         return list(await self._embedder.embed(texts)) if texts else []
 
     async def _settle(
-        self, connection: Connection, batch: CandidateBatch, vectors: Sequence[Vector], now: datetime
+        self,
+        connection: Connection,
+        batch: CandidateBatch,
+        vectors: Sequence[Vector],
+        policy: Policy,
+        now: datetime,
     ) -> tuple[Ledger, tuple[Ruling, ...]]:
         found = await asyncio.gather(*(self._near(batch.namespace, vector) for vector in vectors))
         texts = [candidate.text for candidate in batch.candidates]
-        ledger = await open_ledger(connection, batch.namespace, texts, mentioned(batch.candidates, found))
-        policy = self._policies.named(batch.policy)
+        ledger = await open_ledger(connection, batch.namespace, texts, mentioned(batch.candidates, found), policy)
         settled = zip(batch.candidates, vectors, found, strict=True)
         return ledger, tuple(
             settle(ledger, batch, candidate, vector, near, policy, now) for candidate, vector, near in settled
@@ -129,14 +180,16 @@ class Curator:
 
 
 async def open_ledger(
-    connection: Connection, namespace: str, texts: Sequence[str], memory_ids: Sequence[str]
+    connection: Connection, namespace: str, texts: Sequence[str], memory_ids: Sequence[str], policy: Policy
 ) -> Ledger:
-    """With the memories that have one of the texts or ids: all that the rules will ask for."""
+    """With the memories that have one of the texts or ids: all that the rules will ask for. Where their number is limited,
+    with all live ones."""
     memories = Memories(connection)
     sequence = await changes.sequence(connection, namespace)
     same = await memories.live_by_text(namespace, list(map(normalise, texts)))
     named = await memories.by_ids(memory_ids)
-    return Ledger(namespace, sequence, [*same, *named.values()])
+    limited = await memories.live(namespace, MOST_READ) if policy.max_memories is not None else ()
+    return Ledger(namespace, sequence, [*same, *named.values(), *limited])
 
 
 def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbour]]) -> list[str]:

@@ -14,6 +14,7 @@ from msgspec import structs
 
 from agents.archive_agent import ArchiveAgent
 from agents.batch_agent import BatchAgent
+from agents.compactor import Compactor
 from agents.curation_agent import CurationAgent
 from agents.curator import Curator
 from agents.extraction_agent import ExtractionAgent
@@ -146,10 +147,10 @@ class Worker:
         self, resources: AsyncExitStack, pool: Pool, publisher: KafkaPublisher, embedder: Embedder, vectors: Vectors
     ) -> None:
         extractions = Extractions(pool)
+        provider = connections.provider(self._settings, connections.token_counter(self._settings))
+        resources.push_async_callback(provider.close)
+        check_policies(self._policies, provider)
         if "extraction" in self._stages:
-            provider = connections.provider(self._settings, connections.token_counter(self._settings))
-            resources.push_async_callback(provider.close)
-            check_policies(self._policies, provider)
             extractor = Extractor(
                 extractions,
                 provider,
@@ -189,10 +190,23 @@ class Worker:
             await self._add("extraction", pool, handle)
         if "curation" in self._stages:
             projector = Projector(pool, vectors, publisher)
-            curator = Curator(pool, vectors, embedder, projector, self._policies, now)
-            concurrency = self._settings.curation_concurrency
-            agent = CurationAgent(curator, self._topics, publisher, now, concurrency=concurrency)
-            await self._add("curation", pool, lambda app: agent.handle)
+            curator = Curator(
+                pool,
+                vectors,
+                embedder,
+                projector,
+                self._policies,
+                now,
+                Compactor(provider, embedder),
+                concurrency=self._settings.curation_concurrency,
+            )
+
+            def curating(app: StageApp) -> Handle:
+                curation = CurationAgent(app, curator, self._topics, publisher, now)
+                resources.push_async_callback(curation.close)
+                return curation.handle
+
+            await self._add("curation", pool, curating)
             self._chore("outbox sweep", SWEEP_S, projector.sweep)
 
     def _batch_agent(self, pool: Pool, extractor: Extractor, outcomes: Outcomes, batches: ModelBatches) -> BatchAgent:

@@ -18,7 +18,7 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory as published in `memory.state` and stored in Postgres.
 
     `version` counts its changes from 1; `sequence` is the namespace's counter at its latest change;
-    `valid_from`/`valid_until` is the interval in which it held, as far as known.
+    `valid_from`/`valid_until` is the interval in which it held, as far as known. What is `pinned` is never compacted.
     """
 
     memory_id: str
@@ -46,3 +46,4 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reinforcement_count: int = 0
     last_reinforced_at: Moment | None = None
     sources: tuple[Source, ...] = ()
+    pinned: bool = False

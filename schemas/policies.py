@@ -4,6 +4,7 @@ import re
 from fnmatch import fnmatchcase
 from hashlib import blake2b
 from typing import Annotated, Literal
+from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
 from msgspec import Meta, Struct
@@ -16,6 +17,8 @@ Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
 Seconds = Annotated[float, Meta(gt=0.0)]
 
 REACHING = re.compile(r"[/%{}~\x00-\x1f\x7f]")
+FIELD = re.compile(r"([^{]*)\{(\w*)\}")
+UNSAID = "-"
 LONGEST_NAMESPACE = 256  # characters, as any identifier
 
 # By a conversation's mode, unless the policy names one.
@@ -110,7 +113,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     half the price and within a day, if the provider has them; a window that ended or was abandoned is
     forgotten after `grace_s`. `window` says what stays in context; without `extract` nothing is extracted, and a message is
     forgotten once it has left the context. `budget` is what each of its namespaces may spend on models. What is `local_only`
-    is sent to no other machine.
+    is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and two are merged or one
+    goes.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -124,6 +128,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     max_text_chars: Annotated[int, Meta(ge=20, le=4_000)] = 200
     min_confidence: Fraction = 0.3
     merge_threshold: Fraction = 0.85
+    max_memories: Annotated[int, Meta(ge=1, le=10_000)] | None = None
     extract: bool = True
     local_only: bool = False
     triggers: Triggers = Triggers()
@@ -149,6 +154,11 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         rendered = [render(template, scope) for template in self.namespaces]
         named = tuple(dict.fromkeys(shortened(name) for name in rendered if name is not None))
         return named or (shortened(f"conversation/{quote_part(scope.conversation_id)}"),)
+
+    def governs(self, namespace: str) -> bool:
+        """Whether conversations it applies to can feed a namespace of this name."""
+        scopes = (read_back(template, namespace) for template in self.namespaces)
+        return any(scope is not None and self.match.accepts(scope) for scope in scopes)
 
 
 def shortened(name: str) -> str:
@@ -176,6 +186,22 @@ def render(template: str, scope: Scope) -> str | None:
     return template.format_map({name: quote_part(str(fields[name])) for name in used})
 
 
+def read_back(template: str, namespace: str) -> Scope | None:
+    """The scope that a namespace's name tells, or None when it does not come from the template."""
+    said: set[str] = set()
+    pattern = ""
+    for text, field in FIELD.findall(template + "{}"):
+        pattern += re.escape(text)
+        if field:
+            pattern += f"(?P={field})" if field in said else f"(?P<{field}>[^/]+)"
+            said.add(field)
+    found = re.fullmatch(pattern, namespace)
+    if found is None:
+        return None
+    values = {field: unquote(value) for field, value in found.groupdict().items()}
+    return Scope(**{"conversation_id": UNSAID} | values)
+
+
 DEFAULT_POLICY = Policy(name="default")
 
 
@@ -186,6 +212,13 @@ class Policies(Struct, frozen=True):
 
     def match(self, scope: Scope) -> Policy:
         return next((policy for policy in self.listed if policy.match.accepts(scope)), DEFAULT_POLICY)
+
+    def governing(self, namespace: str) -> Policy:
+        """The first policy with a template that the namespace can come from, for what no conversation brought.
+
+        As far as the name says: a policy that matches on a field which is not in its template governs none.
+        """
+        return next((policy for policy in self.listed if policy.governs(namespace)), DEFAULT_POLICY)
 
     def named(self, name: str) -> Policy:
         return next((policy for policy in self.listed if policy.name == name), DEFAULT_POLICY)

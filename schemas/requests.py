@@ -162,3 +162,4 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     full_text: FullText | None = None
     importance: Fraction | None = None
     confidence: Fraction | None = None
+    pinned: bool | None = None

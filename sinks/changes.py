@@ -1,20 +1,22 @@
 """Writing what was decided: memory, version and vector rows, and what the outbox will tell of them, in one transaction."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from schemas import topics
 from schemas.codec import encode
 from schemas.events import CLOUD_EVENT, MemoryChanged, MemoryEvent
-from schemas.memories import Memory
+from schemas.memories import Change, Memory
 from schemas.records import Outgoing
 from sinks.entry import Entry
 from sinks.outbox import put_records, put_vectors
 from sinks.postgres import Connection
 from sinks.queries import query
 from sinks.vectors import to_bytes
+
+REWRITING: Final[frozenset[Change]] = frozenset(("updated", "merged", "compacted"))
 
 
 async def sequence(connection: Connection, namespace: str) -> int:
@@ -73,7 +75,7 @@ def event(entry: Entry) -> Outgoing:
         sequence=after.sequence,
         memory=after,
         cause=entry.cause,
-        before=entry.before if entry.change == "updated" else None,
+        before=entry.before if after.status != "deleted" and entry.change in REWRITING else None,
     )
     value = encode(MemoryEvent.of(changed, entry.at))
     return Outgoing(topic=topics.EVENTS, key=after.namespace.encode(), value=value, headers=CLOUD_EVENT)

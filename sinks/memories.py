@@ -56,6 +56,10 @@ class Memories:
         """Memories of a namespace, the most important first."""
         return await self._fetch("in_namespace", namespace, list(statuses), limit, offset)
 
+    async def live(self, namespace: str, limit: int) -> tuple[Memory, ...]:
+        """Live memories of a namespace, the oldest of least importance first."""
+        return await self._fetch("live", namespace, limit)
+
     async def count_live(self, namespace: str) -> int:
         with translated("counting memories"):
             return int(await self._reader.fetchval(query("memories", "count_live"), namespace))

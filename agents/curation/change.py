@@ -74,6 +74,30 @@ def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime
     )
 
 
+def absorbing(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory:
+    """Says what another memory said as well, in a text that holds both."""
+    return replace(
+        memory,
+        text=text,
+        context=joined(memory.context, absorbed.context),
+        full_text=joined(memory.full_text, absorbed.full_text),
+        importance=max(memory.importance, absorbed.importance),
+        confidence=max(memory.confidence, absorbed.confidence),
+        kinds=distinct(kind for kind in (*memory.kinds, absorbed.kind, *absorbed.kinds) if kind != memory.kind),
+        tags=distinct((*memory.tags, *absorbed.tags)),
+        sources=bounded(tuple(dict.fromkeys((*memory.sources, *absorbed.sources)))),
+        reinforcement_count=memory.reinforcement_count + absorbed.reinforcement_count,
+        updated_at=now,
+    )
+
+
+def joined(one: str | None, other: str | None) -> str | None:
+    """Both, unless one says what the other does."""
+    if not one or not other or one == other:
+        return one or other
+    return f"{one} {other}"
+
+
 def valid_from(candidate: Candidate, now: datetime) -> datetime:
     said = min((source.timestamp for source in candidate.sources if source.timestamp is not None), default=now)
     return said if candidate.event_time is None else min(candidate.event_time, said)
@@ -98,6 +122,7 @@ def commanded(command: Command, text: str, now: datetime) -> Memory:
         updated_at=now,
         created_by=command.actor,
         valid_from=command.at,
+        pinned=bool(command.pinned),
     )
 
 
@@ -122,6 +147,7 @@ def updated(memory: Memory, command: Command, now: datetime) -> Memory:
         "full_text": command.full_text,
         "importance": command.importance,
         "confidence": command.confidence,
+        "pinned": command.pinned,
     }
     return replace(memory, **{name: value for name, value in given.items() if value is not None}, updated_at=now)
 
@@ -137,6 +163,7 @@ def deleted(memory: Memory, now: datetime) -> Memory:
         kinds=(),
         tags=(),
         sources=(),
+        pinned=False,
         updated_at=now,
     )
 

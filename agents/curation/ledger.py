@@ -38,6 +38,11 @@ class Ledger:
         memory = self.find(memory_id)
         return memory if memory and memory.status == "active" else None
 
+    def all_live(self) -> list[Memory]:
+        """The live memories that the ledger knows, oldest first."""
+        live = [memory for memory_id in self._memories if (memory := self.live(memory_id)) is not None]
+        return sorted(live, key=lambda memory: (memory.created_at, memory.sequence))
+
     def exact(self, text: str) -> Memory | None:
         """The live memory with the same normalised text; the oldest if there are several."""
         wanted = normalise(text)

@@ -15,6 +15,13 @@ WHERE namespace = $1 AND status = ANY ($2::text[])
 ORDER BY importance DESC, memory_id
 LIMIT $3 OFFSET $4
 
+-- name: live
+-- With a bound: what may go first comes first.
+SELECT * FROM memories
+WHERE namespace = $1 AND status = 'active'
+ORDER BY importance, created_at, memory_id
+LIMIT $2
+
 -- name: count_live
 SELECT count(*) FROM memories WHERE namespace = $1 AND status = 'active'
 
@@ -33,7 +40,7 @@ ON CONFLICT (memory_id) DO UPDATE SET
     updated_at = excluded.updated_at, event_time = excluded.event_time, valid_from = excluded.valid_from,
     valid_until = excluded.valid_until, superseded_by = excluded.superseded_by, supersedes = excluded.supersedes,
     reinforcement_count = excluded.reinforcement_count, last_reinforced_at = excluded.last_reinforced_at,
-    sources = excluded.sources
+    sources = excluded.sources, pinned = excluded.pinned
 
 -- name: store_version
 INSERT INTO memory_versions (memory_id, version, namespace, change, before, after, cause, at)

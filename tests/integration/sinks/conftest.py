@@ -10,6 +10,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
+from agents.compactor import Compactor
 from agents.curator import Curator
 from deploy.embedded.stack import EmbeddedStack
 from schemas import topics
@@ -24,6 +25,7 @@ from sinks.memories import Memories
 from sinks.migrate import migrate
 from sinks.outbox import Projector
 from sinks.postgres import Pool, connect
+from tests.fakes.provider import FakeProvider
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -84,8 +86,14 @@ class Bench:
         self.publisher = FakePublisher(fuse)
         self.projector = Projector(pool, self.vectors, self.publisher, stale_s=0)
         self.memories = Memories(pool)
-        self.curator = Curator(pool, self.vectors, FakeEmbedder(), self.projector, Policies(), self.now)
+        self.provider = FakeProvider(takes_s=0.0)
+        self.curator = self.curator_under(Policies())
         self._said = 0
+
+    def curator_under(self, policies: Policies) -> Curator:
+        embedder = FakeEmbedder()
+        compactor = Compactor(self.provider, embedder)
+        return Curator(self.pool, self.vectors, embedder, self.projector, policies, self.now, compactor)
 
     def now(self) -> datetime:
         return NOON

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from qdrant_client import AsyncQdrantClient
 
+from agents.compactor import Compactor
 from agents.curator import Curator
 from deploy.embedded.stack import EmbeddedStack
 from schemas.errors import Misconfigured, Retryable
@@ -54,7 +55,9 @@ async def vectors(client: AsyncQdrantClient) -> AsyncIterator[Vectors]:
 @pytest.fixture
 def curator(bench: "Bench", vectors: Vectors) -> Curator:
     projector = Projector(bench.pool, vectors, bench.publisher, stale_s=0)
-    return Curator(bench.pool, vectors, FakeEmbedder(DIMENSION), projector, Policies(), bench.now)
+    embedder = FakeEmbedder(DIMENSION)
+    compactor = Compactor(bench.provider, embedder)
+    return Curator(bench.pool, vectors, embedder, projector, Policies(), bench.now, compactor)
 
 
 async def fill(bench: "Bench", curator: Curator) -> dict[str, str]:
@@ -172,7 +175,8 @@ async def test_another_model_is_refused_until_every_memory_is_embedded_by_it(
         assert await reindex(bench.pool, switched, other) == every
         assert len(server.seen) == asked, "what is embedded is not embedded again"
         projector = Projector(bench.pool, switched, bench.publisher, stale_s=0)
-        moved = Curator(bench.pool, switched, other, projector, Policies(), bench.now)
+        compactor = Compactor(bench.provider, other)
+        moved = Curator(bench.pool, switched, other, projector, Policies(), bench.now, compactor)
         again = await moved.curate(bench.batch("The b 5 dogs", namespace="b"))
         assert again.rulings[0].result == "reinforced"
     with pytest.raises(Misconfigured, match="memstream reindex"):

@@ -11,8 +11,8 @@ from schemas import codec, topics
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.requests import Candidate, CandidateBatch, Command, Source
 from sinks.settlements import Part
-from streams.delivery.fence import Fence
 from streams.topics import TopicSettings
+from tests.fakes.app import StubApp
 from tests.fakes.batches import batch, record
 from tests.fakes.chats import BEGAN
 from tests.fakes.clock import utc
@@ -31,12 +31,13 @@ class FakeCurator:
         self.failures: dict[str, deque[Exception]] = {}
         self.deciding: set[str] = set()
         self.most = 0
+        self.slow: dict[str, float] = {}
 
     async def _decide(self, namespace: str, name: str) -> None:
         assert namespace not in self.deciding, "two decisions of one namespace at a time"
         self.deciding.add(namespace)
         self.most = max(self.most, len(self.deciding))
-        await asyncio.sleep(1)
+        await asyncio.sleep(self.slow.get(name, 1.0))
         self.deciding.discard(namespace)
         if self.failures.get(name):
             raise self.failures[name].popleft()
@@ -55,10 +56,11 @@ class FakeCurator:
 
 class Stage:
     def __init__(self, **limits: int) -> None:
-        self.fence = Fence()
+        self.app = StubApp()
+        self.fence = self.app.fence
         self.fence.open()
         self.curator, self.publisher = FakeCurator(), FakePublisher()
-        self.agent = CurationAgent(self.curator, NAMES, self.publisher, utc, **limits)
+        self.agent = CurationAgent(self.app, self.curator, NAMES, self.publisher, utc, **limits)
 
     def batch(self, *events, topic: str = CANDIDATES):
         records = []
@@ -66,6 +68,10 @@ class Stage:
             key, value = event if isinstance(event, tuple) else (event.namespace.encode(), codec.encode(event))
             records.append(record(topic, offset, value, key=key))
         return batch(self.fence, topic, records)
+
+    async def settled(self) -> None:
+        """Everything that was taken on has ended."""
+        await asyncio.gather(*self.agent._running)
 
 
 @pytest.fixture
@@ -104,43 +110,71 @@ async def test_a_namespace_is_decided_in_order_and_several_side_by_side(stage):
     begun = asyncio.get_running_loop().time()
     given = stage.batch(part("a", "1"), part("b", "2"), part("a", "3"), part("b", "4"), part("a", "5"))
     await stage.agent.handle(given)
+    await stage.settled()
     assert [name for namespace, name in stage.curator.done if namespace == "a"] == ["1", "3", "5"]
     assert [name for namespace, name in stage.curator.done if namespace == "b"] == ["2", "4"]
     assert asyncio.get_running_loop().time() - begun < 4
     assert given.acked
 
 
-async def test_decisions_are_bounded_by_the_concurrency():
-    stage = Stage(concurrency=2)
-    await stage.agent.handle(stage.batch(*(part(name, name) for name in "abcdef")))
+async def test_a_namespace_that_takes_long_holds_up_no_other_and_keeps_its_order_over_batches(stage):
+    stage.curator.slow["1"] = 100.0
+    first, second, third = stage.batch(part("a", "1")), stage.batch(part("b", "2")), stage.batch(part("a", "3"))
+    for given in (first, second, third):
+        await stage.agent.handle(given)
+    await asyncio.sleep(3)
+    assert [given.acked for given in (first, second, third)] == [False, True, False]
+    await stage.settled()
+    assert [name for namespace, name in stage.curator.done if namespace == "a"] == ["1", "3"]
+    assert first.acked
+    assert third.acked
+
+
+async def test_no_more_batches_are_taken_on_than_are_allowed():
+    stage = Stage(in_flight=2)
+    begun = asyncio.get_running_loop().time()
+    for name in "abc":
+        await stage.agent.handle(stage.batch(part(name, name)))
+    assert asyncio.get_running_loop().time() - begun >= 1
+    await stage.settled()
     assert stage.curator.most == 2
+
+
+async def test_what_is_still_running_ends_when_the_agent_is_closed(stage):
+    given = stage.batch(part("a", "1"))
+    await stage.agent.handle(given)
+    await stage.agent.handle(stage.batch(part("a", "2")))
+    await stage.agent.close()
+    assert not given.acked
+    assert stage.curator.done == []
 
 
 async def test_commands_are_carried_out(stage):
     given = stage.batch(command("a", "first"), command("a", "second"), topic=COMMANDS)
     await stage.agent.handle(given)
+    await stage.settled()
     assert stage.curator.done == [("a", "first"), ("a", "second")]
     assert given.acked
 
 
-async def test_what_may_pass_leaves_the_batch_unacked_and_is_decided_when_it_comes_again(stage):
-    stage.curator.failures["1"] = deque([Retryable("postgres away")])
-    given = stage.batch(part("a", "1"), part("a", "2"), part("b", "3"))
-    with pytest.raises(Retryable):
-        await stage.agent.handle(given)
-    assert not given.acked
-    assert ("a", "2") not in stage.curator.done, "a later part must not overtake the one that failed"
-    assert ("b", "3") in stage.curator.done
+async def test_what_may_pass_is_tried_again_before_anything_later_of_its_namespace(stage):
+    stage.curator.failures["1"] = deque([Retryable("postgres away"), Retryable("still away")])
+    given, later = stage.batch(part("a", "1"), part("a", "2"), part("b", "3")), stage.batch(part("a", "4"))
     await stage.agent.handle(given)
-    assert [name for namespace, name in stage.curator.done if namespace == "a"] == ["1", "2"]
+    await stage.agent.handle(later)
+    await stage.settled()
+    assert [name for namespace, name in stage.curator.done if namespace == "a"] == ["1", "2", "4"]
+    assert ("b", "3") in stage.curator.done
     assert given.acked
+    assert later.acked
 
 
-async def test_what_cannot_pass_comes_before_what_may(stage):
-    stage.curator.failures = {"1": deque([Retryable("busy")]), "2": deque([Misconfigured("no such table")])}
+async def test_what_cannot_pass_stops_the_worker_with_nothing_acked(stage):
+    stage.curator.failures = {"2": deque([Misconfigured("no such table")])}
     given = stage.batch(part("a", "1"), part("b", "2"))
-    with pytest.raises(Misconfigured, match="no such table"):
-        await stage.agent.handle(given)
+    await stage.agent.handle(given)
+    await stage.settled()
+    assert [str(crash) for crash in stage.app.crashes] == ["no such table"]
     assert not given.acked
 
 
@@ -148,6 +182,7 @@ async def test_a_record_that_fails_for_an_unforeseen_reason_is_dead_lettered_and
     stage.curator.failures["1"] = deque([ValueError("a bug")])
     given = stage.batch(part("a", "1"), part("a", "2"))
     await stage.agent.handle(given)
+    await stage.settled()
     (letter,) = stage.publisher.on(topics.DEAD_LETTERS)
     assert told(letter.headers)["reason"] == "unforeseen"
     assert [dropped.request_id for dropped, _ in stage.curator.dropped] == ["1"]
@@ -159,6 +194,7 @@ async def test_a_part_that_is_rejected_is_dead_lettered_counts_as_answered_and_t
     stage.curator.failures["1"] = deque([Rejected("invalid", "no such kind")])
     given = stage.batch(part("a", "1", 2), part("a", "2"))
     await stage.agent.handle(given)
+    await stage.settled()
     ((dropped, reason),) = stage.curator.dropped
     assert (dropped.request_id, dropped.part, dropped.parts, dropped.namespace, reason) == ("1", 2, 2, "a", "invalid")
     (letter,) = stage.publisher.on(topics.DEAD_LETTERS)
@@ -171,6 +207,7 @@ async def test_a_part_whose_candidates_do_not_decode_still_counts_as_answered(st
     value = codec.encode(part("a", "1")).replace(b'"confidence":0.5', b'"confidence":7')
     given = stage.batch((b"a", value), part("a", "2"))
     await stage.agent.handle(given)
+    await stage.settled()
     ((dropped, reason),) = stage.curator.dropped
     assert (dropped.request_id, reason) == ("1", "invalid")
     assert stage.publisher.on(topics.DEAD_LETTERS)[0].value == value
@@ -182,27 +219,28 @@ async def test_a_part_whose_candidates_do_not_decode_still_counts_as_answered(st
 async def test_what_does_not_even_say_what_it_is_becomes_a_dead_letter(stage, topic):
     given = stage.batch((None, b"not json"), (b"a", None), topic=topic)
     await stage.agent.handle(given)
+    await stage.settled()
     assert len(stage.publisher.on(topics.DEAD_LETTERS)) == 2
     assert stage.curator.dropped == []
     assert given.acked
 
 
-async def test_a_dead_letter_that_cannot_be_published_leaves_the_batch_unacked_and_the_part_unanswered(stage):
-    stage.curator.failures["1"] = deque([Rejected("invalid", "no")])
+async def test_a_dead_letter_that_cannot_be_published_is_published_later_and_the_part_answered_after_it(stage):
+    stage.curator.failures["1"] = deque([Rejected("invalid", "no"), Rejected("invalid", "no")])
     stage.publisher.failures.append(Retryable("broker away"))
     given = stage.batch(part("a", "1"))
-    with pytest.raises(Retryable):
-        await stage.agent.handle(given)
-    assert stage.curator.dropped == []
-    assert not given.acked
+    await stage.agent.handle(given)
+    await stage.settled()
+    assert len(stage.publisher.on(topics.DEAD_LETTERS)) == len(stage.curator.dropped) == 1
+    assert given.acked
 
 
 async def test_nothing_more_is_decided_once_the_partition_is_lost(stage):
     given = stage.batch(part("a", "1"), part("a", "2"))
-    handling = asyncio.create_task(stage.agent.handle(given))
+    await stage.agent.handle(given)
     await asyncio.sleep(0.5)
     stage.fence.shut()
     stage.fence.open()
-    await handling
+    await stage.settled()
     assert stage.curator.done == [("a", "1")]
     assert not given.acked

@@ -1,0 +1,106 @@
+"""Limits: a namespace with too many live memories is brought back within its number, by steps that were planned before, else
+by a rule. Pinned memories are counted, and never taken."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agents.curation import change
+from agents.curation.ledger import Ledger
+from agents.llm.port import Compaction
+from schemas.events import Cause
+from schemas.memories import Memory
+from sinks.vectors import Vector
+
+RULE: Final = "memstream"  # the actor of what no model decided
+
+
+class Planned(Struct, frozen=True, kw_only=True):
+    """A step that a model decided on, about texts as it saw them; `vector` is that of the new text of an edit."""
+
+    compaction: Compaction
+    seen: dict[str, str]  # the texts of the memories it names, by their ids
+    vector: Vector | None = None
+
+
+class Crowded(Exception):
+    """A namespace would have more live memories than it may, and nothing is planned: `live` as they would be, oldest first."""
+
+    def __init__(self, live: Sequence[Memory]) -> None:
+        super().__init__(f"{len(live)} live memories")
+        self.live = tuple(live)
+
+
+def brought_within(
+    ledger: Ledger, most: int | None, plan: Sequence[Planned] | None, cause: Cause, now: datetime
+) -> None:
+    """Enters what brings the namespace to at most `most` live memories, as far as those that are not pinned allow.
+
+    Steps of the plan are taken where the memories still say what the model saw; where there is none left the oldest of
+    least importance goes. Raises Crowded when there are too many and `plan` is None: somebody may plan then.
+    """
+    waiting = list(plan or ())
+    while most is not None and len(live := ledger.all_live()) > most and (free := unpinned(live)):
+        if plan is None:
+            raise Crowded(live)
+        step = next((step for step in waiting if still_true(step, free)), None)
+        if step is None:
+            _drop(ledger, least(free), replace(cause, actor=RULE, reason=rule(most)), now)
+        else:
+            waiting.remove(step)
+            take(ledger, step, cause, now)
+
+
+def unpinned(live: Sequence[Memory]) -> dict[str, Memory]:
+    """Those that may be taken, by their ids."""
+    return {memory.memory_id: memory for memory in live if not memory.pinned}
+
+
+def still_true(step: Planned, free: Mapping[str, Memory]) -> bool:
+    """Whether all memories it names are there and say what they said."""
+    return all(memory_id in free and free[memory_id].text == text for memory_id, text in step.seen.items())
+
+
+def least(free: Mapping[str, Memory]) -> Memory:
+    """The oldest of least importance."""
+    return min(free.values(), key=lambda memory: (memory.importance, memory.created_at, memory.sequence))
+
+
+def rule(most: int) -> str:
+    return f"the oldest of least importance, as there may be {most} memories"
+
+
+def take(ledger: Ledger, step: Planned, cause: Cause, now: datetime) -> None:
+    """Enters a planned step."""
+    compaction = step.compaction
+    cause = replace(cause, actor=compaction.provider, reason=compaction.reason)
+    memory = ledger.live(compaction.memory_id)
+    assert memory is not None
+    if compaction.action == "delete":
+        _drop(ledger, memory, cause, now)
+        return
+    absorbed = ledger.live(compaction.absorbs)
+    assert absorbed is not None
+    edited = change.absorbing(memory, absorbed, compaction.text or "", now)
+    ledger.enter("compacted", edited, cause, now, step.vector)
+    gone = replace(change.deleted(absorbed, now), superseded_by=memory.memory_id)
+    ledger.enter("compacted", gone, cause, now)
+
+
+def _drop(ledger: Ledger, memory: Memory, cause: Cause, now: datetime) -> None:
+    ledger.enter("compacted", change.deleted(memory, now), cause, now)
+
+
+def after(live: Sequence[Memory], compaction: Compaction) -> tuple[Memory, ...]:
+    """The memories once a step is taken, for whoever plans the next one."""
+    gone = compaction.memory_id if compaction.action == "delete" else compaction.absorbs
+    return tuple(
+        replace(memory, text=compaction.text)
+        if memory.memory_id == compaction.memory_id and compaction.text is not None
+        else memory
+        for memory in live
+        if memory.memory_id != gone
+    )
