@@ -2,8 +2,10 @@
 shape of the JSON Schema that was asked for."""
 
 import json
+import re
 from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 
@@ -20,6 +22,7 @@ from schemas.requests import SliceMessage
 CHARS_PER_TOKEN = 4
 SUMMARY_TOKENS = 100
 TEXT_CHARS = 200
+SAID = re.compile(r"(\d+ \w+(?: \d\d:\d\d)?)(?: calls \[.*?\])? (\".*\")$")
 
 
 def tokens(text: str) -> int:
@@ -59,7 +62,7 @@ def least(schema: dict[str, Any]) -> Any:
 
 def summed_up(prompt: str) -> str:
     """What was said before, and what the offline provider would tell of the transcript."""
-    said = tuple(spoken(line) for line in fenced(prompt, "transcript"))
+    said = tuple(spoken(prompt))
     (earlier,) = fenced(prompt, "earlier")
     latest = " ".join(most_telling(list(tellings(said)), SUMMARY_TOKENS, tokens))
     return f"{earlier} {latest}".strip()
@@ -68,7 +71,7 @@ def summed_up(prompt: str) -> str:
 def by_rules(prompt: str) -> list[dict[str, Any]]:
     """What the offline rules find in the prompt's transcript, in the shape that the prompt asks for."""
     known = [remembered(line) for line in fenced(prompt, "memories")]
-    said = [spoken(line) for line in fenced(prompt, "transcript")]
+    said = spoken(prompt)
     return [
         {
             "kind": finding.kind,
@@ -96,17 +99,39 @@ def one_based(index: int | None) -> int | None:
 
 
 def fenced(prompt: str, name: str) -> list[Any]:
+    if f"<{name}>\n" not in prompt:
+        return []
     inside = prompt.split(f"<{name}>\n")[1].split(f"</{name}>")[0]
     return [json.loads(line) for line in inside.split("\n") if line]  # a JSON string may hold other line breaks
 
 
-def spoken(line: dict[str, Any]) -> SliceMessage:
+def spoken(prompt: str) -> list[SliceMessage]:
+    """The messages of the prompt's transcript, read from its lines."""
+    inside = prompt.split("<transcript>\n")[1].split("</transcript>")[0]
+    day, time, found = "", "00:00", list[SliceMessage]()
+    for line in inside.split("\n"):
+        if line.startswith("day "):
+            day = line
+        elif line:
+            found.append(message(line, day, time))
+            time = f"{found[-1].timestamp:%H:%M}"
+    return found
+
+
+def message(line: str, day: str, time: str) -> SliceMessage:
+    _, date, _, _, zone, *_ = day.split()
+    matched = SAID.match(line)
+    assert matched, f"no line of a transcript: {line!r}"
+    head, text = matched.groups()
+    number, role, *rest = head.split()
+    at = f"{date}T{rest[0] if rest else time}"
     return SliceMessage(
-        message_id=str(line["n"]),
-        role=line["role"],
-        timestamp=datetime.fromisoformat(line["at"]),
-        content=line["text"],
-        position=line["n"],
+        message_id=number,
+        role=role,
+        timestamp=datetime.fromisoformat(at).replace(tzinfo=ZoneInfo(zone)),
+        content=json.loads(text),
+        position=int(number),
+        time_zone=zone,
     )
 
 

@@ -3,7 +3,6 @@
 What is valid is kept, whatever came beside it; what is not is counted by reason.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -14,25 +13,40 @@ from msgspec import Struct
 from agents.llm.dates import local
 from agents.llm.kinds import nearest
 from agents.llm.port import Context, Proposal
-from agents.llm.scrub import scrub, storable
-from schemas.policies import Privacy
+from agents.llm.replies import Unreadable
+from agents.llm.rules.injection import is_injection
+from agents.llm.scrub import storable
+from agents.llm.summaries import estimated_tokens
+from agents.llm.texts import (
+    CONTEXT_CHARS,
+    FULL_CHARS,
+    FULL_TOKENS,
+    HOPELESSLY_LONG,
+    MARKS,
+    SHORT_TOKENS,
+    Unfit,
+    cut,
+    one_line,
+    without_secrets,
+)
+from schemas import importance
+from schemas.policies import Policy, Privacy
 from schemas.requests import ExtractionRequest, SliceMessage
+from streams.windows.tokens import TokenCount
 
-# A text this many times too long is not a memory that ran over but something else.
-HOPELESSLY_LONG = 10
-BLANK = re.compile(r"\s+")
-MARKS = re.compile(r"[\W_]+", re.UNICODE)
-PLACEHOLDERS = re.compile(r"\[[A-Z_]+\]")
+MOST_TAGS = 16
+TAG_CHARS = 64
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """A proposal as a provider writes it: messages and related memories by their numbers in the prompt, from 1."""
+    """A proposal as a provider writes it: messages and related memories by their numbers in the prompt, from 1; messages
+    before the slice have numbers up to 0. Without an importance it counts as 0.5."""
 
     kind: str
     text: str
     messages: list[int]
     confidence: float
-    importance: float = 0.5
+    importance: float | None = None
     kinds: list[str] = []
     tags: list[str] = []
     context: str | None = None
@@ -51,29 +65,42 @@ class Checked(Struct, frozen=True):
     rejected: dict[str, int]
 
 
-class Unfit(Exception):
-    """One draft fails a check; its argument is the reason."""
-
-
-def check(drafts: Iterable[object], request: ExtractionRequest, context: Context) -> Checked:
+def check(
+    drafts: Iterable[object], request: ExtractionRequest, context: Context, count_tokens: TokenCount = estimated_tokens
+) -> Checked:
     """Drafts (Draft, or builtins out of JSON) as proposals about this slice.
 
-    Reasons: `schema`, `provenance` (no user's message of the slice), `range`, `kind`, `empty`, `length`, `secret` (nothing left
-    beside a credential). Repeats are folded and count as nothing. Related numbers that name no memory are dropped.
+    Reasons: `schema`, `unreadable`, `provenance` (no user's message of the slice), `overlap` (only of messages before it),
+    `range`, `kind`, `empty`, `length`, `secret` (nothing left beside a credential), `instruction` (it addresses a model).
+    Repeats are folded and count as nothing. A number of a message or a memory that there is not is taken out, counted as
+    `unknown_id`, and costs the memory nothing else: what was said stays true.
     """
     kept: list[Proposal] = []
     rejected: Counter[str] = Counter()
     for draft in drafts:
         try:
-            kept.append(proposal(scrubbed(shaped(draft), context.policy.privacy), request, context))
+            sound = shaped(draft)
+            kept.append(proposal(scrubbed(sound, context.policy.privacy), request, context, count_tokens))
         except Unfit as unfit:
             rejected[str(unfit)] += 1
-    return Checked(folded(kept), dict(rejected))
+        else:
+            rejected["unknown_id"] += unknown_ids(sound, request, context)
+    return Checked(folded(kept), {reason: count for reason, count in rejected.items() if count})
+
+
+def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> int:
+    relations = (number for number in (draft.repeats, draft.refines, draft.contradicts) if number is not None)
+    first, last = 1 - len(request.overlap), len(request.messages)
+    return sum(not 1 <= number <= len(context.related) for number in relations) + sum(
+        not first <= number <= last for number in draft.messages
+    )
 
 
 def shaped(draft: object) -> Draft:
     if isinstance(draft, Draft):
         return draft
+    if isinstance(draft, Unreadable):
+        raise Unfit("unreadable")
     try:
         converted = msgspec.convert(draft, Draft)
         msgspec.json.encode(converted)
@@ -83,25 +110,27 @@ def shaped(draft: object) -> Draft:
     return converted
 
 
-def proposal(draft: Draft, request: ExtractionRequest, context: Context) -> Proposal:
-    sources = cited(draft.messages, request.messages)
-    if not (0.0 <= draft.confidence <= 1.0 and 0.0 <= draft.importance <= 1.0):
+def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Proposal:
+    sources = cited(draft.messages, request)
+    rated = importance.DEFAULT if draft.importance is None else draft.importance
+    if not (0.0 <= draft.confidence <= 1.0 and 0.0 <= rated <= 1.0):
         raise Unfit("range")
     allowed = context.policy.kinds
     kind = nearest(draft.kind, allowed)
     if kind is None:
         raise Unfit("kind")
-    text, full_text = fitted(draft.text, draft.full_text, context.policy.max_text_chars)
+    text, full_text = fitted(draft.text, draft.full_text, context.policy, count_tokens)
     further = (nearest(name, allowed) for name in draft.kinds)
+    tags = (tag.strip().lower() for tag in draft.tags)
     return Proposal(
         kind=kind,
         text=text,
         message_ids=tuple(dict.fromkeys(source.message_id for source in sources)),
         confidence=draft.confidence,
-        importance=draft.importance,
+        importance=rated,
         kinds=tuple(dict.fromkeys(name for name in further if name is not None and name != kind)),
-        tags=tuple(dict.fromkeys(tag.strip().lower() for tag in draft.tags if tag.strip())),
-        context=draft.context or None,
+        tags=tuple(dict.fromkeys(tag for tag in tags if 0 < len(tag) <= TAG_CHARS))[:MOST_TAGS],
+        context=cut(draft.context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens) if draft.context else None,
         full_text=full_text,
         event_time=moment(draft.event_time, sources[0]),
         language=draft.language or None,
@@ -111,28 +140,36 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context) -> Prop
     )
 
 
-def cited(numbers: list[int], messages: tuple[SliceMessage, ...]) -> list[SliceMessage]:
+def cited(numbers: list[int], request: ExtractionRequest) -> list[SliceMessage]:
     """The messages of the slice that the numbers name; others are passed over.
 
-    One of them must be a user's: what assistants, systems and tools say is no memory, however well it is cited.
+    One of them must be a user's: what assistants, systems and tools say is no memory, however well it is cited. What only
+    messages before the slice say was extracted with them.
     """
+    messages = request.messages
     found = [messages[number - 1] for number in numbers if 1 <= number <= len(messages)]
+    if not found and any(-len(request.overlap) < number <= 0 for number in numbers):
+        raise Unfit("overlap")
     if not any(message.role == "user" for message in found):
         raise Unfit("provenance")
     return found
 
 
-def fitted(text: str, full_text: str | None, limit: int) -> tuple[str, str | None]:
-    """A text of at most `limit` characters, cut at a word; what was cut stays readable as the full text."""
-    text = BLANK.sub(" ", text).strip()
-    if not MARKS.sub("", text):
-        raise Unfit("empty")
-    if len(text) <= limit:
-        return text, full_text or None
-    if len(text) > HOPELESSLY_LONG * limit:
+def fitted(text: str, full_text: str | None, policy: Policy, count_tokens: TokenCount) -> tuple[str, str | None]:
+    """A text within the policy's characters and 500 tokens, cut at a word, and the full text beside it if the policy has one.
+
+    Under such a policy what was cut stays readable as the full text, at most 4,000 tokens of it.
+    """
+    line = one_line(text)
+    if is_injection(line):
+        raise Unfit("instruction")
+    if len(line) > HOPELESSLY_LONG * policy.max_text_chars:
         raise Unfit("length")
-    short = text[: limit - 1].rsplit(" ", 1)[0].rstrip(" ,;:–-")
-    return f"{short}…", full_text or text
+    short = cut(line, policy.max_text_chars, SHORT_TOKENS, count_tokens)
+    full = (full_text or "").strip() or (line if short != line else "")
+    if not policy.full_text or not full or is_injection(full):
+        return short, None
+    return short, cut(full, FULL_CHARS, FULL_TOKENS, count_tokens)
 
 
 def moment(written: str | None, source: SliceMessage) -> datetime | None:
@@ -158,12 +195,9 @@ def scrubbed(draft: Draft, privacy: Privacy) -> Draft:
 
     Before anything is cut to its length: half of a secret may not look like one.
     """
-    text = scrub(draft.text, privacy.scrub)
-    if text.found and len(MARKS.sub("", PLACEHOLDERS.sub("", text.text))) < len("userskeyis"):
-        raise Unfit("secret")
     return msgspec.structs.replace(
         draft,
-        text=text.text,
+        text=without_secrets(draft.text, privacy),
         context=draft.context and storable(draft.context, privacy),
         full_text=draft.full_text and storable(draft.full_text, privacy),
         tags=[tag for tag in draft.tags if storable(tag, privacy) == tag],

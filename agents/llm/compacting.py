@@ -8,13 +8,13 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-from agents.llm.prompts import lines
 from agents.llm.questions import NOT_THE_JSON, Question
 from agents.llm.replies import unfenced
 from agents.llm.rules.languages import is_another_language
 from agents.llm.rules.relations import numbers
 from agents.llm.scrub import sendable, storable
 from agents.llm.texts import Unfit, new_text
+from agents.llm.transcript import lines
 from schemas.memories import Memory
 from schemas.policies import Policy, Privacy
 from streams.windows.tokens import TokenCount

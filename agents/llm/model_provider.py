@@ -8,6 +8,7 @@ from agents.llm.answers import check
 from agents.llm.exchange import Calls, Exchange, exchange
 from agents.llm.metering import Meter
 from agents.llm.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
+from agents.llm.prompts import MOST_TOKENS
 from agents.llm.questions import Question, extraction, summing_up
 from agents.llm.summaries import estimated_tokens, fitted
 from schemas.memories import Memory
@@ -21,32 +22,34 @@ T = TypeVar("T")
 class ModelProvider:
     """Asks through `calls`, whose name is stored with what is answered.
 
-    With `count_tokens` answers say what their calls sent; without it they do not, and tokens of summaries are estimated.
+    With `count_tokens` answers say what their calls sent; without it they do not, and tokens of texts are estimated. Of a
+    slice about `most_tokens` are shown at most.
     """
 
-    def __init__(self, calls: Calls, count_tokens: TokenCount | None = None) -> None:
+    def __init__(self, calls: Calls, count_tokens: TokenCount | None = None, most_tokens: int = MOST_TOKENS) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
         self._calls = calls
+        self._most_tokens = most_tokens
         self._meter = Meter(count_tokens) if count_tokens else None
         self._count_tokens = count_tokens or estimated_tokens
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Raises as the port says; `unreadable` and `truncated` are reasons of Rejected after the second attempt."""
-        exchange = await self._exchange(extraction(request, context))
-        checked = check(exchange.reply, request, context)
+        exchange = await self._exchange(extraction(request, context, self._most_tokens, self._count_tokens))
+        checked = check(exchange.reply, request, context, self._count_tokens)
         return Answer(
             provider=self.name,
             model=exchange.model,
             proposals=checked.proposals,
             usage=exchange.usage,
-            rejected=checked.rejected if exchange.whole else {**checked.rejected, "unreadable": 1},
+            rejected=checked.rejected,
             calls=exchange.calls,
         )
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         """Raises as `extract` does. A summary of which nothing may be kept leaves what was said before."""
-        exchange = await self._exchange(summing_up(request, policy))
+        exchange = await self._exchange(summing_up(request, policy, self._most_tokens))
         text = self._fitted(exchange.reply, policy) or self._fitted(request.summary, policy)
         return Summary(provider=self.name, model=exchange.model, text=text, usage=exchange.usage, calls=exchange.calls)
 

@@ -48,7 +48,7 @@ class OfflineProvider:
             for number, message in numbered
             for language, finding in findings(message)
         ]
-        checked = check(drafts, request, context)
+        checked = check(drafts, request, context, self._count_tokens)
         return Answer(provider=self.name, model=MODEL, proposals=checked.proposals, rejected=checked.rejected)
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:

@@ -1,5 +1,7 @@
 """The Ollama provider: a model on one's own machine, asked over HTTP with the answer's JSON Schema."""
 
+from typing import Final
+
 import httpx
 
 from agents.llm.guarded_calls import GuardedCalls
@@ -7,6 +9,10 @@ from agents.llm.model_provider import ModelProvider
 from agents.llm.ollama_calls import CONNECT_S, OllamaCalls
 from agents.llm.ollama_errors import unreached
 from streams.windows.tokens import TokenCount
+
+PROMPT_TOKENS: Final = 3_000  # with its schema, the known memories, and the messages before the slice
+MOST_BILLED: Final = 1.4  # tokens of a model's for each of memstream's, lines of a transcript included
+FEWEST_TOKENS: Final = 200
 
 
 class OllamaProvider(ModelProvider):
@@ -31,7 +37,7 @@ class OllamaProvider(ModelProvider):
         self._client = client_at(base_url, timeout_s)
         where = self._client.base_url.copy_with(username="", password="")
         calls = OllamaCalls(self._client, model, str(where).rstrip("/"), timeout_s, most_window_tokens)
-        super().__init__(GuardedCalls(calls, concurrency), count_tokens)
+        super().__init__(GuardedCalls(calls, concurrency), count_tokens, slice_room(most_window_tokens))
 
     def __repr__(self) -> str:
         return f"OllamaProvider(model={self._model!r})"
@@ -39,6 +45,11 @@ class OllamaProvider(ModelProvider):
     async def close(self) -> None:
         """Closes the connections to the server; the model stays loaded until its time is up."""
         await self._client.aclose()
+
+
+def slice_room(window_tokens: int) -> int:
+    """How many tokens of a slice fit a window beside the prompt and the answer, by memstream's count of them."""
+    return max(int((window_tokens - OllamaCalls.larger_max_tokens - PROMPT_TOKENS) / MOST_BILLED), FEWEST_TOKENS)
 
 
 def client_at(base_url: str, timeout_s: float) -> httpx.AsyncClient:

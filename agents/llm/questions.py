@@ -5,23 +5,31 @@ what was read.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from agents.llm.answers import check
 from agents.llm.port import Context
 from agents.llm.prompts import STABLE, answer_schema, data_part, policy_part
-from agents.llm.replies import read_reply, read_summary
+from agents.llm.replies import Unreadable, read_reply, read_summary
 from agents.llm.summary_prompt import SUMMARISE, SUMMARY_SCHEMA, length_part, summary_data
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
+from streams.windows.tokens import TokenCount
 
 T = TypeVar("T")
 Purpose: TypeAlias = Literal["extract", "summarise", "compact", "score", "shorten"]
 Drafts: TypeAlias = tuple[Any, ...]
 
+# Reasons of rejected drafts that are faults of form; the others are faults of judgement, which asking again does not mend.
+MENDABLE: Final = frozenset({"schema", "range", "kind"})
 NOT_THE_JSON: Final = "That was not the JSON asked for. Answer again: one object with "
-REPAIR: Final = f"{NOT_THE_JSON}the list `memories`, nothing before or after it."
+REPAIR: Final = (
+    f"{NOT_THE_JSON}the list `memories`, each with all its fields, a kind of the list, confidence and importance from 0 to 1, "
+    "nothing before or after it."
+)
 REPAIR_SUMMARY: Final = f"{NOT_THE_JSON}the string `summary`, nothing before or after it."
 
 
@@ -48,28 +56,30 @@ class Question(Struct, Generic[T], frozen=True, kw_only=True):
     salvaged: Callable[[Sequence[str]], T | None] = nothing
 
 
-def extraction(request: ExtractionRequest, context: Context) -> Question[Drafts]:
-    """Its reply are drafts, unchecked builtins."""
+def extraction(
+    request: ExtractionRequest, context: Context, most_tokens: int, count_tokens: TokenCount
+) -> Question[Drafts]:
+    """Its reply are drafts, unchecked builtins. It shows about `most_tokens` of the slice at most."""
     return Question(
         purpose="extract",
         stable=STABLE,
-        policy=policy_part(context.policy),
-        asked=data_part(request, context),
+        policy=policy_part(context.policy, request.scope.mode),
+        asked=data_part(request, context, most_tokens),
         local_only=context.policy.local_only,
         schema=answer_schema(context.policy),
         repair=REPAIR,
-        read=drafts,
+        read=partial(sound_drafts, request=request, context=context, count_tokens=count_tokens),
         salvaged=most_drafts,
     )
 
 
-def summing_up(request: ExtractionRequest, policy: Policy) -> Question[str]:
+def summing_up(request: ExtractionRequest, policy: Policy, most_tokens: int) -> Question[str]:
     """Its reply is the summary, unchecked."""
     return Question(
         purpose="summarise",
         stable=SUMMARISE,
         policy=length_part(policy),
-        asked=summary_data(request, policy.privacy),
+        asked=summary_data(request, policy.privacy, most_tokens),
         local_only=policy.local_only,
         schema=SUMMARY_SCHEMA,
         repair=REPAIR_SUMMARY,
@@ -77,11 +87,17 @@ def summing_up(request: ExtractionRequest, policy: Policy) -> Question[str]:
     )
 
 
-def drafts(text: str) -> Drafts | None:
+def sound_drafts(text: str, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Drafts | None:
+    """The drafts of a reply; None if some of them are of another form than was asked for, which a second attempt may mend."""
     reply = read_reply(text)
-    return reply.drafts if reply.whole else None
+    if not reply.whole or not MENDABLE.isdisjoint(check(reply.drafts, request, context, count_tokens).rejected):
+        return None
+    return reply.drafts
 
 
 def most_drafts(replies: Sequence[str]) -> Drafts | None:
     """Those of the reply that has most, the later one of two; an empty list would be a silent loss."""
-    return max((read_reply(text).drafts for text in reversed(replies)), key=len, default=()) or None
+    best = max((read_reply(text) for text in reversed(replies)), key=lambda reply: len(reply.drafts))
+    if not best.drafts:
+        return None
+    return best.drafts if best.whole else (*best.drafts, Unreadable())

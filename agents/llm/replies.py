@@ -17,6 +17,10 @@ class Reply(Struct, frozen=True):
     whole: bool
 
 
+class Unreadable(Struct, frozen=True):
+    """Stands among the drafts of a reply for the part of it that could not be read."""
+
+
 def read_reply(text: str) -> Reply:
     """Drafts are builtins, unchecked. A reply of another shape is not whole and has the drafts that could be made out."""
     try:

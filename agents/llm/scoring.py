@@ -8,12 +8,12 @@ import orjson
 from msgspec import Struct
 
 from agents.llm.port import Subject
-from agents.llm.prompts import lines
 from agents.llm.questions import NOT_THE_JSON, Question
 from agents.llm.replies import unfenced
 from agents.llm.scrub import sendable, storable
 from agents.llm.summaries import NOTHING_PERSONAL
 from agents.llm.texts import FULL_CHARS, Unfit
+from agents.llm.transcript import lines
 from schemas.importance import MOST_POINTS
 from schemas.policies import Policy, Privacy
 

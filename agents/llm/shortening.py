@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import orjson
 
-from agents.llm.prompts import lines
 from agents.llm.questions import NOT_THE_JSON, Question
 from agents.llm.replies import unfenced
 from agents.llm.rules.languages import is_another_language
 from agents.llm.rules.relations import numbers
 from agents.llm.scrub import sendable
 from agents.llm.texts import FULL_CHARS, FULL_TOKENS, Unfit, cut, new_text
+from agents.llm.transcript import lines
 from schemas.policies import Policy
 from streams.windows.tokens import TokenCount
 

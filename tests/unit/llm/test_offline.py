@@ -177,10 +177,14 @@ async def test_statement_beside_a_secret_is_dropped_and_its_neighbours_are_kept(
     assert [item.text for item in found] == ["User lives in Turin."]
 
 
-async def test_text_over_the_policys_limit_is_shortened_and_kept_whole_beside_it() -> None:
+async def test_text_over_the_policys_limit_is_shortened_and_kept_whole_beside_it_by_policy() -> None:
     wish = "I prefer " + ", ".join(f"apples of kind {number}" for number in range(30)) + "."
-    (found,) = await proposals(wish)
-    assert len(found.text) <= 200 and found.text.endswith("…")
+    (short,) = await proposals(wish)
+    assert len(short.text) <= 200 and short.text.endswith("…") and short.full_text is None
+    (found,) = (
+        await OfflineProvider().extract(slice_of(wish), knowing(policy=Policy(name="p", full_text=True)))
+    ).proposals
+    assert found.text == short.text
     assert found.full_text is not None and "kind 29" in found.full_text
 
 

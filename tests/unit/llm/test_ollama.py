@@ -235,13 +235,12 @@ async def test_slices_that_wait_together_are_each_asked_again_in_the_largest_win
     assert [body["options"]["num_ctx"] for body in server.seen].count(32_768) == 3
 
 
-async def test_slice_that_fits_no_window_is_too_large(server: OllamaServer) -> None:
-    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=4_096)
-    with pytest.raises(Rejected, match=r"lower the policy's slice_tokens.*exceeds the available context") as caught:
-        await provider.extract(LONG, knowing())
+async def test_a_slice_larger_than_the_window_is_cut_to_fit_and_says_so(server: OllamaServer) -> None:
+    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
+    answer = await provider.extract(LONG, knowing())
     await provider.close()
-    assert caught.value.reason == "too_large"
-    assert len(server.seen) == 1
+    assert answer.provider == "ollama" and len(server.seen) == 1
+    assert "characters left out" in server.seen[0]["messages"][-1]["content"]
 
 
 async def test_window_of_the_model_itself_is_a_limit_too() -> None:
@@ -262,10 +261,11 @@ async def test_older_wording_of_too_large_is_known(server: OllamaServer) -> None
 
 @pytest.mark.parametrize("asked", [LONG, DIGITS], ids=["words", "digits"])
 async def test_prompt_that_an_old_server_shortens_without_a_word_is_too_large(asked: ExtractionRequest) -> None:
+    uncounted = tuple(structs.replace(message, tokens=1) for message in asked.messages)
     async with OllamaServer(refuses=False) as server:
         provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
         with pytest.raises(Rejected, match="it read 8192 tokens") as caught:
-            await provider.extract(asked, knowing())
+            await provider.extract(structs.replace(asked, messages=uncounted), knowing())
         await provider.close()
     assert caught.value.reason == "too_large"
 
