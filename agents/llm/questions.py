@@ -12,8 +12,9 @@ from msgspec import Struct
 
 from agents.llm.answers import check
 from agents.llm.port import Context
-from agents.llm.prompts import STABLE, answer_schema, data_part, policy_part
+from agents.llm.prompts import MOST_TOKENS, STABLE, answer_schema, data_part, policy_part
 from agents.llm.replies import Unreadable, read_reply, read_summary
+from agents.llm.summaries import estimated_tokens
 from agents.llm.summary_prompt import SUMMARISE, SUMMARY_SCHEMA, length_part, summary_data
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
@@ -57,7 +58,10 @@ class Question(Struct, Generic[T], frozen=True, kw_only=True):
 
 
 def extraction(
-    request: ExtractionRequest, context: Context, most_tokens: int, count_tokens: TokenCount
+    request: ExtractionRequest,
+    context: Context,
+    most_tokens: int = MOST_TOKENS,
+    count_tokens: TokenCount = estimated_tokens,
 ) -> Question[Drafts]:
     """Its reply are drafts, unchecked builtins. It shows about `most_tokens` of the slice at most."""
     return Question(
@@ -73,7 +77,7 @@ def extraction(
     )
 
 
-def summing_up(request: ExtractionRequest, policy: Policy, most_tokens: int) -> Question[str]:
+def summing_up(request: ExtractionRequest, policy: Policy, most_tokens: int = MOST_TOKENS) -> Question[str]:
     """Its reply is the summary, unchecked."""
     return Question(
         purpose="summarise",

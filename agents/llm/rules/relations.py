@@ -59,10 +59,9 @@ class Relation(Struct, frozen=True):
 
 def relate(finding: Finding, related: Sequence[Memory]) -> Relation:
     """The first memory of the same content, else the one whose content the finding ends."""
-    if finding.old is None:
-        for index, memory in enumerate(related):
-            if is_same(finding.text, memory.text):
-                return Relation(repeats=index)
+    for index, memory in enumerate(related):
+        if is_same(finding.text, memory.text) if finding.old is None else is_retold(finding.text, memory.text):
+            return Relation(repeats=index)
     opposed = (index for index, memory in enumerate(related) if is_opposed(finding, memory))
     return Relation(contradicts=next(opposed, None))
 
@@ -72,6 +71,11 @@ def is_same(text: str, other: str) -> bool:
         return False
     mine, theirs = words(text), words(other)
     return overlap(mine, theirs) >= ALIKE and not (slot(text) and mine != theirs)
+
+
+def is_retold(text: str, other: str) -> bool:
+    """Whether a change is told in the same words again; its old end alone has most of them in common with it."""
+    return is_negative(text) == is_negative(other) and words(text) == words(other)
 
 
 def is_opposed(finding: Finding, memory: Memory) -> bool:
