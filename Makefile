@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev test lint schemas kill-loop bench-ingest bench-windows bench-coherence lock clean
+.PHONY: help demo dev test lint schemas kill-loop bench-ingest bench-windows bench-coherence bench-llm lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -73,6 +73,9 @@ bench-windows: check $(DEV) ## counting, detecting, pruning, building contexts; 
 
 bench-coherence: check $(DEV) ## what each strategy keeps of real conversations (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.coherence
+
+bench-llm: check $(DEV) ## what extraction sends a model for each token said (MEMSTREAM_SHARED_DATA); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.llm
 
 lock: check ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(DEV_LOCK)

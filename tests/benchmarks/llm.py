@@ -1,0 +1,166 @@
+"""`make bench-llm`: what extraction sends a model for each token that people said, beside a call after every exchange.
+
+tests/benchmarks/README.md says what is counted. The last line on stdout is one JSON object; the table is on stderr.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import tiktoken
+from msgspec import structs
+
+from agents.llm.port import Context
+from agents.llm.questions import extraction
+from deploy.embedded.vocabulary import ensure_vocabulary
+from schemas.memories import Memory
+from schemas.messages import ConversationEnded, Message
+from schemas.policies import DEFAULT_POLICY, Policy, Triggers
+from schemas.requests import ExtractionRequest, WindowControl
+from streams.windows.accounting import Budget
+from streams.windows.terms import Terms
+from streams.windows.tokens import TokenCounter
+from streams.windows.window import Window
+from tests import public_data
+from tests.benchmarks.coherence_data import memorybank
+from tests.benchmarks.machine import machine
+from tests.benchmarks.signals import ENCODING
+
+FILE = ("memorybank", "memory_bank_en.json")
+AIM = 1.5  # input tokens for each token said
+MODEL_TOKENS = 200_000
+EXCHANGES = Policy(name="exchanges", triggers=Triggers(on_exchange=True))
+MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
+
+Conversations = Sequence[tuple[Message, ...]]
+
+
+def run(history: Path) -> dict[str, Any]:
+    counter = TokenCounter(tiktoken.get_encoding(ENCODING))
+    people = [each.messages for each in memorybank(history)]
+    everything = [tuple(renumbered(people))]
+    return {
+        "machine": machine(),
+        "messages": sum(map(len, people)),
+        "aim_input_per_raw_token": AIM,
+        "memstream": measured(people, DEFAULT_POLICY, counter),
+        "memstream_full_slices": measured(everything, DEFAULT_POLICY, counter),
+        "every_exchange": measured(people, EXCHANGES, counter),
+    }
+
+
+def renumbered(people: Conversations) -> Iterator[Message]:
+    """All of them as one conversation, so that slices are as full as the policy lets them be."""
+    for number, message in enumerate(message for messages in people for message in messages):
+        yield structs.replace(message, conversation_id="all", message_id=str(number))
+
+
+def measured(conversations: Conversations, policy: Policy, counter: TokenCounter) -> dict[str, Any]:
+    """What the calls of one way come to."""
+    raw = asked = calls = messages = 0
+    fixed: set[str] = set()
+    fixed_tokens = 0
+    for said in conversations:
+        raw += sum(counter(message.content) for message in said)
+        messages += len(said)
+        context = Context(policy=policy, related=known(said, policy))
+        for request in requests(said, policy, counter):
+            question = extraction(request, context)
+            parts = (question.stable, question.policy, json.dumps(question.schema))
+            fixed.add("\n".join(parts))
+            fixed_tokens += sum(map(counter, parts))
+            asked += counter(question.asked)
+            calls += 1
+    written = sum(map(counter, fixed))
+    return {
+        "calls": calls,
+        "calls_per_100_messages": round(100 * calls / messages, 2),
+        "raw_tokens": raw,
+        "static_tokens": written,
+        "input_per_raw_token": round((asked + written) / raw, 3),
+        "input_per_raw_token_uncached": round((asked + fixed_tokens) / raw, 3),
+    }
+
+
+def requests(said: Sequence[Message], policy: Policy, counter: TokenCounter) -> Iterator[ExtractionRequest]:
+    """Those that a window makes of a conversation, each answered at once."""
+    terms = Terms.of(policy, Budget.of(policy.window, MODEL_TOKENS))
+    window = Window.opened(said[0].conversation_id, 0)
+    controls = 0
+    for offset, message in enumerate(said):
+        told = window.add(message, offset, counter(message.content), terms, message.timestamp.timestamp())
+        for each in told:
+            if isinstance(each, ExtractionRequest):
+                yield each
+                window.control(completed(each), controls, terms, message.timestamp.timestamp())
+                controls += 1
+    end = ConversationEnded(conversation_id=said[0].conversation_id, timestamp=said[-1].timestamp)
+    for each in window.end(end, 0, len(said), len(said), terms, said[-1].timestamp.timestamp()):
+        if isinstance(each, ExtractionRequest):
+            yield each
+
+
+def completed(request: ExtractionRequest) -> WindowControl:
+    return WindowControl(
+        conversation_id=request.conversation_id,
+        kind="extraction_completed",
+        at=request.requested_at,
+        request_id=request.request_id,
+    )
+
+
+def known(said: Sequence[Message], policy: Policy) -> tuple[Memory, ...]:
+    """As many known memories as the policy shows, each as long as a user's message."""
+    texts = [message.content[: policy.max_text_chars] for message in said if message.role == "user"]
+    return tuple(
+        Memory(
+            memory_id=str(number),
+            namespace="benchmark",
+            kind="preference",
+            text=text,
+            importance=0.5,
+            confidence=0.9,
+            version=1,
+            sequence=1,
+            status="active",
+            created_at=MOMENT,
+            updated_at=MOMENT,
+            created_by="benchmark",
+        )
+        for number, text in enumerate(texts[: policy.related_memories])
+    )
+
+
+def table(told: dict[str, Any]) -> str:
+    """As Markdown, for people."""
+    ways = {name: row for name, row in told.items() if isinstance(row, dict) and "calls" in row}
+    names = list(next(iter(ways.values())))
+    lines = [f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]
+    lines += [
+        f"| {way.replace('_', ' ')} | {' | '.join(f'{row[name]:,}' for name in names)} |" for way, row in ways.items()
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: list[str]) -> int:
+    cache_dir = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
+    parser = argparse.ArgumentParser(prog="llm", description=__doc__)
+    parser.add_argument("--cache-dir", type=Path, default=cache_dir)
+    options = parser.parse_args(argv)
+    history = public_data.found(*FILE)
+    if history is None:
+        parser.error(f"{public_data.ABSENT} {'/'.join(FILE)}; deploy/docs/llm.md says where it comes from")
+    os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))
+    told = run(history)
+    sys.stderr.write(table(told))
+    sys.stdout.write(json.dumps(told) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
