@@ -77,6 +77,7 @@ def markers(talks: list[Conversation]) -> Counter[str]:
     return Counter(marker(talk.user_id) for talk in talks)
 
 
+@pytest.mark.heavy
 async def test_a_parked_request_is_resumed_by_another_worker_when_the_one_that_resumed_it_is_killed(
     deployment: Deployment, server: MessagesServer
 ) -> None:
@@ -102,6 +103,7 @@ async def test_a_parked_request_is_resumed_by_another_worker_when_the_one_that_r
     assert Counter(each["kind"] for each in completed) == {"extraction_completed": len(TALKS)}
 
 
+@pytest.mark.heavy
 async def test_a_batch_is_collected_by_another_worker_when_the_one_that_handed_it_in_is_killed(
     deployment: Deployment, server: MessagesServer
 ) -> None:
