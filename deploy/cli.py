@@ -30,6 +30,7 @@ from sinks.memories import Memories
 from sinks.migrate import migrate as apply_migrations
 from sinks.reindex import reindex as rebuild
 from streams.apps import STAGES
+from streams.delivery.fenced_futures import leave_out_fenced_futures
 from streams.topics import create, partition_counts, problems, specs
 
 # Typer's own tracebacks show source and may show values; Python's show neither.
@@ -50,7 +51,7 @@ DevPort = Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0 tak
 
 STOP_WITHIN_S = 20.0
 
-QUIET = ("aiokafka", "faust", "mode", "httpx", "httpcore", "asyncio")
+QUIET = ("aiokafka", "faust", "mode", "httpx", "httpcore", "httpx2", "httpcore2", "asyncio")
 
 
 def log_to_stderr(settings: Settings) -> None:
@@ -59,6 +60,7 @@ def log_to_stderr(settings: Settings) -> None:
     )
     for name in QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
+    leave_out_fenced_futures()
 
 
 def stop_on_signals() -> asyncio.Event:

@@ -9,6 +9,12 @@ from pathlib import Path
 import pytest
 
 from deploy.embedded.stack import EmbeddedStack
+from streams.delivery.fenced_futures import leave_out_fenced_futures
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_complaints_of_fenced_producers() -> None:
+    leave_out_fenced_futures()
 
 
 @pytest.fixture(scope="session")

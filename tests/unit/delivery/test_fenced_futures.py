@@ -1,0 +1,24 @@
+"""What a fenced transaction leaves behind is not told of; whatever else nobody looked at is."""
+
+import asyncio
+import gc
+
+import pytest
+from aiokafka.errors import InvalidProducerEpoch, KafkaError, ProducerFenced
+
+from streams.delivery.fenced_futures import leave_out_fenced_futures
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(ProducerFenced(), False), (InvalidProducerEpoch(), False), (KafkaError("gone"), True)]
+)
+async def test_only_errors_of_being_fenced_are_left_out(
+    error: Exception, told: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    leave_out_fenced_futures()
+    leave_out_fenced_futures()
+    future = asyncio.get_running_loop().create_future()
+    future.set_exception(error)
+    del future
+    gc.collect()
+    assert ("never retrieved" in caplog.text) is told
