@@ -27,37 +27,33 @@ class Compactor:
         self._embedder = embedder
         self._patience_s = patience_s
 
-    async def plan(self, live: Sequence[Memory], most: int, policy: Policy) -> tuple[Planned, ...]:
-        """Steps for a namespace whose live memories these are, oldest first; as many as are needed, or fewer.
+    async def plan(self, free: Sequence[Memory], surplus: int, policy: Policy) -> tuple[Planned, ...]:
+        """Steps for a namespace with `surplus` memories too many, of which these may go, oldest first; as many, or fewer.
 
         What the model does not decide in time, or at all, is missing: then the rule counts. Raises Retryable when the embedder
         is away.
         """
-        compactions = await self._decided(live, most, policy)
+        compactions = await self._decided(free, surplus, policy)
         texts = [compaction.text for compaction in compactions if compaction.text is not None]
         vectors = iter(await self._embedder.embed(texts) if texts else ())
         planned: list[Planned] = []
         for compaction in compactions:
-            seen = {each.memory_id: each.text for each in live if each.memory_id in named(compaction)}
+            seen = {each.memory_id: each.text for each in free if each.memory_id in named(compaction)}
             vector = None if compaction.text is None else next(vectors)
             planned.append(Planned(compaction=compaction, seen=seen, vector=vector))
-            live = limits.after(live, compaction)
+            free = limits.after(free, compaction)
         return tuple(planned)
 
-    async def _decided(self, live: Sequence[Memory], most: int, policy: Policy) -> list[Compaction]:
+    async def _decided(self, free: Sequence[Memory], surplus: int, policy: Policy) -> list[Compaction]:
         decided: list[Compaction] = []
         try:
             async with asyncio.timeout(self._patience_s):
-                while len(live) > most and len(decided) < MOST_STEPS:
-                    shown = [memory for memory in live if not memory.pinned]
-                    if len(shown) < 2:
-                        break
-                    decided.append(await self._provider.compact(shown, policy))
-                    live = limits.after(live, decided[-1])
+                while len(decided) < min(surplus, MOST_STEPS) and len(free) > 1:
+                    decided.append(await self._provider.compact(free, policy))
+                    free = limits.after(free, decided[-1])
         except (MemstreamError, TimeoutError) as exc:
-            log.warning(
-                "a namespace of policy %s is compacted by the rule: %s", policy.name, exc or "no answer in time"
-            )
+            why = str(exc) or "no answer in time"
+            log.warning("a namespace of policy %s is compacted by the rule: %s", policy.name, why)
         return decided
 
 

@@ -19,7 +19,7 @@ from agents.curation.decide import RELATED_COSINE
 from agents.curation.ledger import Ledger
 from agents.curation.limits import Crowded, Planned, brought_within
 from agents.curation.normalise import normalise
-from agents.curation.obey import obey
+from agents.curation.obey import Undone, obey
 from agents.curation.outcome import Outcome, Ruling
 from agents.curation.settle import settle
 from schemas import ids
@@ -103,7 +103,9 @@ class Curator:
     async def carry_out(self, command: Command) -> Outcome:
         """Carries out a command, without credentials in it; one that cannot be is `rejected`, an outcome and no exception."""
         command = without_credentials(command)
-        texts = [command.text] if command.text else []
+        undone = await self._undone(command)
+        text = undone.before.text if undone and undone.before else command.text
+        texts = [text] if text else []
         vectors = await self._embed(texts)
         policy = self._policies.governing(command.namespace)
 
@@ -114,10 +116,10 @@ class Curator:
                     return repeated(known)
                 memory_ids = [command.memory_id] if command.memory_id else []
                 ledger = await open_ledger(connection, command.namespace, texts, memory_ids, policy)
-                outcome = obey(ledger, command, vectors[0] if vectors else None, now)
-                if outcome.change == "created":
+                outcome = obey(ledger, command, vectors[0] if vectors else None, now, undone)
+                if outcome.change in ("created", "restored"):
                     cause = Cause(actor=command.actor, command_id=command.command_id)
-                    brought_within(ledger, policy.max_memories, plan, cause, now)
+                    brought_within(ledger, policy.max_memories, plan, cause, now, outcome.memory_id)
                     outcome = replace(outcome, sequence=ledger.sequence)
                 await self._record(connection, ledger, policy)
                 await settlements.record_command(command.namespace, command.command_id, outcome, now)
@@ -131,8 +133,16 @@ class Curator:
         try:
             return await decide(None)
         except Crowded as crowded:
-            assert policy.max_memories is not None
-            return await decide(await self._compactor.plan(crowded.live, policy.max_memories, policy))
+            return await decide(await self._compactor.plan(crowded.free, crowded.surplus, policy))
+
+    async def _undone(self, command: Command) -> Undone | None:
+        """What an undo takes back: versions never change, so they may be read before the transaction."""
+        if command.kind != "undo" or command.memory_id is None:
+            return None
+        found = await Memories(self._pool).version(command.memory_id, command.version)
+        if found is None or found.namespace != command.namespace:
+            return None
+        return Undone(found.version, found.before)
 
     async def _record(self, connection: Connection, ledger: Ledger, policy: Policy) -> None:
         """Writes what was decided. Raises RuntimeError when the namespace is not within its limit by then."""

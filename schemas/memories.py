@@ -10,7 +10,16 @@ from schemas.requests import Source
 
 Status = Literal["active", "superseded", "deleted"]
 Change = Literal[
-    "created", "reinforced", "merged", "updated", "superseded", "expired", "deleted", "compacted", "purged"
+    "created",
+    "reinforced",
+    "merged",
+    "updated",
+    "superseded",
+    "expired",
+    "deleted",
+    "compacted",
+    "restored",
+    "purged",
 ]
 
 

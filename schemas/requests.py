@@ -145,11 +145,12 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A change to memories asked for by a person or a service, on `memory.commands` under its namespace.
 
-    create needs `text`; update and delete need `memory_id`. The same `command_id` is carried out once.
+    create needs `text`; update, delete and undo need `memory_id`. undo: the memory is again as it was before its latest change,
+    or before the one that made `version`. The same `command_id` is carried out once.
     """
 
     command_id: Identifier
-    kind: Literal["create", "update", "delete"]
+    kind: Literal["create", "update", "delete", "undo"]
     namespace: Identifier
     at: Moment
     actor: str = "service"
@@ -163,3 +164,4 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     importance: Fraction | None = None
     confidence: Fraction | None = None
     pinned: bool | None = None
+    version: Annotated[int, Meta(ge=1)] | None = None

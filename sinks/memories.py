@@ -70,6 +70,12 @@ class Memories:
             rows = await self._reader.fetch(query("memories", "versions"), memory_id)
         return tuple(shaped(dict(row), MemoryVersion) for row in rows)
 
+    async def version(self, memory_id: str, version: int | None = None) -> MemoryVersion | None:
+        """One version of a memory, the latest by default."""
+        with translated("reading a version"):
+            row = await self._reader.fetchrow(query("memories", "version"), memory_id, version)
+        return None if row is None else shaped(dict(row), MemoryVersion)
+
     async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
         """What the vector index should hold of these memories: none for those deleted or embedded by another model."""
         with translated("reading vectors"):

@@ -31,8 +31,13 @@ class Ledger:
 
     def find(self, memory_id: str | None) -> Memory | None:
         """A memory of this namespace that is not deleted."""
+        memory = self.any(memory_id)
+        return memory if memory and memory.status != "deleted" else None
+
+    def any(self, memory_id: str | None) -> Memory | None:
+        """A memory of this namespace, of any status."""
         memory = self._memories.get(memory_id) if memory_id else None
-        return memory if memory and memory.namespace == self.namespace and memory.status != "deleted" else None
+        return memory if memory and memory.namespace == self.namespace else None
 
     def live(self, memory_id: str | None) -> Memory | None:
         memory = self.find(memory_id)

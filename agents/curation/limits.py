@@ -27,36 +27,41 @@ class Planned(Struct, frozen=True, kw_only=True):
 
 
 class Crowded(Exception):
-    """A namespace would have more live memories than it may, and nothing is planned: `live` as they would be, oldest first."""
+    """A namespace would have more live memories than it may, by `surplus`, and nothing is planned. `free` are those that may go,
+    as they would be, oldest first."""
 
-    def __init__(self, live: Sequence[Memory]) -> None:
-        super().__init__(f"{len(live)} live memories")
-        self.live = tuple(live)
+    def __init__(self, free: Sequence[Memory], surplus: int) -> None:
+        super().__init__(f"{surplus} live memories too many")
+        self.free = tuple(free)
+        self.surplus = surplus
 
 
 def brought_within(
-    ledger: Ledger, most: int | None, plan: Sequence[Planned] | None, cause: Cause, now: datetime
+    ledger: Ledger,
+    most: int | None,
+    plan: Sequence[Planned] | None,
+    cause: Cause,
+    now: datetime,
+    spared: str | None = None,
 ) -> None:
-    """Enters what brings the namespace to at most `most` live memories, as far as those that are not pinned allow.
+    """Enters what brings the namespace to at most `most` live memories, as far as those allow that are pinned or `spared`.
 
     Steps of the plan are taken where the memories still say what the model saw; where there is none left the oldest of
     least importance goes. Raises Crowded when there are too many and `plan` is None: somebody may plan then.
     """
     waiting = list(plan or ())
-    while most is not None and len(live := ledger.all_live()) > most and (free := unpinned(live)):
+    while most is not None and (surplus := len(live := ledger.all_live()) - most) > 0:
+        free = {each.memory_id: each for each in live if not each.pinned and each.memory_id != spared}
+        if not free:
+            return
         if plan is None:
-            raise Crowded(live)
+            raise Crowded([*free.values()], surplus)
         step = next((step for step in waiting if still_true(step, free)), None)
         if step is None:
             _drop(ledger, least(free), replace(cause, actor=RULE, reason=rule(most)), now)
         else:
             waiting.remove(step)
             take(ledger, step, cause, now)
-
-
-def unpinned(live: Sequence[Memory]) -> dict[str, Memory]:
-    """Those that may be taken, by their ids."""
-    return {memory.memory_id: memory for memory in live if not memory.pinned}
 
 
 def still_true(step: Planned, free: Mapping[str, Memory]) -> bool:
@@ -94,13 +99,13 @@ def _drop(ledger: Ledger, memory: Memory, cause: Cause, now: datetime) -> None:
     ledger.enter("compacted", change.deleted(memory, now), cause, now)
 
 
-def after(live: Sequence[Memory], compaction: Compaction) -> tuple[Memory, ...]:
+def after(free: Sequence[Memory], compaction: Compaction) -> tuple[Memory, ...]:
     """The memories once a step is taken, for whoever plans the next one."""
     gone = compaction.memory_id if compaction.action == "delete" else compaction.absorbs
     return tuple(
         replace(memory, text=compaction.text)
         if memory.memory_id == compaction.memory_id and compaction.text is not None
         else memory
-        for memory in live
+        for memory in free
         if memory.memory_id != gone
     )

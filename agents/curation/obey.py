@@ -2,6 +2,9 @@
 
 from datetime import datetime
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from agents.curation import change
 from agents.curation.ledger import Ledger
 from agents.curation.outcome import Outcome
@@ -11,11 +14,22 @@ from schemas.requests import Command
 from sinks.vectors import Vector
 
 
-def obey(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
-    """Enters what a command asks for; `vector` is that of its text.
+class Undone(Struct, frozen=True):
+    """The change that is to be undone: which version it made, and of what; None before of a memory that it created."""
+
+    version: int
+    before: Memory | None
+
+
+def obey(
+    ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: Undone | None = None
+) -> Outcome:
+    """Enters what a command asks for; `vector` is that of its text, or of the text it brings back.
 
     A person's or service's word is not second-guessed: only the same text is folded into what is known, no near one.
     """
+    if command.kind == "undo":
+        return _undo(ledger, command, vector, now, undone)
     return ORDERS[command.kind](ledger, command, vector, now)
 
 
@@ -41,6 +55,18 @@ def _delete(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     if memory is None:
         return rejected(ledger, f"no memory {command.memory_id} in {ledger.namespace}")
     return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
+
+
+def _undo(ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: Undone | None) -> Outcome:
+    """The state before a change comes back as a change of its own; before its creation there was nothing."""
+    memory = ledger.any(command.memory_id)
+    if memory is None or undone is None:
+        which = f"version {command.version}" if command.version else "change"
+        return rejected(ledger, f"no {which} of a memory {command.memory_id} in {ledger.namespace}")
+    command = replace(command, reason=f"undo of version {undone.version}: {command.reason or 'as asked'}")
+    if undone.before is None:
+        return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
+    return accepted(ledger, "restored", replace(undone.before, updated_at=now), command, now, vector)
 
 
 ORDERS = {"create": _create, "update": _update, "delete": _delete}

@@ -29,6 +29,11 @@ SELECT count(*) FROM memories WHERE namespace = $1 AND status = 'active'
 SELECT memory_id, version, namespace, change, before, after, cause, at
 FROM memory_versions WHERE memory_id = $1 ORDER BY version
 
+-- name: version
+-- One, or the latest.
+SELECT memory_id, version, namespace, change, before, after, cause, at
+FROM memory_versions WHERE memory_id = $1 AND ($2::integer IS NULL OR version = $2) ORDER BY version DESC LIMIT 1
+
 -- name: store
 -- The row's columns by name from the memory's JSON.
 INSERT INTO memories SELECT (jsonb_populate_record(NULL::memories, $1)).*

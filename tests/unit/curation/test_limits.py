@@ -68,7 +68,8 @@ def test_within_the_limit_nothing_happens(now: datetime) -> None:
 def test_too_many_without_a_plan_are_told_with_the_newest_last(now: datetime) -> None:
     with pytest.raises(Crowded) as crowded:
         brought_within(ledger_of(remembered(3), remembered(1), remembered(2)), 2, None, CAUSE, now)
-    assert [memory.memory_id for memory in crowded.value.live] == ["m1", "m2", "m3"]
+    assert [memory.memory_id for memory in crowded.value.free] == ["m1", "m2", "m3"]
+    assert crowded.value.surplus == 1
 
 
 def test_the_rule_takes_the_oldest_of_least_importance(now: datetime) -> None:
@@ -120,6 +121,12 @@ def test_pinned_memories_are_never_taken(now: datetime) -> None:
     ledger = ledger_of(*pinned, remembered(4))
     brought_within(ledger, 2, [planned("delete", pinned[0])], CAUSE, now)
     assert live(ledger) == ["m1", "m2", "m3"]
+
+
+def test_what_a_person_just_added_is_spared(now: datetime) -> None:
+    ledger = ledger_of(remembered(1, importance=0.9), remembered(2, importance=0.1))
+    brought_within(ledger, 1, (), CAUSE, now, spared="m2")
+    assert live(ledger) == ["m2"]
 
 
 def test_what_a_step_leaves_is_what_the_next_one_is_asked_about() -> None:
