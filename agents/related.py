@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from agents.llm.scrub import sendable
 from schemas.memories import Memory
-from schemas.policies import Policy
+from schemas.policies import Policy, Privacy
 from schemas.requests import ExtractionRequest, SliceMessage
 from sinks.embeddings.port import Embedder
 from sinks.memories import Memories
 from sinks.vectors import VectorIndex
 
 ASKED_MESSAGES = 12  # the latest user messages of a slice stand for it; each is one search
+ASKED_CHARS = 2_000  # of each; the model that ships reads 256 tokens
 MIN_SCORE = 0.35  # below, MiniLM's neighbours have nothing to do with each other (pairs labelled unrelated reach .30)
 
 
@@ -24,7 +25,7 @@ class RelatedMemories:
 
     async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
         """At most `policy.related_memories` live memories, the nearest first. Raises Retryable."""
-        texts = [sendable(text, policy.privacy) for text in asked(request.messages)]
+        texts = [beginning(text, policy.privacy) for text in asked(request.messages)]
         if not texts or not policy.related_memories:
             return ()
         scores: dict[str, float] = {}
@@ -36,6 +37,11 @@ class RelatedMemories:
         nearest = sorted(scores, key=lambda memory_id: -scores[memory_id])[: policy.related_memories]
         known = await self._memories.by_ids(nearest)
         return tuple(known[memory_id] for memory_id in nearest if memory_id in known)
+
+
+def beginning(text: str, privacy: Privacy) -> str:
+    """What the embedder may be sent. More is looked at than is sent, so that no secret is cut in half before it is found."""
+    return sendable(text[: 2 * ASKED_CHARS], privacy)[:ASKED_CHARS]
 
 
 def asked(messages: Sequence[SliceMessage]) -> list[str]:

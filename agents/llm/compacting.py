@@ -119,7 +119,7 @@ def step(decision: Decision, memories: Sequence[Memory], policy: Policy, count_t
     """Raises Unfit: `unknown_id`, `reason` for none, `language`, `invented` for a number that no memory shown has, and as
     `new_text` does."""
     target = named(decision.memory, memories)
-    reason = storable(" ".join(decision.reason.split())[:REASON_CHARS], policy.privacy)
+    reason = storable(" ".join(decision.reason.split()), policy.privacy)[:REASON_CHARS]
     if not reason:
         raise Unfit("reason")
     if decision.action == "delete":

@@ -60,7 +60,7 @@ class Scored(Struct, frozen=True, kw_only=True):
 def question(subject: Subject, policy: Policy) -> Question[Scored]:
     """Its reply is the rating, checked."""
     told: dict[str, object] = {
-        "text": sendable(subject.text[:FULL_CHARS], policy.privacy),
+        "text": sendable(subject.text[: 2 * FULL_CHARS], policy.privacy)[:FULL_CHARS],
         "kind": subject.kind,
         "kinds": list(subject.kinds),
         "references": subject.references,
@@ -91,5 +91,5 @@ def scored(found: Scored, privacy: Privacy) -> Scored:
     """Above the maximum counts as the maximum. Raises Unfit `range` below 0."""
     if found.points < 0:
         raise Unfit("range")
-    reason = storable(" ".join(found.reason.split())[:REASON_CHARS], privacy)
+    reason = storable(" ".join(found.reason.split()), privacy)[:REASON_CHARS]
     return Scored(points=min(found.points, MOST_POINTS), reason=reason)

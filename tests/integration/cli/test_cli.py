@@ -20,6 +20,8 @@ from schemas import topics
 from streams.topics import specs
 from tests.command_line import Run, lines, run
 from tests.deployment import PASSWORD, administer, dsn_of, unprepared
+from tests.embedding_server import MODEL, EmbeddingServer
+from tests.scripted_server import in_a_thread
 
 
 @pytest.fixture
@@ -138,6 +140,32 @@ def test_the_index_is_rebuilt_from_postgres_when_it_was_lost(
     finally:
         client.delete_collection(chosen["qdrant_collection"])
         client.close()
+
+
+def test_another_embedder_is_refused_until_everything_is_embedded_by_it(
+    memstream: Run, samples: Any, embedded_stack: EmbeddedStack
+):
+    """Postgres keeps one vector a memory: the last command embeds the samples again as they were."""
+    chosen = {"qdrant_collection": f"{samples.deployment.settings.qdrant_collection}-switched"}
+    client = QdrantClient(url=embedded_stack.qdrant_url, check_compatibility=False)
+    every = {"written": len(samples.once.rows["memories"]), "removed": 0, "left_out": 0}
+    with in_a_thread(EmbeddingServer()) as server:
+        other = chosen | {"embedder": "openai", "embedder_model": MODEL, "embedder_base_url": server.openai_url}
+        try:
+            memstream("reindex", **chosen)
+            for command in ("worker --stage curation", "search peanuts -n notes/tom"):
+                refused = memstream(*command.split(), **other)
+                assert refused.returncode == 1
+                assert "run `memstream reindex`" in refused.stderr
+            doctor = memstream("doctor", "--json", **other)
+            assert [finding["name"] for finding in lines(doctor) if not finding["ok"]] == ["qdrant"]
+            assert lines(memstream("reindex", "--json", **other)) == [every]
+            found = lines(memstream("search", "allergic to peanuts", "-n", "notes/tom", "--json", **other))
+            assert found[0]["memory"]["text"] == "User is allergic to peanuts."
+        finally:
+            assert lines(memstream("reindex", "--json", **chosen)) == [every]
+            client.delete_collection(chosen["qdrant_collection"])
+            client.close()
 
 
 def test_the_doctor_finds_nothing_wrong_when_all_is_well(memstream: Run):

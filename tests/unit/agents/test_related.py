@@ -1,0 +1,83 @@
+"""What is looked up of a slice, and what whoever embeds is sent of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from agents.related import ASKED_CHARS, RelatedMemories
+from schemas.memories import Memory
+from schemas.policies import Policy, Privacy
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.fakes import FakeVectors
+from sinks.vectors import Point
+from tests.slices import known, said, slice_of
+
+
+class Listening(FakeEmbedder):
+    """Keeps what it was sent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.heard += texts
+        return await super().embed(texts)
+
+
+class Shelf:
+    """Memories by their ids."""
+
+    def __init__(self, *memories: Memory) -> None:
+        self._memories = {memory.memory_id: memory for memory in memories}
+
+    async def by_ids(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
+        return {each: self._memories[each] for each in memory_ids}
+
+
+async def looking_up(embedder: FakeEmbedder, *memories: Memory) -> Any:
+    vectors = FakeVectors()
+    rows = await embedder.embed([memory.text for memory in memories])
+    await vectors.upsert([Point.of(memory, row) for memory, row in zip(memories, rows, strict=True)])
+    shelf: Any = Shelf(*memories)
+    return RelatedMemories(embedder, vectors, shelf)
+
+
+async def test_the_nearest_memories_come_first_and_strangers_not_at_all() -> None:
+    tea, cups, rome = known("User drinks green tea daily."), known("User drinks tea daily."), known("Invoices: Friday.")
+    related = await looking_up(FakeEmbedder(), rome, cups, tea)
+    found = await related.of(slice_of("I drink green tea daily.", said("Rome", 2, role="assistant")), Policy(name="p"))
+    assert found == (tea, cups)
+
+
+@pytest.mark.parametrize(
+    ("privacy", "sent"),
+    [
+        (Privacy(), "Write to anna@example.org, the password is [PASSWORD]"),
+        (Privacy(scrub=("email",)), "Write to anna@example.org, the password is [PASSWORD]"),
+        (Privacy(scrub=("email",), before_sending=True), "Write to [EMAIL], the password is [PASSWORD]"),
+    ],
+)
+async def test_no_credential_is_sent_to_be_embedded_and_no_personal_data_that_the_policy_keeps(
+    privacy: Privacy, sent: str
+) -> None:
+    embedder = Listening()
+    related = await looking_up(embedder, known("User drinks tea."))
+    embedder.heard.clear()
+    request = slice_of("Write to anna@example.org, the password is EXAMPLE-pw1")
+    await related.of(request, Policy(name="p", privacy=privacy))
+    assert embedder.heard == [sent]
+
+
+async def test_no_more_than_the_beginning_of_a_long_message_is_sent() -> None:
+    embedder = Listening()
+    related = await looking_up(embedder, known("User drinks tea."))
+    embedder.heard.clear()
+    await related.of(slice_of("x" * (ASKED_CHARS - 5) + " the password is EXAMPLE-pw1"), Policy(name="p"))
+    (sent,) = embedder.heard
+    assert len(sent) == ASKED_CHARS
+    await related.of(slice_of("x" * (ASKED_CHARS - 25) + " the password is EXAMPLE-pw1"), Policy(name="p"))
+    assert "the password is [PASS" in embedder.heard[1] and "EXAMPLE" not in embedder.heard[1]
