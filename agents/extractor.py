@@ -121,6 +121,10 @@ class Extractor:
 
     async def _store(self, request: ExtractionRequest, owner: str, answer: Answer | Summary) -> bytes:
         self._teacher.teach(answer.model, answer.calls)
+        if isinstance(answer, Answer) and answer.rejected:
+            log.info(
+                "of what %s proposed for %s some was not kept: %s", answer.model, request.request_id, answer.rejected
+            )
         return await self._extractions.store_answer(
             request.request_id,
             owner,

@@ -25,6 +25,7 @@ class FakeProvider:
         self.failures: deque[Exception] = deque()
         self.slow: dict[str, float] = {}
         self.calls: tuple[Call, ...] = ()
+        self.rejected: dict[str, int] = {}
         self.running = self.most = 0
         self.wrong: str | None = None
         self.closed = False
@@ -33,7 +34,9 @@ class FakeProvider:
         self.contexts.append(context)
         text = await self._text(request)
         proposal = Proposal(kind="fact", text=text, message_ids=(request.messages[0].message_id,), confidence=0.9)
-        return Answer(provider=self.name, model="fake-1", proposals=(proposal,), calls=self.calls)
+        return Answer(
+            provider=self.name, model="fake-1", proposals=(proposal,), rejected=self.rejected, calls=self.calls
+        )
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         self.summarised.append((request, policy))

@@ -42,6 +42,16 @@ async def test_a_request_becomes_one_part_for_each_namespace_and_is_then_acked(w
     assert first.candidates[0].candidate_id != candidate.candidate_id
 
 
+async def test_what_was_not_kept_of_an_answer_is_stored_with_it_and_told(worker, caplog):
+    worker.provider.rejected = {"kind": 2}
+    with caplog.at_level("INFO"):
+        await worker.take(asked())
+        await asyncio.sleep(2)
+    stored = worker.extractions.rows[asked().request_id].answer
+    assert codec.decode(stored, Answer).rejected == {"kind": 2}
+    assert "{'kind': 2}" in caplog.text
+
+
 async def test_the_provider_is_told_the_policy_of_the_request(worker):
     await worker.take(asked())
     await asyncio.sleep(2)

@@ -3,13 +3,14 @@
 import json
 
 import pytest
+from msgspec import structs
 
 from agents.llm.claude import ClaudeProvider
 from agents.llm.claude_calls import ClaudeCalls
 from agents.llm.exchange import MAX_TOKENS
 from schemas.errors import Misconfigured, Rejected, Retryable
 from tests.messages_server import KEY, MessagesServer
-from tests.slices import knowing, slice_of
+from tests.slices import knowing, said, slice_of
 
 SLICE = slice_of("I am allergic to peanuts.", "I prefer tea over coffee.")
 
@@ -251,6 +252,42 @@ async def test_what_is_valid_in_a_broken_answer_is_kept_after_the_repair_failed(
     await provider.close()
     assert [item.text for item in answer.proposals] == ["User is allergic to peanuts."]
     assert answer.rejected == {"unreadable": 1}
+
+
+@pytest.mark.parametrize("fault", [{"kind": "recipe"}, {"confidence": 7}, {"importance": "high"}, {"messages": "1"}])
+async def test_drafts_of_another_form_are_asked_for_once_more(server: MessagesServer, fault: dict[str, object]) -> None:
+    provider = provider_at(server)
+    server.script("text:" + json.dumps({"memories": [draft(), draft(text="User likes tea.") | fault]}))
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(server.seen) == 2 and len(answer.proposals) == 2 and answer.rejected == {}
+
+
+async def test_what_is_of_another_form_twice_is_counted_and_the_rest_is_kept(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    broken = "text:" + json.dumps({"memories": [draft(), draft(text="User likes tea.", kind="recipe")]})
+    server.script(broken, broken)
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert [item.text for item in answer.proposals] == ["User is allergic to peanuts."]
+    assert len(server.seen) == 2 and answer.rejected == {"kind": 1}
+
+
+async def test_faults_of_judgement_are_counted_and_not_asked_for_again(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("text:" + json.dumps({"memories": [draft(), draft(messages=[99])]}))
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(server.seen) == 1 and answer.rejected == {"provenance": 1}
+
+
+async def test_a_message_of_a_megabyte_is_answered(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    pasted = structs.replace(said("lorem ipsum " * 90_000, 2), tokens=270_000)
+    answer = await provider.extract(slice_of("I live in Turin.", pasted), knowing())
+    await provider.close()
+    assert [item.text for item in answer.proposals] == ["User lives in Turin."]
+    assert len(json.dumps(server.seen[0])) < 120_000
 
 
 async def test_key_appears_in_no_repr_and_no_error(server: MessagesServer) -> None:
