@@ -19,7 +19,7 @@ from agents.outcomes import Outcomes, StillHeld
 from schemas import codec
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.memories import Memory
-from schemas.policies import Policies
+from schemas.policies import Choosing
 from schemas.requests import ExtractionRequest
 from sinks.batches import Batch, Batches, Bounds, Member
 from sinks.memories import Memories
@@ -43,7 +43,7 @@ class BatchAgent:
         extractor: Extractor,
         outcomes: Outcomes,
         memories: Memories,
-        policies: Policies,
+        policies: Choosing,
         worker: str,
         clock: Callable[[], datetime],
         *,

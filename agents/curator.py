@@ -25,7 +25,7 @@ from agents.curation.settle import settle
 from schemas import ids
 from schemas.codec import shaped
 from schemas.events import Cause
-from schemas.policies import Policies, Policy
+from schemas.policies import Choosing, Policy
 from schemas.requests import Candidate, CandidateBatch, Command
 from sinks import changes
 from sinks.embeddings.port import Embedder
@@ -55,7 +55,7 @@ class Curator:
         vectors: VectorIndex,
         embedder: Embedder,
         projector: Projector,
-        policies: Policies,
+        policies: Choosing,
         clock: Callable[[], datetime],
         compactor: Compactor,
         *,

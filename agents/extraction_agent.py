@@ -13,7 +13,7 @@ from agents.outcomes import Outcomes
 from agents.serving import pause_s
 from schemas import codec
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.policies import Policies, Policy
+from schemas.policies import Choosing, Policy
 from schemas.requests import ExtractionRequest
 from sinks.parked import Parking
 from streams.delivery.app import StageApp
@@ -34,7 +34,7 @@ class ExtractionAgent:
         extractor: Extractor,
         outcomes: Outcomes,
         parking: Parking,
-        policies: Policies,
+        policies: Choosing,
         worker: str,
         clock: Callable[[], datetime],
         *,

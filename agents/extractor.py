@@ -11,7 +11,7 @@ from agents.related import RelatedMemories
 from agents.teaching import Calibrations, Teacher
 from schemas import codec, ids, topics
 from schemas.errors import Deferred, Retryable
-from schemas.policies import Policies
+from schemas.policies import Choosing
 from schemas.records import Outgoing, Publisher
 from schemas.requests import Candidate, CandidateBatch, ExtractionRequest, Lane, Source, WindowControl
 from sinks.extractions import Answered, Extractions, Held, Leased
@@ -35,7 +35,7 @@ class Extractor:
         provider: Provider,
         related: RelatedMemories,
         publisher: Publisher,
-        policies: Policies,
+        policies: Choosing,
         clock: Callable[[], datetime],
         *,
         concurrency: int = 8,

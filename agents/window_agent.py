@@ -54,6 +54,7 @@ class WindowAgent:
         self._logical = {names.physical(name): name for name in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL)}
         self._largest = names.max_message_bytes
         self._messages_topic = names.physical(topics.MESSAGES)
+        self._armed_by = terms.policies
         self._cache = WindowCache(app, lambda window: self._terms.policy(window.head.scope))
 
     async def handle(self, batch: Batch) -> None:
@@ -169,6 +170,9 @@ class WindowAgent:
         if self._app.checkpointer is None or not self._app.fence.admits(self._app.fence.epoch):
             return
         self._cache.enter(self._app.fence.epoch)
+        if self._armed_by is not self._terms.policies:
+            self._armed_by = self._terms.policies
+            self._cache.rearm()
         now = self._clock()
         due: list[Outgoing] = []
         for partition in self._app.checkpointer.partitions:

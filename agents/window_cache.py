@@ -44,6 +44,14 @@ class WindowCache:
             return
         self._epoch = epoch
         self._reset()
+        self._find_alarms()
+
+    def rearm(self) -> None:
+        """Finds all alarms anew: the policies have changed that they were set by."""
+        self._alarms, self._times, self._queued, self._held = {}, {}, {}, {}
+        self._find_alarms()
+
+    def _find_alarms(self) -> None:
         assert self._app.checkpointer is not None
         for partition in self._app.checkpointer.partitions:
             for head in rows.heads(self._ledger(partition).scan):

@@ -17,15 +17,22 @@ Key = tuple[str | None, ...]
 
 
 class WindowTerms:
-    """Each message asks, so answers are kept; `calibrated` brings what was learned since."""
+    """Each message asks, so answers are kept; `governed` and `calibrated` bring what changed since."""
 
     def __init__(self, policies: Policies, limits: ModelLimits) -> None:
-        self._policies = policies
+        self.policies = policies
         self._limits = limits
         self._calibrations: Mapping[str, Calibration] = {}
         self._version = 0
         self._policy: dict[Key, Policy] = {}
         self._terms: dict[Key, Terms] = {}
+
+    def governed(self, policies: Policies) -> None:
+        """The policies that apply from now on."""
+        self.policies = policies
+        self._version += 1
+        self._policy.clear()
+        self._terms.clear()
 
     def calibrated(self, calibrations: Mapping[str, Calibration]) -> None:
         """What is known of models by now, by name."""
@@ -39,7 +46,7 @@ class WindowTerms:
         if policy is None:
             if len(self._policy) >= MATCHES_KEPT:
                 self._policy.clear()
-            policy = self._policy[key] = self._policies.match(scope)
+            policy = self._policy[key] = self.policies.match(scope)
         return policy
 
     def now(self, window: Window, message: Message) -> Terms:

@@ -15,6 +15,7 @@ from agents.llm.ollama import OllamaProvider
 from agents.llm.port import Provider
 from deploy.embedded.vocabulary import ensure_vocabulary
 from deploy.settings import Settings
+from schemas import topics
 from schemas.errors import Misconfigured
 from sinks.embeddings.dialects import Dialect, OllamaDialect, OpenAiDialect
 from sinks.embeddings.endpoint import Endpoint
@@ -23,6 +24,7 @@ from sinks.embeddings.port import Embedder
 from sinks.embeddings.remote import RemoteEmbedder
 from sinks.postgres import Pool, connect
 from sinks.qdrant import Vectors
+from streams.policies import PolicyTopic
 from streams.publisher import KafkaPublisher
 from streams.windows.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
 from streams.windows.tokens import TokenCount, TokenCounter
@@ -58,8 +60,13 @@ async def qdrant(settings: Settings, embedder: Embedder) -> AsyncIterator[Vector
 
 
 def kafka(settings: Settings) -> KafkaPublisher:
-    topics = settings.topics()
-    return KafkaPublisher(settings.cluster().client(), topics.physical, topics.own_message_bytes)
+    names = settings.topics()
+    return KafkaPublisher(settings.cluster().client(), names.physical, names.own_message_bytes)
+
+
+def policy_topic(settings: Settings) -> PolicyTopic:
+    """To be used in an `async with`, as its reader is started there."""
+    return PolicyTopic(settings.cluster().client(), settings.topics().physical(topics.POLICIES))
 
 
 @asynccontextmanager

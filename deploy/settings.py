@@ -7,10 +7,9 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from schemas import codec
-from schemas.errors import MemstreamError, Misconfigured
-from schemas.messages import Scope
-from schemas.policies import Policies, Policy
+from deploy.policy_files import read_files
+from schemas.errors import Misconfigured
+from schemas.policies import Policies
 from schemas.requests import Lane
 from sinks.batches import Bounds
 from streams.apps import ClusterSettings
@@ -25,8 +24,6 @@ DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT = 29092, 25432, 26333
 BATCH_BYTES = 32 * 1024 * 1024
 
 BROKERS = r"^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$"
-
-EVERY_FIELD = Scope(conversation_id="c", tenant_id="t", app_id="a", user_id="u", agent_id="g", mode="m")
 
 Port = Annotated[int, Field(ge=1, le=65535)]
 LimitName = Literal["tokens_per_hour", "tokens_per_day", "usd_per_hour", "usd_per_day"]
@@ -134,7 +131,9 @@ class Settings(BaseSettings):
         0.2, ge=0.0, le=1.0, description="part of these budgets that is kept for live work; policies have their own"
     )
     prices_file: Path | None = Field(None, description="JSON table of model prices, over the built-in one")
-    policies_file: Path | None = Field(None, description="JSON list of policies; without it the built-in one applies")
+    policies_file: Path | None = Field(
+        None, description="YAML or JSON file of policies that apply beneath those of the topic memory.policies"
+    )
     migrate_at_start: bool = Field(False, description="whether a worker migrates PostgreSQL before it starts")
     data_dir: Path = Field(Path(".memstream"), description="where the embedded stack and workers keep files")
     cache_dir: Path = Field(
@@ -209,29 +208,14 @@ class Settings(BaseSettings):
         )
 
     def policies(self) -> Policies:
-        """Raises Misconfigured when the policies file cannot be read or is not a list of policies."""
+        """Those of the policies file. Raises Misconfigured when it cannot be read or holds something else."""
         if self.policies_file is None:
             return Policies()
         try:
-            listed = codec.decode(self.policies_file.read_bytes(), tuple[Policy, ...])
-        except (OSError, MemstreamError) as exc:
-            raise Misconfigured(
-                f"{PREFIX}POLICIES_FILE={self.policies_file}: {exc}; name a JSON list of policies"
-            ) from exc
-        for policy in listed:
-            try:
-                policy.namespaces_of(EVERY_FIELD)
-            except (KeyError, ValueError, IndexError) as exc:
-                raise Misconfigured(
-                    f"{PREFIX}POLICIES_FILE={self.policies_file}: policy {policy.name!r} has a namespace template that "
-                    f"names no field of a conversation ({exc}); the fields are {', '.join(EVERY_FIELD.__struct_fields__)}"
-                ) from exc
-        names = [policy.name for policy in listed]
-        if repeated := {name for name in names if names.count(name) > 1}:
-            raise Misconfigured(
-                f"{PREFIX}POLICIES_FILE={self.policies_file}: two policies are called {min(repeated)!r}"
-            )
-        return Policies(listed)
+            listed = read_files([self.policies_file])
+        except Misconfigured as exc:
+            raise Misconfigured(f"{PREFIX}POLICIES_FILE: {exc}") from exc
+        return Policies().over(Policies(tuple(written.policy for written in listed)))
 
     @property
     def cache(self) -> Path:

@@ -23,6 +23,7 @@ from agents.llm.batches import ModelBatches
 from agents.llm.staying import check_policies
 from agents.outcomes import Outcomes
 from agents.parked_agent import ParkedAgent
+from agents.policies import CurrentPolicies
 from agents.related import RelatedMemories
 from agents.serving import Handle, serve
 from agents.window_agent import WindowAgent
@@ -57,6 +58,7 @@ SWEEP_S = 5.0
 RESUME_S = 1.0
 BATCHES_S = 5.0
 PROJECT_S = 1.0
+FOLLOW_S = 0.2
 CALIBRATE_S = 60.0
 REPORT_S = 60.0
 
@@ -68,7 +70,6 @@ class Worker:
         self._settings = settings
         self._stages = stages
         self._topics = settings.topics()
-        self._policies = settings.policies()
         self._apps: list[StageApp] = []
         self._chores: list[asyncio.Task[None]] = []
         self._cluster = settings.cluster()
@@ -114,6 +115,7 @@ class Worker:
     async def _wire(self, resources: AsyncExitStack) -> None:
         pool = await resources.enter_async_context(connections.postgres(self._settings, max_size=16))
         publisher = await resources.enter_async_context(connections.kafka(self._settings))
+        await self._wire_policies(resources, publisher)
         if "windows" in self._stages:
             await self._wire_windows(pool, publisher)
         if "archive" in self._stages:
@@ -124,9 +126,20 @@ class Worker:
             await vectors.ensure_collection()
             await self._wire_thinking(resources, pool, publisher, embedder, vectors)
 
+    async def _wire_policies(self, resources: AsyncExitStack, publisher: KafkaPublisher) -> None:
+        """Read to their end before anything is decided by them."""
+        topic = await resources.enter_async_context(connections.policy_topic(self._settings))
+        self._policies = CurrentPolicies(self._settings.policies(), topic, publisher, now)
+        await self._policies.read()
+        self._chore("policies", FOLLOW_S, self._policies.follow)
+
     async def _wire_windows(self, pool: Pool, publisher: KafkaPublisher) -> None:
         count_tokens = connections.token_counter(self._settings)
-        terms, calibrations = WindowTerms(self._policies, connections.model_limits(self._settings)), Calibrations(pool)
+        terms, calibrations = (
+            WindowTerms(self._policies.now, connections.model_limits(self._settings)),
+            Calibrations(pool),
+        )
+        self._policies.tell(terms.governed)
 
         async def calibrate() -> None:
             terms.calibrated(await calibrations.all())
@@ -149,7 +162,7 @@ class Worker:
         extractions = Extractions(pool)
         provider = connections.provider(self._settings, connections.token_counter(self._settings))
         resources.push_async_callback(provider.close)
-        check_policies(self._policies, provider)
+        check_policies(self._policies.now, provider)
         if "extraction" in self._stages:
             extractor = Extractor(
                 extractions,

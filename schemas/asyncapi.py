@@ -39,7 +39,7 @@ LISTED = (
         "the policy's name",
         "policy",
         "in",
-        "Reserved for policies at run time; workers read them from the file that MEMSTREAM_POLICIES_FILE names.",
+        "The policies that apply, latest by name (compacted); a tombstone removes one. A change takes effect without a restart.",
     ),
     Topic(
         topics.EVENTS,

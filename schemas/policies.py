@@ -3,13 +3,14 @@
 import re
 from fnmatch import fnmatchcase
 from hashlib import blake2b
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 
 from schemas.budgets import Budget
+from schemas.kinds import DEFAULT_KINDS, Kind, KindName, named
 from schemas.messages import Scope
 from schemas.window_settings import WindowSettings
 
@@ -19,12 +20,13 @@ Seconds = Annotated[float, Meta(gt=0.0)]
 REACHING = re.compile(r"[/%{}~\x00-\x1f\x7f]")
 FIELD = re.compile(r"([^{]*)\{(\w*)\}")
 UNSAID = "-"
+WILD = frozenset("*?[")
 LONGEST_NAMESPACE = 256  # characters, as any identifier
 
 # By a conversation's mode, unless the policy names one.
 Style = Literal["by_mode", "neutral", "support", "coding", "companion"]
 
-DEFAULT_KINDS = ("fact", "preference", "decision", "plan", "insight")
+EVERY_FIELD = Scope(conversation_id="c", tenant_id="t", app_id="a", user_id="u", agent_id="g", mode="m")
 
 
 class Match(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
@@ -45,6 +47,12 @@ class Match(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
         return all(
             pattern is None or (value is not None and fnmatchcase(value, pattern)) for pattern, value in patterns
         )
+
+    @property
+    def strictness(self) -> tuple[int, int]:
+        """How many fields it wants to be something, and how many of them to be exactly so."""
+        given = [pattern for pattern in (self.tenant_id, self.app_id, self.agent_id, self.mode) if pattern is not None]
+        return len(given), sum(WILD.isdisjoint(pattern) for pattern in given)
 
 
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -103,6 +111,9 @@ class Privacy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
 class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """Settings of one kind of conversation. The first policy that matches a conversation's scope applies.
 
+    Those of a higher `priority` come first. `kinds` are names, or names with a description and an icon; what a model calls
+    otherwise, and no kind can stand for, is rejected or becomes a kind, as `unknown_kinds` says. A candidate below
+    `min_confidence` or `min_importance` is dropped.
     A memory's text has at most `max_text_chars` characters, and 500 tokens; with `full_text` it may have a full text beside it,
     of at most 4,000 tokens. `style` says what is looked for; with `feelings` that is also how users feel about what they tell.
     A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message; the ends of the
@@ -118,15 +129,18 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
-    version: int = 1
+    version: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 1
+    priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
     match: Match = Match()
     namespaces: tuple[str, ...] = ("{app_id}/{user_id}",)
-    kinds: tuple[str, ...] = DEFAULT_KINDS
+    taxonomy: tuple[KindName | Kind, ...] = field(default=DEFAULT_KINDS, name="kinds")
+    unknown_kinds: Literal["reject", "create"] = "reject"
     style: Style = "by_mode"
     feelings: bool = False
     full_text: bool = False
     max_text_chars: Annotated[int, Meta(ge=20, le=4_000)] = 200
     min_confidence: Fraction = 0.3
+    min_importance: Fraction = 0.0
     merge_threshold: Fraction = 0.85
     max_memories: Annotated[int, Meta(ge=1, le=10_000)] | None = None
     extract: bool = True
@@ -146,6 +160,27 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     background_deadline_s: Seconds = 86_400.0
     batch: bool = False
 
+    def __post_init__(self) -> None:
+        for number, template in enumerate(self.namespaces):
+            require_template(template, number)
+        names = [name.casefold() for name in self.kinds]
+        if repeated := [name for name in self.kinds if names.count(name.casefold()) > 1]:
+            raise ValueError(f"kinds has {repeated[0]!r} more than once: name each kind once, whatever its case")
+        if self.extract and not names and self.unknown_kinds == "reject":
+            raise ValueError(
+                "kinds is empty, so every memory would be rejected: name some, or set unknown_kinds to create"
+            )
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The names of the kinds, in their order."""
+        return tuple(kind if isinstance(kind, str) else kind.name for kind in self.taxonomy)
+
+    @property
+    def described_kinds(self) -> tuple[Kind, ...]:
+        """The kinds with what is known of them."""
+        return named(self.taxonomy)
+
     def namespaces_of(self, scope: Scope) -> tuple[str, ...]:
         """The namespaces a conversation feeds, without repeats; templates that name an absent field are left out.
 
@@ -159,6 +194,19 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         """Whether conversations it applies to can feed a namespace of this name."""
         scopes = (read_back(template, namespace) for template in self.namespaces)
         return any(scope is not None and self.match.accepts(scope) for scope in scopes)
+
+
+def require_template(template: str, number: int) -> None:
+    """Raises ValueError for a template that names what a conversation has not, or is none."""
+    try:
+        rendered = render(template, EVERY_FIELD)
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as exc:
+        fields = ", ".join("{" + name + "}" for name in EVERY_FIELD.__struct_fields__)
+        raise ValueError(
+            f"namespaces[{number}] is {template!r} ({exc}): name fields of a conversation: {fields}"
+        ) from exc
+    if not rendered:
+        raise ValueError(f"namespaces[{number}] is empty: name fields of a conversation, as in {{app_id}}/{{user_id}}")
 
 
 def shortened(name: str) -> str:
@@ -205,10 +253,24 @@ def read_back(template: str, namespace: str) -> Scope | None:
 DEFAULT_POLICY = Policy(name="default")
 
 
+class Choosing(Protocol):
+    """Whoever knows the policies that apply now."""
+
+    def match(self, scope: Scope) -> Policy: ...
+
+    def governing(self, namespace: str) -> Policy: ...
+
+    def named(self, name: str) -> Policy: ...
+
+
 class Policies(Struct, frozen=True):
-    """An ordered list of policies; the built-in default stands at its end."""
+    """An ordered list of policies; the built-in default stands at its end.
+
+    `retired` ones match nothing any more: they are still known by name, for what was asked under them.
+    """
 
     listed: tuple[Policy, ...] = ()
+    retired: tuple[Policy, ...] = ()
 
     def match(self, scope: Scope) -> Policy:
         return next((policy for policy in self.listed if policy.match.accepts(scope)), DEFAULT_POLICY)
@@ -221,4 +283,14 @@ class Policies(Struct, frozen=True):
         return next((policy for policy in self.listed if policy.governs(namespace)), DEFAULT_POLICY)
 
     def named(self, name: str) -> Policy:
-        return next((policy for policy in self.listed if policy.name == name), DEFAULT_POLICY)
+        return next((policy for policy in (*self.listed, *self.retired) if policy.name == name), DEFAULT_POLICY)
+
+    def over(self, beneath: "Policies") -> "Policies":
+        """These, by how strictly they match, then by name, before those of `beneath`, in their order, that have other names.
+
+        A higher priority comes first in any case.
+        """
+        names = {policy.name for policy in self.listed}
+        own = sorted(self.listed, key=lambda policy: ([-count for count in policy.match.strictness], policy.name))
+        listed = [*own, *(policy for policy in beneath.listed if policy.name not in names)]
+        return Policies(tuple(sorted(listed, key=lambda policy: -policy.priority)), self.retired)

@@ -67,6 +67,8 @@ def decide(
     """
     if candidate.confidence < policy.min_confidence:
         return Drop(f"confidence {candidate.confidence:g} is below {policy.min_confidence:g}")
+    if candidate.importance < policy.min_importance:
+        return Drop(f"importance {candidate.importance:g} is below {policy.min_importance:g}")
     if exact is not None and contradicted is not None and exact.memory_id == contradicted.memory_id:
         contradicted = None
     if contradicted is not None and said_later(contradicted, candidate):

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from agents.llm.dates import local
-from agents.llm.kinds import nearest
+from agents.llm.kinds import kind_of
 from agents.llm.port import Context, Proposal
 from agents.llm.replies import Unreadable
 from agents.llm.rules.injection import is_injection
@@ -115,12 +115,11 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
     rated = importance.DEFAULT if draft.importance is None else draft.importance
     if not (0.0 <= draft.confidence <= 1.0 and 0.0 <= rated <= 1.0):
         raise Unfit("range")
-    allowed = context.policy.kinds
-    kind = nearest(draft.kind, allowed)
+    kind = kind_of(draft.kind, context.policy)
     if kind is None:
         raise Unfit("kind")
     text, full_text = fitted(draft.text, draft.full_text, context.policy, count_tokens)
-    further = (nearest(name, allowed) for name in draft.kinds)
+    further = (kind_of(name, context.policy) for name in draft.kinds)
     tags = (tag.strip().lower() for tag in draft.tags)
     return Proposal(
         kind=kind,

@@ -1,6 +1,12 @@
-"""Finds the kind of a policy's taxonomy that comes nearest to one it does not have."""
+"""Finds the kind of a policy's taxonomy that a draft's kind stands for, or makes one where the policy lets unknown ones in."""
 
+import re
 from collections.abc import Sequence
+
+from schemas.policies import Policy
+
+LONGEST = 40  # characters of a kind that a model made up
+WORDS = re.compile(r"[^\W\d_]+(?:[ _-][^\W\d_]+){0,2}", re.UNICODE)
 
 NEAREST = {
     "fact": ("insight", "note"),
@@ -25,3 +31,15 @@ def nearest(kind: str, allowed: Sequence[str]) -> str | None:
     wanted = kind.strip().lower()
     names = {name.lower(): name for name in allowed}
     return next((names[name] for name in (wanted, *NEAREST.get(wanted, ())) if name in names), None)
+
+
+def kind_of(written: str, policy: Policy) -> str | None:
+    """The policy's kind that stands for what a draft says; else, if the policy creates kinds, what it says, in lower case.
+
+    One word, or up to three: anything else is no kind. None where it is none.
+    """
+    known = nearest(written, policy.kinds)
+    if known is not None or policy.unknown_kinds == "reject":
+        return known
+    made = " ".join(written.lower().split())
+    return made if len(made) <= LONGEST and WORDS.fullmatch(made) else None

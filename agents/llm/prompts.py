@@ -51,18 +51,25 @@ FULL_TEXT: Final = (
 NO_FULL_TEXT: Final = "full_text is null."
 MOST_TOKENS: Final = 100_000  # of a slice, for a model of which nothing is known but that it is a large one
 OVERLAP_TOKENS: Final = 4_000
+OWN_KIND: Final = "Where none of them fits, name one of your own: one or two lower-case words."
 NULLABLE_TEXT = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 NULLABLE_NUMBER = {"anyOf": [{"type": "integer"}, {"type": "null"}]}
 
 
 def policy_part(policy: Policy, mode: str | None = None) -> str:
     """What one policy asks for of conversations in one mode; constant for both, so it stands behind the stable part."""
-    kinds = ", ".join(policy.kinds)
     full = FULL_TEXT if policy.full_text else NO_FULL_TEXT
-    return (
-        f"{style_part(policy, mode)}\nKinds: {kinds}. One primary kind each, further kinds if they hold as well. "
-        f"Texts have at most {policy.max_text_chars} characters. {full}"
+    return f"{style_part(policy, mode)}\n{kinds_part(policy)}\nTexts have at most {policy.max_text_chars} characters. {full}"
+
+
+def kinds_part(policy: Policy) -> str:
+    """The policy's kinds, one a line with its description, and what to do where none fits."""
+    kinds = (
+        f"- {kind.name}: {kind.description}" if kind.description else f"- {kind.name}"
+        for kind in policy.described_kinds
     )
+    listed = "\n".join(("Kinds:", *kinds, "One primary kind each, further kinds if they hold as well."))
+    return f"{listed} {OWN_KIND}" if policy.unknown_kinds == "create" else listed
 
 
 def data_part(request: ExtractionRequest, context: Context, most_tokens: int = MOST_TOKENS) -> str:
@@ -86,7 +93,9 @@ def fenced(name: str, inside: str) -> str:
 
 def answer_schema(policy: Policy) -> dict[str, object]:
     """The JSON Schema of an answer. Ranges and lengths are not in it, as the API has no such keywords: `answers` checks them."""
-    kind = {"type": "string", "enum": list(policy.kinds)}
+    kind: dict[str, object] = {"type": "string"}
+    if policy.unknown_kinds == "reject":
+        kind["enum"] = list(policy.kinds)
     properties: dict[str, object] = {
         "kind": kind,
         "text": {"type": "string"},

@@ -8,7 +8,7 @@ from streams.windows.accounting import Budget
 
 class Terms(NamedTuple):
     """What every message is held against is at hand: whether one may ask for extraction by coming in (`asks`), and up to
-    where nothing calls for pruning. `version` counts what was learned of models."""
+    where nothing calls for pruning. `version` counts what was learned of models, and changes of policies."""
 
     policy: Policy
     budget: Budget

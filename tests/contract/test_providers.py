@@ -89,7 +89,7 @@ async def test_relations_name_memories_of_the_context(provider: Provider) -> Non
 
 
 async def test_kinds_stay_within_the_policy(provider: Provider) -> None:
-    policy = Policy(name="few", kinds=("insight", "fact"))
+    policy = Policy(name="few", taxonomy=("insight", "fact"))
     answer = await provider.extract(slice_of("I prefer tea.", "I live in Turin."), knowing(policy=policy))
     assert {item.kind for item in answer.proposals} <= set(policy.kinds)
     assert len(answer.proposals) == 2

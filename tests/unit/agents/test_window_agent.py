@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from agents.dead_letters import told
 from schemas import codec, topics
 from schemas.errors import Retryable
-from schemas.policies import Triggers
+from schemas.policies import Policies, Triggers
 from streams.apps import BATCH_RECORDS
 from streams.windows import rows
 from tests.fakes.batches import batch_of
@@ -228,3 +228,28 @@ async def test_a_request_brings_the_next_checkpoint_forward_unless_there_is_a_ba
     assert bool(eager.app.checkpointer._wanted) is urgent
     await eager.checkpoint()
     assert sum(len(request.messages) for request in eager.requests) == before + 1
+
+
+async def test_a_changed_policy_sets_the_alarms_of_windows_that_were_waiting_and_cuts_by_its_own_rules():
+    stage = await Stage().begin()
+    await stage.say(said(1), said(2))
+    stage.clock.advance(60.0)
+    assert await stage.due() == [], "nothing but its end, or a day of silence, asks for this conversation"
+    changed = replace(POLICY, version=2, triggers=Triggers(idle_s=30.0), namespaces=("changed",))
+    stage.terms.governed(Policies((changed,)))
+    (due,) = await stage.due()
+    assert due.conversation_id == CONVERSATION
+    await stage.tell(due)
+    await stage.checkpoint()
+    (request,) = stage.requests
+    assert (request.policy, request.policy_version, request.namespaces) == ("app", 2, ("changed",))
+    assert len(request.messages) == 2
+
+
+async def test_a_changed_policy_holds_for_the_next_message_of_a_window_in_memory():
+    stage = await Stage().begin()
+    await stage.say(said(1))
+    stage.terms.governed(Policies((replace(POLICY, triggers=Triggers(after_tokens=1)),)))
+    await stage.say(said(2))
+    await stage.checkpoint()
+    assert [len(request.messages) for request in stage.requests] == [2]

@@ -189,9 +189,9 @@ async def test_text_over_the_policys_limit_is_shortened_and_kept_whole_beside_it
 
 
 async def test_kind_outside_the_policy_becomes_the_nearest_or_nothing() -> None:
-    (found,) = await proposals("I prefer tea.", policy=Policy(name="few", kinds=("interest",)))
+    (found,) = await proposals("I prefer tea.", policy=Policy(name="few", taxonomy=("interest",)))
     assert found.kind == "interest"
-    assert await proposals("We decided to use Postgres.", policy=Policy(name="few", kinds=("person",))) == ()
+    assert await proposals("We decided to use Postgres.", policy=Policy(name="few", taxonomy=("person",))) == ()
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from agents.llm.styles import BY_STYLE, style_of
 from agents.llm.summary_prompt import summary_data
 from agents.llm.transcript import CONTEXT_CHARS, MOST_MESSAGE_TOKENS, longest_shown
 from deploy.embedded.vocabulary import ensure_vocabulary
+from schemas.kinds import Kind
 from schemas.messages import ToolCall
 from schemas.policies import DEFAULT_POLICY, Policy, Privacy, Style
 from tests.slices import MONDAY, knowing, said, slice_of
@@ -48,7 +49,7 @@ def test_stable_part_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
 
 def test_stable_part_depends_on_nothing_but_policy_part_does() -> None:
     assert "{" not in STABLE
-    assert "interest" in policy_part(Policy(name="p", kinds=("interest",), max_text_chars=50))
+    assert "interest" in policy_part(Policy(name="p", taxonomy=("interest",), max_text_chars=50))
     assert "50 characters" in policy_part(Policy(name="p", max_text_chars=50))
 
 
@@ -199,3 +200,13 @@ def test_schema_is_closed_and_names_the_policys_kinds() -> None:
     memory = schema["properties"]["memories"]["items"]
     assert memory["additionalProperties"] is False and set(memory["required"]) == set(memory["properties"])
     assert memory["properties"]["kind"]["enum"] == list(DEFAULT_POLICY.kinds)
+
+
+def test_kinds_are_shown_with_their_descriptions_and_may_be_made_where_the_policy_says_so() -> None:
+    kinds = (Kind(name="pet", description="Animals of the user", icon="🐕"), "place")
+    strict, open_to_more = (Policy(name="p", taxonomy=kinds, unknown_kinds=each) for each in ("reject", "create"))
+    assert "- pet: Animals of the user\n- place\n" in policy_part(strict)
+    assert "of your own" in policy_part(open_to_more) and "of your own" not in policy_part(strict)
+    for policy, enum in ((strict, ["pet", "place"]), (open_to_more, None)):
+        memory = json.loads(json.dumps(answer_schema(policy)))["properties"]["memories"]["items"]
+        assert memory["properties"]["kind"].get("enum") == enum

@@ -1,11 +1,14 @@
 """Which policy applies, and which namespaces a conversation feeds; no value reaches into another namespace."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import codec
 from schemas.errors import Rejected
+from schemas.kinds import DEFAULT_KINDS, Kind
 from schemas.messages import Scope
 from schemas.policies import DEFAULT_POLICY, Match, Policies, Policy, render
 
@@ -42,6 +45,62 @@ def test_without_a_match_the_default_applies():
     assert policies.match(SCOPE) is DEFAULT_POLICY
     assert policies.named("gone") is DEFAULT_POLICY
     assert policies.named("only").name == "only"
+
+
+def test_of_policies_side_by_side_the_stricter_one_comes_first_and_those_beneath_keep_their_order():
+    anything, app = Policy(name="a"), Policy(name="m", match=Match(app_id="n*"))
+    exactly, both = Policy(name="z", match=Match(app_id="notes")), Policy(name="b", match=Match(app_id="*", mode="m*"))
+    beneath = Policies((Policy(name="last"), Policy(name="a", max_text_chars=20), Policy(name="end")))
+    over = Policies((anything, app, exactly, both)).over(beneath)
+    assert [policy.name for policy in over.listed] == ["b", "z", "m", "a", "last", "end"]
+    assert over.named("a") == anything
+
+
+def test_a_higher_priority_comes_first_whatever_it_matches_and_wherever_it_stands():
+    late, early = Policy(name="late", match=Match(app_id="notes"), priority=-1), Policy(name="early", priority=5)
+    assert [each.name for each in Policies((late,)).over(Policies((Policy(name="own"), early))).listed] == [
+        *("early", "own", "late")
+    ]
+
+
+def test_a_retired_policy_matches_nothing_and_is_known_by_its_name():
+    policies = Policies((), (Policy(name="gone"),))
+    assert policies.match(SCOPE) is DEFAULT_POLICY
+    assert policies.named("gone") == Policy(name="gone")
+
+
+def test_kinds_are_names_or_names_with_a_description_and_an_icon():
+    policy = codec.decode(
+        b'{"name": "p", "kinds": ["fact", {"name": "pet", "description": "Animals", "icon": "D"}, "odd"]}', Policy
+    )
+    assert policy.kinds == ("fact", "pet", "odd")
+    fact, pet, odd = policy.described_kinds
+    assert fact == DEFAULT_KINDS[0] and fact.description, "a name of the built-in set has its description"
+    assert (pet, odd) == (Kind(name="pet", description="Animals", icon="D"), Kind(name="odd"))
+    assert codec.decode(codec.encode(policy), Policy) == policy
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        (b'{"name": "p", "kinds": ["fact", {"name": "FACT"}]}', "more than once"),
+        (b'{"name": "p", "kinds": []}', "kinds is empty"),
+        (b'{"name": "p", "kinds": [" "]}', "kinds[0]"),
+        (b'{"name": "p", "namespaces": ["{app_id}", "{app}"]}', "namespaces[1]"),
+        (b'{"name": "p", "namespaces": ["{app_id.owner}"]}', "namespaces[0]"),
+        (b'{"name": "p", "namespaces": ["{0}"]}', "namespaces[0]"),
+        (b'{"name": "p", "namespaces": ["{app_id"]}', "namespaces[0]"),
+        (b'{"name": "p", "namespaces": [""]}', "is empty"),
+    ],
+)
+def test_a_policy_that_cannot_work_says_what_is_wrong_with_it(written, said):
+    with pytest.raises(Rejected, match=re.escape(said)):
+        codec.decode(written, Policy)
+
+
+def test_without_extraction_or_where_kinds_are_made_none_need_be_named():
+    assert Policy(name="p", taxonomy=(), extract=False).kinds == ()
+    assert Policy(name="p", taxonomy=(), unknown_kinds="create").kinds == ()
 
 
 def test_one_conversation_may_feed_several_namespaces_each_once():

@@ -1,0 +1,125 @@
+"""What policies a process goes by: its own beneath those of the topic, the latest that is valid, without a restart."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from agents.dead_letters import told
+from agents.policies import CurrentPolicies
+from schemas import codec, topics
+from schemas.errors import Retryable
+from schemas.messages import Scope
+from schemas.policies import DEFAULT_POLICY, Match, Policies, Policy
+from tests.fakes.policy_topic import FakePolicyTopic
+from tests.fakes.publisher import FakePublisher
+
+NOTES = Scope(conversation_id="c", app_id="notes")
+AT = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+class World:
+    def __init__(self, *own: Policy) -> None:
+        self.topic, self.publisher = FakePolicyTopic(), FakePublisher()
+        self.policies = CurrentPolicies(Policies(own), self.topic, self.publisher, lambda: AT)
+        self.told: list[Policies] = []
+        self.policies.tell(self.told.append)
+
+
+def notes(version: int = 1, **settings) -> Policy:
+    return Policy(name="notes", match=Match(app_id="notes"), version=version, **settings)
+
+
+async def test_what_the_topic_has_applies_before_work_starts():
+    world = World()
+    world.topic.put(notes(1), notes(2, max_text_chars=50))
+    await world.policies.read()
+    assert world.policies.match(NOTES) == notes(2, max_text_chars=50)
+    assert world.policies.match(Scope(conversation_id="c", app_id="other")) is DEFAULT_POLICY
+
+
+async def test_a_change_applies_once_it_is_read_and_is_told():
+    world = World()
+    await world.policies.read()
+    assert world.policies.match(NOTES) is DEFAULT_POLICY
+    world.topic.put(notes(2))
+    await world.policies.follow()
+    assert world.policies.match(NOTES) == world.policies.named("notes") == notes(2)
+    await world.policies.follow()
+    assert world.told == [world.policies.now], "a change is told once"
+
+
+async def test_a_policy_of_the_topic_goes_before_the_process_own_and_its_removal_brings_that_back():
+    own, other = notes(1, max_text_chars=60), Policy(name="other")
+    world = World(own, other)
+    world.topic.put(notes(7))
+    await world.policies.read()
+    assert world.policies.now.listed == (notes(7), other)
+    world.topic.remove("notes")
+    await world.policies.follow()
+    assert world.policies.now.listed == (own, other)
+
+
+async def test_what_was_asked_under_a_removed_policy_is_still_judged_by_it():
+    world = World()
+    world.topic.put(notes(3))
+    await world.policies.read()
+    world.topic.remove("notes")
+    await world.policies.follow()
+    assert world.policies.match(NOTES) is DEFAULT_POLICY
+    assert world.policies.named("notes") == notes(3)
+    world.topic.put(notes(4))
+    await world.policies.follow()
+    assert world.policies.named("notes") == notes(4)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "reason", "detail"),
+    [
+        (b"notes", b"{not json", "undecodable", "not JSON"),
+        (b"notes", b'{"name": "notes", "max_text_chars": 3}', "invalid", "$.max_text_chars"),
+        (b"notes", b'{"name": "notes", "of_tomorrow": 3}', "invalid", "of_tomorrow"),
+        (b"notes", b'{"name": "notes", "namespaces": ["{nobody}"]}', "invalid", "{nobody}"),
+        (b"notes", b'{"name": "others"}', "invalid", "'others'"),
+        (None, codec.encode(notes()), "invalid", "no key"),
+        (b"\xff", codec.encode(notes()), "invalid", "UTF-8"),
+    ],
+    ids=["no json", "out of range", "unknown field", "template", "another name", "no key", "no text as key"],
+)
+async def test_an_invalid_record_is_a_dead_letter_and_the_earlier_version_stays(key, value, reason, detail):
+    world = World()
+    world.topic.put(notes(2))
+    await world.policies.read()
+    world.topic.write(key, value)
+    await world.policies.follow()
+    assert world.policies.now.listed == (notes(2),)
+    (letter,) = world.publisher.records
+    assert (letter.topic, letter.key, letter.value) == (topics.DEAD_LETTERS, key, value)
+    said = told(letter.headers)
+    assert (said["reason"], said["stage"], said["topic"], said["offset"]) == (
+        reason,
+        "policies",
+        "memory.policies",
+        "1",
+    )
+    assert detail in said["detail"]
+
+
+async def test_a_dead_letter_that_could_not_be_published_is_published_at_the_next_turn():
+    world = World()
+    await world.policies.read()
+    world.topic.write(b"notes", b"{")
+    world.publisher.failures.append(Retryable("the brokers are away"))
+    with pytest.raises(Retryable):
+        await world.policies.follow()
+    await world.policies.follow()
+    assert [letter.value for letter in world.publisher.records] == [b"{"]
+
+
+async def test_while_the_topic_cannot_be_read_what_was_read_applies():
+    world = World()
+    world.topic.put(notes(2))
+    await world.policies.read()
+    world.topic.down = True
+    with pytest.raises(Retryable):
+        await world.policies.follow()
+    assert world.policies.match(NOTES) == notes(2)
