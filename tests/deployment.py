@@ -52,7 +52,7 @@ async def eventually(condition: Callable[[], Awaitable[T]], what: str, within_s:
 
 
 class Event(NamedTuple):
-    """What a chat service publishes: a dict is sent as JSON, bytes as they are."""
+    """What a chat service publishes: a dict is sent as JSON, bytes as they are, None as a tombstone."""
 
     topic: str
     key: str
@@ -60,7 +60,9 @@ class Event(NamedTuple):
     headers: Sequence[tuple[str, bytes]] = ()
 
     @property
-    def bytes(self) -> bytes:
+    def bytes(self) -> bytes | None:
+        if self.value is None:
+            return None
         return self.value if isinstance(self.value, bytes) else json.dumps(self.value).encode()
 
 

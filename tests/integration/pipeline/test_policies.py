@@ -1,0 +1,76 @@
+"""Policies on the running pipeline: what is put, changed or removed on their topic holds for what is said next."""
+
+import json
+from typing import Any
+
+from schemas import topics
+from tests.deployment import Deployment, Event, eventually
+
+AT = "2026-03-02T09:00:00Z"
+OWN = {"name": "own", "match": {"app_id": "notes"}, "namespaces": ["from-the-file"]}
+
+
+def put(name: str, **fields: Any) -> Event:
+    return Event(topics.POLICIES, name, {"name": name, "match": {"app_id": "notes"}} | fields)
+
+
+def talk(conversation: str, said: str) -> tuple[Event, Event]:
+    message = {"conversation_id": conversation, "message_id": f"{conversation}-1", "role": "user", "timestamp": AT}
+    end = {"conversation_id": conversation, "timestamp": AT, "message_count": 1}
+    return (
+        Event(topics.MESSAGES, conversation, message | {"content": said, "app_id": "notes", "user_id": "ada"}),
+        Event(topics.ENDED, conversation, end),
+    )
+
+
+async def applied(deployment: Deployment, *said: str, within_s: float = 30.0) -> None:
+    """Until a worker's log tells what it applies now."""
+
+    async def told() -> bool:
+        lines = [line for line in deployment.logs().splitlines() if " policies: " in line]
+        return bool(lines) and all(each in lines[-1] for each in said)
+
+    await eventually(told, f"policies as {said}", within_s)
+
+
+async def remembered(deployment: Deployment, *events: Event) -> dict[str, list[str]]:
+    """Texts by namespace once the events are processed."""
+    await deployment.publish(*events)
+    await deployment.settled()
+    rows = await deployment.fetch("SELECT namespace, text FROM memories ORDER BY created_at, text")
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        found.setdefault(row["namespace"], []).append(row["text"])
+    return found
+
+
+async def test_policies_are_put_changed_spoiled_and_removed_while_one_worker_runs(deploy: Any, tmp_path):
+    own = tmp_path / "own.json"
+    own.write_text(json.dumps([OWN]))
+    deployment = await deploy("policies", policies_file=own)
+    await deployment.publish(put("live", namespaces=["first"]))
+    worker = await deployment.worker()
+    assert await remembered(deployment, *talk("c1", "I am allergic to peanuts.")) == {
+        "first": ["User is allergic to peanuts."]
+    }, "what the topic has is read before work starts, and goes before the file"
+
+    await deployment.publish(put("live", version=2, namespaces=["second", "{user_id}"], kinds=["preference"]))
+    await applied(deployment, "live (version 2)")
+    found = await remembered(deployment, *talk("c2", "I prefer short recipes. We decided to use Postgres."))
+    assert found["second"] == found["ada"] == ["User prefers short recipes."], "the kinds are those of the new version"
+
+    spoiled = put("live", max_text_chars=3)
+    await deployment.publish(spoiled, put("other", match={"app_id": "elsewhere"}))
+    await applied(deployment, "live (version 2)", "other (version 1)")
+    (letter,) = await deployment.records(topics.DEAD_LETTERS)
+    assert (letter.key, letter.value) == (b"live", spoiled.bytes)
+    told = {name: value.decode() for name, value in letter.headers}
+    assert (told["memstream-reason"], told["memstream-stage"]) == ("invalid", "policies")
+    assert (told["memstream-topic"], told["memstream-offset"]) == (deployment.topic(topics.POLICIES), "2")
+    assert "max_text_chars" in told["memstream-detail"]
+
+    await deployment.publish(Event(topics.POLICIES, "live", None))
+    await applied(deployment, "own (version 1)", "other (version 1)")
+    found = await remembered(deployment, *talk("c3", "I live in Lisbon."))
+    assert found["from-the-file"] == ["User lives in Lisbon."]
+    assert worker.running and len(await deployment.records(topics.DEAD_LETTERS)) == 1
