@@ -7,7 +7,8 @@ from typing import Annotated, Literal, Protocol
 from urllib.parse import unquote
 from zoneinfo import ZoneInfo
 
-from msgspec import Meta, Struct, field
+from msgspec import Meta, Struct
+from msgspec import field as setting
 
 from schemas.budgets import Budget
 from schemas.kinds import DEFAULT_KINDS, Kind, KindName, named
@@ -133,7 +134,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
     match: Match = Match()
     namespaces: tuple[str, ...] = ("{app_id}/{user_id}",)
-    taxonomy: tuple[KindName | Kind, ...] = field(default=DEFAULT_KINDS, name="kinds")
+    taxonomy: tuple[KindName | Kind, ...] = setting(default=DEFAULT_KINDS, name="kinds")
     unknown_kinds: Literal["reject", "create"] = "reject"
     style: Style = "by_mode"
     feelings: bool = False
