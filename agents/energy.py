@@ -20,8 +20,9 @@ from sinks.energy import Ledger
 
 log = logging.getLogger(__name__)
 
-# Longer than a question with its repair, retries included, can take; a worker that is silent for so long is dead.
-LASTS_S: Final = 600.0
+# Longer than a question with its repair takes, with retries and with waiting for its turn; whoever is silent for so long is
+# dead.
+LASTS_S: Final = 1_800.0
 OVERALL: Final = "overall"
 # While PostgreSQL is away. Calls are as good as none then: nobody can reserve.
 MOST_OWED: Final = 1_000
@@ -66,6 +67,13 @@ class BudgetedEnergy:
             await self._book(self._owed.popleft())
         if self._owed:
             raise Retryable(f"{len(self._owed)} records of model calls are not booked yet")
+
+    async def close(self) -> None:
+        """Books what is owed, if PostgreSQL is there."""
+        try:
+            await self.book()
+        except Retryable as exc:
+            log.error("given up at the end of this worker: %s", exc)
 
     async def _book(self, settlement: Settlement) -> None:
         try:

@@ -1,16 +1,28 @@
-"""Budgets as the settings have them: prices, the budget of all namespaces together, and that money has known prices."""
+"""Budgets as the settings have them: prices, the budget of all namespaces together, and the energy that holds to both."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from msgspec.structs import replace
 
 from agents.budgets import smaller
+from agents.energy import BudgetedEnergy
 from agents.llm.prices import PRICES_FILE, Prices, decoded
+from deploy import connections
 from deploy.settings import PREFIX, Limits, Settings
 from schemas.budgets import Budget
 from schemas.codec import shaped
 from schemas.errors import Misconfigured
 from schemas.policies import Policies
+from sinks.energy import Ledger
+from sinks.postgres import Pool
+
+
+def energy(settings: Settings, pool: Pool, policies: Policies, clock: Callable[[], datetime]) -> BudgetedEnergy:
+    """Holds to the budgets of the settings and the policies. Raises Misconfigured for money without prices."""
+    known, all_together = prices(settings), overall(settings)
+    require_prices(known, connections.models(settings), all_together, policies)
+    return BudgetedEnergy(Ledger(pool), known, all_together, clock)
 
 
 def overall(settings: Settings) -> Budget:

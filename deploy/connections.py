@@ -10,6 +10,7 @@ from qdrant_client import AsyncQdrantClient
 from agents.llm.auto import AutoProvider
 from agents.llm.batches import ModelBatches
 from agents.llm.claude import ClaudeProvider
+from agents.llm.energy import Energy
 from agents.llm.offline import OfflineProvider
 from agents.llm.ollama import OllamaProvider
 from agents.llm.port import Provider
@@ -94,18 +95,33 @@ def refuse_if_texts_must_stay(settings: Settings, where: str) -> None:
         )
 
 
-def provider(settings: Settings, count_tokens: TokenCount | None = None) -> Provider:
-    """With `count_tokens` it tells what it counted of what was billed. To be closed by the caller."""
+def provider(settings: Settings, count_tokens: TokenCount | None = None, energy: Energy | None = None) -> Provider:
+    """With `count_tokens` it tells what it counted of what was billed; with `energy` it keeps within budgets.
+
+    To be closed by the caller.
+    """
     if settings.provider == "auto":
-        return AutoProvider([PROVIDERS[name](settings, count_tokens) for name in settings.provider_order.split(",")])
-    return PROVIDERS[settings.provider](settings, count_tokens)
+        return AutoProvider([PROVIDERS[name](settings, count_tokens, energy) for name in provider_names(settings)])
+    return PROVIDERS[settings.provider](settings, count_tokens, energy)
 
 
-def offline(settings: Settings, count_tokens: TokenCount | None) -> Provider:
+def provider_names(settings: Settings) -> tuple[str, ...]:
+    """Those that may be asked, in order."""
+    return tuple(settings.provider_order.split(",")) if settings.provider == "auto" else (settings.provider,)
+
+
+def models(settings: Settings) -> list[tuple[str, str]]:
+    """The models that may be asked, each behind its provider's name."""
+    known = {"claude": [settings.claude_model, settings.claude_compaction_model], "ollama": [settings.ollama_model]}
+    return [(name, model) for name in provider_names(settings) for model in known.get(name, [])]
+
+
+def offline(settings: Settings, count_tokens: TokenCount | None, energy: Energy | None) -> Provider:
+    """Rules cost nothing: no budget holds them up."""
     return OfflineProvider(count_tokens) if count_tokens else OfflineProvider()
 
 
-def claude(settings: Settings, count_tokens: TokenCount | None) -> Provider:
+def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy | None) -> Provider:
     return ClaudeProvider(
         model=settings.claude_model,
         api_key=settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None,
@@ -115,20 +131,22 @@ def claude(settings: Settings, count_tokens: TokenCount | None) -> Provider:
         compaction_model=settings.claude_compaction_model,
         concurrency=settings.claude_concurrency,
         tokens_per_minute=settings.claude_tokens_per_minute,
+        energy=energy,
     )
 
 
-def ollama(settings: Settings, count_tokens: TokenCount | None) -> Provider:
+def ollama(settings: Settings, count_tokens: TokenCount | None, energy: Energy | None) -> Provider:
     return OllamaProvider(
         model=settings.ollama_model,
         base_url=settings.ollama_base_url,
         timeout_s=settings.ollama_timeout_s,
         count_tokens=count_tokens,
         concurrency=settings.ollama_concurrency,
+        energy=energy,
     )
 
 
-PROVIDERS: dict[str, Callable[[Settings, TokenCount | None], Provider]] = {
+PROVIDERS: dict[str, Callable[[Settings, TokenCount | None, Energy | None], Provider]] = {
     "offline": offline,
     "claude": claude,
     "ollama": ollama,

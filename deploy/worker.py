@@ -17,6 +17,7 @@ from agents.batch_agent import BatchAgent
 from agents.compactor import Compactor
 from agents.curation_agent import CurationAgent
 from agents.curator import Curator
+from agents.energy import BudgetedEnergy
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import Extractor
 from agents.llm.batches import ModelBatches
@@ -26,10 +27,11 @@ from agents.parked_agent import ParkedAgent
 from agents.policies import CurrentPolicies
 from agents.related import RelatedMemories
 from agents.serving import Handle, serve
+from agents.usage_notices import UsageNotices
 from agents.window_agent import WindowAgent
 from agents.window_projection import WindowProjection
 from agents.window_terms import WindowTerms
-from deploy import connections
+from deploy import budgets, connections
 from deploy.origins import fixed_origins
 from deploy.settings import Settings
 from deploy.slots import claimed
@@ -45,6 +47,7 @@ from sinks.outbox import Projector
 from sinks.parked import Parking
 from sinks.postgres import Pool
 from sinks.qdrant import Vectors
+from sinks.usage import UsageRecords
 from sinks.windows import Windows
 from streams.apps import STAGES, input_channel, stage_app
 from streams.delivery.app import StageApp
@@ -57,6 +60,7 @@ TICK_S = 0.2
 SWEEP_S = 5.0
 RESUME_S = 1.0
 BATCHES_S = 5.0
+USAGE_S = 5.0
 PROJECT_S = 1.0
 FOLLOW_S = 0.2
 CALIBRATE_S = 60.0
@@ -160,7 +164,8 @@ class Worker:
         self, resources: AsyncExitStack, pool: Pool, publisher: KafkaPublisher, embedder: Embedder, vectors: Vectors
     ) -> None:
         extractions = Extractions(pool)
-        provider = connections.provider(self._settings, connections.token_counter(self._settings))
+        energy = self._energy(resources, pool, publisher)
+        provider = connections.provider(self._settings, connections.token_counter(self._settings), energy)
         resources.push_async_callback(provider.close)
         check_policies(self._policies.now, provider)
         if "extraction" in self._stages:
@@ -235,6 +240,14 @@ class Worker:
             bounds=self._settings.batch_bounds(),
             poll_s=self._settings.batch_poll_s,
         )
+
+    def _energy(self, resources: AsyncExitStack, pool: Pool, publisher: KafkaPublisher) -> BudgetedEnergy:
+        """What models may be asked for; what they consumed is booked and told beside the work."""
+        energy = budgets.energy(self._settings, pool, self._policies, now)
+        resources.push_async_callback(energy.close)
+        self._chore("usage", USAGE_S, energy.book)
+        self._chore("usage notices", USAGE_S, UsageNotices(UsageRecords(pool), publisher).tell)
+        return energy
 
     def _chore(self, name: str, interval_s: float, chore: Callable[[], Awaitable[object]]) -> None:
         self._chores.append(asyncio.create_task(repeat(name, interval_s, chore)))

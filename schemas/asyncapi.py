@@ -55,7 +55,8 @@ LISTED = (
         "conversation_id or namespace",
         "activity-event",
         "out",
-        "Work that was done: completed extractions, answers to commands, windows that are nearly full, pruned or cleared.",
+        "Work that was done: completed extractions, answers to commands, windows that are nearly full, pruned or cleared, "
+        "and what model calls consumed.",
         CONTENT_TYPE,
     ),
     Topic(

@@ -4,6 +4,7 @@ import anthropic
 
 from agents.llm.claude_batches import ClaudeBatches
 from agents.llm.claude_calls import ClaudeCalls
+from agents.llm.energy import Energy
 from agents.llm.guarded_calls import GuardedCalls
 from agents.llm.model_provider import ModelProvider
 from schemas.addresses import is_loopback
@@ -31,13 +32,14 @@ class ClaudeProvider(ModelProvider):
         compaction_model: str | None = None,
         concurrency: int = 8,
         tokens_per_minute: int | None = None,
+        energy: Energy | None = None,
     ) -> None:
         self._model = model
         self._counting = count_tokens
         self._owned = client is None
         self._client = client or client_at(base_url, api_key, timeout_s, max_retries)
         calls = ClaudeCalls(self._client, model, timeout_s * (max_retries + 1), compaction_model)
-        super().__init__(GuardedCalls(calls, concurrency, tokens_per_minute), count_tokens)
+        super().__init__(GuardedCalls(calls, concurrency, tokens_per_minute), count_tokens, energy=energy)
 
     def __repr__(self) -> str:
         return f"ClaudeProvider(model={self._model!r})"

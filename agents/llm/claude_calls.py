@@ -13,11 +13,12 @@ from anthropic.types.message_create_params import MessageCreateParamsNonStreamin
 from agents.llm.claude_errors import translated
 from agents.llm.claude_limits import allowances
 from agents.llm.claude_messages import message_of
-from agents.llm.exchange import Spoken, Turn
+from agents.llm.energy import Bill
+from agents.llm.exchange import Declined, Spoken, Turn
 from agents.llm.port import Usage
 from agents.llm.questions import Question
 from schemas.addresses import is_loopback
-from schemas.errors import Misconfigured, Rejected, Retryable
+from schemas.errors import Misconfigured, Retryable
 
 
 class ClaudeCalls:
@@ -120,14 +121,14 @@ def system(question: Question[Any]) -> tuple[TextBlockParam, ...]:
 def spoken(response: Message) -> Spoken:
     """Raises Rejected for what no repetition changes, and Retryable for what is no message."""
     message = message_of(response)
+    bill = Bill(model=message.model, usage=billed(message))
     if message.stop_reason == "refusal":
-        raise Rejected("refused", "the model declined to read this slice")
+        raise Declined("refused", "the model declined to read this slice", bill)
     if message.stop_reason == "model_context_window_exceeded":
-        raise Rejected(
-            "too_large", "the slice does not fit the model's context window: lower the policy's slice_tokens"
-        )
+        too_large = "the slice does not fit the model's context window: lower the policy's slice_tokens"
+        raise Declined("too_large", too_large, bill)
     text = "".join(block.text for block in message.content if block.type == "text")
-    return Spoken(text=text, broke_off=message.stop_reason == "max_tokens", model=message.model, usage=billed(message))
+    return Spoken(text=text, broke_off=message.stop_reason == "max_tokens", model=bill.model, usage=bill.usage)
 
 
 def billed(message: Message) -> Usage:

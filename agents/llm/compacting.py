@@ -8,6 +8,7 @@ import msgspec
 import orjson
 from msgspec import Struct
 
+from agents.llm.energy import Payer
 from agents.llm.questions import NOT_THE_JSON, Question
 from agents.llm.replies import unfenced
 from agents.llm.rules.languages import is_another_language
@@ -80,6 +81,7 @@ def question(memories: Sequence[Memory], policy: Policy, count_tokens: TokenCoun
     """Its reply is the step, checked."""
     return Question(
         purpose="compact",
+        payer=Payer.of_memories(memories, policy),
         stable=COMPACT,
         policy=f"The text has at most {policy.max_text_chars} characters.",
         asked=f"<memories>\n{lines(shown(memories, policy.privacy))}</memories>\nThe step, as JSON:",

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from agents.llm.port import Usage
 from schemas.budgets import Budget
+from schemas.memories import Memory
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest, Lane
 from schemas.usage import Operation, Outcome
@@ -33,6 +34,12 @@ class Payer(Struct, frozen=True, kw_only=True):
             request_id=request.request_id,
             conversation_id=request.conversation_id,
         )
+
+    @classmethod
+    def of_memories(cls, memories: Sequence[Memory], policy: Policy) -> "Payer":
+        """Nobody waits for what is done about memories that are stored already."""
+        namespaces = tuple(dict.fromkeys(memory.namespace for memory in memories))
+        return cls(namespaces=namespaces, budget=policy.budget, lane="background")
 
 
 class Work(Struct, frozen=True, kw_only=True):

@@ -5,6 +5,7 @@ from typing import Any, Final, Generic, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
+from agents.llm.energy import Bill
 from agents.llm.limits import Allowance
 from agents.llm.metering import Meter
 from agents.llm.port import Call, Usage
@@ -38,6 +39,14 @@ class Spoken(Struct, frozen=True, kw_only=True):
     allowances: tuple[Allowance, ...] = ()
 
 
+class Declined(Rejected):
+    """A reply that is none, though it may be billed: the model declined to answer, or could not."""
+
+    def __init__(self, reason: str, detail: str, bill: Bill) -> None:
+        super().__init__(reason, detail)
+        self.bill = bill
+
+
 class Calls(Protocol):
     """How a model is reached. `name` is the provider's."""
 
@@ -55,7 +64,7 @@ class Calls(Protocol):
     async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
         """One reply of at most `max_tokens` to the last turn.
 
-        Raises Retryable, Misconfigured, and Rejected for a refusal and what is too large.
+        Raises Retryable, Misconfigured, and Rejected for a refusal and what is too large: Declined where it was billed.
         """
 
     def fixed(self, question: Question[Any]) -> tuple[str, ...]:
@@ -79,10 +88,15 @@ class Replies(Struct, frozen=True):
     made: tuple[tuple[tuple[Turn, ...], Spoken], ...]
 
 
-async def exchange(calls: Calls, question: Question[T], meter: Meter | None = None) -> Exchange[T]:
-    """Raises as a call does, Rejected `truncated` or `unreadable` after the second, and `must_stay` before any."""
+async def exchange(
+    calls: Calls, question: Question[T], meter: Meter | None = None, tab: list[Bill] | None = None
+) -> Exchange[T]:
+    """What each call was billed is put on the `tab`, also when nothing comes of it.
+
+    Raises as a call does, Rejected `truncated` or `unreadable` after the second, and `must_stay` before any.
+    """
     require_staying(question.local_only, calls)
-    replies = await replied(calls, question)
+    replies = await replied(calls, question, [] if tab is None else tab)
     reply, whole = read(question, replies.texts)
     return Exchange(
         reply=reply,
@@ -93,17 +107,29 @@ async def exchange(calls: Calls, question: Question[T], meter: Meter | None = No
     )
 
 
-async def replied(calls: Calls, question: Question[T]) -> Replies:
+async def replied(calls: Calls, question: Question[T], tab: list[Bill]) -> Replies:
     asked = (Turn("user", question.asked),)
-    first = await calls.call(question, asked, MAX_TOKENS)
+    first = await billed(calls, question, asked, MAX_TOKENS, tab)
     if first.broke_off:
-        again = await calls.call(question, asked, calls.larger_max_tokens)
+        again = await billed(calls, question, asked, calls.larger_max_tokens, tab)
         return Replies((unbroken(again, calls.larger_max_tokens),), ((asked, first), (asked, again)))
     if question.read(first.text) is not None:
         return Replies((first.text,), ((asked, first),))
     repairing = repaired(asked, first.text, question.repair)
-    second = await calls.call(question, repairing, calls.larger_max_tokens)
+    second = await billed(calls, question, repairing, calls.larger_max_tokens, tab)
     return Replies((first.text, second.text), ((asked, first), (repairing, second)))
+
+
+async def billed(
+    calls: Calls, question: Question[Any], turns: Sequence[Turn], max_tokens: int, tab: list[Bill]
+) -> Spoken:
+    try:
+        spoken = await calls.call(question, turns, max_tokens)
+    except Declined as declined:
+        tab.append(declined.bill)
+        raise
+    tab.append(Bill(model=spoken.model, usage=spoken.usage))
+    return spoken
 
 
 def unbroken(spoken: Spoken, max_tokens: int) -> str:

@@ -5,6 +5,8 @@ from typing import TypeVar
 
 from agents.llm import compacting, scoring, shortening
 from agents.llm.answers import check
+from agents.llm.bounds import Bounds
+from agents.llm.energy import Energy, Work, spending
 from agents.llm.exchange import Calls, Exchange, exchange
 from agents.llm.metering import Meter
 from agents.llm.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
@@ -23,16 +25,24 @@ class ModelProvider:
     """Asks through `calls`, whose name is stored with what is answered.
 
     With `count_tokens` answers say what their calls sent; without it they do not, and tokens of texts are estimated. Of a
-    slice about `most_tokens` are shown at most.
+    slice about `most_tokens` are shown at most. With `energy` nothing is asked beyond a budget: Deferred is raised.
     """
 
-    def __init__(self, calls: Calls, count_tokens: TokenCount | None = None, most_tokens: int = MOST_TOKENS) -> None:
+    def __init__(
+        self,
+        calls: Calls,
+        count_tokens: TokenCount | None = None,
+        most_tokens: int = MOST_TOKENS,
+        energy: Energy | None = None,
+    ) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
         self._calls = calls
         self._most_tokens = most_tokens
         self._meter = Meter(count_tokens) if count_tokens else None
         self._count_tokens = count_tokens or estimated_tokens
+        self._bounds = Bounds(self._count_tokens)
+        self._energy = energy
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Raises as the port says; `unreadable` and `truncated` are reasons of Rejected after the second attempt."""
@@ -96,4 +106,16 @@ class ModelProvider:
         return await self._calls.trouble()
 
     async def _exchange(self, question: Question[T]) -> Exchange[T]:
-        return await exchange(self._calls, question, self._meter)
+        if self._energy is None:
+            return await exchange(self._calls, question, self._meter)
+        async with spending(self._energy, self._work(question)) as tab:
+            return await exchange(self._calls, question, self._meter, tab)
+
+    def _work(self, question: Question[T]) -> Work:
+        return Work(
+            operation=question.purpose,
+            payer=question.payer,
+            provider=self.name,
+            model=self._calls.model(question),
+            most=self._bounds.of(self._calls, question),
+        )

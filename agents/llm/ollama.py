@@ -4,6 +4,7 @@ from typing import Final
 
 import httpx
 
+from agents.llm.energy import Energy
 from agents.llm.guarded_calls import GuardedCalls
 from agents.llm.model_provider import ModelProvider
 from agents.llm.ollama_calls import CONNECT_S, OllamaCalls
@@ -32,12 +33,14 @@ class OllamaProvider(ModelProvider):
         count_tokens: TokenCount | None = None,
         most_window_tokens: int = 32_768,
         concurrency: int = 1,
+        energy: Energy | None = None,
     ) -> None:
         self._model = model
         self._client = client_at(base_url, timeout_s)
         where = self._client.base_url.copy_with(username="", password="")
         calls = OllamaCalls(self._client, model, str(where).rstrip("/"), timeout_s, most_window_tokens)
-        super().__init__(GuardedCalls(calls, concurrency), count_tokens, slice_room(most_window_tokens))
+        room = slice_room(most_window_tokens)
+        super().__init__(GuardedCalls(calls, concurrency), count_tokens, room, energy)
 
     def __repr__(self) -> str:
         return f"OllamaProvider(model={self._model!r})"

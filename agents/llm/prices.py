@@ -45,7 +45,8 @@ class Price(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Prices as of a day, by the model's exact name without a date at its end. What `free_providers` run costs nothing."""
+    """Prices as of a day, by the model's exact name without a date at its end. What `free_providers` run costs nothing
+    unless it is listed."""
 
     as_of: date
     source: str
@@ -61,11 +62,9 @@ class Prices(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
         `models` are names of the model, by preference: what the reply names, then what was asked for.
         """
-        if provider in self.free_providers:
-            return 0
         price = next((found for model in models if (found := self._price(model, usage))), None)
         if price is None:
-            return None
+            return 0 if provider in self.free_providers else None
         exact = price.of(usage) * (self.batch_factor if usage.batched else 1)
         return int(exact.to_integral_value(ROUND_CEILING))
 

@@ -6,11 +6,12 @@ what was read.
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from msgspec import Struct
 
 from agents.llm.answers import check
+from agents.llm.energy import Payer
 from agents.llm.port import Context
 from agents.llm.prompts import MOST_TOKENS, STABLE, answer_schema, data_part, policy_part
 from agents.llm.replies import Unreadable, read_reply, read_summary
@@ -18,10 +19,11 @@ from agents.llm.summaries import estimated_tokens
 from agents.llm.summary_prompt import SUMMARISE, SUMMARY_SCHEMA, length_part, summary_data
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
+from schemas.usage import Operation
 from streams.windows.tokens import TokenCount
 
 T = TypeVar("T")
-Purpose: TypeAlias = Literal["extract", "summarise", "compact", "score", "shorten"]
+Purpose: TypeAlias = Operation
 Drafts: TypeAlias = tuple[Any, ...]
 
 # Reasons of rejected drafts that are faults of form; the others are faults of judgement, which asking again does not mend.
@@ -43,10 +45,11 @@ class Question(Struct, Generic[T], frozen=True, kw_only=True):
 
     One that is `local_only` may not leave the machine. `repair` is said to a reply that is not of the `schema`. `read` is
     what a reply says, None unless it is the JSON asked for; `salvaged` is what can be made out of replies of which none is,
-    None if that is nothing.
+    None if that is nothing. `payer` is for whom it is asked.
     """
 
     purpose: Purpose
+    payer: Payer
     stable: str
     policy: str
     asked: str
@@ -66,6 +69,7 @@ def extraction(
     """Its reply are drafts, unchecked builtins. It shows about `most_tokens` of the slice at most."""
     return Question(
         purpose="extract",
+        payer=Payer.of(request, context.policy),
         stable=STABLE,
         policy=policy_part(context.policy, request.scope.mode),
         asked=data_part(request, context, most_tokens),
@@ -81,6 +85,7 @@ def summing_up(request: ExtractionRequest, policy: Policy, most_tokens: int = MO
     """Its reply is the summary, unchecked."""
     return Question(
         purpose="summarise",
+        payer=Payer.of(request, policy),
         stable=SUMMARISE,
         policy=length_part(policy),
         asked=summary_data(request, policy.privacy, most_tokens),

@@ -7,6 +7,7 @@ import msgspec
 import orjson
 from msgspec import Struct
 
+from agents.llm.energy import Payer
 from agents.llm.port import Subject
 from agents.llm.questions import NOT_THE_JSON, Question
 from agents.llm.replies import unfenced
@@ -69,6 +70,7 @@ def question(subject: Subject, policy: Policy) -> Question[Scored]:
         told["context"] = sendable(subject.context, policy.privacy)
     return Question(
         purpose="score",
+        payer=Payer(budget=policy.budget, lane="background"),
         stable=SCORE,
         policy=FEELINGS if policy.feelings else EVENLY,
         asked=f"<memory>\n{lines([told])}</memory>\nThe rating, as JSON:",

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import orjson
 
+from agents.llm.energy import Payer
 from agents.llm.questions import NOT_THE_JSON, Question
 from agents.llm.replies import unfenced
 from agents.llm.rules.languages import is_another_language
@@ -44,6 +45,7 @@ def question(full_text: str, policy: Policy, count_tokens: TokenCount) -> Questi
     most = f"The short text has at most {policy.max_text_chars} characters."
     return Question(
         purpose="shorten",
+        payer=Payer(budget=policy.budget, lane="background"),
         stable=SHORTEN,
         policy=f"{most} {FEELINGS}" if policy.feelings else most,
         asked=f"<full>\n{lines([{'text': full}])}</full>\nThe short text, as JSON:",

@@ -61,6 +61,7 @@ def test_a_price_that_is_not_known_is_none_and_not_nothing():
 
 def test_what_a_free_provider_runs_costs_nothing_whatever_its_name():
     assert TABLE.cost("ollama", ["unheard-of"], Usage(input_tokens=10**9)) == 0
+    assert TABLE.cost("ollama", ["m"], Usage(input_tokens=1)) == 3  # somebody gave it a price
 
 
 def test_a_dated_state_of_a_model_has_its_price_and_a_later_version_has_not():

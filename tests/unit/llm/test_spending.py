@@ -1,0 +1,148 @@
+"""What a question may cost is asked for before it is put, and what it did cost is told whatever comes of it."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+from msgspec.structs import replace
+
+from agents.llm import compacting, scoring, shortening
+from agents.llm.bounds import Bounds
+from agents.llm.claude import ClaudeProvider
+from agents.llm.energy import Payer
+from agents.llm.exchange import MAX_TOKENS
+from agents.llm.model_provider import ModelProvider
+from agents.llm.port import Context, Subject, Usage
+from agents.llm.questions import extraction, summing_up
+from schemas.budgets import Budget
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.policies import Policy
+from tests.fakes.calls import FakeCalls
+from tests.fakes.clock import settled
+from tests.fakes.energy import FakeEnergy
+from tests.messages_server import KEY, MessagesServer
+from tests.slices import knowing, known, slice_of
+
+SLICE = replace(slice_of("I am allergic to peanuts.", "I prefer tea over coffee."), lane="background")
+BUDGET = Budget(tokens_per_day=5)
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+@pytest.fixture
+def energy() -> FakeEnergy:
+    return FakeEnergy()
+
+
+@pytest.fixture
+async def claude(server: MessagesServer, energy: FakeEnergy):
+    provider = ClaudeProvider(
+        "claude-test-1", api_key=KEY, base_url=server.url, timeout_s=5.0, max_retries=0, energy=energy,
+        compaction_model="claude-test-2",
+    )  # fmt: skip
+    yield provider
+    await provider.close()
+
+
+def billed(energy: FakeEnergy) -> list[Usage]:
+    ((_, bills, _),) = energy.settled
+    return [bill.usage for bill in bills]
+
+
+async def test_a_question_says_what_it_is_for_whom_and_how_much_it_may_cost_before_it_is_put(claude, energy):
+    answer = await claude.extract(SLICE, knowing())
+    (work,) = energy.asked
+    assert (work.operation, work.provider, work.model) == ("extract", "claude", "claude-test-1")
+    assert work.payer.lane == "background"
+    assert (work.payer.namespaces, work.payer.request_id) == (SLICE.namespaces, SLICE.request_id)
+    assert work.most.cache_write_tokens > answer.usage.input_tokens + answer.usage.cache_write_tokens
+    assert work.most.output_tokens > answer.usage.output_tokens
+    assert billed(energy) == [answer.usage]
+    assert energy.settled[0][2] == "answered"
+
+
+async def test_without_energy_left_nothing_is_asked(claude, energy, server):
+    energy.refusals.append(Deferred(NOON, "budget"))
+    with pytest.raises(Deferred):
+        await claude.extract(SLICE, knowing())
+    assert server.seen == []
+    assert energy.settled == []
+
+
+async def test_a_repair_is_billed_too_whether_or_not_it_helps(claude, energy, server):
+    server.script("text:no", "text:never")
+    with pytest.raises(Rejected, match="unreadable"):
+        await claude.extract(SLICE, knowing())
+    first, second = billed(energy)
+    assert first.output_tokens and second.output_tokens
+    assert energy.settled[0][2] == "failed"
+
+
+async def test_a_refusal_is_billed_too(claude, energy, server):
+    server.script("refusal")
+    with pytest.raises(Rejected, match="refused"):
+        await claude.extract(SLICE, knowing())
+    (usage,) = billed(energy)
+    assert usage.input_tokens + usage.cache_write_tokens > 0
+
+
+async def test_an_outage_is_billed_nothing_and_gives_back_what_was_reserved(claude, energy, server):
+    server.script("server_error")
+    with pytest.raises(Retryable):
+        await claude.extract(SLICE, knowing())
+    assert energy.settled == [(energy.asked[0], (), "failed")]
+
+
+async def test_a_call_that_is_cut_off_gives_back_what_was_reserved(energy):
+    calls = FakeCalls(takes_s=60)
+    calling = asyncio.create_task(ModelProvider(calls, energy=energy).extract(SLICE, knowing()))
+    await settled()
+    assert calls.running
+    calling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await calling
+    assert [(bills, outcome) for _, bills, outcome in energy.settled] == [((), "failed")]
+
+
+def test_the_namespaces_of_a_slice_pay_for_it_and_those_of_its_conversation_for_its_summary():
+    policy = Policy(name="p", namespaces=("{app_id}", "{conversation_id}"), budget=BUDGET)
+    feeding = extraction(replace(SLICE, namespaces=("a", "b")), Context(policy=policy)).payer
+    assert (feeding.namespaces, feeding.budget, feeding.lane) == (("a", "b"), BUDGET, "background")
+    left = replace(SLICE, namespaces=(), purpose="summarise", lane="live")
+    telling = summing_up(left, policy).payer
+    assert (telling.namespaces, telling.lane) == (("conversation-1",), "live")
+    assert (telling.request_id, telling.conversation_id) == (SLICE.request_id, "conversation-1")
+
+
+def test_what_is_done_about_memories_is_paid_for_by_their_namespace_in_the_background():
+    policy = Policy(name="p", budget=BUDGET)
+    paying = Payer(namespaces=("app/user",), budget=BUDGET, lane="background")
+    assert compacting.question([known("one"), known("two")], policy, words).payer == paying
+    nobody = Payer(budget=BUDGET, lane="background")
+    assert scoring.question(Subject(text="one", kind="fact"), policy).payer == nobody
+    assert shortening.question("one", policy, words).payer == nobody
+
+
+def test_the_most_a_question_can_cost_is_its_two_calls_at_their_dearest():
+    question = extraction(slice_of("tea " * 1_000), knowing())
+    calls, counted = FakeCalls(), words(question.stable) + words(question.policy) + words(question.asked)
+    most = Bounds(words).of(calls, question)
+    assert most.cache_write_tokens >= 2 * 1.6 * counted + MAX_TOKENS
+    assert most.output_tokens == MAX_TOKENS + calls.larger_max_tokens
+    assert most.input_tokens == most.cache_read_tokens == 0
+
+
+def test_a_text_that_is_too_long_to_count_is_estimated():
+    counted: list[str] = []
+
+    def count(text: str) -> int:
+        counted.append(text)
+        return 1
+
+    question = extraction(slice_of("tea " * 20_000), knowing())
+    most = Bounds(count).of(FakeCalls(), question)
+    assert question.asked not in counted
+    assert most.cache_write_tokens > 80_000 / 3
