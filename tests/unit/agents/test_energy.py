@@ -121,17 +121,18 @@ async def test_the_reservation_of_a_worker_that_died_ends_by_its_age(ledger):
 
 
 async def test_a_free_provider_is_held_up_by_tokens_and_not_by_money(ledger):
-    local = replace(WORK, provider="ollama", payer=replace(PAYER, budget=Budget()))
+    local = replace(WORK, provider="ollama", model="local", payer=replace(PAYER, budget=Budget()))
     money = energy(ledger, Budget(usd_per_hour=0.000001))
-    async with spending(money, replace(local, provider="claude")) as tab:
+    hosted = replace(local, provider="claude", model="m")
+    async with spending(money, hosted) as tab:
         tab.append(bill(100))
     with pytest.raises(Deferred):
-        await money.reserve(replace(local, provider="claude"))
-    async with spending(energy(ledger, Budget(tokens_per_day=150)), local) as tab:
-        tab.append(bill(100))
+        await money.reserve(hosted)
+    async with spending(money, local) as tab:
+        tab.append(bill(100, "local"))
     assert [record.cost_micros for record in ledger.recorded.values()] == [100, 0]
     with pytest.raises(Deferred):
-        await energy(ledger, Budget(tokens_per_day=150)).reserve(local)
+        await energy(ledger, Budget(tokens_per_day=200)).reserve(local)
 
 
 async def test_a_model_without_a_price_is_recorded_with_its_tokens_and_no_cost(ledger):
