@@ -42,14 +42,17 @@ class BudgetedEnergy:
 
     async def reserve(self, work: Work, lasts_s: float = LASTS_S) -> str:
         reservation_id = uuid4().hex
+        dearest = Bill(model=work.model, usage=work.most)
         budgets = self._budgets(work)
+        if self._cost(work, dearest) == 0:  # what costs nothing is not held up for want of money
+            budgets = {scope: budget.in_tokens_only() for scope, budget in budgets.items()}
 
         def decide(levels: Mapping[str, Level], now: datetime) -> datetime | None:
             waits = [waits_until(budgets[scope], level, work.payer.lane, now) for scope, level in levels.items()]
             return max((until for until in waits if until is not None), default=None)
 
         if budgets:
-            most = self._charged(work, self._amount(work, [Bill(model=work.model, usage=work.most)]))
+            most = self._charged(work, self._amount(work, [dearest]))
             until = await self._ledger.reserve(reservation_id, most, lasts_s, decide)
             if until is not None:
                 raise Deferred(until, "budget")

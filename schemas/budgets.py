@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 MICROS = 1_000_000  # of a US dollar
 
@@ -36,6 +36,9 @@ class Budget(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     @property
     def in_money(self) -> bool:
         return self.usd_per_hour is not None or self.usd_per_day is not None
+
+    def in_tokens_only(self) -> "Budget":
+        return structs.replace(self, usd_per_hour=None, usd_per_day=None)
 
 
 class Amount(Struct, frozen=True):
