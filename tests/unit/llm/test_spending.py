@@ -142,7 +142,7 @@ def test_a_text_that_is_too_long_to_count_is_estimated():
         counted.append(text)
         return 1
 
-    question = extraction(slice_of("tea " * 20_000), knowing())
+    question = replace(extraction(SLICE, knowing()), asked="tea " * 20_000)
     most = Bounds(count).of(FakeCalls(), question)
     assert question.asked not in counted
     assert most.cache_write_tokens > 80_000 / 3
