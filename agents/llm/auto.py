@@ -77,13 +77,13 @@ class AutoProvider:
                     return await ask(provider)
                 except Retryable as exc:
                     trouble = str(exc)
+                    log.warning("%s is passed over: %s", provider.name, trouble)
                 except Misconfigured:
                     # Its model may have been removed since it was looked at. A wrong key is not passed over: it would be so
                     # for ever, and nobody would know.
                     trouble = await self._checks[provider.name].look()
                     if trouble is None:
                         raise
-            log.warning("%s is passed over: %s", provider.name, trouble)
             passed.append(trouble)
         raise Retryable(f"no provider can answer: {'; '.join(passed)}")
 
@@ -103,7 +103,12 @@ class Check:
             return self._trouble if self._clock() < self._until else await self.look()
 
     async def look(self) -> str | None:
-        self._trouble = await self._provider.trouble()
+        """Looks now, and says so where it is not as it was: every request asks."""
+        was, self._trouble = self._trouble, await self._provider.trouble()
+        if self._trouble is not None and was is None:
+            log.warning("%s is passed over until it is available: %s", self._provider.name, self._trouble)
+        elif self._trouble is None and was is not None:
+            log.info("%s is available again", self._provider.name)
         self._until = self._clock() + LOOK_AGAIN_S
         return self._trouble
 

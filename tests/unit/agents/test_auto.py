@@ -1,6 +1,7 @@
 """Several providers in an order: who is asked, who is passed over, and what is never passed on. In virtual time."""
 
 import asyncio
+import logging
 from datetime import UTC, datetime
 
 import pytest
@@ -105,6 +106,21 @@ async def test_availability_is_looked_at_once_in_a_while(auto: AutoProvider, nea
     await asyncio.sleep(LOOK_AGAIN_S + 1)
     await auto.extract(SLICE, knowing())
     assert near.looked == 2
+
+
+async def test_log_tells_of_changes_and_not_of_every_request(
+    auto: AutoProvider, near: Named, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="agents.llm.auto")
+    for wrong in ("not there", "not there", None):
+        near.wrong = wrong
+        await auto.extract(SLICE, knowing())
+        await auto.extract(SLICE, knowing())
+        await asyncio.sleep(LOOK_AGAIN_S + 1)
+    assert [record.getMessage() for record in caplog.records] == [
+        "near is passed over until it is available: not there",
+        "near is available again",
+    ]
 
 
 async def test_conversation_that_has_to_stay_is_never_brought_before_who_leaves(near: Named, far: Named) -> None:
