@@ -1,0 +1,120 @@
+"""Credentials and personal data on the way through: what models are sent, what is stored, and what is published."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from pydantic import SecretStr
+
+from agents.undecodable import REQUEST_ID
+from schemas import codec, topics
+from schemas.policies import Policy, Privacy
+from tests.deployment import Event, eventually
+from tests.embedding_server import MODEL, EmbeddingServer
+from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.scripted_server import in_a_thread
+
+PASSWORD, ADDRESS, PLACE = "EXAMPLE-pw1", "anna@example.org", "Turin"
+TOLD = f"I live in {PLACE}. Write to me at {ADDRESS}, the password is {PASSWORD}."
+# A model that has seen everything elsewhere, and tells it.
+INDISCREET = {
+    "kind": "fact",
+    "text": f"User lives in {PLACE} and is reached at {ADDRESS}, the password is {PASSWORD}.",
+    "messages": [1],
+    "confidence": 0.9,
+    "importance": 0.5,
+    "kinds": [],
+    "tags": ["home", ADDRESS],
+    "context": TOLD,
+    "full_text": TOLD,
+    "event_time": None,
+    "language": "en",
+    "repeats": None,
+    "refines": None,
+    "contradicts": None,
+}
+
+
+@pytest.fixture
+def model() -> Iterator[MessagesServer]:
+    with in_a_thread(MessagesServer()) as server:
+        yield server
+
+
+@pytest.fixture
+def embedding() -> Iterator[EmbeddingServer]:
+    with in_a_thread(EmbeddingServer()) as server:
+        yield server
+
+
+def spoken(conversation_id: str) -> tuple[Event, Event]:
+    named = {"conversation_id": conversation_id, "timestamp": "2026-11-01T10:00:00Z"}
+    said = named | {"message_id": f"{conversation_id}-1", "role": "user", "content": TOLD}
+    scope = {"app_id": "clinic", "user_id": conversation_id}
+    return (
+        Event(topics.MESSAGES, conversation_id, said | scope),
+        Event(topics.ENDED, conversation_id, named | {"message_count": 1}),
+    )
+
+
+async def test_what_a_policy_keeps_back_reaches_no_model_no_table_of_memories_and_no_event(
+    deploy: Any, tmp_path: Path, model: MessagesServer, embedding: EmbeddingServer
+) -> None:
+    policies = tmp_path / "policies.json"
+    private = Policy(name="private", privacy=Privacy(scrub=("email",), before_sending=True))
+    policies.write_bytes(codec.encode((private,)))
+    deployment = await deploy(
+        "privacy",
+        provider="claude",
+        claude_model=MODELS[0],
+        anthropic_base_url=model.url,
+        anthropic_api_key=SecretStr(KEY),
+        embedder="openai",
+        embedder_model=MODEL,
+        embedder_base_url=embedding.openai_url,
+        policies_file=policies,
+    )
+    model.script("text:" + json.dumps({"memories": [INDISCREET]}))
+    await deployment.worker()
+    await deployment.publish(*spoken("anna"))
+    await deployment.settled()
+    (memory,) = await deployment.fetch("SELECT * FROM memories")
+    assert memory["text"] == f"User lives in {PLACE} and is reached at [EMAIL], the password is [PASSWORD]."
+    assert memory["tags"] == ["home"]
+
+    corrected = {
+        "command_id": uuid4().hex,
+        "kind": "update",
+        "namespace": memory["namespace"],
+        "memory_id": memory["memory_id"],
+        "at": "2026-11-01T11:00:00Z",
+        "text": f"User lives in {PLACE}; the password is {PASSWORD}.",
+    }
+    await deployment.publish(Event(topics.COMMANDS, memory["namespace"], corrected))
+    await deployment.settled()
+    (memory,) = await deployment.fetch("SELECT * FROM memories")
+    assert memory["text"] == f"User lives in {PLACE}; the password is [PASSWORD]."
+
+    for table in ("memories", "memory_versions", "extractions", "commands"):
+        rows = str(await deployment.fetch(f"SELECT * FROM {table}"))
+        assert rows != "[]" and PASSWORD not in rows and ADDRESS not in rows, table
+    for topic in (topics.CANDIDATES, topics.EVENTS, topics.STATE, topics.ACTIVITY):
+        values = str(await deployment.values(topic))
+        assert values != "[]" and PASSWORD not in values and ADDRESS not in values, topic
+    for sent in (str(model.seen), str(embedding.seen), str(await deployment.points())):
+        assert PLACE in sent and PASSWORD not in sent and ADDRESS not in sent
+    assert PASSWORD not in deployment.logs() and ADDRESS not in deployment.logs()
+
+    headers = ((REQUEST_ID, b"request-of-anna"),)
+    await deployment.publish(Event(topics.REQUESTS, "anna", b'{"request_id": "request-of-', headers))
+    await deployment.settled()
+
+    async def failed() -> list[Any]:
+        controls = await deployment.values(topics.WINDOW_CONTROL)
+        return [each for each in controls if each["kind"] == "extraction_failed"]
+
+    (told,) = await eventually(failed, "the window is told of a request that does not decode")
+    assert (told["conversation_id"], told["request_id"], told["reason"]) == ("anna", "request-of-anna", "undecodable")
