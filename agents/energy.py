@@ -44,8 +44,12 @@ class BudgetedEnergy:
         reservation_id = uuid4().hex
         dearest = Bill(model=work.model, usage=work.most)
         budgets = self._budgets(work)
-        if self._cost(work, dearest) == 0:  # what costs nothing is not held up for want of money
+        cost = self._cost(work, dearest)
+        if cost == 0:  # what costs nothing is not held up for want of money
             budgets = {scope: budget.in_tokens_only() for scope, budget in budgets.items()}
+        elif cost is None and any(budget.in_money for budget in budgets.values()):
+            # Not so at the start; a policy has come since.
+            log.error("money is limited and %s has no price: its limits in money do not hold", work.model)
 
         def decide(levels: Mapping[str, Level], now: datetime) -> datetime | None:
             waits = [waits_until(budgets[scope], level, work.payer.lane, now) for scope, level in levels.items()]

@@ -243,7 +243,7 @@ class Worker:
 
     def _energy(self, resources: AsyncExitStack, pool: Pool, publisher: KafkaPublisher) -> BudgetedEnergy:
         """What models may be asked for; what they consumed is booked and told beside the work."""
-        energy = budgets.energy(self._settings, pool, self._policies, now)
+        energy = budgets.energy(self._settings, pool, self._policies.now, now)
         resources.push_async_callback(energy.close)
         self._chore("usage", USAGE_S, energy.book)
         self._chore("usage notices", USAGE_S, UsageNotices(UsageRecords(pool), publisher).tell)

@@ -143,6 +143,11 @@ async def test_a_model_without_a_price_is_recorded_with_its_tokens_and_no_cost(l
     assert (record.tokens, record.cost_micros) == (70, None)
 
 
+async def test_a_limit_in_money_that_cannot_hold_for_want_of_a_price_is_an_error_in_the_log(ledger, caplog):
+    await energy(ledger, Budget(usd_per_day=1.0)).reserve(replace(WORK, model="unheard-of"))
+    assert "unheard-of has no price" in caplog.text
+
+
 async def test_calls_at_the_price_of_batches_cost_half(ledger):
     async with spending(energy(ledger), WORK) as tab:
         tab.append(Bill(model="m", usage=Usage(input_tokens=100, batched=True)))
