@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from agents.compactor import Compactor
-from agents.curation import notices
+from agents.curation import change, notices
 from agents.curation.credentials import without_credentials
 from agents.curation.decide import RELATED_COSINE
 from agents.curation.ledger import Ledger
@@ -36,6 +36,7 @@ from sinks.settlements import Part, Settlements
 from sinks.vectors import Neighbour, Vector, VectorIndex
 
 MOST_READ = 20_000  # live memories of a namespace that is limited: twice the largest limit
+EXPIRED_AT_ONCE = 500  # namespaces, and memories of each
 NEIGHBOURS = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
 
 
@@ -128,6 +129,20 @@ class Curator:
 
         return await self._planned(decide, policy)
 
+    async def expire(self) -> int:
+        """Ends memories whose time is over, some of them at a call; returns how many. Another worker may do the same."""
+        now, count = self._clock(), 0
+        for namespace in await Memories(self._pool).expiring(now, EXPIRED_AT_ONCE):
+            async with self._deciding(namespace) as connection:
+                over = await Memories(connection).expired(namespace, now, EXPIRED_AT_ONCE)
+                ledger = Ledger(namespace, await changes.sequence(connection, namespace), over)
+                for memory in over:
+                    cause = Cause(actor="memstream", reason="its time is over")
+                    ledger.enter("expired", change.expired(memory, now), cause, now)
+                await changes.record(connection, namespace, ledger.entries, self._vectors.embedding_model)
+                count += len(over)
+        return count
+
     async def _planned(self, decide: Callable[[Plan], Awaitable[Outcome]], policy: Policy) -> Outcome:
         """Decides; once more, with a plan, where there would be too many memories: a model is asked with nothing locked."""
         try:
@@ -180,10 +195,22 @@ class Curator:
         found = await asyncio.gather(*(self._near(batch.namespace, vector) for vector in vectors))
         texts = [candidate.text for candidate in batch.candidates]
         ledger = await open_ledger(connection, batch.namespace, texts, mentioned(batch.candidates, found), policy)
-        settled = zip(batch.candidates, vectors, found, strict=True)
-        return ledger, tuple(
-            settle(ledger, batch, candidate, vector, near, policy, now) for candidate, vector, near in settled
-        )
+        left = await self._allowance(connection, batch, policy)
+        rulings: dict[int, Ruling] = {}
+        for place in by_importance(batch.candidates) if left is not None else range(len(vectors)):
+            candidate, vector, near = batch.candidates[place], vectors[place], found[place]
+            ruling = settle(ledger, batch, candidate, vector, near, policy, now, left is None or left > 0)
+            rulings[place] = ruling
+            if left is not None and ruling.result == "created":
+                left -= 1
+        return ledger, tuple(rulings[place] for place in sorted(rulings))
+
+    async def _allowance(self, connection: Connection, batch: CandidateBatch, policy: Policy) -> int | None:
+        """How many memories the conversation may still make; None where that is not limited."""
+        if policy.max_per_conversation is None:
+            return None
+        made = await Memories(connection).from_conversation(batch.namespace, batch.conversation_id)
+        return policy.max_per_conversation - made
 
     async def _near(self, namespace: str, vector: Vector) -> list[Neighbour]:
         return await self._vectors.neighbours(namespace, vector, min_score=RELATED_COSINE, limit=NEIGHBOURS)
@@ -207,6 +234,11 @@ def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbou
     near = [neighbour.memory_id for neighbours in found for neighbour in neighbours]
     contradicted = [candidate.contradicts for candidate in candidates if candidate.contradicts]
     return [*near, *contradicted, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
+
+
+def by_importance(candidates: Sequence[Candidate]) -> list[int]:
+    """Their places, the most important and then the surest first."""
+    return sorted(range(len(candidates)), key=lambda at: (-candidates[at].importance, -candidates[at].confidence, at))
 
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:

@@ -58,6 +58,7 @@ log = logging.getLogger(__name__)
 
 TICK_S = 0.2
 SWEEP_S = 5.0
+EXPIRE_S = 30.0
 RESUME_S = 1.0
 BATCHES_S = 5.0
 USAGE_S = 5.0
@@ -226,6 +227,7 @@ class Worker:
 
             await self._add("curation", pool, curating)
             self._chore("outbox sweep", SWEEP_S, projector.sweep)
+            self._chore("expiry", EXPIRE_S, curator.expire)
 
     def _batch_agent(self, pool: Pool, extractor: Extractor, outcomes: Outcomes, batches: ModelBatches) -> BatchAgent:
         return BatchAgent(

@@ -8,7 +8,7 @@ from schemas.messages import Moment
 from schemas.policies import Fraction
 from schemas.requests import Source
 
-Status = Literal["active", "superseded", "deleted"]
+Status = Literal["active", "superseded", "expired", "deleted"]
 Change = Literal[
     "created",
     "reinforced",
@@ -27,7 +27,8 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory as published in `memory.state` and stored in Postgres.
 
     `version` counts its changes from 1; `sequence` is the namespace's counter at its latest change;
-    `valid_from`/`valid_until` is the interval in which it held, as far as known. What is `pinned` is never compacted.
+    `valid_from`/`valid_until` is the interval in which it held, as far as known.
+    What is `pinned` is never compacted; at `expires_at` it stops being live.
     """
 
     memory_id: str
@@ -56,3 +57,4 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_reinforced_at: Moment | None = None
     sources: tuple[Source, ...] = ()
     pinned: bool = False
+    expires_at: Moment | None = None

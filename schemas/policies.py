@@ -126,7 +126,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     forgotten after `grace_s`. `window` says what stays in context; without `extract` nothing is extracted, and a message is
     forgotten once it has left the context. `budget` is what each of its namespaces may spend on models. What is `local_only`
     is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and two are merged or one
-    goes.
+    goes. A conversation makes at most `max_per_conversation` of them, the most important of what it says first. A memory expires
+    `expire_after_s` after it was last said.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -144,6 +145,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     min_importance: Fraction = 0.0
     merge_threshold: Fraction = 0.85
     max_memories: Annotated[int, Meta(ge=1, le=10_000)] | None = None
+    max_per_conversation: Annotated[int, Meta(ge=1)] | None = None
+    expire_after_s: Seconds | None = None
     extract: bool = True
     local_only: bool = False
     triggers: Triggers = Triggers()

@@ -164,4 +164,5 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     importance: Fraction | None = None
     confidence: Fraction | None = None
     pinned: bool | None = None
+    expires_at: Moment | None = None
     version: Annotated[int, Meta(ge=1)] | None = None

@@ -1,6 +1,7 @@
 """Reading what is remembered: memories by id, text or namespace, their versions and vectors."""
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import asyncpg
@@ -59,6 +60,20 @@ class Memories:
     async def live(self, namespace: str, limit: int) -> tuple[Memory, ...]:
         """Live memories of a namespace, the oldest of least importance first."""
         return await self._fetch("live", namespace, limit)
+
+    async def expiring(self, at: datetime, limit: int) -> tuple[str, ...]:
+        """Namespaces with live memories whose time is over, those that wait longest first."""
+        with translated("looking for what expires"):
+            return tuple(row["namespace"] for row in await self._reader.fetch(query("memories", "expiring"), at, limit))
+
+    async def expired(self, namespace: str, at: datetime, limit: int) -> tuple[Memory, ...]:
+        """Live memories whose time is over."""
+        return await self._fetch("expired", namespace, at, limit)
+
+    async def from_conversation(self, namespace: str, conversation_id: str) -> int:
+        """How many live memories have a source in a conversation."""
+        with translated("counting a conversation's memories"):
+            return int(await self._reader.fetchval(query("memories", "from_conversation"), namespace, conversation_id))
 
     async def count_live(self, namespace: str) -> int:
         with translated("counting memories"):

@@ -6,7 +6,7 @@ what is proposed. That is the same in whatever order repetitions arrive. How oft
 """
 
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from agents.curation.decide import last_said, new_sources
 from schemas import ids
 from schemas.memories import Memory
+from schemas.policies import Policy
 from schemas.requests import Candidate, Command, Source
 
 DEFAULT_KIND = "fact"
@@ -98,6 +99,24 @@ def joined(one: str | None, other: str | None) -> str | None:
     return f"{one} {other}"
 
 
+def lasting(memory: Memory, policy: Policy, now: datetime) -> Memory:
+    """With the time that its policy gives what was just said; what lasts longer already, or for ever by hand, is left so."""
+    if policy.expire_after_s is None:
+        return memory
+    until = now + timedelta(seconds=policy.expire_after_s)
+    if memory.version != UNNUMBERED and memory.expires_at is None:
+        return memory
+    return replace(memory, expires_at=max(until, memory.expires_at or until))
+
+
+def expired(memory: Memory, now: datetime) -> Memory:
+    """No longer live, and readable as before."""
+    until = memory.expires_at or now
+    return replace(
+        memory, status="expired", valid_until=max(until, memory.valid_from or until), pinned=False, updated_at=now
+    )
+
+
 def valid_from(candidate: Candidate, now: datetime) -> datetime:
     said = min((source.timestamp for source in candidate.sources if source.timestamp is not None), default=now)
     return said if candidate.event_time is None else min(candidate.event_time, said)
@@ -123,6 +142,7 @@ def commanded(command: Command, text: str, now: datetime) -> Memory:
         created_by=command.actor,
         valid_from=command.at,
         pinned=bool(command.pinned),
+        expires_at=command.expires_at,
     )
 
 
@@ -148,6 +168,7 @@ def updated(memory: Memory, command: Command, now: datetime) -> Memory:
         "importance": command.importance,
         "confidence": command.confidence,
         "pinned": command.pinned,
+        "expires_at": command.expires_at,
     }
     return replace(memory, **{name: value for name, value in given.items() if value is not None}, updated_at=now)
 
@@ -164,6 +185,7 @@ def deleted(memory: Memory, now: datetime) -> Memory:
         tags=(),
         sources=(),
         pinned=False,
+        expires_at=None,
         updated_at=now,
     )
 

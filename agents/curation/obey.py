@@ -66,7 +66,10 @@ def _undo(ledger: Ledger, command: Command, vector: Vector | None, now: datetime
     command = replace(command, reason=f"undo of version {undone.version}: {command.reason or 'as asked'}")
     if undone.before is None:
         return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
-    return accepted(ledger, "restored", replace(undone.before, updated_at=now), command, now, vector)
+    before = undone.before
+    over = before.expires_at is not None and before.expires_at <= now  # it would be gone again at once
+    restored = replace(before, expires_at=None if over else before.expires_at, updated_at=now)
+    return accepted(ledger, "restored", restored, command, now, vector)
 
 
 ORDERS = {"create": _create, "update": _update, "delete": _delete}

@@ -25,8 +25,12 @@ def settle(
     found: Sequence[Neighbour],
     policy: Policy,
     now: datetime,
+    may_create: bool = True,
 ) -> Ruling:
-    """Enters what becomes of a candidate; `found` is what the vector index has near it."""
+    """Enters what becomes of a candidate; `found` is what the vector index has near it.
+
+    Without `may_create` it is dropped if nothing else says it: its conversation has made its number of memories.
+    """
     if ledger.knows(ids.memory_id(candidate.candidate_id)):
         return Ruling(
             candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
@@ -38,16 +42,25 @@ def settle(
         policy,
         ledger.live(candidate.contradicts),
     )
-    return _Settlement(ledger, batch, candidate, vector, now).carry_out(decision)
+    if isinstance(decision, Create) and not may_create:
+        decision = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
+    return _Settlement(ledger, batch, candidate, vector, policy, now).carry_out(decision)
 
 
 class _Settlement:
     """One candidate's way into the ledger."""
 
     def __init__(
-        self, ledger: Ledger, batch: CandidateBatch, candidate: Candidate, vector: Vector, now: datetime
+        self,
+        ledger: Ledger,
+        batch: CandidateBatch,
+        candidate: Candidate,
+        vector: Vector,
+        policy: Policy,
+        now: datetime,
     ) -> None:
         self._ledger, self._candidate, self._vector, self._now = ledger, candidate, vector, now
+        self._policy = policy
         self._cause = Cause(actor=batch.provider, candidate_id=candidate.candidate_id, request_id=batch.request_id)
 
     def carry_out(self, decision: Create | Reinforce | Supersede | Drop) -> Ruling:
@@ -83,6 +96,8 @@ class _Settlement:
         return follows
 
     def _enter(self, kind: Change, memory: Memory, reason: str | None, vector: Vector | None = None) -> Memory:
+        if kind != "superseded":
+            memory = change.lasting(memory, self._policy, self._now)
         return self._ledger.enter(kind, memory, replace(self._cause, reason=reason), self._now, vector)
 
     def _ruling(self, result: Result, memory: Memory | None, reason: str | None) -> Ruling:

@@ -22,6 +22,22 @@ WHERE namespace = $1 AND status = 'active'
 ORDER BY importance, created_at, memory_id
 LIMIT $2
 
+-- name: expiring
+-- Namespaces of which something is to expire, those that wait longest first.
+SELECT namespace FROM memories
+WHERE status = 'active' AND expires_at <= $1
+GROUP BY namespace ORDER BY min(expires_at) LIMIT $2
+
+-- name: expired
+SELECT * FROM memories
+WHERE namespace = $1 AND status = 'active' AND expires_at <= $2
+ORDER BY expires_at, memory_id LIMIT $3
+
+-- name: from_conversation
+SELECT count(*) FROM memories
+WHERE namespace = $1 AND status = 'active'
+  AND sources @> jsonb_build_array(jsonb_build_object('conversation_id', $2::text))
+
 -- name: count_live
 SELECT count(*) FROM memories WHERE namespace = $1 AND status = 'active'
 
@@ -45,7 +61,7 @@ ON CONFLICT (memory_id) DO UPDATE SET
     updated_at = excluded.updated_at, event_time = excluded.event_time, valid_from = excluded.valid_from,
     valid_until = excluded.valid_until, superseded_by = excluded.superseded_by, supersedes = excluded.supersedes,
     reinforcement_count = excluded.reinforcement_count, last_reinforced_at = excluded.last_reinforced_at,
-    sources = excluded.sources, pinned = excluded.pinned
+    sources = excluded.sources, pinned = excluded.pinned, expires_at = excluded.expires_at
 
 -- name: store_version
 INSERT INTO memory_versions (memory_id, version, namespace, change, before, after, cause, at)
