@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from msgspec import structs
+
 from schemas.messages import Message, Scope
 from schemas.policies import Policies, Policy
 from schemas.windows import Calibration
@@ -12,15 +14,20 @@ from streams.windows.terms import Terms
 from streams.windows.window import Window, learned
 
 MATCHES_KEPT = 10_000
+LEAST_SLICE_TOKENS = 100  # what a policy may say at least
 
 Key = tuple[str | None, ...]
 
 
 class WindowTerms:
-    """Each message asks, so answers are kept; `governed` and `calibrated` bring what changed since."""
+    """Each message asks, so answers are kept; `governed` and `calibrated` bring what changed since.
 
-    def __init__(self, policies: Policies, limits: ModelLimits) -> None:
+    No slice has more than `most_slice_tokens`, whatever a policy says, but for a message that has more by itself.
+    """
+
+    def __init__(self, policies: Policies, limits: ModelLimits, most_slice_tokens: int | None = None) -> None:
         self.policies = policies
+        self._most_slice_tokens = most_slice_tokens
         self._limits = limits
         self._calibrations: Mapping[str, Calibration] = {}
         self._version = 0
@@ -46,8 +53,15 @@ class WindowTerms:
         if policy is None:
             if len(self._policy) >= MATCHES_KEPT:
                 self._policy.clear()
-            policy = self._policy[key] = self.policies.match(scope)
+            policy = self._policy[key] = self._within(self.policies.match(scope))
         return policy
+
+    def _within(self, policy: Policy) -> Policy:
+        """The policy with slices that the models which are asked can read whole."""
+        most = self._most_slice_tokens
+        if most is None or policy.slice_tokens <= most:
+            return policy
+        return structs.replace(policy, slice_tokens=max(most, LEAST_SLICE_TOKENS))
 
     def now(self, window: Window, message: Message) -> Terms:
         """The terms for a message that is about to be added; those of the message before, unless something changed."""

@@ -12,8 +12,9 @@ from agents.llm.batches import ModelBatches
 from agents.llm.claude import ClaudeProvider
 from agents.llm.energy import Energy
 from agents.llm.offline import OfflineProvider
-from agents.llm.ollama import OllamaProvider
+from agents.llm.ollama import OllamaProvider, slice_room
 from agents.llm.port import Provider
+from agents.llm.prompts import MOST_TOKENS
 from deploy.embedded.vocabulary import ensure_vocabulary
 from deploy.settings import Settings
 from schemas import topics
@@ -146,11 +147,18 @@ def ollama(settings: Settings, count_tokens: TokenCount | None, energy: Energy |
     )
 
 
+SLICE_ROOM = {"ollama": slice_room()}
 PROVIDERS: dict[str, Callable[[Settings, TokenCount | None, Energy | None], Provider]] = {
     "offline": offline,
     "claude": claude,
     "ollama": ollama,
 }
+
+
+def most_slice_tokens(settings: Settings) -> int:
+    """What every model that may be asked reads whole."""
+    asked = settings.provider_order.split(",") if settings.provider == "auto" else [settings.provider]
+    return min(SLICE_ROOM.get(name, MOST_TOKENS) for name in asked)
 
 
 def model_batches(provider: Provider) -> ModelBatches | None:

@@ -140,10 +140,8 @@ class Worker:
 
     async def _wire_windows(self, pool: Pool, publisher: KafkaPublisher) -> None:
         count_tokens = connections.token_counter(self._settings)
-        terms, calibrations = (
-            WindowTerms(self._policies.now, connections.model_limits(self._settings)),
-            Calibrations(pool),
-        )
+        limits, most = connections.model_limits(self._settings), connections.most_slice_tokens(self._settings)
+        terms, calibrations = WindowTerms(self._policies.now, limits, most), Calibrations(pool)
         self._policies.tell(terms.governed)
 
         async def calibrate() -> None:

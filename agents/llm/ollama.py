@@ -11,6 +11,7 @@ from agents.llm.ollama_calls import CONNECT_S, OllamaCalls
 from agents.llm.ollama_errors import unreached
 from streams.windows.tokens import TokenCount
 
+MOST_WINDOW_TOKENS: Final = 32_768  # unless told otherwise: its memory is the server's
 PROMPT_TOKENS: Final = 3_000  # with its schema, the known memories, and the messages before the slice
 MOST_BILLED: Final = 1.4  # tokens of a model's for each of memstream's, lines of a transcript included
 FEWEST_TOKENS: Final = 200
@@ -31,7 +32,7 @@ class OllamaProvider(ModelProvider):
         base_url: str = "http://127.0.0.1:11434",
         timeout_s: float = 120.0,
         count_tokens: TokenCount | None = None,
-        most_window_tokens: int = 32_768,
+        most_window_tokens: int = MOST_WINDOW_TOKENS,
         concurrency: int = 1,
         energy: Energy | None = None,
     ) -> None:
@@ -50,7 +51,7 @@ class OllamaProvider(ModelProvider):
         await self._client.aclose()
 
 
-def slice_room(window_tokens: int) -> int:
+def slice_room(window_tokens: int = MOST_WINDOW_TOKENS) -> int:
     """How many tokens of a slice fit a window beside the prompt and the answer, by memstream's count of them."""
     return max(int((window_tokens - OllamaCalls.larger_max_tokens - PROMPT_TOKENS) / MOST_BILLED), FEWEST_TOKENS)
 

@@ -3,10 +3,13 @@
 import pytest
 
 from agents.llm.auto import AutoProvider
+from agents.llm.ollama import slice_room
+from agents.llm.prompts import MOST_TOKENS
 from deploy import connections
 from deploy.commands import doctor
 from deploy.settings import Settings, load
 from schemas.errors import MemstreamError, Misconfigured
+from schemas.policies import Policy
 from tests.messages_server import KEY
 from tests.ollama_server import MODEL, OllamaServer
 
@@ -77,3 +80,17 @@ async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path) -> N
     with pytest.raises(Misconfigured, match="'secret' is local_only"):
         await doctor.provider(chosen)
     await doctor.provider(settings(provider="auto", policies_file=policies))
+
+
+@pytest.mark.parametrize(
+    ("chosen", "most"),
+    [
+        ({"provider": "claude"}, MOST_TOKENS),
+        ({"provider": "ollama"}, slice_room()),
+        ({"provider": "auto"}, slice_room()),
+        ({"provider": "auto", "provider_order": "claude,offline"}, MOST_TOKENS),
+    ],
+)
+def test_slices_fit_the_smallest_model_that_may_be_asked(chosen: dict[str, object], most: int) -> None:
+    assert connections.most_slice_tokens(settings(**chosen)) == most
+    assert Policy(name="p").slice_tokens <= slice_room() < MOST_TOKENS
