@@ -18,7 +18,9 @@ from agents.llm.prompts import MOST_TOKENS
 from deploy.embedded.vocabulary import ensure_vocabulary
 from deploy.settings import Settings
 from schemas import topics
+from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured
+from schemas.policies import Policies
 from sinks.embeddings.dialects import Dialect, OllamaDialect, OpenAiDialect
 from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.onnx import MiniLmEmbedder
@@ -78,22 +80,28 @@ async def embedder(settings: Settings) -> AsyncIterator[Embedder]:
         with closing(MiniLmEmbedder()) as shipped:
             yield shipped
         return
+    refuse_if_texts_must_stay(settings, settings.policies())
     dialect, model = DIALECTS[settings.embedder](), settings.embedder_model or ""
     key = settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None
     async with aclosing(Endpoint(settings.embedder_base_url or OLLAMA_URL, key)) as endpoint:
-        if endpoint.leaves_machine or dialect.runs_elsewhere(model):
-            refuse_if_texts_must_stay(settings, endpoint.where)
         yield await RemoteEmbedder.reached(endpoint, dialect, model, settings.embedder_dimension)
 
 
-def refuse_if_texts_must_stay(settings: Settings, where: str) -> None:
+def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
     """One embedder serves all policies, and its texts do not say whose they are: if one policy forbids it, all do."""
-    staying = next((policy.name for policy in settings.policies().listed if policy.local_only), None)
-    if staying is not None:
+    staying = next((policy.name for policy in policies.listed if policy.local_only), None)
+    if staying is not None and embeds_elsewhere(settings):
         raise Misconfigured(
-            f"the policy {staying!r} is local_only, and MEMSTREAM_EMBEDDER={settings.embedder} sends texts from this machine "
-            f"to {where}: choose MEMSTREAM_EMBEDDER=onnx, or a server and a model on this machine"
+            f"the policy {staying!r} is local_only, and MEMSTREAM_EMBEDDER={settings.embedder} sends texts from this machine: "
+            "choose MEMSTREAM_EMBEDDER=onnx, or a server and a model on this machine"
         )
+
+
+def embeds_elsewhere(settings: Settings) -> bool:
+    if settings.embedder == "onnx":
+        return False
+    handed_on = DIALECTS[settings.embedder]().runs_elsewhere(settings.embedder_model or "")
+    return handed_on or not is_loopback(settings.embedder_base_url or OLLAMA_URL)
 
 
 def provider(settings: Settings, count_tokens: TokenCount | None = None, energy: Energy | None = None) -> Provider:

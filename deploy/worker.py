@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from functools import partial
 
 from msgspec import structs
 
@@ -126,6 +127,9 @@ class Worker:
         if "archive" in self._stages:
             await self._add("archive", pool, lambda app: ArchiveAgent(Archive(pool), publisher, now).handle)
         if {"extraction", "curation"} & set(self._stages):
+            keep_texts_here = partial(connections.refuse_if_texts_must_stay, self._settings)
+            keep_texts_here(self._policies.now)
+            self._policies.tell(keep_texts_here)  # a worker stops rather than embed elsewhere what has to stay
             embedder = await resources.enter_async_context(connections.embedder(self._settings))
             vectors = await resources.enter_async_context(connections.qdrant(self._settings, embedder))
             await vectors.ensure_collection()

@@ -62,7 +62,6 @@ class Endpoint:
     ) -> None:
         self._clock = clock
         self._client = client(base_url, api_key, timeout_s)
-        self.leaves_machine = not is_loopback(base_url)
         self.where = str(self._client.base_url.copy_with(username="", password="")).rstrip("/")
         self._retrying = AsyncRetrying(
             retry=retry_if_exception_type(Passing),

@@ -7,7 +7,7 @@ import pytest
 from agents.dead_letters import told
 from agents.policies import CurrentPolicies
 from schemas import codec, topics
-from schemas.errors import Retryable
+from schemas.errors import Misconfigured, Retryable
 from schemas.messages import Scope
 from schemas.policies import DEFAULT_POLICY, Match, Policies, Policy
 from tests.fakes.policy_topic import FakePolicyTopic
@@ -123,3 +123,16 @@ async def test_while_the_topic_cannot_be_read_what_was_read_applies():
     with pytest.raises(Retryable):
         await world.policies.follow()
     assert world.policies.match(NOTES) == notes(2)
+
+
+async def test_what_a_listener_cannot_go_on_with_ends_the_process_that_follows():
+    world = World()
+    await world.policies.read()
+
+    def refuse(policies: Policies) -> None:
+        raise Misconfigured("texts would leave the machine")
+
+    world.policies.tell(refuse)
+    world.topic.put(notes(1, local_only=True))
+    with pytest.raises(Misconfigured, match="would leave"):
+        await world.policies.follow()

@@ -1,5 +1,6 @@
 """Which embedder the settings pick."""
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from deploy import connections
 from deploy.settings import Settings, load
 from schemas import codec
 from schemas.errors import Misconfigured, Retryable
-from schemas.policies import Policy
+from schemas.policies import Policies, Policy
 from tests.embedding_server import KEY, MODEL, EmbeddingServer
 
 
@@ -84,3 +85,15 @@ async def test_an_embedder_on_this_machine_serves_a_policy_whose_texts_must_stay
         )
         async with connections.embedder(here) as embedder:
             assert embedder.model == MODEL
+
+
+@pytest.mark.parametrize(
+    ("given", "refused"), [({}, False), (ELSEWHERE, True), ({"embedder": "ollama", "embedder_model": "m"}, False)]
+)
+def test_policies_that_come_later_are_held_against_where_texts_are_embedded(
+    given: dict[str, object], refused: bool
+) -> None:
+    chosen = settings(**given)
+    connections.refuse_if_texts_must_stay(chosen, Policies((Policy(name="open"),)))
+    with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
+        connections.refuse_if_texts_must_stay(chosen, Policies((Policy(name="ward", local_only=True),)))
