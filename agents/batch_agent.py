@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
+from agents.batch_reservations import BatchReservations
 from agents.batch_submission import LOOK_AGAIN_S, BatchSubmission
 from agents.extractor import LEASE_S, Extractor
 from agents.leases import leased, tolerated
@@ -62,7 +63,8 @@ class BatchAgent:
         self._bounds = bounds
         self._poll_s = poll_s
         self._monotonic_s = monotonic_s
-        self._submission = BatchSubmission(batches, provider, extractor, outcomes, poll_s)
+        self._reservations = BatchReservations(batches, provider, policies)
+        self._submission = BatchSubmission(batches, provider, extractor, outcomes, self._reservations, poll_s)
 
     async def tick(self) -> None:
         """Forms a batch of what waits, and looks at each batch whose time has come. Raises Retryable, and Misconfigured."""
@@ -112,7 +114,7 @@ class BatchAgent:
         if unfinished:
             await self._batches.later(batch.batch_key, owner, LOOK_AGAIN_S)
         else:
-            await self._batches.end(batch.batch_key, owner, "unanswered")
+            await self._reservations.end(batch.batch_key, owner, "unanswered")
             await self._batches.forget()
 
     async def _bring(self, batch: Batch, member: Member, reply: Reply, owner: str, still_held: StillHeld) -> bool:
@@ -124,6 +126,7 @@ class BatchAgent:
             done = await self._outcome(member, reply, f"{owner}/{request_id}", still_held)
         except Deferred as deferred:
             log.info("request %s leaves batch %s and is asked alone: %s", request_id, batch.batch_key, deferred.reason)
+            await self._reservations.release(member)
             await self._batches.leave(batch.batch_key, owner, request_id, deferred)
             return True
         except Retryable as exc:
@@ -141,9 +144,8 @@ class BatchAgent:
             return await self._outcomes.put_aside(parked, rejected, still_held)
 
         async def take() -> bool:
-            if isinstance(reply, Rejected):
-                raise reply
-            answer = await self._provider.answer(request, await self._context(request, member), reply)
+            context = await self._context(request, member)
+            answer = await self._provider.answer(request, context, reply, member.reservation)
             return await self._extractor.take(request, owner, answer, still_held)
 
         return await self._outcomes.of(parked, request, take, still_held)

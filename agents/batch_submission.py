@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from agents.batch_reservations import BatchReservations
 from agents.extractor import Extractor
 from agents.llm.batches import Listed, Lost, ModelBatches, Unsure
-from agents.llm.questions import Question, extraction
+from agents.llm.questions import Question
 from agents.llm.staying import require_staying
 from agents.outcomes import Outcomes, StillHeld
 from schemas import codec
@@ -27,7 +28,7 @@ EARLIER: Final = timedelta(minutes=10)
 SETTLED_S: Final = 360.0
 LOOK_AGAIN_S: Final = 60.0
 
-Asked = dict[str, tuple[Question[Any], AskedWith]]
+Asked = dict[str, Question[Any]]
 
 
 class BatchSubmission:
@@ -39,12 +40,14 @@ class BatchSubmission:
         provider: ModelBatches,
         extractor: Extractor,
         outcomes: Outcomes,
+        reservations: BatchReservations,
         first_look_s: float,
     ) -> None:
         self._batches = batches
         self._provider = provider
         self._extractor = extractor
         self._outcomes = outcomes
+        self._reservations = reservations
         self._first_look_s = first_look_s
 
     async def submit(self, batch: Batch, owner: str, still_held: StillHeld) -> None:
@@ -53,9 +56,8 @@ class BatchSubmission:
         if not asked:
             await self._batches.dissolve(batch.batch_key, owner, 0.0)
             return
-        with_ = {request_id: asked_with for request_id, (_, asked_with) in asked.items()}
-        if await self._batches.submitting(batch.batch_key, owner, with_) and still_held():
-            await self._send(batch, owner, {request_id: question for request_id, (question, _) in asked.items()})
+        if await self._batches.submitting(batch.batch_key, owner, len(asked)) and still_held():
+            await self._send(batch, owner, asked)
 
     async def _send(self, batch: Batch, owner: str, questions: dict[str, Question[Any]]) -> None:
         try:
@@ -65,7 +67,7 @@ class BatchSubmission:
             await self._batches.later(batch.batch_key, owner, SETTLED_S)
         except Rejected as rejected:
             log.error("batch %s is refused, its requests are asked alone: %s", batch.batch_key, rejected)
-            await self._batches.end(batch.batch_key, owner, rejected.reason)
+            await self._reservations.end(batch.batch_key, owner, rejected.reason)
         except (Retryable, Misconfigured):
             await self._batches.dissolve(batch.batch_key, owner, LOOK_AGAIN_S)
             raise
@@ -85,14 +87,14 @@ class BatchSubmission:
         """Adds the member's question to `asked`, unless it comes to an outcome without one, or has to wait."""
         parked = member.parked
         try:
-            done = await self._enrolled(member, owner, still_held, asked)
+            done = await self._enrolled(batch, member, owner, still_held, asked)
         except Deferred as deferred:
-            await self._batches.leave(batch.batch_key, owner, parked.request_id, deferred)
+            await self._batches.leave(batch.batch_key, owner, parked.request_id, deferred, batched=True)
             return
         if done:
             await self._batches.finish(batch.batch_key, owner, parked.request_id)
 
-    async def _enrolled(self, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> bool:
+    async def _enrolled(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> bool:
         """Whether an outcome is published, and so no question is needed."""
         parked = member.parked
         try:
@@ -104,10 +106,14 @@ class BatchSubmission:
             context = await self._extractor.enrol(request, f"{owner}/{parked.request_id}", still_held)
             if isinstance(context, bool):
                 return context
-            question = extraction(request, context)
+            question = self._provider.question(request, context)
             require_staying(question.local_only, self._provider)
-            related = tuple(memory.memory_id for memory in context.related)
-            asked[parked.request_id] = (question, AskedWith(related=related, reservation=None))
+            asked_with = AskedWith(
+                related=tuple(memory.memory_id for memory in context.related),
+                reservation=member.reservation or await self._provider.reserve(question),
+            )
+            if await self._batches.ask(batch.batch_key, owner, parked.request_id, asked_with):
+                asked[parked.request_id] = question
             return False
 
         return await self._outcomes.of(parked, request, enrol, still_held)

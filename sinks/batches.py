@@ -1,6 +1,6 @@
 """Batches of parked requests on their way through a provider, in the `batches` table and in their members' rows."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, Literal, NamedTuple
 from uuid import uuid4
@@ -49,7 +49,8 @@ class Batch(Struct, frozen=True, kw_only=True):
 
 
 class Member(Struct, frozen=True, kw_only=True):
-    """A request of a batch; `related` are ids of the memories that its prompt shows, in their order."""
+    """A request of a batch; `related` are ids of the memories that its prompt shows, in their order. `reservation` is what of
+    the budgets is kept for it; it stays with a request that waits for another batch."""
 
     parked: Parked
     related: tuple[str, ...] = ()
@@ -110,17 +111,16 @@ class Batches:
             row = await self._pool.fetchrow(query("batches", "member"), batch_key, request_id)
         return member(row) if row else None
 
-    async def submitting(self, batch_key: str, owner: str, asked: Mapping[str, AskedWith]) -> bool:
-        """To be called before a batch is sent: from now on it may have been. False if the lease is somebody else's by now."""
+    async def ask(self, batch_key: str, owner: str, request_id: str, asked_with: AskedWith) -> bool:
+        """Stores what a member's question was made of. False if the lease is somebody else's by now, or the member is gone."""
         with translated("storing what a batch asks"):
-            async with self._pool.acquire() as connection, connection.transaction():
-                if not await connection.fetchval(query("batches", "submitting"), batch_key, owner, len(asked)):
-                    return False
-                rows = [
-                    (batch_key, request_id, list(each.related), each.reservation) for request_id, each in asked.items()
-                ]
-                await connection.executemany(query("batches", "asked_with"), rows)
-                return True
+            values = (batch_key, owner, request_id, list(asked_with.related), asked_with.reservation)
+            return bool(await self._pool.fetchval(query("batches", "asked_with"), *values))
+
+    async def submitting(self, batch_key: str, owner: str, requests: int) -> bool:
+        """To be called before a batch is sent: from now on it may have been. False if the lease is somebody else's by now."""
+        with translated("storing that a batch is sent"):
+            return bool(await self._pool.fetchval(query("batches", "submitting"), batch_key, owner, requests))
 
     async def submitted(self, batch_key: str, owner: str, provider_id: str, pause_s: float) -> None:
         """The provider has it, under its own id; it is looked at after a pause."""

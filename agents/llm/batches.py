@@ -10,6 +10,7 @@ from agents.llm.exchange import Spoken
 from agents.llm.port import Answer, Context
 from agents.llm.questions import Question
 from schemas.errors import MemstreamError, Rejected, Retryable
+from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
 
 
@@ -51,6 +52,18 @@ class ModelBatches(Protocol):
     def fits(self, request: ExtractionRequest) -> bool:
         """Whether this request may go into a batch."""
 
+    def question(self, request: ExtractionRequest, context: Context) -> Question[Any]:
+        """What the provider asks about a request. Raises Rejected when it cannot be asked."""
+
+    async def reserve(self, question: Question[Any]) -> str | None:
+        """Keeps what the question may cost of its budgets until its reply is there; None if nobody counts.
+
+        Raises Deferred `budget`, as asking would.
+        """
+
+    async def release(self, request: ExtractionRequest, policy: Policy, reservation: str) -> None:
+        """Gives back what was kept for a question that gets no reply."""
+
     async def submit(self, questions: Mapping[str, Question[Any]]) -> str:
         """Hands a batch in, once, and returns the provider's id of it.
 
@@ -66,8 +79,10 @@ class ModelBatches(Protocol):
     async def since(self, moment: datetime) -> Sequence[Listed]:
         """Every batch made since, newest first, also those of others who use the same account."""
 
-    async def answer(self, request: ExtractionRequest, context: Context, spoken: Spoken) -> Answer:
-        """A reply, read and checked as that of a call; one that is not whole is mended by one call of its own.
+    async def answer(
+        self, request: ExtractionRequest, context: Context, reply: Spoken | Rejected, reservation: str | None
+    ) -> Answer:
+        """A reply, read, checked and booked as that of a call; one that is not whole is mended by one call of its own.
 
-        `context` is what the question was made of. Raises as a provider does.
+        `context` is what the question was made of. Raises as a provider does, which includes the `reply`.
         """

@@ -35,7 +35,7 @@ class ClaudeProvider(ModelProvider):
         energy: Energy | None = None,
     ) -> None:
         self._model = model
-        self._counting = count_tokens
+        self._energy = energy
         self._owned = client is None
         self._client = client or client_at(base_url, api_key, timeout_s, max_retries)
         calls = ClaudeCalls(self._client, model, timeout_s * (max_retries + 1), compaction_model)
@@ -46,7 +46,7 @@ class ClaudeProvider(ModelProvider):
 
     def batches(self) -> ClaudeBatches:
         """Batches of questions to the same model."""
-        return ClaudeBatches(self._client, self._model, self._calls, self._counting)
+        return ClaudeBatches(self._client, self._model, self._calls, self, self._energy)
 
     async def close(self) -> None:
         """Closes the client's connections, if this provider made the client."""

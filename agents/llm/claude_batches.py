@@ -4,6 +4,7 @@ import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
+from uuid import uuid4
 
 import anthropic
 import httpx2
@@ -14,38 +15,68 @@ from anthropic.types.messages.batch_create_params import Request
 from agents.llm.batches import Listed, Lost, Reply, Unanswered, Unsure
 from agents.llm.claude_calls import has_credentials, params, spoken
 from agents.llm.claude_errors import DETAIL_CHARS, translated, unpaid
+from agents.llm.energy import Bill, Energy, Payer, Work
 from agents.llm.exchange import Calls, Spoken, Turn
 from agents.llm.first_reply import FirstReply
 from agents.llm.model_provider import ModelProvider
-from agents.llm.port import Answer, Context
+from agents.llm.port import Answer, Context, Usage
 from agents.llm.questions import Question
 from agents.llm.scrub import scrub
 from schemas.errors import Misconfigured, Rejected, Retryable
+from schemas.policies import Policy
 from schemas.requests import ExtractionRequest
-from streams.windows.tokens import TokenCount
+from schemas.usage import Outcome
 
 CUSTOM_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what the API takes as the name of a request
 SUBMIT_TIMEOUT_S: Final = 120.0
 PAGE: Final = 100
+RESERVED_S: Final = 26 * 3_600.0  # a batch takes a day at most
 # A request of these kinds fails again however it is asked; others did not, or may be asked alone.
 HOPELESS: Final = {"invalid_request_error": "refused_request", "request_too_large": "too_large"}
+
+
+class Reserved:
+    """Energy of which enough was reserved when the batch was handed in."""
+
+    def __init__(self, energy: Energy, reservation: str) -> None:
+        self._energy = energy
+        self._reservation = reservation
+
+    async def reserve(self, work: Work, lasts_s: float = RESERVED_S) -> str:
+        return self._reservation
+
+    async def settle(self, work: Work, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
+        """What the batch cost is booked once, however often its reply is read; calls that mend it, each time."""
+        batched = [bill for bill in bills if bill.usage.batched]
+        await self._energy.settle(work, reservation_id, batched, outcome)
+        if mending := [bill for bill in bills if not bill.usage.batched]:
+            await self._energy.settle(work, uuid4().hex, mending, outcome)
 
 
 class ClaudeBatches:
     """Batches of questions to `model`; `calls` make the single ones that mend a reply. The client stays its owner's to close."""
 
     def __init__(
-        self, client: anthropic.AsyncAnthropic, model: str, calls: Calls, count_tokens: TokenCount | None = None
+        self,
+        client: anthropic.AsyncAnthropic,
+        model: str,
+        calls: Calls,
+        provider: ModelProvider,
+        energy: Energy | None = None,
     ) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
         self._client = client
         self._model = model
         self._calls = calls
-        self._count_tokens = count_tokens
+        self._provider = provider
+        self._energy = energy
 
     def fits(self, request: ExtractionRequest) -> bool:
         return request.purpose == "extract" and CUSTOM_ID.fullmatch(request.request_id) is not None
+
+    def question(self, request: ExtractionRequest, context: Context) -> Question[Any]:
+        return self._provider.question(request, context)
 
     async def submit(self, questions: Mapping[str, Question[Any]]) -> str:
         if not has_credentials(self._client):
@@ -103,9 +134,23 @@ class ClaudeBatches:
             raise translated(exc, self._model) from exc
         return found
 
-    async def answer(self, request: ExtractionRequest, context: Context, spoken: Spoken) -> Answer:
-        provider = ModelProvider(FirstReply(spoken, self._calls), self._count_tokens)
-        return await provider.extract(request, context)
+    async def reserve(self, question: Question[Any]) -> str | None:
+        if self._energy is None:
+            return None
+        return await self._energy.reserve(self._provider.work(question), RESERVED_S)
+
+    async def release(self, request: ExtractionRequest, policy: Policy, reservation: str) -> None:
+        if self._energy is None:
+            return
+        payer = Payer.of(request, policy)
+        work = Work(operation="extract", payer=payer, provider=self.name, model=self._model, most=Usage())
+        await self._energy.settle(work, reservation, (), "failed")
+
+    async def answer(
+        self, request: ExtractionRequest, context: Context, reply: Spoken | Rejected, reservation: str | None
+    ) -> Answer:
+        energy = Reserved(self._energy, reservation) if self._energy and reservation else self._energy
+        return await self._provider.through(FirstReply(reply, self._calls), energy).extract(request, context)
 
     def _failure(self, error: Exception, provider_id: str) -> Exception:
         if isinstance(error, anthropic.APIStatusError) and error.status_code in (404, 410):

@@ -5,16 +5,17 @@ from typing import Any
 
 from agents.llm.exchange import Calls, Spoken, Turn
 from agents.llm.questions import Question
+from schemas.errors import Rejected
 
 
 class FirstReply:
-    """For one question: the first call gives `spoken`, further ones go through `calls`."""
+    """For one question: the first call gives or raises `reply`, further ones go through `calls`."""
 
-    def __init__(self, spoken: Spoken, calls: Calls) -> None:
+    def __init__(self, reply: Spoken | Rejected, calls: Calls) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
         self.larger_max_tokens = calls.larger_max_tokens
-        self._spoken: Spoken | None = spoken
+        self._reply: Spoken | Rejected | None = reply
         self._calls = calls
 
     async def trouble(self) -> str | None:
@@ -24,8 +25,10 @@ class FirstReply:
         return self._calls.model(question)
 
     async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
-        spoken, self._spoken = self._spoken, None
-        return spoken if spoken is not None else await self._calls.call(question, turns, max_tokens)
+        reply, self._reply = self._reply, None
+        if isinstance(reply, Rejected):
+            raise reply
+        return reply if reply is not None else await self._calls.call(question, turns, max_tokens)
 
     def fixed(self, question: Question[Any]) -> tuple[str, ...]:
         return self._calls.fixed(question)

@@ -11,7 +11,7 @@ from agents.llm.exchange import Calls, Exchange, exchange
 from agents.llm.metering import Meter
 from agents.llm.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
 from agents.llm.prompts import MOST_TOKENS
-from agents.llm.questions import Question, extraction, summing_up
+from agents.llm.questions import Drafts, Question, extraction, summing_up
 from agents.llm.summaries import estimated_tokens, fitted
 from schemas.memories import Memory
 from schemas.policies import Policy
@@ -38,15 +38,20 @@ class ModelProvider:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
         self._calls = calls
+        self._counting = count_tokens
         self._most_tokens = most_tokens
         self._meter = Meter(count_tokens) if count_tokens else None
         self._count_tokens = count_tokens or estimated_tokens
         self._bounds = Bounds(self._count_tokens)
         self._energy = energy
 
+    def through(self, calls: Calls, energy: Energy | None) -> "ModelProvider":
+        """The same provider over other calls and budgets."""
+        return ModelProvider(calls, self._counting, self._most_tokens, energy)
+
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Raises as the port says; `unreadable` and `truncated` are reasons of Rejected after the second attempt."""
-        exchange = await self._exchange(extraction(request, context, self._most_tokens, self._count_tokens))
+        exchange = await self._exchange(self.question(request, context))
         checked = check(exchange.reply, request, context, self._count_tokens)
         return Answer(
             provider=self.name,
@@ -108,10 +113,15 @@ class ModelProvider:
     async def _exchange(self, question: Question[T]) -> Exchange[T]:
         if self._energy is None:
             return await exchange(self._calls, question, self._meter)
-        async with spending(self._energy, self._work(question)) as tab:
+        async with spending(self._energy, self.work(question)) as tab:
             return await exchange(self._calls, question, self._meter, tab)
 
-    def _work(self, question: Question[T]) -> Work:
+    def question(self, request: ExtractionRequest, context: Context) -> Question[Drafts]:
+        """What `extract` asks."""
+        return extraction(request, context, self._most_tokens, self._count_tokens)
+
+    def work(self, question: Question[T]) -> Work:
+        """What a question may come to, for budgets."""
         return Work(
             operation=question.purpose,
             payer=question.payer,

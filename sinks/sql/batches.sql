@@ -15,7 +15,7 @@ FOR UPDATE SKIP LOCKED
 INSERT INTO batches (batch_key, state, requests) VALUES ($1, 'forming', $2)
 
 -- name: put_in
-UPDATE parked SET batch_key = $1, related = '{}', reservation = NULL WHERE request_id = ANY ($2)
+UPDATE parked SET batch_key = $1, related = '{}' WHERE request_id = ANY ($2)
 
 -- name: claim
 UPDATE batches
@@ -56,7 +56,9 @@ WHERE batch_key = $1 AND lease_owner = $2 AND state = 'forming'
 RETURNING true
 
 -- name: asked_with
-UPDATE parked SET related = $3, reservation = $4 WHERE request_id = $2 AND batch_key = $1
+UPDATE parked SET related = $4, reservation = $5
+WHERE request_id = $3 AND batch_key = $1 AND EXISTS (SELECT FROM batches WHERE batch_key = $1 AND lease_owner = $2)
+RETURNING true
 
 -- name: submitted
 UPDATE batches
@@ -77,7 +79,8 @@ DELETE FROM batches WHERE batch_key = $1 AND lease_owner = $2
 
 -- name: leave
 UPDATE parked
-SET batch_key = NULL, batched = $4, reason = $5, not_before = greatest($6, clock_timestamp())
+SET batch_key = NULL, batched = $4, reason = $5, not_before = greatest($6, clock_timestamp()),
+    reservation = CASE WHEN $4 THEN reservation END
 WHERE request_id = $3 AND batch_key = $1 AND EXISTS (SELECT FROM batches WHERE batch_key = $1 AND lease_owner = $2)
 
 -- name: finish
@@ -85,7 +88,9 @@ DELETE FROM parked
 WHERE request_id = $3 AND batch_key = $1 AND EXISTS (SELECT FROM batches WHERE batch_key = $1 AND lease_owner = $2)
 
 -- name: all_leave
-UPDATE parked SET batch_key = NULL, batched = false, reason = $2, not_before = clock_timestamp() WHERE batch_key = $1
+UPDATE parked
+SET batch_key = NULL, batched = false, reason = $2, not_before = clock_timestamp(), reservation = NULL
+WHERE batch_key = $1
 
 -- name: end
 UPDATE batches SET state = 'ended', ended_at = clock_timestamp(), lease_owner = NULL, lease_until = NULL

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from math import ceil
 from typing import Any
 
 import anthropic
@@ -11,16 +13,21 @@ from msgspec.structs import replace
 
 from agents.batch_agent import BatchAgent
 from agents.dead_letters import told
+from agents.energy import OVERALL, BudgetedEnergy
 from agents.extractor import Extractor
 from agents.llm.claude import ClaudeProvider
+from agents.llm.port import Usage
+from agents.llm.prices import Price, Prices
 from agents.outcomes import Outcomes
 from agents.parked_agent import ParkedAgent
 from schemas import codec, ids, topics
+from schemas.budgets import Amount, Budget
 from schemas.errors import Deferred, Misconfigured, Retryable
 from schemas.messages import Scope
 from schemas.policies import Policies, Policy
 from schemas.requests import CandidateBatch, ExtractionRequest, WindowControl
 from sinks.batches import Batches, Bounds
+from sinks.energy import Ledger
 from sinks.extractions import Extractions
 from sinks.memories import Memories
 from sinks.parked import Parking
@@ -35,6 +42,11 @@ from tests.slices import slice_of
 POLICY = Policy(name="nightly", batch=True)
 AT_ONCE = Bounds(requests=100, bytes=1_000_000, wait_s=0.0)
 DAY_S = 86_400.0
+PLENTY = Budget(tokens_per_hour=10_000_000)
+PRICE = Price(
+    model=MODELS[0], input=Decimal(1), output=Decimal(5), cache_write=Decimal("1.25"), cache_read=Decimal("0.1")
+)
+PRICES = Prices(as_of=date(2026, 11, 1), source="made up", models=(PRICE,))
 
 
 def now() -> datetime:
@@ -58,10 +70,13 @@ class Worker:
         name: str = "one",
         policy: Policy = POLICY,
         client: anthropic.AsyncAnthropic | None = None,
+        overall: Budget | None = None,
     ) -> None:
         self.pool = pool
         self.client = client or anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url, max_retries=0, timeout=5.0)
-        self.provider = ClaudeProvider(MODELS[0], client=self.client)
+        self.ledger = Ledger(pool)
+        self.energy = BudgetedEnergy(self.ledger, PRICES, overall or PLENTY, now)
+        self.provider = ClaudeProvider(MODELS[0], client=self.client, energy=self.energy)
         self.batches = Batches(pool)
         self.parking, self.publisher, self.related = Parking(pool), FakePublisher(), FakeRelated()
         extractions, policies, self.memories = Extractions(pool), Policies((policy,)), Memories(pool)
@@ -90,6 +105,14 @@ class Worker:
         """As if the time had come to look at every batch."""
         await self.pool.execute("UPDATE batches SET look_at = now()")
         await self.agent.tick()
+
+    async def booked(self) -> list[dict[str, Any]]:
+        """What the calls consumed, one record each."""
+        return [dict(row) for row in await self.pool.fetch("SELECT * FROM model_usage ORDER BY at")]
+
+    async def reserved(self) -> Amount:
+        """What of the budget of all together is kept for batches."""
+        return (await self.ledger.levels([OVERALL]))[OVERALL].reserved
 
     async def count(self, table: str, where: str = "true") -> int:
         return int(await self.pool.fetchval(f"SELECT count(*) FROM {table} WHERE {where}"))
@@ -437,3 +460,89 @@ async def test_batches_that_ended_long_ago_are_forgotten(worker: Worker, server:
         await worker.look()
         await worker.pool.execute("UPDATE batches SET ended_at = now() - $1 * interval '1 day'", 31)
     assert await worker.count("batches") == 1
+
+
+async def test_what_a_batch_may_cost_is_reserved_until_its_replies_are_booked_at_half_the_price(
+    worker: Worker, server: MessagesServer
+) -> None:
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    assert (await worker.reserved()).tokens > 0
+    assert await worker.booked() == []
+    await worker.look()
+    assert await worker.reserved() == Amount()
+    for record_ in await worker.booked():
+        assert (record_["batched"], record_["calls"], record_["lane"]) == (True, 1, "background")
+        usage = Usage(**{name: record_[name] for name in Usage.__struct_fields__ if name != "batched"})
+        assert record_["cost_micros"] == ceil(PRICE.of(usage) / 2)
+    assert {record_["request_id"] for record_ in await worker.booked()} == {asked(n).request_id for n in (1, 2)}
+
+
+async def test_a_reply_that_is_read_twice_is_booked_once(worker: Worker, another: Worker) -> None:
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    worker.publisher.failures.append(Retryable("broker away"))
+    await worker.look()
+    await another.look()
+    assert another.remembered == lives_in(1)
+    assert len(await worker.booked()) == 1
+
+
+async def test_a_mended_reply_is_booked_in_two_parts_each_at_its_price(worker: Worker, server: MessagesServer) -> None:
+    server.batches.script("text:no")
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    await worker.look()
+    assert sorted(record_["batched"] for record_ in await worker.booked()) == [False, True]
+
+
+async def test_a_refusal_is_booked_too(worker: Worker, server: MessagesServer) -> None:
+    server.batches.script("refusal")
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    await worker.look()
+    assert [record_["outcome"] for record_ in await worker.booked()] == ["failed"]
+    assert await worker.reserved() == Amount()
+
+
+@pytest.mark.parametrize("way", ["expired", "gone", "refused"])
+async def test_what_was_reserved_for_a_request_without_a_reply_is_given_back(
+    worker: Worker, server: MessagesServer, way: str
+) -> None:
+    if way == "expired":
+        server.batches.script("expired")
+    if way == "refused":
+        server.batches.faults.append("bad_request")
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    if way == "gone":
+        server.batches.made.clear()
+    await worker.look()
+    assert await worker.reserved() == Amount()
+    assert await worker.count("parked", "NOT batched AND reservation IS NULL") == 1
+
+
+async def test_a_request_beyond_the_budget_waits_for_another_batch(pool: Pool, server: MessagesServer) -> None:
+    poor = Worker(pool, server, policy=replace(POLICY, budget=Budget(tokens_per_day=0)))
+    await poor.park(asked(1))
+    await poor.agent.tick()
+    assert server.batches.made == {}
+    (row,) = await pool.fetch("SELECT * FROM parked")
+    assert (row["reason"], row["batched"], row["batch_key"]) == ("budget", True, None)
+    assert row["not_before"] > now()
+    await poor.client.close()
+
+
+async def test_a_request_of_a_batch_that_was_not_taken_keeps_what_is_reserved_for_it(
+    worker: Worker, server: MessagesServer
+) -> None:
+    server.batches.faults.append("rate_limited")
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    kept = await worker.reserved()
+    assert kept.tokens > 0
+    await worker.pool.execute("UPDATE parked SET not_before = now()")
+    await worker.agent.tick()
+    assert await worker.reserved() == kept
+    await worker.look()
+    assert await worker.reserved() == Amount()
