@@ -18,6 +18,18 @@ def objection(candidate: str, memory: str) -> str | None:
     return next((name for name, differs in GUARDS.items() if differs(new, old)), None)
 
 
+def doubt(candidate: str, memory: str) -> str | None:
+    """`language` where the guards cannot know what they compare, so that any other word may be a `not`, or None.
+
+    The language has no lists, or its script has no spaces. Symmetric.
+    """
+    new, old = statement(candidate), statement(memory)
+    if new.unspaced or old.unspaced:
+        return "language" if new.content != old.content else None
+    understood = new.understood and old.understood
+    return None if understood or sorted(new.content) == sorted(old.content) else "language"
+
+
 def other_numbers(new: Statement, old: Statement) -> bool:
     """A number that the memory does not have, or the same numbers of other things."""
     if new.quantities - old.quantities:
@@ -63,31 +75,45 @@ def other_subject(new: Statement, old: Statement) -> bool:
 
 
 def other_names(new: Statement, old: Statement) -> bool:
-    """A name that the memory does not have, or the same names in another order."""
+    """A name that the memory does not have, or the same names in another order, unless they are listed."""
     if set(new.names) - set(old.tokens):
         return True
     both = len(new.names) >= SWAPPABLE and len(old.names) >= SWAPPABLE
-    return both and sorted(new.names) == sorted(old.names) and new.names != old.names
+    moved = both and sorted(new.names) == sorted(old.names) and new.names != old.names
+    return moved and not (set(new.tokens) & set(old.tokens) & words.LISTED)
 
 
 def other_order(new: Statement, old: Statement) -> bool:
-    """`tea over coffee` has the words of `coffee over tea`."""
-    compared = set(new.tokens) & words.COMPARISONS
-    return bool(compared) and sorted(new.content) == sorted(old.content) and new.content != old.content
+    """The same words in another order: `tea over coffee`, `Anna told Bob`.
+
+    What is said with nothing but `is` may be turned round.
+    """
+    if sorted(new.content) != sorted(old.content):
+        return False
+    if new.content != old.content and compares(new) and compares(old):
+        return True
+    return new.subject != old.subject and not turned_round(new, old)
+
+
+def compares(each: Statement) -> bool:
+    return not words.COMPARISONS.isdisjoint(each.tokens)
+
+
+def turned_round(new: Statement, old: Statement) -> bool:
+    """Whether all words but articles are the same: the user's in one is the user's in the other."""
+    return bool(set(new.tokens) & words.COPULAS) and same_words(new) == same_words(old)
+
+
+def same_words(each: Statement) -> list[str]:
+    return sorted(token for token in each.tokens if token not in words.ARTICLES)
 
 
 def other_object(new: Statement, old: Statement) -> bool:
-    """One word stands in another's place: `allergic to peanuts`, `allergic to walnuts`.
-
-    The first word may be another verb for the same (`works as`, `is employed as`), but not in a preference, whose verbs
-    are not among the content.
-    """
+    """One word stands in another's place: `allergic to peanuts`, `allergic to walnuts`."""
     if len(new.content) != len(old.content):
         return False
-    swapped = [index for index, pair in enumerate(zip(new.content, old.content, strict=True)) if pair[0] != pair[1]]
-    if len(swapped) != 1:
-        return False
-    return swapped[0] > 0 or len(new.content) == 1 or (new.preference and old.preference)
+    swapped = sum(this != other for this, other in zip(new.content, old.content, strict=True))
+    return swapped == 1 or (new.unspaced and swapped > 0)
 
 
 # Cheapest and surest first; the names are recorded with the decision.

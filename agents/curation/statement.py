@@ -1,12 +1,13 @@
 """A text taken apart into what the guards compare: its words, numbers, times, names, subject, negation."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
 
-from agents.curation import words
+from agents.curation import synonyms, words
 from agents.curation.normalise import normalise
 
 ENDED = "⟨ended⟩"
@@ -18,6 +19,12 @@ NO_NAMES = words.GENERIC_SUBJECTS | words.FUNCTION_WORDS
 DIGITS = re.compile(r"[-−]?\d[\d.,:]*")
 THOUSANDS = re.compile(r"[.,](?=\d{3}(?!\d))")
 UNIT = re.compile(r"(?<=\d)(?=[^\W\d])")
+# Scripts without spaces between words: Chinese, Japanese, Thai, Lao, Khmer, Burmese. Each character counts as a word.
+UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
+KANA = re.compile(r"[\u3040-\u30ff]")
+UNDERSTOOD_SHARE = 0.25  # of the words are of lists: a language whose negations and numbers are known
+SUFFIXES = (("ies", "y"), ("iendo", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""))
+DOUBLED = re.compile(r"([bdgklmnprt])\1$")
 NO_MORE = re.compile(r"\b(?:ne|n) (\w+) plus\b")  # n'aime plus
 TIMES = {name: f"month {index}" for line in words.MONTHS for index, name in enumerate(line.split())} | {
     name: f"weekday {index}" for line in words.WEEKDAYS for index, name in enumerate(line.split())
@@ -41,6 +48,8 @@ class Statement(Struct, frozen=True, kw_only=True):
     ended: bool
     disliked: bool
     preference: bool
+    understood: bool  # in a language whose negations, numbers and function words are listed
+    unspaced: bool  # in a script without spaces: no order of words to be told from another
 
     @property
     def negative(self) -> bool:
@@ -72,33 +81,63 @@ def taken_apart(text: str) -> Statement:
         names=names(text),
         numbers=numbers(tokens),
         times=times(tokens),
-        relations=frozenset(map(stem, present & words.RELATIONS)),
+        relations=frozenset(map(meaning, present & words.RELATIONS)),
         negated=negated(tokens) if present & words.NEGATIONS else None,
         ended=ENDED in present or bool(present & words.ENDINGS),
         disliked=bool(present & words.DISLIKES),
         preference=bool(present & (words.LIKES | words.DISLIKES)),
+        understood=understood(text, tokens),
+        unspaced=UNSPACED.search(text) is not None,
     )
+
+
+def understood(text: str, tokens: tuple[str, ...]) -> bool:
+    """Japanese has characters of Chinese, but not its words."""
+    known = sum(token in KNOWN or number(token) is not None for token in tokens)
+    return known >= UNDERSTOOD_SHARE * len(tokens) and KANA.search(text) is None
 
 
 def with_endings(normalised: str) -> tuple[str, ...]:
     """The words, with `no longer` and its like as one word, so that its `no` negates nothing; `3pm` is two."""
-    text = NO_MORE.sub(rf"{ENDED} \1", f" {UNIT.sub(' ', normalised)} ")
+    apart = UNSPACED.sub(r" \g<0> ", normalised.replace(words.CHINESE_USER, " user "))
+    text = NO_MORE.sub(rf"{ENDED} \1", f" {UNIT.sub(' ', apart)} ")
     for phrase in words.ENDING_PHRASES:
         text = text.replace(f" {phrase} ", f" {ENDED} ")
     return tuple(text.split())
 
 
 def stem(word: str) -> str:
-    """Rough: good enough to see `hikes`, `hiked` and `hiking` as one."""
-    for suffix, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", "")):
+    """Rough: good enough to see `hikes`, `hiked` and `hiking` as one, and `plans` and `planning`."""
+    for suffix, instead in SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):
-            return word.removesuffix(suffix) + instead
+            return DOUBLED.sub(r"\1", word.removesuffix(suffix)) + instead
     return word
+
+
+def synonymous(groups: Iterable[str]) -> dict[str, str]:
+    """The stem of each word to that of its group. A word of several groups joins them."""
+    meanings: dict[str, str] = {}
+    for group in groups:
+        stems = [stem(word) for word in group.split()]
+        joined = {meanings.get(each, each) for each in stems} | set(stems)
+        first = min(joined)
+        meanings |= {word: first for word, known in meanings.items() if known in joined} | dict.fromkeys(joined, first)
+    return meanings
+
+
+MEANINGS = synonymous(synonyms.GROUPS.strip().splitlines())
+KNOWN = EMPTY | words.RELATIONS | words.OTHER_TIMES | words.GENERIC_SUBJECTS | TIMES.keys() | SPELT.keys()
+
+
+def meaning(word: str) -> str:
+    """Its stem, or the one that stands for it and its synonyms."""
+    stemmed = stem(word)
+    return MEANINGS.get(stemmed, stemmed)
 
 
 def content(tokens: tuple[str, ...]) -> tuple[str, ...]:
     """Without numbers, which are compared by value, and verbs of liking, which are compared by direction."""
-    return tuple(stem(token) for token in tokens if is_content(token))
+    return tuple(meaning(token) for token in tokens if is_content(token))
 
 
 def is_content(token: str) -> bool:
@@ -112,8 +151,11 @@ def subject(tokens: tuple[str, ...]) -> str | None:
 
 
 def names(text: str) -> tuple[str, ...]:
-    """Capitalised words within a sentence, in order; in German every noun is one, which errs on the careful side."""
-    found = (normalise(name.group()) for name in NAME.finditer(text))
+    """Capitalised words within a sentence, in order; in German every noun is one, which errs on the careful side.
+
+    Scripts without capitals have no names that could be told from other words.
+    """
+    found = (normalise(name.group()) for name in NAME.finditer(text) if name.group()[0].isupper())
     return tuple(name for name in found if name not in NO_NAMES and name not in TIMES)
 
 
@@ -149,5 +191,5 @@ def negated(tokens: tuple[str, ...]) -> frozenset[str]:
         if token in words.NEGATIONS:
             found.update(following)
         elif is_content(token):
-            following = (stem(token), *following)[:NEGATION_REACH]
+            following = (meaning(token), *following)[:NEGATION_REACH]
     return frozenset(found)

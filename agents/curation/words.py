@@ -1,4 +1,7 @@
-"""Words that decide whether two statements may be the same: English well, German, French and Spanish where it is cheap."""
+"""Words that decide whether two statements may be the same: English well, German, French, Spanish and Chinese where it is cheap.
+
+Negations are of more languages: to miss one folds a statement into its opposite.
+"""
 
 
 def words(text: str) -> frozenset[str]:
@@ -11,6 +14,9 @@ NEGATIONS = words(
     " nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder"
     " ne pas jamais rien aucun aucune sans"
     " nunca jamás jamas nada ningún ninguno ninguna sin tampoco"
+    " non senza nessuno niente não nem sem nenhum nenhuma niet geen nooit zonder inte ingen inga inget aldrig ikke aldri"
+    " nie bez není nemá nem nincs değil yok tidak bukan không"
+    " не нет без никогда ні لا ليس لم لن नहीं मत 不 没 沒 无 無 未"
 )
 
 ENDINGS = words(
@@ -40,6 +46,9 @@ MONTHS = (
     "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
 )
 WEEKDAYS = (
+    "mondays tuesdays wednesdays thursdays fridays saturdays sundays",
+    "montags dienstags mittwochs donnerstags freitags samstags sonntags",
+    "lundis mardis mercredis jeudis vendredis samedis dimanches",
     "monday tuesday wednesday thursday friday saturday sunday",
     "montag dienstag mittwoch donnerstag freitag samstag sonntag",
     "lundi mardi mercredi jeudi vendredi samedi dimanche",
@@ -55,9 +64,23 @@ NUMBERS = (
     "null zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
     "zéro deux trois quatre cinq six sept huit neuf dix onze douze",
     "cero dos tres cuatro cinco seis siete ocho nueve diez once doce",
+    "zero dois três quatro cinco seis sete oito nove dez onze doze",
+    "nul twee drie vier vijf zes zeven acht negen tien elf twaalf",
+    "零 两 三 四 五 六 七 八 九 十 十一 十二",
 )
 NUMBER_VALUES = (0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
-OTHER_NUMBERS = {"once": 1, "twice": 2, "thrice": 3, "dozen": 12, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50}
+OTHER_NUMBERS = {
+    "once": 1,
+    "twice": 2,
+    "thrice": 3,
+    "二": 2,
+    "duas": 2,
+    "dozen": 12,
+    "twenty": 20,
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+}
 
 RELATIONS = words(
     "mother father mom mum dad parent parents sister brother sibling siblings wife husband spouse partner girlfriend"
@@ -95,12 +118,22 @@ FUNCTION_WORDS = words(
     " just still now currently who which there than then but if will would can could should may might about"
     " der die das ein eine einen einem einer ist sind war hat haben und oder mit von zu in im am für auf"
     " le la les un une des de du est sont a ont et ou avec pour dans en à au aux il elle son sa ses l d"
-    " el los las una es son ha han y o con para por en del al su sus"
+    " el los las una es son está están ha han y o con para por en del al su sus"
+    " il lo gli i e di che o os as um uma é tem na no de het een is en van"
+    " jeder jeden jede jedes each every 的 了 是 在 很 也 都 就 正 着"
 )
 GENERIC_SUBJECTS = words(
     "user users he she they i we it you his her their my our your this that there who someone everyone"
     " client customer person nutzer benutzer kunde er sie es ich wir mein meine sein seine ihr ihre"
     " utilisateur utilisatrice il elle je nous mon ma mes ses son sa usuario usuaria él ella yo mi mis su sus"
+    " utente usuário usuária utilizador gebruiker"
 )
-ARTICLES = words("the a an der die das ein eine le la les un une l el los las una")
-COMPARISONS = words("but over than instead rather before after from to versus vs lieber als plutôt que más")
+ARTICLES = words(
+    "the a an der die das ein eine le la les un une l el los las una il lo i gli o os as um uma de het een"
+)
+COMPARISONS = words(
+    "but over than instead rather before after from to versus vs lieber als statt plutôt que más au aux à al del von nach"
+)
+LISTED = words("and or und oder et ou y e o 和")
+CHINESE_USER = "用户"
+COPULAS = words("is are was were ist sind war est sont était es son era é 是")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.curation.guards import objection
+from agents.curation.guards import doubt, objection
 
 APART = [
     # (guard, what is said now, what is known)
@@ -60,6 +60,25 @@ APART = [
     ("object", "User likes hiking", "User likes climbing"),
     ("object", "User works as a nurse", "User works as a teacher"),
     ("object", "User prefers dark chocolate", "User prefers milk chocolate"),
+    ("object", "User is reading a novel", "User is writing a novel"),
+    ("object", "User rents a flat", "User sells a flat"),
+    ("subject", "User's wife is a doctor", "User's mother is a doctor"),
+    ("order", "Tom lent the user 50 euros", "User lent Tom 50 euros"),
+    ("order", "Anna told the user about the trip", "User told Anna about the trip"),
+    ("subject", "User is Priya's manager", "Priya is the user's manager"),
+    ("order", "L'utilisateur préfère le thé au café", "L'utilisateur préfère le café au thé"),
+    ("times", "User plays tennis on Mondays", "User plays tennis on Thursdays"),
+    ("times", "Der Nutzer spielt montags Tennis", "Der Nutzer spielt donnerstags Tennis"),
+    ("numbers", "O usuário tem dois gatos", "O usuário tem três gatos"),
+    ("numbers", "用户有两只猫", "用户有三只猫"),
+    ("negation", "用户不喜欢咖啡", "用户喜欢咖啡"),
+    ("negation", "Пользователь не ест мясо", "Пользователь ест мясо"),
+    ("negation", "L'utente non mangia carne", "L'utente mangia carne"),
+    ("negation", "O usuário não come carne", "O usuário come carne"),
+    ("negation", "De gebruiker eet geen vlees", "De gebruiker eet vlees"),
+    ("negation", "المستخدم لا يأكل اللحم", "المستخدم يأكل اللحم"),
+    ("negation", "उपयोगकर्ता मांस नहीं खाता है", "उपयोगकर्ता मांस खाता है"),
+    ("negation", "Brugeren spiser ikke kød", "Brugeren spiser kød"),
 ]
 
 TOGETHER = [
@@ -80,6 +99,23 @@ TOGETHER = [
     ("User may travel for work", "User might travel for work"),
     ("He likes tea", "User likes tea"),
     ("The meeting is on Monday", "The meeting takes place on Monday"),
+    ("User plays tennis on Mondays", "User plays tennis every Monday"),
+    ("User speaks German and French", "User speaks French and German"),
+    ("Green is the user's favourite colour", "User's favourite colour is green"),
+    ("User's mom is a physician", "User's mother is a doctor"),
+    ("User is planning a trip", "User plans a trip"),
+    ("Der Nutzer wohnt in Berlin", "Der Nutzer lebt in Berlin"),
+    ("El usuario está aprendiendo japonés", "El usuario aprende japonés"),
+    ("O usuário tem 2 gatos", "O usuário tem dois gatos"),
+    ("用户很喜欢喝茶", "用户喜欢喝茶"),
+]
+
+UNCERTAIN = [
+    ("Użytkownik bardzo lubi herbatę", "Użytkownik lubi herbatę"),  # no lists for Polish
+    ("Uživatel nemá psa", "Uživatel má psa"),
+    ("ユーザーは肉を食べません", "ユーザーは肉を食べます"),
+    ("用户住在上海", "用户住在北京"),
+    ("ผู้ใช้ไม่กินเนื้อ", "ผู้ใช้กินเนื้อ"),
 ]
 
 
@@ -91,6 +127,16 @@ def test_what_differs_in_meaning_is_objected_to(guard: str, candidate: str, memo
 @pytest.mark.parametrize(("candidate", "memory"), TOGETHER)
 def test_another_way_to_say_the_same_is_not_objected_to(candidate: str, memory: str) -> None:
     assert objection(candidate, memory) is None
+
+
+@pytest.mark.parametrize(("candidate", "memory"), UNCERTAIN)
+def test_where_words_are_not_known_any_other_word_is_doubted(candidate: str, memory: str) -> None:
+    assert doubt(candidate, memory) == doubt(memory, candidate) == "language"
+
+
+@pytest.mark.parametrize(("candidate", "memory"), TOGETHER)
+def test_languages_with_lists_are_not_doubted(candidate: str, memory: str) -> None:
+    assert doubt(candidate, memory) is None
 
 
 def test_a_candidate_that_says_less_than_the_memory_may_be_folded_into_it_but_not_one_that_says_more() -> None:

@@ -1,0 +1,68 @@
+"""Words that stand for each other in what is remembered of people. Only these: a wrong one would fold two facts into one."""
+
+GROUPS = """
+mother mom mum mommy mama
+father dad daddy papa
+child children kid kids
+grandmother grandma granny
+grandfather grandpa
+doctor physician
+live lives living reside resides residing
+work works working employed
+answer answers reply replies response responses
+scheduled planned
+begin begins began begun start starts started
+buy buys bought purchase purchases purchased
+use uses used using utilise utilises utilize utilizes
+need needs require requires
+choose chooses chose chosen decide decides decided pick picks picked
+finish finishes finished complete completes completed
+quit quits stopped stops
+car automobile
+bicycle bike
+apartment flat
+holiday holidays vacation vacations
+company firm
+movie movies film films
+trouble difficulty difficulties
+big large
+quick fast rapid
+allergic allergy allergies
+interested interest
+called named
+addressed called
+afraid fear scared
+mutter mama mami
+vater papa papi
+arzt ärztin doktor doktorin
+wohnt wohnen wohne lebt leben lebe
+auto wagen
+urlaub ferien
+fahrrad rad
+beginnt beginnen fängt anfangen
+nutzt nutzen benutzt benutzen verwendet verwenden
+allergisch allergie
+mère maman
+père papa
+médecin docteur
+habite habiter vit vivre réside
+voiture auto
+vélo bicyclette
+commence commencer débute débuter
+utilise utiliser emploie
+allergique allergie allergies
+madre mamá
+padre papá
+médico doctor
+vive vivir reside residir
+coche carro auto
+móvil celular
+ordenador computadora
+piso apartamento departamento
+bici bicicleta
+empieza empezar comienza comenzar
+usa usar utiliza utilizar
+alérgico alérgica alergia
+mora vive reside
+vive abita risiede
+"""
