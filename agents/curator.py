@@ -15,16 +15,17 @@ from msgspec.structs import replace
 from agents.compactor import Compactor
 from agents.curation import change, notices
 from agents.curation.credentials import without_credentials
-from agents.curation.decide import RELATED_COSINE
 from agents.curation.ledger import Ledger
 from agents.curation.limits import Crowded, Planned, brought_within
 from agents.curation.normalise import normalise
 from agents.curation.obey import Undone, obey
 from agents.curation.outcome import Outcome, Ruling
 from agents.curation.settle import settle
+from agents.curation.thresholds import Thresholds, thresholds
 from schemas import ids
 from schemas.codec import shaped
 from schemas.events import Cause
+from schemas.memories import Memory
 from schemas.policies import Choosing, Policy
 from schemas.requests import Candidate, CandidateBatch, Command
 from sinks import changes
@@ -116,7 +117,8 @@ class Curator:
                 if (known := await settlements.of_command(command.namespace, command.command_id)) is not None:
                     return repeated(known)
                 memory_ids = [command.memory_id] if command.memory_id else []
-                ledger = await open_ledger(connection, command.namespace, texts, memory_ids, policy)
+                same = await same_texts(connection, command.namespace, texts)
+                ledger = await open_ledger(connection, command.namespace, same, memory_ids, policy)
                 outcome = obey(ledger, command, vectors[0] if vectors else None, now, undone)
                 if outcome.change in ("created", "restored"):
                     cause = Cause(actor=command.actor, command_id=command.command_id)
@@ -192,14 +194,16 @@ class Curator:
         policy: Policy,
         now: datetime,
     ) -> tuple[Ledger, tuple[Ruling, ...]]:
-        found = await asyncio.gather(*(self._near(batch.namespace, vector) for vector in vectors))
         texts = [candidate.text for candidate in batch.candidates]
-        ledger = await open_ledger(connection, batch.namespace, texts, mentioned(batch.candidates, found), policy)
+        same = await same_texts(connection, batch.namespace, texts)
+        limits = thresholds(self._vectors.embedding_model, policy)
+        found = await self._near(batch.namespace, texts, vectors, same, limits)
+        ledger = await open_ledger(connection, batch.namespace, same, mentioned(batch.candidates, found), policy)
         left = await self._allowance(connection, batch, policy)
         rulings: dict[int, Ruling] = {}
         for place in by_importance(batch.candidates) if left is not None else range(len(vectors)):
             candidate, vector, near = batch.candidates[place], vectors[place], found[place]
-            ruling = settle(ledger, batch, candidate, vector, near, policy, now, left is None or left > 0)
+            ruling = settle(ledger, batch, candidate, vector, near, policy, limits, now, left is None or left > 0)
             rulings[place] = ruling
             if left is not None and ruling.result == "created":
                 left -= 1
@@ -212,18 +216,37 @@ class Curator:
         made = await Memories(connection).from_conversation(batch.namespace, batch.conversation_id)
         return policy.max_per_conversation - made
 
-    async def _near(self, namespace: str, vector: Vector) -> list[Neighbour]:
-        return await self._vectors.neighbours(namespace, vector, min_score=RELATED_COSINE, limit=NEIGHBOURS)
+    async def _near(
+        self,
+        namespace: str,
+        texts: Sequence[str],
+        vectors: Sequence[Vector],
+        same: Sequence[Memory],
+        limits: Thresholds,
+    ) -> list[list[Neighbour]]:
+        """What the index has near each text; nothing near one that is known word for word, which is cheaper to see."""
+        known = {normalise(memory.text) for memory in same}
+
+        async def near(text: str, vector: Vector) -> list[Neighbour]:
+            if normalise(text) in known:
+                return []
+            return await self._vectors.neighbours(namespace, vector, min_score=limits.related, limit=NEIGHBOURS)
+
+        return list(await asyncio.gather(*map(near, texts, vectors)))
+
+
+async def same_texts(connection: Connection, namespace: str, texts: Sequence[str]) -> tuple[Memory, ...]:
+    """Live memories with one of the texts, up to spelling."""
+    return await Memories(connection).live_by_text(namespace, list(map(normalise, texts)))
 
 
 async def open_ledger(
-    connection: Connection, namespace: str, texts: Sequence[str], memory_ids: Sequence[str], policy: Policy
+    connection: Connection, namespace: str, same: Sequence[Memory], memory_ids: Sequence[str], policy: Policy
 ) -> Ledger:
-    """With the memories that have one of the texts or ids: all that the rules will ask for. Where their number is limited,
+    """With these memories and those that have one of the ids: all that the rules will ask for. Where their number is limited,
     with all live ones."""
     memories = Memories(connection)
     sequence = await changes.sequence(connection, namespace)
-    same = await memories.live_by_text(namespace, list(map(normalise, texts)))
     named = await memories.by_ids(memory_ids)
     limited = await memories.live(namespace, MOST_READ) if policy.max_memories is not None else ()
     return Ledger(namespace, sequence, [*same, *named.values(), *limited])

@@ -124,10 +124,11 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     after `background_deadline_s`, so that it is done in the end; with `batch` background slices are asked about in batches, at
     half the price and within a day, if the provider has them; a window that ended or was abandoned is
     forgotten after `grace_s`. `window` says what stays in context; without `extract` nothing is extracted, and a message is
-    forgotten once it has left the context. `budget` is what each of its namespaces may spend on models. What is `local_only`
-    is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and two are merged or one
-    goes. A conversation makes at most `max_per_conversation` of them, the most important of what it says first. A memory expires
-    `expire_after_s` after it was last said.
+    forgotten once it has left the context. From cosine `merge_threshold` on, by default the embedding model's, a candidate
+    may be folded into a memory without a model's word. `budget` is what each of its namespaces may spend on models. What is
+    `local_only` is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and two are
+    merged or one goes. A conversation makes at most `max_per_conversation` of them, the most important of what it says first.
+    A memory expires `expire_after_s` after it was last said.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -143,7 +144,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     max_text_chars: Annotated[int, Meta(ge=20, le=4_000)] = 200
     min_confidence: Fraction = 0.3
     min_importance: Fraction = 0.0
-    merge_threshold: Fraction = 0.85
+    merge_threshold: Fraction | None = None
     max_memories: Annotated[int, Meta(ge=1, le=10_000)] | None = None
     max_per_conversation: Annotated[int, Meta(ge=1)] | None = None
     expire_after_s: Seconds | None = None

@@ -1,24 +1,18 @@
-"""Memories as they become: new, reinforced, superseded, updated, deleted. Numbers are given by the ledger.
+"""Memories as they become: new, superseded, commanded, updated, deleted. Numbers are given by the ledger."""
 
-Importance and confidence rules: repeating a statement never lowers either; both become the greater of what is known and
-what is proposed. That is the same in whatever order repetitions arrive. How often it was said stays apart, in
-`reinforcement_count`, for ranking to weigh.
-"""
-
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec.structs import replace
 
-from agents.curation.decide import last_said, new_sources
+from agents.curation.merge import raised
+from agents.curation.sources import bounded, distinct
 from schemas import ids
 from schemas.memories import Memory
 from schemas.policies import Policy
-from schemas.requests import Candidate, Command, Source
+from schemas.requests import Candidate, Command
 
 DEFAULT_KIND = "fact"
-FIRST_SOURCES, LATEST_SOURCES = 10, 40
 UNNUMBERED = 0  # until the ledger gives version and sequence
 
 
@@ -45,22 +39,6 @@ def created(candidate: Candidate, namespace: str, created_by: str, now: datetime
         event_time=candidate.event_time,
         valid_from=valid_from(candidate, now),
         sources=candidate.sources,
-    )
-
-
-def reinforced(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
-    """Said again: counted, with the new messages, tags and kinds added behind those it has."""
-    said = last_said(candidate.sources) or now
-    return replace(
-        memory,
-        importance=max(memory.importance, candidate.importance),
-        confidence=max(memory.confidence, candidate.confidence),
-        kinds=distinct(kind for kind in (*memory.kinds, candidate.kind, *candidate.kinds) if kind != memory.kind),
-        tags=distinct((*memory.tags, *candidate.tags)),
-        sources=bounded((*memory.sources, *new_sources(candidate, memory))),
-        reinforcement_count=memory.reinforcement_count + 1,
-        last_reinforced_at=max(said, memory.last_reinforced_at or said),
-        updated_at=now,
     )
 
 
@@ -148,11 +126,12 @@ def commanded(command: Command, text: str, now: datetime) -> Memory:
 
 def confirmed(memory: Memory, command: Command, now: datetime) -> Memory:
     """A command would create what is there already."""
+    count = memory.reinforcement_count + 1
     return replace(
         updated(memory, replace(command, text=None, tags=(*memory.tags, *(command.tags or ()))), now),
-        importance=max(memory.importance, command.importance or 0.0),
+        importance=raised(memory, command.importance or 0.0, count),
         confidence=max(memory.confidence, 1.0 if command.confidence is None else command.confidence),
-        reinforcement_count=memory.reinforcement_count + 1,
+        reinforcement_count=count,
         last_reinforced_at=max(command.at, memory.last_reinforced_at or command.at),
     )
 
@@ -188,15 +167,3 @@ def deleted(memory: Memory, now: datetime) -> Memory:
         expires_at=None,
         updated_at=now,
     )
-
-
-def distinct(values: Iterable[str]) -> tuple[str, ...]:
-    """Without repeats, in order of first appearance."""
-    return tuple(dict.fromkeys(values))
-
-
-def bounded(sources: tuple[Source, ...]) -> tuple[Source, ...]:
-    """The first and the latest sources: what is said again every day must not grow without end."""
-    if len(sources) <= FIRST_SOURCES + LATEST_SOURCES:
-        return sources
-    return (*sources[:FIRST_SOURCES], *sources[-LATEST_SOURCES:])

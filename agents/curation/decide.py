@@ -1,18 +1,20 @@
-"""What becomes of a candidate: reinforce, supersede, create or drop."""
+"""What becomes of a candidate: reinforce, merge, supersede, create or drop; the cheapest way to see that it is known is first."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from msgspec import Struct
 
-from agents.curation.guards import objection
+from agents.curation.guards import doubt, objection
+from agents.curation.merge import adds
+from agents.curation.normalise import normalise
+from agents.curation.similarity import ALIKE, ratio
+from agents.curation.sources import new_sources, said_later
+from agents.curation.statement import statement
+from agents.curation.thresholds import Thresholds
 from schemas.memories import Memory
 from schemas.policies import Policy
-from schemas.requests import Candidate, Source
-
-# No threshold separates duplicates from contradictions; below this cosine (all-MiniLM-L6-v2) hardly any duplicate lies.
-RELATED_COSINE = 0.70
+from schemas.requests import Candidate
 
 
 class Scored(Struct, frozen=True):
@@ -24,6 +26,13 @@ class Scored(Struct, frozen=True):
 
 class Reinforce(Struct, frozen=True):
     """The memory says it already."""
+
+    memory: Memory
+    reason: str
+
+
+class Merge(Struct, frozen=True):
+    """The memory says it less fully, or does not say why or when."""
 
     memory: Memory
     reason: str
@@ -49,7 +58,15 @@ class Drop(Struct, frozen=True):
     reason: str
 
 
-Decision: TypeAlias = Reinforce | Supersede | Create | Drop
+Decision: TypeAlias = Reinforce | Merge | Supersede | Create | Drop
+
+
+class Likeness(Struct, frozen=True):
+    """A memory that may say the same, and by what; `automatic` ones need no word of the model."""
+
+    memory: Memory
+    by: str
+    automatic: bool
 
 
 def decide(
@@ -57,73 +74,78 @@ def decide(
     exact: Memory | None,
     neighbours: Sequence[Scored],
     policy: Policy,
+    thresholds: Thresholds,
     contradicted: Memory | None = None,
 ) -> Decision:
     """`exact` has the candidate's normalised text, `contradicted` is the memory that it names; all are live.
 
-    `neighbours` come nearest first, from RELATED_COSINE. What the model says of `contradicts` and `repeats` is evidence:
-    the first decides only over memories of the same namespace and not over something said later, the second only
-    without an objection.
+    `neighbours` come nearest first, from `thresholds.related`. What the model says is evidence: `contradicts` decides only
+    over a memory that was not said later and says something else; `repeats` and `refines` only without an objection.
     """
     if candidate.confidence < policy.min_confidence:
         return Drop(f"confidence {candidate.confidence:g} is below {policy.min_confidence:g}")
     if candidate.importance < policy.min_importance:
         return Drop(f"importance {candidate.importance:g} is below {policy.min_importance:g}")
-    if exact is not None and contradicted is not None and exact.memory_id == contradicted.memory_id:
+    if contradicted is not None and says_the_same(candidate, contradicted):
         contradicted = None
     if contradicted is not None and said_later(contradicted, candidate):
         return Drop(f"outdated: {contradicted.memory_id} was said later and contradicts it")
-    match, reason = matching(candidate, exact, neighbours, policy, contradicted)
+    others = [near for near in neighbours if contradicted is None or near.memory.memory_id != contradicted.memory_id]
+    match, reason = matching(candidate, exact, others, thresholds)
     if contradicted is not None:
         return Supersede(contradicted, match, "the candidate contradicts it")
     if match is None:
         return Create(reason)
+    if adds(candidate, match):
+        return Merge(match, reason or "")
     if not new_sources(candidate, match):
         return Drop(f"repeated: {match.memory_id} has it from the same messages")
-    return Reinforce(match, reason or "the same text")
+    return Reinforce(match, reason or "")
 
 
 def matching(
-    candidate: Candidate,
-    exact: Memory | None,
-    neighbours: Sequence[Scored],
-    policy: Policy,
-    contradicted: Memory | None,
+    candidate: Candidate, exact: Memory | None, neighbours: Sequence[Scored], thresholds: Thresholds
 ) -> tuple[Memory | None, str | None]:
-    """The memory that says the same, and why it is taken for that; or None, and the guard that objected to the nearest."""
+    """The memory that says the same, and by what it is taken for that; or None, and the guard that objected to the likest."""
     if exact is not None:
         return exact, "the same text"
     objected = None
-    for near in neighbours:
-        if contradicted is not None and near.memory.memory_id == contradicted.memory_id:
-            continue
-        if not near_enough(candidate, near, policy):
-            continue
-        guard = objection(candidate.text, near.memory.text)
+    for like in likenesses(candidate, neighbours, thresholds):
+        guard = opposition(candidate, like)
         if guard is None:
-            return near.memory, f"cosine {near.score:.3f}"
-        objected = objected or f"{guard} differ from {near.memory.memory_id} at cosine {near.score:.3f}"
+            return like.memory, like.by
+        objected = objected or f"{guard} differ from {like.memory.memory_id} at {like.by}"
     return None, objected
 
 
-def near_enough(candidate: Candidate, near: Scored, policy: Policy) -> bool:
-    """By the policy's threshold, or by the model's word from RELATED_COSINE on."""
-    threshold = RELATED_COSINE if candidate.repeats == near.memory.memory_id else policy.merge_threshold
-    return near.score >= threshold
+def likenesses(candidate: Candidate, neighbours: Sequence[Scored], thresholds: Thresholds) -> Iterator[Likeness]:
+    """By letters, then by vectors, then by the model's word; the likest first of each."""
+    text = normalise(candidate.text)
+    ratios = [(ratio(text, normalise(near.memory.text)), near.memory) for near in neighbours]
+    for letters, memory in sorted(ratios, key=lambda each: -each[0]):
+        if letters > ALIKE:
+            yield Likeness(memory, f"Levenshtein {letters:.3f}", automatic=True)
+    for near in neighbours:
+        if near.score >= thresholds.merge:
+            yield Likeness(near.memory, f"cosine {near.score:.3f}", automatic=True)
+    for near in neighbours:
+        if near.memory.memory_id in (candidate.repeats, candidate.refines):
+            yield Likeness(near.memory, f"the model's word, cosine {near.score:.3f}", automatic=False)
 
 
-def said_later(memory: Memory, candidate: Candidate) -> bool:
-    """Whether the memory's latest source is later than the candidate's; False where times are not known."""
-    known, new = last_said(memory.sources), last_said(candidate.sources)
-    return known is not None and new is not None and known > new
+def opposition(candidate: Candidate, like: Likeness) -> str | None:
+    """The guard that objects. Of a refinement it is asked the other way round: what does the memory say besides?"""
+    guard = objection(candidate.text, like.memory.text)
+    if guard is not None and candidate.refines == like.memory.memory_id:
+        guard = objection(like.memory.text, candidate.text)
+    if guard is None and like.automatic:
+        return doubt(candidate.text, like.memory.text)
+    return guard
 
 
-def last_said(sources: Sequence[Source]) -> datetime | None:
-    return max((source.timestamp for source in sources if source.timestamp is not None), default=None)
-
-
-def new_sources(candidate: Candidate, memory: Memory) -> tuple[Source, ...]:
-    """The candidate's messages that the memory does not come from yet."""
-    known = {(source.conversation_id, source.message_id) for source in memory.sources}
-    fresh = {(source.conversation_id, source.message_id): source for source in candidate.sources}
-    return tuple(source for key, source in fresh.items() if key not in known)
+def says_the_same(candidate: Candidate, memory: Memory) -> bool:
+    """Nothing contradicts what it says word for word, or in the same words as far as they mean something."""
+    if normalise(candidate.text) == normalise(memory.text):
+        return True
+    same = statement(candidate.text).content == statement(memory.text).content
+    return same and objection(candidate.text, memory.text) is None and doubt(candidate.text, memory.text) is None

@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 from msgspec.structs import replace
 
-from agents.curation.decide import RELATED_COSINE, Scored
+from agents.curation.decide import Scored
 from agents.curation.normalise import normalise
 from schemas.events import Cause
 from schemas.memories import Change, Memory
@@ -58,14 +58,14 @@ class Ledger:
         ]
         return min(same, key=lambda memory: (memory.created_at, memory.memory_id), default=None)
 
-    def neighbours(self, vector: Vector, found: Sequence[Neighbour]) -> list[Scored]:
-        """The live ones of what the index found, and of what was made in this transaction; nearest first."""
+    def neighbours(self, vector: Vector, found: Sequence[Neighbour], least: float) -> list[Scored]:
+        """The live ones of what the index found, and of what was made in this transaction, from cosine `least`; nearest first."""
         near = {neighbour.memory_id: neighbour.score for neighbour in found}
         near |= {memory_id: cosine(vector, other) for memory_id, other in self._vectors.items()}
         scored = [
             Scored(memory, score)
             for memory_id, score in near.items()
-            if score >= RELATED_COSINE and (memory := self.live(memory_id)) is not None
+            if score >= least and (memory := self.live(memory_id)) is not None
         ]
         return sorted(scored, key=lambda each: (-each.score, each.memory.memory_id))
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from schemas.memories import Change
 
-Result: TypeAlias = Literal["created", "reinforced", "superseded", "dropped"]
+Result: TypeAlias = Literal["created", "reinforced", "merged", "superseded", "dropped"]
 
 
 class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -6,9 +6,11 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from agents.curation import change
-from agents.curation.decide import Create, Drop, Reinforce, Supersede, decide
+from agents.curation.decide import Create, Decision, Drop, Merge, Reinforce, Supersede, decide
 from agents.curation.ledger import Ledger
+from agents.curation.merge import adds, folded
 from agents.curation.outcome import Result, Ruling
+from agents.curation.thresholds import Thresholds
 from schemas import ids
 from schemas.events import Cause
 from schemas.memories import Change, Memory
@@ -24,6 +26,7 @@ def settle(
     vector: Vector,
     found: Sequence[Neighbour],
     policy: Policy,
+    thresholds: Thresholds,
     now: datetime,
     may_create: bool = True,
 ) -> Ruling:
@@ -38,8 +41,9 @@ def settle(
     decision = decide(
         candidate,
         ledger.exact(candidate.text),
-        ledger.neighbours(vector, found),
+        ledger.neighbours(vector, found, thresholds.related),
         policy,
+        thresholds,
         ledger.live(candidate.contradicts),
     )
     if isinstance(decision, Create) and not may_create:
@@ -63,12 +67,14 @@ class _Settlement:
         self._policy = policy
         self._cause = Cause(actor=batch.provider, candidate_id=candidate.candidate_id, request_id=batch.request_id)
 
-    def carry_out(self, decision: Create | Reinforce | Supersede | Drop) -> Ruling:
+    def carry_out(self, decision: Decision) -> Ruling:
         match decision:
             case Drop(reason):
                 return self._ruling("dropped", None, reason)
             case Reinforce(memory, reason):
-                return self._ruling("reinforced", self._reinforce(memory, reason), reason)
+                return self._ruling("reinforced", self._fold("reinforced", memory, reason), reason)
+            case Merge(memory, reason):
+                return self._ruling("merged", self._fold("merged", memory, reason), reason)
             case Create(reason):
                 return self._ruling("created", self._create(reason, None), reason)
             case Supersede(memory, successor, reason):
@@ -80,17 +86,20 @@ class _Settlement:
             memory = replace(memory, supersedes=supersedes.memory_id)
         return self._enter("created", memory, reason, self._vector)
 
-    def _reinforce(self, memory: Memory, reason: str) -> Memory:
-        """The candidate's own words go into the reason: they are kept nowhere else once it is folded."""
-        said = f"{reason}: {self._candidate.text}"
-        return self._enter("reinforced", change.reinforced(memory, self._candidate, self._now), said)
+    def _fold(self, kind: Change, memory: Memory, reason: str) -> Memory:
+        """The candidate's own words go into the reason: where they do not win, they are kept nowhere else."""
+        after = folded(memory, self._candidate, self._now)
+        vector = None if after.text == memory.text else self._vector
+        return self._enter(kind, after, f"{reason}: {self._candidate.text}", vector)
 
     def _supersede(self, memory: Memory, successor: Memory | None, reason: str) -> Memory:
         """The new one first: at no point of the sequence is neither known."""
         if successor is None:
             follows = self._create(None, memory)
         else:
-            follows = self._reinforce(replace(successor, supersedes=successor.supersedes or memory.memory_id), reason)
+            kind: Change = "merged" if adds(self._candidate, successor) else "reinforced"
+            successor = replace(successor, supersedes=successor.supersedes or memory.memory_id)
+            follows = self._fold(kind, successor, reason)
         until = change.valid_from(self._candidate, self._now)
         self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
         return follows

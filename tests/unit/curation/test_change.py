@@ -1,8 +1,6 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-import pytest
-
 from agents.curation import change
 from schemas.memories import Memory
 from schemas.requests import Candidate, Command, Source
@@ -25,37 +23,6 @@ def test_an_earlier_event_is_when_it_began_and_a_later_one_is_not(candidate: Mak
     planned = candidate("User will move", event_time=now + timedelta(days=900))
     assert change.created(moved, "n", "offline", now).valid_from == moved.event_time
     assert change.created(planned, "n", "offline", now).valid_from == planned.sources[0].timestamp
-
-
-@pytest.mark.parametrize(("known", "proposed", "kept"), [(0.5, 0.9, 0.9), (0.9, 0.5, 0.9)])
-def test_reinforcing_never_lowers_importance_or_confidence(
-    known: float, proposed: float, kept: float, candidate: MakeCandidate, memory: MakeMemory, now: datetime
-) -> None:
-    before = memory("User has a dog", importance=known, confidence=known)
-    after = change.reinforced(before, candidate("User has a dog", importance=proposed, confidence=proposed), now)
-    assert (after.importance, after.confidence) == (kept, kept)
-
-
-def test_reinforcing_counts_and_adds_messages_tags_and_kinds_without_repeats(
-    candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
-) -> None:
-    before = memory("User has a dog", sources=(source(1),), tags=("pets",), kinds=("pet",))
-    said = candidate("User has a dog", sources=(source(1), source(2), source(2)), tags=("dog", "pets"), kind="event")
-    after = change.reinforced(before, said, now)
-    assert after.sources == (source(1), source(2))
-    assert after.tags == ("pets", "dog")
-    assert (after.kind, after.kinds) == ("fact", ("pet", "event"))
-    assert after.reinforcement_count == 1
-    assert after.last_reinforced_at == source(2).timestamp
-    assert after.text == before.text
-
-
-def test_a_late_repetition_does_not_move_the_last_reinforcement_back(
-    candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
-) -> None:
-    before = memory("User has a dog", last_reinforced_at=source(50).timestamp)
-    after = change.reinforced(before, candidate("User has a dog", at=20), now)
-    assert after.last_reinforced_at == source(50).timestamp
 
 
 def test_a_superseded_memory_keeps_its_text_and_ends_when_the_new_one_begins(

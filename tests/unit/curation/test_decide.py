@@ -1,14 +1,23 @@
 from collections.abc import Callable
+from typing import Any
 
-from agents.curation.decide import Create, Drop, Reinforce, Scored, Supersede, decide
+from agents.curation.decide import Create, Decision, Drop, Merge, Reinforce, Scored, Supersede
+from agents.curation.decide import decide as decide_within
+from agents.curation.thresholds import Thresholds
 from schemas.memories import Memory
 from schemas.policies import Policy
 from schemas.requests import Candidate, Source
 
-POLICY = Policy(name="p", merge_threshold=0.85, min_confidence=0.3)
+POLICY = Policy(name="p", min_confidence=0.3)
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]
+
+
+def decide(
+    candidate: Candidate, exact: Memory | None, near: Any, policy: Policy, said: Memory | None = None
+) -> Decision:
+    return decide_within(candidate, exact, near, policy, Thresholds(related=0.70, merge=0.85), said)
 
 
 def test_a_candidate_below_the_policys_confidence_is_dropped(candidate: MakeCandidate) -> None:
@@ -45,14 +54,14 @@ def test_below_the_threshold_the_models_word_that_it_repeats_decides(
 ) -> None:
     near = Scored(memory("User enjoys hiking"), 0.72)
     said = candidate("User likes hiking", repeats=near.memory.memory_id)
-    assert decide(said, None, (near,), POLICY) == Reinforce(near.memory, "cosine 0.720")
+    assert decide(said, None, (near,), POLICY) == Reinforce(near.memory, "the model's word, cosine 0.720")
 
 
 def test_a_guard_stands_above_the_models_word_that_it_repeats(candidate: MakeCandidate, memory: MakeMemory) -> None:
     near = Scored(memory("User is allergic to peanuts"), 0.96)
     said = candidate("User is not allergic to peanuts", repeats=near.memory.memory_id)
     assert decide(said, None, (near,), POLICY) == Create(
-        "negation differ from memory User is allergic to peanuts at cosine 0.960"
+        "negation differ from memory User is allergic to peanuts at Levenshtein 0.871"
     )
 
 
@@ -71,9 +80,18 @@ def test_a_contradiction_supersedes_however_far_the_vectors_are(candidate: MakeC
 def test_a_contradicted_memory_is_never_reinforced_by_what_contradicts_it(
     candidate: MakeCandidate, memory: MakeMemory
 ) -> None:
-    known = memory("User enjoys hiking")
-    decision = decide(candidate("User likes hiking"), None, (Scored(known, 0.99),), POLICY, known)
+    known = memory("User works with Python at home")
+    said = candidate("User works with Python at home and in class")
+    decision = decide(said, None, (Scored(known, 0.99),), POLICY, known)
     assert decision == Supersede(known, None, "the candidate contradicts it")
+
+
+def test_what_says_the_same_in_the_same_words_contradicts_nothing_whatever_the_model_says(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    known = memory("User likes hiking")
+    decision = decide(candidate("User enjoys hiking"), None, (Scored(known, 0.99),), POLICY, known)
+    assert decision == Reinforce(known, "cosine 0.990")
 
 
 def test_what_contradicts_one_memory_and_repeats_another_reinforces_the_second(
@@ -96,3 +114,90 @@ def test_a_message_that_comes_late_does_not_supersede_what_was_said_after_it(
     decision = decide(candidate("User lives in Paris", at=10), None, (), POLICY, known)
     assert isinstance(decision, Drop)
     assert decision.reason.startswith("outdated")
+
+
+def test_letters_are_compared_before_vectors_and_the_likest_text_wins(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    nearer = Scored(memory("User is fond of long walks in the mountains"), 0.95)
+    likest = Scored(memory("User likes long walks in mountains"), 0.71)
+    decision = decide(candidate("User likes long walks in the mountains"), None, (nearer, likest), POLICY)
+    assert decision == Reinforce(likest.memory, "Levenshtein 0.895")
+
+
+def test_a_guard_stands_above_letters_too(candidate: MakeCandidate, memory: MakeMemory) -> None:
+    near = Scored(memory("User's rent is 1,200 euros a month"), 0.80)
+    decision = decide(candidate("User's rent is 1,300 euros a month"), None, (near,), POLICY)
+    assert isinstance(decision, Create)
+    assert decision.reason is not None
+    assert decision.reason.startswith("numbers differ")
+
+
+def test_a_richer_text_is_merged(candidate: MakeCandidate, memory: MakeMemory) -> None:
+    near = Scored(memory("User wants to buy a house"), 0.86)
+    decision = decide(candidate("User wants to buy a house with a garden"), None, (near,), POLICY)
+    assert decision == Merge(near.memory, "cosine 0.860")
+
+
+def test_a_poorer_text_reinforces_the_richer_one(candidate: MakeCandidate, memory: MakeMemory) -> None:
+    near = Scored(memory("User wants to buy a house with a garden"), 0.86)
+    decision = decide(candidate("User wants to buy a house"), None, (near,), POLICY)
+    assert decision == Reinforce(near.memory, "cosine 0.860")
+
+
+def test_the_same_text_with_a_context_that_was_not_known_is_merged(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    known = memory("User prefers short answers")
+    said = candidate("User prefers short answers", context="when reading on the phone")
+    assert decide(said, known, (), POLICY) == Merge(known, "the same text")
+
+
+def test_what_the_model_calls_a_refinement_may_add_a_name_a_number_or_a_date(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    for old, new in (
+        ("User has a dog", "User has a dog named Rex"),
+        ("User has cats", "User has two cats"),
+        ("User plans a trip to Norway", "User plans a trip to Norway in August"),
+    ):
+        near = Scored(memory(old), 0.86)
+        assert isinstance(decide(candidate(new), None, (near,), POLICY), Create)
+        said = candidate(new, refines=near.memory.memory_id)
+        assert isinstance(decide(said, None, (near,), POLICY), Merge)
+
+
+def test_what_the_model_calls_a_refinement_may_not_leave_out_or_change_what_is_known(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    for old, new in (
+        ("User has two cats", "User has three old cats"),
+        ("User has a dog named Rex", "User has a big dog named Bello"),
+        ("User eats meat", "User eats no meat on Fridays"),
+        ("User plans a trip to Norway in August", "User plans a trip to Norway with the family in June"),
+    ):
+        near = Scored(memory(old), 0.90)
+        said = candidate(new, refines=near.memory.memory_id)
+        assert isinstance(decide(said, None, (near,), POLICY), Create), new
+
+
+def test_in_a_language_without_lists_only_the_models_word_folds_one_text_into_another(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    near = Scored(memory("Użytkownik lubi herbatę"), 0.97)
+    text = "Użytkownik bardzo lubi herbatę"
+    assert decide(candidate(text), None, (near,), POLICY) == Create(
+        f"language differ from {near.memory.memory_id} at cosine 0.970"
+    )
+    assert isinstance(decide(candidate(text, repeats=near.memory.memory_id), None, (near,), POLICY), Merge)
+
+
+def test_a_richer_text_of_the_same_message_is_merged_and_a_poorer_one_dropped(
+    candidate: MakeCandidate, memory: MakeMemory, source: Callable[..., Source]
+) -> None:
+    said = (source(1),)
+    house, garden = "User wants to buy a house", "User wants to buy a house with a garden"
+    richer = decide(candidate(garden, sources=said), None, (Scored(memory(house, sources=said), 0.9),), POLICY)
+    poorer = decide(candidate(house, sources=said), None, (Scored(memory(garden, sources=said), 0.9),), POLICY)
+    assert isinstance(richer, Merge)
+    assert isinstance(poorer, Drop)

@@ -6,6 +6,7 @@ import numpy as np
 from agents.curation.ledger import Ledger
 from agents.curation.obey import obey
 from agents.curation.settle import settle
+from agents.curation.thresholds import Thresholds
 from schemas.memories import Memory
 from schemas.policies import DEFAULT_POLICY
 from schemas.requests import Candidate, CandidateBatch, Command
@@ -37,7 +38,7 @@ def test_a_duplicate_within_a_batch_is_folded(candidate: MakeCandidate, batch: M
     ledger = Ledger("n", 0)
     first, second = candidate("User likes hiking", at=1), candidate("User enjoys hiking", at=2)
     for said in (first, second):
-        settle(ledger, batch(first, second), said, EAST, (), DEFAULT_POLICY, now)
+        settle(ledger, batch(first, second), said, EAST, (), DEFAULT_POLICY, Thresholds(), now)
     assert [entry.change for entry in ledger.entries] == ["created", "reinforced"]
     assert len({entry.after.memory_id for entry in ledger.entries}) == 1
 
@@ -50,8 +51,8 @@ def test_what_a_batch_superseded_is_not_reinforced_by_it(
     moved = candidate("User moved to Berlin", contradicts=known.memory_id)
     again = candidate("User lives in Paris", at=20)
     found = (Neighbour(known.memory_id, 1.0),)
-    settle(ledger, batch(), moved, NORTH, found, DEFAULT_POLICY, now)
-    ruling = settle(ledger, batch(), again, EAST, found, DEFAULT_POLICY, now)
+    settle(ledger, batch(), moved, NORTH, found, DEFAULT_POLICY, Thresholds(), now)
+    ruling = settle(ledger, batch(), again, EAST, found, DEFAULT_POLICY, Thresholds(), now)
     assert ruling.result == "created"
     assert [entry.change for entry in ledger.entries] == ["created", "superseded", "created"]
 
@@ -63,7 +64,7 @@ def test_the_index_may_name_memories_of_other_namespaces_or_none_at_all(
     ledger = Ledger("n", 0, [foreign])
     found = (Neighbour(foreign.memory_id, 1.0), Neighbour("unknown", 1.0))
     said = candidate("User likes hiking", contradicts=foreign.memory_id)
-    assert settle(ledger, batch(), said, EAST, found, DEFAULT_POLICY, now).result == "created"
+    assert settle(ledger, batch(), said, EAST, found, DEFAULT_POLICY, Thresholds(), now).result == "created"
     assert all(entry.after.memory_id != foreign.memory_id for entry in ledger.entries)
 
 
@@ -71,8 +72,8 @@ def test_a_candidate_that_was_settled_under_another_request_changes_nothing(
     candidate: MakeCandidate, batch: MakeBatch, now: datetime
 ) -> None:
     ledger, said = Ledger("n", 0), candidate("User likes hiking")
-    settle(ledger, batch(), said, EAST, (), DEFAULT_POLICY, now)
-    ruling = settle(ledger, batch(), said, EAST, (), DEFAULT_POLICY, now)
+    settle(ledger, batch(), said, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+    ruling = settle(ledger, batch(), said, EAST, (), DEFAULT_POLICY, Thresholds(), now)
     assert (ruling.result, len(ledger.entries)) == ("dropped", 1)
 
 
@@ -82,7 +83,7 @@ def test_the_words_of_a_folded_candidate_are_kept_in_the_reason(
     known = memory("User likes hiking")
     ledger = Ledger("n", 1, [known])
     found = (Neighbour(known.memory_id, 0.9),)
-    settle(ledger, batch(), candidate("User enjoys hiking"), EAST, found, DEFAULT_POLICY, now)
+    settle(ledger, batch(), candidate("User enjoys hiking"), EAST, found, DEFAULT_POLICY, Thresholds(), now)
     assert ledger.entries[0].cause.reason == "cosine 0.900: User enjoys hiking"
 
 

@@ -1,0 +1,151 @@
+"""How well pairs of statements are told apart: by cosine alone, by letters alone, and as the curator decides."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from rapidfuzz.distance import Levenshtein
+
+from agents.curation.decide import Decision, Merge, Reinforce, Scored, decide
+from agents.curation.normalise import normalise
+from agents.curation.thresholds import Thresholds
+from schemas.memories import Memory
+from schemas.policies import DEFAULT_POLICY
+from schemas.requests import Candidate, Source
+from sinks.embeddings.port import Embedder
+from tests.labelled_pairs import Pair
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+Word: TypeAlias = Literal["repeats", "refines", "contradicts"] | None
+
+# What a model that is never wrong would say.
+RIGHT_WORD: dict[str, Word] = {
+    "duplicate": "repeats",
+    "refinement": "refines",
+    "contradiction": "contradicts",
+    "related": None,
+    "unrelated": None,
+}
+
+
+class Case(Struct, frozen=True):
+    """A pair with what a way may know of it. `letters` is the Levenshtein ratio of the normalised texts."""
+
+    pair: Pair
+    cosine: float
+    letters: float
+
+
+class Measured(Struct, frozen=True, kw_only=True):
+    """How many pairs were folded, and rightly; of `duplicates` and, with refinements, of `mergeable` ones there are."""
+
+    folded: int
+    rightly: int
+    folded_duplicates: int
+    duplicates: int
+    mergeable: int
+    folded_contradictions: int
+
+    @property
+    def precision(self) -> float:
+        """Of what was folded, the share that says the same or refines it; 1 when nothing was."""
+        return self.rightly / self.folded if self.folded else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Of the duplicates, the share that was folded."""
+        return self.folded_duplicates / self.duplicates if self.duplicates else 1.0
+
+
+async def cases(pairs: Sequence[Pair], embedder: Embedder) -> list[Case]:
+    texts = sorted({text for pair in pairs for text in (pair.memory, pair.candidate)})
+    vectors = dict(zip(texts, await embedder.embed(texts), strict=True))
+    return [
+        Case(
+            pair,
+            float(vectors[pair.memory] @ vectors[pair.candidate]),
+            Levenshtein.normalized_similarity(normalise(pair.memory), normalise(pair.candidate)),
+        )
+        for pair in pairs
+    ]
+
+
+def by_cosine(case: Case, threshold: float) -> bool:
+    return case.cosine >= threshold
+
+
+def by_letters(case: Case, threshold: float) -> bool:
+    return case.letters > threshold
+
+
+def as_curated(case: Case, threshold: float) -> bool:
+    """Whether the curator folds the candidate into the memory without a model's word."""
+    return is_folded(decision(case, threshold))
+
+
+WAYS: dict[str, Callable[[Case, float], bool]] = {
+    "cosine alone": by_cosine,
+    "Levenshtein alone": by_letters,
+    "as curated": as_curated,
+}
+
+
+def decision(case: Case, merge: float, word: Word = None, related: float = 0.70) -> Decision:
+    """What the curator decides about the pair when the namespace holds nothing else and the model says `word`."""
+    memory = known(case.pair.memory)
+    exact = memory if normalise(case.pair.memory) == normalise(case.pair.candidate) else None
+    near = [Scored(memory, case.cosine)] if case.cosine >= related else []
+    limits = Thresholds(related=related, merge=merge)
+    contradicted = memory if word == "contradicts" else None
+    return decide(said(case.pair.candidate, word), exact, near, DEFAULT_POLICY, limits, contradicted)
+
+
+def is_folded(decided: Decision) -> bool:
+    return isinstance(decided, Reinforce | Merge)
+
+
+def measured(cases: Sequence[Case], folds: Callable[[Case], bool]) -> Measured:
+    folded = [case.pair for case in cases if folds(case)]
+    return Measured(
+        folded=len(folded),
+        rightly=sum(pair.one_memory for pair in folded),
+        folded_duplicates=sum(pair.label == "duplicate" for pair in folded),
+        duplicates=sum(case.pair.label == "duplicate" for case in cases),
+        mergeable=sum(case.pair.one_memory for case in cases),
+        folded_contradictions=sum(pair.label == "contradiction" for pair in folded),
+    )
+
+
+def known(text: str) -> Memory:
+    source = Source(conversation_id="c", message_id="earlier", timestamp=NOON)
+    return Memory(
+        memory_id="m",
+        namespace="n",
+        kind="fact",
+        text=text,
+        importance=0.5,
+        confidence=0.9,
+        version=1,
+        sequence=1,
+        status="active",
+        created_at=NOON,
+        updated_at=NOON,
+        created_by="offline",
+        sources=(source,),
+    )
+
+
+def said(text: str, word: Word = None) -> Candidate:
+    source = Source(conversation_id="c", message_id="later", timestamp=NOON)
+    return Candidate(
+        candidate_id="x",
+        kind="fact",
+        text=text,
+        sources=(source,),
+        confidence=0.9,
+        repeats="m" if word == "repeats" else None,
+        refines="m" if word == "refines" else None,
+        contradicts="m" if word == "contradicts" else None,
+    )

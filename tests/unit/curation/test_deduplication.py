@@ -1,0 +1,133 @@
+"""What the curator folds of the labelled pairs, with the vectors of the model that ships."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from agents.curation.decide import Create, Drop, Supersede
+from agents.curation.guards import doubt, objection
+from agents.curation.similarity import ALIKE
+from agents.curation.thresholds import Thresholds, table, thresholds
+from schemas.policies import DEFAULT_POLICY, Policy
+from sinks.embeddings.onnx import MiniLmEmbedder
+from tests.deduplication import RIGHT_WORD, Case, as_curated, cases, decision, is_folded, measured
+from tests.labelled_pairs import Pair, held_out, pairs, tuning
+from tests.public_data import required
+
+LEAST_PRECISION, LEAST_RECALL = 0.97, 0.70
+MERGE = thresholds(MiniLmEmbedder.model, DEFAULT_POLICY).merge
+SYMMETRIC = ("negation", "preference", "ended", "opposites", "subject", "order", "object")
+
+
+@pytest.fixture(scope="session")
+def embedded() -> list[Case]:
+    """Every labelled pair with its cosine: each text is embedded once a session."""
+    return embed(pairs())
+
+
+def embed(listed: Sequence[Pair]) -> list[Case]:
+    embedder = MiniLmEmbedder()
+    try:
+        return asyncio.run(cases(listed, embedder))
+    finally:
+        embedder.close()
+
+
+def of(half: Sequence[Pair], embedded: Sequence[Case]) -> list[Case]:
+    return [case for case in embedded if case.pair in half]
+
+
+def test_of_the_half_that_nothing_was_tuned_on_enough_is_folded_and_hardly_anything_wrongly(
+    embedded: list[Case],
+) -> None:
+    figures = measured(of(held_out(pairs()), embedded), lambda case: as_curated(case, MERGE))
+    assert figures.precision >= LEAST_PRECISION
+    assert figures.recall >= LEAST_RECALL
+    assert figures.folded_contradictions == 0
+
+
+def test_the_half_for_tuning_is_no_worse(embedded: list[Case]) -> None:
+    figures = measured(of(tuning(pairs()), embedded), lambda case: as_curated(case, MERGE))
+    assert figures.precision >= LEAST_PRECISION
+    assert figures.recall >= LEAST_RECALL
+    assert figures.folded_contradictions == 0
+
+
+def test_neither_cosine_nor_letters_alone_can_tell_a_contradiction_from_a_duplicate(embedded: list[Case]) -> None:
+    """Why there are guards: at any threshold that folds as much, contradictions are folded too."""
+    for alike in (lambda case: case.cosine, lambda case: case.letters):
+        duplicates = sorted(alike(case) for case in embedded if case.pair.label == "duplicate")
+        threshold = duplicates[round(len(duplicates) * (1 - LEAST_RECALL))]
+        figures = measured(embedded, lambda case, least=threshold, of=alike: of(case) >= least)
+        assert figures.folded_contradictions > 10
+
+
+def test_a_model_that_is_right_has_more_folded_and_no_contradiction(embedded: list[Case]) -> None:
+    judged = {id(case): decision(case, MERGE, RIGHT_WORD[case.pair.label]) for case in embedded}
+    figures = measured(embedded, lambda case: is_folded(judged[id(case)]))
+    assert figures.rightly > measured(embedded, lambda case: as_curated(case, MERGE)).rightly
+    assert figures.precision >= LEAST_PRECISION
+    contradictions = [judged[id(case)] for case in embedded if case.pair.label == "contradiction"]
+    assert all(isinstance(each, Supersede) for each in contradictions)
+
+
+def test_a_model_that_calls_every_contradiction_a_repetition_is_hardly_ever_believed(embedded: list[Case]) -> None:
+    contradictions = [case for case in embedded if case.pair.label == "contradiction"]
+    folded = [case.pair for case in contradictions if is_folded(decision(case, MERGE, "repeats"))]
+    assert len(folded) <= 0.03 * len(contradictions), folded
+
+
+def test_no_pair_that_letters_would_fold_is_missed_by_the_vector_index(embedded: list[Case]) -> None:
+    """So the memories whose letters are compared may be those that the index finds."""
+    related = table()[MiniLmEmbedder.model].related
+    lettered = [case for case in embedded if case.letters > ALIKE and case.pair.one_memory]
+    assert lettered
+    assert all(case.cosine >= related for case in lettered)
+
+
+def test_guards_that_compare_both_ways_are_symmetric() -> None:
+    """Numbers, times and names are not: a candidate may say less than the memory."""
+    for pair in pairs():
+        forth, back = objection(pair.candidate, pair.memory), objection(pair.memory, pair.candidate)
+        assert (doubt(pair.candidate, pair.memory) is None) == (doubt(pair.memory, pair.candidate) is None)
+        assert not (forth is None and back in SYMMETRIC), pair
+        assert not (back is None and forth in SYMMETRIC), pair
+
+
+def test_no_text_is_objected_to_by_itself() -> None:
+    for pair in pairs():
+        for text in (pair.memory, pair.candidate):
+            assert (objection(text, text), doubt(text, text)) == (None, None)
+
+
+def test_no_contradiction_of_memtrust_is_folded() -> None:
+    told = json.loads(required("memtrust", "contradiction_cases.json").read_text(encoding="utf-8"))["cases"]
+    listed = [
+        Pair("contradiction", "en", case["initial_fact"], case["contradicting_fact"])
+        for case in told
+        if "contradicting_fact" in case
+    ]
+    assert len(listed) >= 5
+    for case in embed(listed):
+        assert isinstance(decision(case, MERGE), Create), case
+        assert not is_folded(decision(case, MERGE, "repeats")) or case.cosine < MERGE, case
+
+
+def test_a_policy_may_set_a_threshold_of_its_own_and_an_unmeasured_model_has_the_defaults() -> None:
+    assert thresholds("never measured", DEFAULT_POLICY) == Thresholds(related=0.70, merge=0.85)
+    assert thresholds(MiniLmEmbedder.model, Policy(name="p", merge_threshold=0.92)).merge == 0.92
+    assert thresholds(MiniLmEmbedder.model, Policy(name="p", merge_threshold=0.6)).related == 0.6
+
+
+def test_a_threshold_that_nothing_reaches_leaves_letters_and_the_same_text(embedded: list[Case]) -> None:
+    folded = [case for case in embedded if as_curated(case, 1.0) and case.cosine < 0.999]
+    assert folded
+    assert all(case.letters > ALIKE for case in folded)
+
+
+def test_the_same_pair_twice_is_decided_the_same(embedded: list[Case]) -> None:
+    for case in embedded[:50]:
+        assert decision(case, MERGE) == decision(case, MERGE)
+        assert not isinstance(decision(case, MERGE), Drop)

@@ -1,0 +1,177 @@
+"""What a memory says, and how important it is, once a candidate was folded into it."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.curation.merge import MAX_CONTEXT_CHARS, adds, folded, joined_context, raised
+from schemas.memories import Memory
+from schemas.requests import Candidate, Source
+
+MakeCandidate = Callable[..., Candidate]
+MakeMemory = Callable[..., Memory]
+MakeSource = Callable[..., Source]
+
+fractions = st.floats(0, 1)
+
+
+def test_folding_counts_and_adds_messages_tags_and_kinds_without_repeats(
+    candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
+) -> None:
+    before = memory("User has a dog", sources=(source(1),), tags=("pets",), kinds=("pet",))
+    said = candidate("User has a dog", sources=(source(1), source(2), source(2)), tags=("dog", "pets"), kind="event")
+    after = folded(before, said, now)
+    assert after.sources == (source(1), source(2))
+    assert after.tags == ("pets", "dog")
+    assert (after.kind, after.kinds) == ("fact", ("pet", "event"))
+    assert after.reinforcement_count == 1
+    assert after.last_reinforced_at == source(2).timestamp
+    assert after.text == before.text
+
+
+def test_a_late_repetition_does_not_move_the_last_reinforcement_back(
+    candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
+) -> None:
+    before = memory("User has a dog", last_reinforced_at=source(50).timestamp)
+    after = folded(before, candidate("User has a dog", at=20), now)
+    assert after.last_reinforced_at == source(50).timestamp
+
+
+def test_more_details_of_the_same_message_are_no_repetition(
+    candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
+) -> None:
+    before = memory("User wants a house", sources=(source(1),))
+    after = folded(before, candidate("User wants a house with a garden", sources=(source(1),)), now)
+    assert after.text == "User wants a house with a garden"
+    assert (after.reinforcement_count, after.last_reinforced_at, after.importance) == (0, None, before.importance)
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "kept"),
+    [
+        ("User wants a house", "User wants a house with a garden", "User wants a house with a garden"),
+        ("User wants a house with a garden", "User wants a house", "User wants a house with a garden"),
+        ("User runs", "User runs 10 km", "User runs 10 km"),
+        ("User likes hiking", "User enjoys hiking", "User likes hiking"),
+        ("User takes the train to work", "User commutes to work by train every day", "User takes the train to work"),
+        ("User eats fish", "User eats fish but no meat", "User eats fish"),
+    ],
+)
+def test_the_richer_text_wins(
+    known: str, said: str, kept: str, candidate: MakeCandidate, memory: MakeMemory, now: datetime
+) -> None:
+    assert folded(memory(known), candidate(said), now).text == kept
+
+
+def test_by_the_models_word_a_text_with_more_words_refines_one_in_other_words(
+    candidate: MakeCandidate, memory: MakeMemory, now: datetime
+) -> None:
+    before = memory("User takes the train to work")
+    said = candidate("User commutes to work by the early train", refines=before.memory_id)
+    assert folded(before, said, now).text == said.text
+
+
+@pytest.mark.parametrize(
+    ("known", "said", "joined"),
+    [
+        (None, "for a trip", "for a trip"),
+        ("for a trip", None, "for a trip"),
+        ("For a trip.", "for a trip", "For a trip."),
+        ("for a trip to Tokyo", "a trip", "for a trip to Tokyo"),
+        ("a trip", "for a trip to Tokyo", "for a trip to Tokyo"),
+        ("said at work.", "for a trip", "said at work; for a trip"),
+        ("for 2 trips to Tokyo", "for 3 trips to Tokyo", "for 2 trips to Tokyo; for 3 trips to Tokyo"),
+        ("x" * 900, "y" * 900, "x" * 900),
+    ],
+)
+def test_contexts_are_joined_where_one_does_not_say_the_other(
+    known: str | None, said: str | None, joined: str | None
+) -> None:
+    assert joined_context(known, said) == joined
+
+
+def test_a_full_text_is_replaced_by_one_that_says_all_of_it_and_more(
+    candidate: MakeCandidate, memory: MakeMemory, now: datetime
+) -> None:
+    before = memory("User has a dog", full_text="A dog from a shelter.")
+    more = candidate("User has a dog", full_text="A dog, Rex, from a shelter in Porto.")
+    other = candidate("User has a dog", full_text="A dog that barks.")
+    assert folded(before, more, now).full_text == more.full_text
+    assert folded(before, other, now).full_text == before.full_text
+
+
+@pytest.mark.parametrize(("count", "importance"), [(0, 0.5), (1, 0.525), (5, 0.602), (1_000, 0.75)])
+def test_each_repetition_adds_a_share_of_what_is_missing_and_all_of_them_at_most_half(
+    count: int, importance: float, memory: MakeMemory
+) -> None:
+    assert raised(memory("x", importance=0.5), 0.0, count) == pytest.approx(importance, abs=0.001)
+
+
+@given(st.lists(fractions, max_size=4), fractions)
+def test_importance_and_confidence_are_the_same_in_whatever_order_repetitions_arrive(
+    said: Sequence[float], first: float
+) -> None:
+    outcomes = [repeated_by(order, first) for order in permutations(said)]
+    for importance, confidence in outcomes:
+        assert importance == pytest.approx(outcomes[0][0])
+        assert confidence == outcomes[0][1]
+        assert max(first, *said, 0.0) <= importance <= 1.0 or importance == pytest.approx(max(first, *said, 0.0))
+
+
+@given(st.text(max_size=MAX_CONTEXT_CHARS * 2) | st.none(), st.lists(st.text(max_size=600), max_size=4))
+def test_a_context_that_was_joined_adds_nothing_when_it_comes_again_and_stays_bounded(
+    first: str | None, said: Sequence[str]
+) -> None:
+    context = first
+    for each in said:
+        context = joined_context(context, each)
+        assert len(context or "") <= max(MAX_CONTEXT_CHARS, len(first or ""), max(map(len, said)))
+    for each in (context, *said[-1:]):
+        assert joined_context(context, each) == context
+
+
+def repeated_by(said: Sequence[float], first: float) -> tuple[float, float]:
+    """Importance and confidence of a memory after repetitions that propose these, each from a message of its own."""
+    memory = made(importance=first, confidence=first)
+    for number, fraction in enumerate(said):
+        source = Source(conversation_id="c", message_id=f"m{number}")
+        memory = folded(memory, proposing(fraction, source), memory.created_at)
+    return memory.importance, memory.confidence
+
+
+def made(importance: float, confidence: float) -> Memory:
+    at = datetime.fromisoformat("2026-03-01T12:00:00+00:00")
+    return Memory(
+        memory_id="m",
+        namespace="n",
+        kind="fact",
+        text="User has a dog",
+        importance=importance,
+        confidence=confidence,
+        version=1,
+        sequence=1,
+        status="active",
+        created_at=at,
+        updated_at=at,
+        created_by="offline",
+    )
+
+
+def proposing(fraction: float, source: Source) -> Candidate:
+    return Candidate(
+        candidate_id="x",
+        kind="fact",
+        text="User has a dog",
+        sources=(source,),
+        confidence=fraction,
+        importance=fraction,
+    )
+
+
+def test_what_says_no_more_adds_nothing(candidate: MakeCandidate, memory: MakeMemory) -> None:
+    known = memory("User has a dog", context="said at work", full_text="A dog.")
+    assert not adds(candidate("User has a dog", context="Said at work!", full_text="a dog"), known)
