@@ -46,7 +46,7 @@ class OfflineProvider:
         drafts = [
             draft(number, language, message, finding, context)
             for number, message in numbered
-            for language, finding in findings(message)
+            for language, finding in findings(message, context.policy.feelings)
         ]
         checked = check(drafts, request, context, self._count_tokens)
         return Answer(provider=self.name, model=MODEL, proposals=checked.proposals, rejected=checked.rejected)
@@ -93,7 +93,7 @@ class OfflineProvider:
         """Nothing to end."""
 
 
-def findings(message: SliceMessage) -> Iterator[tuple[str, Finding]]:
+def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[str, Finding]]:
     """What a message says about its speaker; nothing unless a user said it, in a language with rules, without tricks."""
     if message.role != "user":
         return
@@ -103,7 +103,7 @@ def findings(message: SliceMessage) -> Iterator[tuple[str, Finding]]:
         return
     said_at = local(message.timestamp, message.time_zone)
     for sentence in safe_sentences(content):
-        yield from ((tongue.code, finding) for finding in read(tongue, sentence, said_at))
+        yield from ((tongue.code, finding) for finding in read(tongue, sentence, said_at, feelings))
 
 
 def draft(number: int, language: str, message: SliceMessage, finding: Finding, context: Context) -> Draft:

@@ -2,6 +2,7 @@
 
 from agents.llm.rules.english_changes import CHANGES
 from agents.llm.rules.english_facts import FACTS
+from agents.llm.rules.english_feelings import FEELINGS
 from agents.llm.rules.english_plans import PLANS
 from agents.llm.rules.english_preferences import PREFERENCES
 from agents.llm.rules.english_projects import PROJECTS
@@ -77,4 +78,5 @@ ENGLISH = Tongue(
     doubt="not certain",
     changes=CHANGES,
     rules=(*FACTS, *PREFERENCES, *PLANS, *PROJECTS),
+    feelings=FEELINGS,
 )

@@ -44,7 +44,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     new: str | None = None
 
 
-def read(tongue: Tongue, sentence: str, said_at: datetime) -> Iterator[Finding]:
+def read(tongue: Tongue, sentence: str, said_at: datetime, feelings: bool = False) -> Iterator[Finding]:
     """What one sentence says about its speaker; nothing for questions, suppositions and small talk."""
     asked = sentence.rstrip(' "”»)').endswith("?")
     plain = tongue.normalise(EMOJI.sub("", sentence))
@@ -54,9 +54,10 @@ def read(tongue: Tongue, sentence: str, said_at: datetime) -> Iterator[Finding]:
         if found is not None:
             yield doubted(tongue, found) if tongue.doubtful.search(sentence) else found
             return
+    rules = (*tongue.rules, *tongue.feelings) if feelings else tongue.rules
     clauses = tongue.clause_break.split(plain)
     for clause in clauses[:-1] if asked else clauses:
-        found = first(tongue, tongue.rules, opened(tongue, clause), said_at)
+        found = first(tongue, rules, opened(tongue, clause), said_at)
         if found is not None:
             yield doubted(tongue, found) if tongue.doubtful.search(clause) else found
 

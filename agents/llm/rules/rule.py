@@ -32,6 +32,7 @@ class Tongue(Struct, frozen=True, kw_only=True):
     `changes` are tried on whole sentences before `rules` are tried on clauses; the first match wins.
     `fronted` finds an adverbial before the subject: it is moved to the end, or behind the verb where that came first, too.
     `casual` objects ("I love it") say nothing; `doubt` is the remark on what was said with a "probably".
+    `feelings` are tried after the others, where they are asked for.
     """
 
     code: str
@@ -47,6 +48,7 @@ class Tongue(Struct, frozen=True, kw_only=True):
     doubt: str
     changes: tuple[Rule, ...]
     rules: tuple[Rule, ...]
+    feelings: tuple[Rule, ...] = ()
 
 
 def starting(pattern: str) -> re.Pattern[str]:

@@ -188,6 +188,29 @@ async def test_text_over_the_policys_limit_is_shortened_and_kept_whole_beside_it
     assert found.full_text is not None and "kind 29" in found.full_text
 
 
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("I feel lonely since my sister moved out.", "User feels lonely since their sister moved out."),
+        ("I'm so proud of my daughter!", "User is so proud of their daughter."),
+        ("Honestly, I was devastated when the dog died.", "User was devastated when the dog died."),
+        ("I really miss the sea.", "User really misses the sea."),
+        ("I am happy.", None),
+        ("I feel fine.", None),
+        ("I miss you.", None),
+        ("Am I sad because of that?", None),
+        ("I would be happy about a cake if I won.", None),
+    ],
+)
+async def test_feelings_with_their_reason_are_kept_where_the_policy_asks_for_them(
+    sentence: str, told: str | None
+) -> None:
+    companion = Policy(name="p", taxonomy=("emotion", "fact"), feelings=True)
+    answer = await OfflineProvider().extract(slice_of(sentence), knowing(policy=companion))
+    assert [(item.kind, item.text) for item in answer.proposals] == ([("emotion", told)] if told else [])
+    assert (await OfflineProvider().extract(slice_of(sentence), knowing())).proposals == ()
+
+
 async def test_kind_outside_the_policy_becomes_the_nearest_or_nothing() -> None:
     (found,) = await proposals("I prefer tea.", policy=Policy(name="few", taxonomy=("interest",)))
     assert found.kind == "interest"

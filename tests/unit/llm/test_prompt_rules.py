@@ -4,17 +4,18 @@
 without them no check can see whether a model keeps it: that it stands in the prompt is all that is tested of models.
 """
 
-from collections.abc import Sequence
+import json
 from typing import Any
 
 import pytest
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from agents.llm.answers import check
 from agents.llm.offline import OfflineProvider
 from agents.llm.prompts import STABLE, data_part, policy_part
-from schemas.policies import DEFAULT_POLICY
+from schemas.policies import DEFAULT_POLICY, Policy
 from schemas.requests import SliceMessage
+from tests.public_data import required
 from tests.slices import knowing, known, said, slice_of
 
 
@@ -150,14 +151,24 @@ def test_secrets_and_instructions_of_known_memories_reach_no_model_as_more_than_
     assert "EXAMPLE" not in prompt and prompt.count("</memories>") == 1
 
 
-# What a model of Anthropic's was recorded to answer, asked for memories of the same sentence by another library.
-RECORDED: Sequence[str] = ("User prefers dark mode in all applications",)
+def recorded() -> list[str]:
+    """What a model of Anthropic's answered when another library asked it for memories: the texts, long and short."""
+    calls = map(json.loads, required("langmem", "claude_calls.jsonl").read_text().splitlines())
+    blocks = [block for call in calls if call["status"] == 200 for block in call["response"].get("content", ())]
+    return [text for block in blocks if block["type"] == "tool_use" for text in said_in(block["input"]) if " " in text]
 
 
-@pytest.mark.parametrize("text", RECORDED)
-def test_what_a_model_was_recorded_to_answer_passes_the_checks(text: str) -> None:
-    request = slice_of("I prefer dark mode in all my apps")
-    (found,) = check([draft(text=text, kind="preference")], request, knowing()).proposals
-    assert found.text == text
-    again = check([draft(text=text, kind="preference"), draft(text=f"{text}.", kind="preference")], request, knowing())
-    assert len(again.proposals) == 1 and structs.asdict(again.proposals[0])["message_ids"] == ("m1",)
+def said_in(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for each in inside for text in said_in(each)]
+
+
+def test_what_a_model_was_recorded_to_answer_passes_the_checks_within_the_lengths() -> None:
+    texts = recorded()
+    policy = Policy(name="p", full_text=True)
+    checked = check([draft(text=text) for text in texts], slice_of("Hm."), knowing(policy=policy))
+    assert len(texts) > 200 and checked.rejected == {"instruction": 1}  # a "System Note" to whoever reads it
+    assert len(checked.proposals) >= 0.95 * len(set(texts))
+    assert all(len(proposal.text) <= policy.max_text_chars for proposal in checked.proposals)
