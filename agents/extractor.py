@@ -6,12 +6,14 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 
+from msgspec import structs
+
 from agents.llm.port import Answer, Context, Proposal, Provider, Summary
 from agents.related import RelatedMemories
 from agents.teaching import Calibrations, Teacher
 from schemas import codec, ids, topics
 from schemas.errors import Deferred, Retryable
-from schemas.policies import Choosing
+from schemas.policies import Choosing, Policy
 from schemas.records import Outgoing, Publisher
 from schemas.requests import Candidate, CandidateBatch, ExtractionRequest, Lane, Source, WindowControl
 from sinks.extractions import Answered, Extractions, Held, Leased
@@ -135,14 +137,19 @@ class Extractor:
             parts=len(request.namespaces),
         )
 
-    async def _call(self, request: ExtractionRequest) -> Answer | Summary:
+    def _policy(self, request: ExtractionRequest) -> Policy:
+        """As it is now; but what was said under one that was local_only stays here, whatever became of the policy."""
         policy = self._policies.named(request.policy)
+        return structs.replace(policy, local_only=True) if request.local_only else policy
+
+    async def _call(self, request: ExtractionRequest) -> Answer | Summary:
+        policy = self._policy(request)
         if request.purpose == "summarise":
             return await self._provider.summarise(request, policy)
         return await self._provider.extract(request, await self._context(request))
 
     async def _context(self, request: ExtractionRequest) -> Context:
-        policy = self._policies.named(request.policy)
+        policy = self._policy(request)
         return Context(policy=policy, related=await self._related.of(request, policy))
 
     @contextlib.asynccontextmanager

@@ -43,7 +43,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `overlap` are the ends of a few messages before the slice, extracted already: they only help to understand it.
     `summarise`: these messages left a context, and a marker is to say in a few words what they were; `summary` is what the
     marker says so far, of messages that left before them. The lane `background` is for what nobody waits for: it may be
-    put off, and never delays what is `live`.
+    put off, and never delays what is `live`. What is `local_only` is sent to no other machine, whatever became of its policy.
     """
 
     request_id: str
@@ -61,6 +61,7 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     purpose: Purpose = "extract"
     summary: str = ""
     lane: Lane = "live"
+    local_only: bool = False
 
     @property
     def conversation_id(self) -> str:

@@ -477,3 +477,13 @@ async def test_nobody_waits_for_a_lesson(worker):
     assert worker.calibrations.lessons == 1
     await worker.agent.close()
     assert worker.calibrations.known == {}
+
+
+@pytest.mark.parametrize("make", [asked, left])
+async def test_what_was_said_under_a_policy_that_kept_it_here_stays_when_the_policy_is_gone(worker, make):
+    worker.provider.leaves_machine = True
+    await worker.take(structs.replace(make(), policy="gone", local_only=True))
+    await asyncio.sleep(2)
+    policies = [context.policy for context in worker.provider.contexts]
+    policies += [policy for _, policy in worker.provider.summarised]
+    assert [(policy.name, policy.local_only) for policy in policies] == [("default", True)]

@@ -6,13 +6,16 @@ from itertools import accumulate, pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from schemas import codec
 from schemas.messages import Scope, ToolCall
 from schemas.policies import Policy
+from schemas.windows import Gap
 from streams.topics import TopicSettings
 from streams.windows.entry import Entry
-from streams.windows.slices import LEAST_FULL, OVERLAP_CHARS, cut, request
+from streams.windows.head import Head
+from streams.windows.slices import LEAST_FULL, OVERLAP_CHARS, cut, request, summary_request
 from tests.fakes.chats import CONVERSATION, sliced
 
 POLICY = Policy(name="small", version=3, slice_tokens=100, slice_bytes=1_000, namespaces=("{app_id}", "{user_id}"))
@@ -161,3 +164,14 @@ def test_a_request_takes_the_ends_of_the_messages_before_it_and_keeps_its_id():
     assert [message.position for message in asked.overlap] == [2, 3]
     assert asked.overlap[0].content == "…" + "é" * (OVERLAP_CHARS - 1) + "?" and asked.overlap[0].tool_calls == ()
     assert asked.request_id == request([sliced(4)], SCOPE, 2, POLICY, now=10.0).request_id
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_request_says_whether_what_was_said_has_to_stay_on_the_machine(kept):
+    policy = structs.replace(POLICY, local_only=kept)
+    head = Head(scope=SCOPE, partition=1)
+    asked = [
+        request([sliced(1)], SCOPE, 1, policy, 0.0),
+        summary_request([Entry(sliced(1))], Gap(first=1, last=1, count=1, tokens=9), head, policy, 0.0),
+    ]
+    assert [each.local_only for each in asked] == [kept, kept]
