@@ -55,6 +55,7 @@ SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 REASON_CHARS: Final = 500
+MOST_SHOWN: Final = 200  # memories: a prompt of some 10,000 tokens; and rules compare each with each
 
 
 class Decision(Struct, frozen=True, kw_only=True):
@@ -75,6 +76,18 @@ class Step(Struct, frozen=True, kw_only=True):
     reason: str
     text: str | None = None
     absorbs: str | None = None
+
+
+def candidates(memories: Sequence[Memory]) -> Sequence[Memory]:
+    """Those that a decision is about, in their order: of very many the newest and, of the others, what matters least."""
+    if len(memories) <= MOST_SHOWN:
+        return memories
+    *others, newest = memories
+    least = sorted(others, key=lambda each: (each.importance, each.reinforcement_count, each.created_at))[
+        : MOST_SHOWN - 1
+    ]
+    chosen = {each.memory_id for each in least}
+    return [*(each for each in others if each.memory_id in chosen), newest]
 
 
 def question(memories: Sequence[Memory], policy: Policy, count_tokens: TokenCount) -> Question[Step]:

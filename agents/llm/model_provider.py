@@ -73,7 +73,8 @@ class ModelProvider:
 
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
         """Raises as the port says; `unreadable` is also the reason for a decision that breaks a rule twice."""
-        exchange = await self._exchange(compacting.question(memories, policy, self._count_tokens))
+        shown = compacting.candidates(memories)
+        exchange = await self._exchange(compacting.question(shown, policy, self._count_tokens))
         step = exchange.reply
         return Compaction(
             provider=self.name,

@@ -58,6 +58,7 @@ class OfflineProvider:
 
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
         """Never raises for at least one memory; the same memories give the same step."""
+        memories = compacting.candidates(memories)
         try:
             step = compacting.step(decide(memories, policy.max_text_chars), memories, policy, self._count_tokens)
         except Unfit:  # what a merged text may not say, such as a sentence that instructs, is stored already

@@ -163,9 +163,10 @@ class Provider(Protocol):
         """
 
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
-        """One model call about a namespace with one memory too many: all of them, at least one, the newest last.
+        """One model call about a namespace with one memory too many: all of them, at least one, the newest last. Of very many
+        only those that matter least are looked at.
 
-        The answer names memories of those shown. Raises as `extract` does: Rejected also for a decision that is none after
+        The answer names memories of those given. Raises as `extract` does: Rejected also for a decision that is none after
         a second attempt, so that the caller decides by a rule of its own.
         """
 

@@ -58,6 +58,15 @@ def test_compaction_shows_each_memory_once_under_a_number_and_as_data() -> None:
     assert "120 characters" in asked.policy
 
 
+def test_of_very_many_memories_the_newest_and_those_that_matter_least_are_shown_in_their_order() -> None:
+    many = [
+        structs.replace(known(f"{n}"), importance=0.1 if n % 2 else 0.9) for n in range(2 * compacting.MOST_SHOWN + 1)
+    ]
+    shown = [int(each.text) for each in compacting.candidates(many)]
+    assert len(shown) == compacting.MOST_SHOWN and shown == sorted(shown)
+    assert shown[-1] == len(many) - 1 and all(n % 2 for n in shown[:-1])
+
+
 def test_a_step_names_memories_by_their_own_ids() -> None:
     merged = "User moved from Berlin, where they came in 2019, to Lyon."
     assert step(decided()) == compacting.Step(action="delete", memory_id="b", reason="of least use")
