@@ -14,12 +14,12 @@ from msgspec.structs import replace
 
 from agents.compactor import Compactor
 from agents.curation import change, notices
-from agents.curation.credentials import without_credentials
 from agents.curation.ledger import Ledger
 from agents.curation.limits import Crowded, Planned, brought_within
 from agents.curation.normalise import normalise
 from agents.curation.obey import Undone, obey
 from agents.curation.outcome import Outcome, Ruling
+from agents.curation.scrubbing import scrubbed
 from agents.curation.settle import settle
 from agents.curation.thresholds import Thresholds, thresholds
 from schemas import ids
@@ -103,13 +103,13 @@ class Curator:
             return await record_part(connection, part, outcome, self._clock())
 
     async def carry_out(self, command: Command) -> Outcome:
-        """Carries out a command, without credentials in it; one that cannot be is `rejected`, an outcome and no exception."""
-        command = without_credentials(command)
+        """Carries out a command, without what may not be stored; one that cannot be is `rejected`, which is no exception."""
+        policy = self._policies.governing(command.namespace)
+        command = scrubbed(command, policy.privacy)
         undone = await self._undone(command)
         text = undone.before.text if undone and undone.before else command.text
         texts = [text] if text else []
         vectors = await self._embed(texts)
-        policy = self._policies.governing(command.namespace)
 
         async def decide(plan: Plan) -> Outcome:
             async with self._deciding(command.namespace) as connection:

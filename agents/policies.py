@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -94,6 +95,16 @@ class CurrentPolicies:
         if self._letters:
             await self._publisher.publish(self._letters)
             self._letters = []
+
+
+def collected(records: Sequence[Any]) -> Policies:
+    """What the topic's records come to. An invalid one is passed over: whoever follows the topic makes it a dead letter."""
+    named: dict[str, Policy | None] = {}
+    for record in records:
+        with suppress(Rejected):
+            name, policy = decoded(record)
+            named[name] = policy
+    return Policies(tuple(policy for policy in named.values() if policy is not None))
 
 
 def decoded(record: Any) -> tuple[str, Policy | None]:

@@ -201,6 +201,7 @@ async def search(
 ) -> None:
     """Find the memories nearest to a query."""
     settings = load()
+    await connections.refuse_by_topic(settings)
     async with (
         connections.postgres(settings, max_size=1) as pool,
         connections.embedder(settings) as embedder,
@@ -244,6 +245,7 @@ async def events(
 async def reindex(json: Json = False) -> None:
     """Rebuild Qdrant from PostgreSQL; only what another model embedded is embedded again. Safe beside running workers."""
     settings = load()
+    await connections.refuse_by_topic(settings)
     async with (
         connections.postgres(settings, max_size=4) as pool,
         connections.embedder(settings) as embedder,

@@ -15,6 +15,7 @@ from agents.llm.offline import OfflineProvider
 from agents.llm.ollama import OllamaProvider, slice_room
 from agents.llm.port import Provider
 from agents.llm.prompts import MOST_TOKENS
+from agents.policies import collected
 from deploy.embedded.vocabulary import ensure_vocabulary
 from deploy.settings import Settings
 from schemas import topics
@@ -95,6 +96,13 @@ def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
             f"the policy {staying!r} is local_only, and MEMSTREAM_EMBEDDER={settings.embedder} sends texts from this machine: "
             "choose MEMSTREAM_EMBEDDER=onnx, or a server and a model on this machine"
         )
+
+
+async def refuse_by_topic(settings: Settings) -> None:
+    """The same by the policies that were put on their topic, for commands, which do not follow it. Raises Retryable as well."""
+    if embeds_elsewhere(settings):
+        async with policy_topic(settings) as topic:
+            refuse_if_texts_must_stay(settings, collected(await topic.to_end()))
 
 
 def embeds_elsewhere(settings: Settings) -> bool:

@@ -11,6 +11,7 @@ from schemas import codec
 from schemas.errors import Misconfigured, Retryable
 from schemas.policies import Policies, Policy
 from tests.embedding_server import KEY, MODEL, EmbeddingServer
+from tests.fakes.policy_topic import FakePolicyTopic
 
 
 def settings(**overrides: object) -> Settings:
@@ -97,3 +98,19 @@ def test_policies_that_come_later_are_held_against_where_texts_are_embedded(
     connections.refuse_if_texts_must_stay(chosen, Policies((Policy(name="open"),)))
     with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
         connections.refuse_if_texts_must_stay(chosen, Policies((Policy(name="ward", local_only=True),)))
+
+
+@pytest.mark.parametrize(("put", "refused"), [(True, True), (False, False)], ids=["put", "put and removed"])
+async def test_a_command_asks_the_topic_before_it_embeds_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, put: bool, refused: bool
+) -> None:
+    topic = FakePolicyTopic()
+    topic.put(Policy(name="open"), Policy(name="ward", local_only=True))
+    topic.write(b"ward", b"{")  # passed over
+    if not put:
+        topic.remove("ward")
+    monkeypatch.setattr(connections, "policy_topic", lambda _: nullcontext(topic))
+    with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
+        await connections.refuse_by_topic(settings(**ELSEWHERE))
+    topic.down = True
+    await connections.refuse_by_topic(settings())

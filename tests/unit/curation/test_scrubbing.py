@@ -1,0 +1,33 @@
+"""What a command stores of the credentials in it, and of the personal data that a policy names: nothing."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from agents.curation.scrubbing import scrubbed
+from schemas.policies import Privacy
+from schemas.requests import Command
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+SECRET = "the password is EXAMPLE-pw1"
+SAFE = "the password is [PASSWORD]"
+
+
+def command(**fields: Any) -> Command:
+    return Command(command_id="c", kind="create", namespace="n", at=NOON, **fields)
+
+
+def test_no_text_of_a_command_keeps_a_credential() -> None:
+    told = command(text=SECRET, context=SECRET, full_text=SECRET, reason=SECRET, tags=("wifi", SECRET))
+    expected = command(text=SAFE, context=SAFE, full_text=SAFE, reason=SAFE, tags=("wifi",))
+    assert scrubbed(told, Privacy()) == expected
+
+
+def test_what_a_command_does_not_change_stays_unsaid() -> None:
+    assert scrubbed(command(), Privacy()) == command()
+    assert scrubbed(command(text="", tags=()), Privacy()) == command(text="", tags=())
+
+
+def test_personal_data_stays_unless_the_policy_of_the_namespace_says_otherwise() -> None:
+    told = command(text="Anna is reached at anna@example.org.", tags=("anna@example.org",))
+    assert scrubbed(told, Privacy()) == told
+    assert scrubbed(told, Privacy(scrub=("email",))) == command(text="Anna is reached at [EMAIL].", tags=())
