@@ -12,7 +12,8 @@ from streams.windows.turn import Turn
 STRATEGIES: Final[dict[Strategy, str]] = {
     "rolling_window": "The oldest messages leave first.",
     "importance": "The least important messages leave first, the oldest among equals.",
-    "hybrid": "Completed tasks leave first, whole unless much room were left; then the old and unimportant messages.",
+    "hybrid": "Completed tasks leave first, whole unless much room were left; then the old and unimportant messages, and of "
+    "those the steps of a work before what users say.",
 }
 
 
