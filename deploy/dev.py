@@ -5,11 +5,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from pydantic import SecretStr
+
 from deploy import terminal
 from deploy.embedded.errors import EmbeddedPartFailed, log_tail
 from deploy.embedded.process import GuardedProcess
 from deploy.embedded.stack import EmbeddedStack, Ports, Progress
 from deploy.settings import PREFIX, Settings
+from schemas import codec
 from sinks.migrate import migrate
 from streams.topics import create, specs
 
@@ -58,14 +61,15 @@ async def running_worker(settings: Settings) -> AsyncIterator[GuardedProcess]:
 
 def environment(settings: Settings) -> dict[str, str]:
     """The settings as the variables that a child process reads them from."""
-    values = {}
-    for name in type(settings).model_fields:
-        value = getattr(settings, name)
-        if value is not None:
-            values[PREFIX + name.upper()] = (
-                value.get_secret_value() if hasattr(value, "get_secret_value") else str(value)
-            )
-    return values
+    given = {name: getattr(settings, name) for name in type(settings).model_fields}
+    return {PREFIX + name.upper(): written(value) for name, value in given.items() if value is not None}
+
+
+def written(value: object) -> str:
+    """As a variable says it; what has parts is JSON."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return codec.encode(value).decode() if isinstance(value, dict) else str(value)
 
 
 async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None:

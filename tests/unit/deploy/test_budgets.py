@@ -6,6 +6,7 @@ import pytest
 
 from agents.llm.port import Usage
 from deploy.budgets import overall, prices, require_prices
+from deploy.dev import environment
 from deploy.settings import load
 from schemas.budgets import Budget
 from schemas.errors import Misconfigured
@@ -64,3 +65,10 @@ def test_where_money_is_limited_a_model_without_a_price_stops_the_start():
 
 def test_where_only_tokens_are_limited_a_model_needs_no_price():
     require_prices(prices(load()), [NAMELESS], Budget(tokens_per_hour=1), Policies())
+
+
+def test_a_child_process_reads_the_budget_that_its_parent_was_given(monkeypatch: pytest.MonkeyPatch):
+    given = load(budget={"usd_per_day": 0.000001}, chat_budget={"tokens_per_hour": 10}, model_context_tokens={"m": 8})
+    for name, value in environment(given).items():
+        monkeypatch.setenv(name, value)
+    assert load() == given
