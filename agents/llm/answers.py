@@ -3,6 +3,7 @@
 What is valid is kept, whatever came beside it; what is not is counted by reason.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -36,6 +37,8 @@ from streams.windows.tokens import TokenCount
 
 MOST_TAGS = 16
 TAG_CHARS = 64
+# A language tag (BCP 47); what else a model writes there is passed over, as nobody scrubs it.
+LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 
 class Draft(Struct, frozen=True, kw_only=True):
@@ -132,7 +135,7 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
         context=cut(draft.context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens) if draft.context else None,
         full_text=full_text,
         event_time=moment(draft.event_time, sources[0]),
-        language=draft.language or None,
+        language=draft.language if LANGUAGE.fullmatch(draft.language or "") else None,
         repeats=related(draft.repeats, context),
         refines=related(draft.refines, context),
         contradicts=related(draft.contradicts, context),

@@ -50,6 +50,14 @@ def test_invalid_draft_is_counted_and_its_neighbours_are_kept(broken: object, re
     assert checked.rejected == {reason: 1}
 
 
+@pytest.mark.parametrize(
+    ("written", "kept"), [("en", "en"), ("zh-Hant-TW", "zh-Hant-TW"), ("the password is EXAMPLE-pw1", None), ("", None)]
+)
+def test_language_is_a_tag_or_nothing(written: str, kept: str | None) -> None:
+    (found,) = check([draft(language=written)], SLICE, knowing()).proposals
+    assert found.language == kept
+
+
 SEED = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 
 
