@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from datetime import datetime
 from typing import Final
 from uuid import uuid4
@@ -105,10 +106,11 @@ class BatchAgent:
             if not await self._provider.ended(provider_id):
                 await self._batches.later(batch.batch_key, owner, self._poll_s * min(LONGEST, LONGER**batch.looks))
                 return
-            async for request_id, reply in self._provider.replies(provider_id):
-                member = await self._batches.member(batch.batch_key, request_id)
-                if member is not None and not await self._bring(batch, member, reply, owner, still_held):
-                    unfinished += 1
+            async with aclosing(self._provider.replies(provider_id)) as replies:
+                async for request_id, reply in replies:
+                    member = await self._batches.member(batch.batch_key, request_id)
+                    if member is not None and not await self._bring(batch, member, reply, owner, still_held):
+                        unfinished += 1
         except Lost as lost:
             log.error("the requests of batch %s are asked alone: %s", batch.batch_key, lost)
         if unfinished:

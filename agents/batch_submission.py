@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import aclosing
 from datetime import timedelta
 from typing import Any, Final
 
@@ -154,9 +155,10 @@ class BatchSubmission:
 
     async def _is(self, batch: Batch, listed: Listed) -> bool:
         try:
-            async for request_id, _ in self._provider.replies(listed.provider_id):
-                if await self._batches.member(batch.batch_key, request_id):
-                    return True
+            async with aclosing(self._provider.replies(listed.provider_id)) as replies:
+                async for request_id, _ in replies:
+                    if await self._batches.member(batch.batch_key, request_id):
+                        return True
         except Lost:
             log.info("batch %s of the provider is gone, and not looked into", listed.provider_id)
         return False

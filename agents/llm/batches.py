@@ -1,6 +1,6 @@
 """The port of model batches: questions handed in together, answered within a day at half the price."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 
@@ -73,8 +73,11 @@ class ModelBatches(Protocol):
     async def ended(self, provider_id: str) -> bool:
         """Whether its replies are there. Raises Lost."""
 
-    def replies(self, provider_id: str) -> AsyncIterator[tuple[str, Reply]]:
-        """What came of an ended batch, one question at a time, in any order. Raises Lost."""
+    def replies(self, provider_id: str) -> AsyncGenerator[tuple[str, Reply], None]:
+        """What came of an ended batch, one question at a time, in any order. To be closed by who does not read to the end.
+
+        Raises Lost.
+        """
 
     async def since(self, moment: datetime) -> Sequence[Listed]:
         """Every batch made since, newest first, also those of others who use the same account."""

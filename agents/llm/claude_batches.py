@@ -1,15 +1,19 @@
 """Message Batches of the Anthropic API."""
 
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 from uuid import uuid4
 
 import anthropic
 import httpx2
-from anthropic.types import ErrorObject
-from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
+from anthropic.types.messages import (
+    MessageBatch,
+    MessageBatchErroredResult,
+    MessageBatchIndividualResponse,
+    MessageBatchSucceededResult,
+)
 from anthropic.types.messages.batch_create_params import Request
 
 from agents.llm.batches import Listed, Lost, Reply, Unanswered, Unsure
@@ -112,10 +116,15 @@ class ClaudeBatches:
         except anthropic.AnthropicError as exc:
             raise self._failure(exc, provider_id) from exc
 
-    async def replies(self, provider_id: str) -> AsyncIterator[tuple[str, Reply]]:
+    async def replies(self, provider_id: str) -> AsyncGenerator[tuple[str, Reply], None]:
         try:
-            async for line in await self._client.messages.batches.results(provider_id):
-                yield line.custom_id, reply(line)
+            lines = await self._client.messages.batches.results(provider_id)
+            try:
+                async for line in lines:
+                    if isinstance(line, MessageBatchIndividualResponse) and isinstance(line.custom_id, str):
+                        yield line.custom_id, reply(line.result)
+            finally:
+                await lines.close()
         except (
             anthropic.AnthropicError,
             httpx2.HTTPError,
@@ -166,23 +175,24 @@ def listed(batch: MessageBatch) -> Listed:
     return Listed(provider_id=batch.id, requests=asked, ended=batch.processing_status == "ended")
 
 
-def reply(line: MessageBatchIndividualResponse) -> Reply:
-    result = line.result
-    if result.type == "succeeded":
+def reply(result: object) -> Reply:
+    """The SDK checks nothing of what it reads: what is not known is as good as no reply."""
+    if isinstance(result, MessageBatchSucceededResult):
         try:
             return spoken(result.message)
         except Rejected as rejected:
             return rejected
         except Retryable as exc:
             return Unanswered(str(exc))
-    if result.type == "errored":
-        return refused(result.error.error)
-    return Unanswered(result.type)
+    if isinstance(result, MessageBatchErroredResult):
+        error = getattr(result.error, "error", None)
+        return refused(str(getattr(error, "type", None)), str(getattr(error, "message", None)))
+    return Unanswered(str(getattr(result, "type", None)))
 
 
-def refused(error: ErrorObject) -> Reply:
+def refused(kind: str, message: str) -> Reply:
     """What an empty account or the model as such is at fault for is seen when the question is asked alone, and waits or stops."""
-    reason = HOPELESS.get(error.type)
-    if reason is None or unpaid(error.message) or "output_config" in error.message:
-        return Unanswered(error.type)
-    return Rejected(reason, f"Claude answered: {scrub(error.message).text[:DETAIL_CHARS]}")
+    reason = HOPELESS.get(kind)
+    if reason is None or unpaid(message) or "output_config" in message:
+        return Unanswered(kind)
+    return Rejected(reason, f"Claude answered: {scrub(message).text[:DETAIL_CHARS]}")

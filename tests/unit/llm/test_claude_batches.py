@@ -1,0 +1,173 @@
+"""Message Batches through the real SDK, against a local Messages server with the API's faults."""
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import anthropic
+import pytest
+from msgspec.structs import replace
+
+from agents.llm.batches import Listed, Lost, Unanswered, Unsure
+from agents.llm.claude import ClaudeProvider
+from agents.llm.claude_batches import ClaudeBatches
+from agents.llm.exchange import Spoken
+from agents.llm.questions import Question
+from schemas.errors import Misconfigured, Rejected, Retryable
+from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.slices import knowing, slice_of
+
+SLICE = slice_of("I am allergic to peanuts.")
+LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+async def client(server: MessagesServer) -> AsyncIterator[anthropic.AsyncAnthropic]:
+    """It repeats what fails, as the SDK does unless told otherwise."""
+    async with anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url, max_retries=2) as client:
+        yield client
+
+
+@pytest.fixture
+def batches(client: anthropic.AsyncAnthropic) -> ClaudeBatches:
+    return ClaudeProvider(MODELS[0], client=client).batches()
+
+
+def questions(batches: ClaudeBatches, *names: str) -> Mapping[str, Question[Any]]:
+    return {name: batches.question(SLICE, knowing()) for name in names}
+
+
+async def test_a_batch_asks_what_single_calls_ask(batches: ClaudeBatches, server: MessagesServer) -> None:
+    await batches.submit(questions(batches, "a"))
+    alone = ClaudeProvider(MODELS[0], api_key=KEY, base_url=server.url)
+    await alone.extract(SLICE, knowing())
+    await alone.close()
+    (batch,) = server.batches.made.values()
+    assert batch.requests["a"] == server.seen[0] | {"max_tokens": 8_192}
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ("server_error", Unsure),
+        ("overloaded", Unsure),
+        ("rate_limited", Retryable),
+        ("no_credit", Retryable),
+        ("bad_request", Rejected),
+        ("too_large", Rejected),
+        ("unauthorized", Misconfigured),
+    ],
+)
+async def test_what_fails_when_a_batch_is_handed_in_is_not_repeated(
+    batches: ClaudeBatches, server: MessagesServer, fault: str, error: type[Exception]
+) -> None:
+    server.batches.faults.append(fault)
+    with pytest.raises(error) as raised:
+        await batches.submit(questions(batches, "a"))
+    assert isinstance(raised.value, Unsure) == (error is Unsure), "only what may have been taken has to be looked for"
+    assert server.batches.made == {}
+
+
+async def test_a_server_that_is_away_may_have_taken_the_batch(server: MessagesServer) -> None:
+    await server.stop()
+    async with anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url) as client:
+        batches = ClaudeProvider(MODELS[0], client=client).batches()
+        with pytest.raises(Unsure):
+            await batches.submit(questions(batches, "a"))
+        with pytest.raises(Retryable):
+            await batches.ended("msgbatch_0001")
+        with pytest.raises(Retryable):
+            await batches.since(LONG_AGO)
+
+
+async def test_without_credentials_nothing_is_sent(server: MessagesServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    async with anthropic.AsyncAnthropic(base_url=server.url) as client:
+        batches = ClaudeProvider(MODELS[0], client=client).batches()
+        with pytest.raises(Misconfigured, match="ANTHROPIC_API_KEY"):
+            await batches.submit(questions(batches, "a"))
+
+
+async def test_each_result_tells_what_to_do_next(batches: ClaudeBatches, server: MessagesServer) -> None:
+    steps = ("rules", "refusal", "bad_request", "no_credit", "overloaded", "expired", "canceled")
+    server.batches.script(*steps)
+    provider_id = await batches.submit(questions(batches, *steps))
+    assert await batches.ended(provider_id)
+    replies = {name: reply async for name, reply in batches.replies(provider_id)}
+    assert list(replies) == list(reversed(steps)), "in any order"
+    assert isinstance(replies["rules"], Spoken) and replies["rules"].usage.batched
+    rejected = {name: reply.reason for name, reply in replies.items() if isinstance(reply, Rejected)}
+    assert rejected == {"refusal": "refused", "bad_request": "refused_request"}
+    unanswered = {name for name, reply in replies.items() if isinstance(reply, Unanswered)}
+    assert unanswered == {"no_credit", "overloaded", "expired", "canceled"}
+
+
+async def test_a_batch_that_is_not_there_is_lost(batches: ClaudeBatches) -> None:
+    with pytest.raises(Lost):
+        await batches.ended("msgbatch_none")
+    with pytest.raises(Lost):
+        _ = [each async for each in batches.replies("msgbatch_none")]
+
+
+async def test_batches_are_listed_back_to_a_moment(batches: ClaudeBatches, server: MessagesServer) -> None:
+    server.batches.ends_at_poll = None
+    ids = [await batches.submit(questions(batches, *names)) for names in ("a", "bc", "def")]
+    server.batches.end(ids[2])
+    server.batches.made[ids[0]].created_at -= timedelta(hours=1)
+    assert await batches.since(datetime.now(UTC) - timedelta(minutes=30)) == [
+        Listed(provider_id=ids[2], requests=3, ended=True),
+        Listed(provider_id=ids[1], requests=2, ended=False),
+    ]
+
+
+async def test_every_page_of_the_list_is_read(batches: ClaudeBatches, server: MessagesServer) -> None:
+    for number in range(230):
+        server.batches.submitted([{"custom_id": f"{number}", "params": {}}])
+    assert len(await batches.since(LONG_AGO)) == 230
+
+
+@pytest.mark.parametrize(
+    ("changed", "fits"),
+    [
+        ({}, True),
+        ({"request_id": "36a6eb8c-080a-599d-a783-98024147f689"}, True),
+        ({"request_id": "by hand!"}, False),
+        ({"request_id": "a" * 65}, False),
+        ({"purpose": "summarise"}, False),
+    ],
+    ids=str,
+)
+def test_what_the_api_cannot_name_and_summaries_do_not_fit(
+    batches: ClaudeBatches, changed: dict[str, Any], fits: bool
+) -> None:
+    assert batches.fits(replace(SLICE, **changed)) is fits
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"type": None},
+        {"type": "succeeded", "message": "odd"},
+        {"type": "postponed"},
+        {"type": "errored"},
+        {"type": "errored", "error": {"error": 5}},
+    ],
+)
+async def test_a_result_that_nobody_knows_is_as_good_as_none(
+    batches: ClaudeBatches, server: MessagesServer, result: Any
+) -> None:
+    provider_id = await batches.submit(questions(batches, "a", "b"))
+    assert await batches.ended(provider_id)
+    server.batches.made[provider_id].results["a"] = result
+    replies = {name: reply async for name, reply in batches.replies(provider_id)}
+    assert isinstance(replies["a"], Unanswered)
+    assert isinstance(replies["b"], Spoken)
+
+
+async def test_a_message_without_its_bill_is_as_good_as_none(batches: ClaudeBatches, server: MessagesServer) -> None:
+    provider_id = await batches.submit(questions(batches, "a"))
+    assert await batches.ended(provider_id)
+    del server.batches.made[provider_id].results["a"]["message"]["usage"]
+    ((_, reply),) = [each async for each in batches.replies(provider_id)]
+    assert isinstance(reply, Unanswered)
