@@ -82,7 +82,8 @@ class BatchSubmission:
         for first in range(0, len(members), AT_A_TIME):
             some = members[first : first + AT_A_TIME]
             await asyncio.gather(*(self._ask(batch, each, owner, still_held, asked) for each in some))
-        return asked
+        in_turn = (member.parked.request_id for member in members)
+        return {request_id: asked[request_id] for request_id in in_turn if request_id in asked}
 
     async def _ask(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> None:
         """Adds the member's question to `asked`, unless it comes to an outcome without one, or has to wait."""
