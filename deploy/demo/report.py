@@ -14,8 +14,10 @@ from deploy import terminal
 from deploy.demo.contexts import PrunedContext, show_context
 from deploy.demo.samples import shows
 from schemas import codec
+from schemas.budgets import MICROS
 from schemas.events import MemoryEvent
 from schemas.memories import Memory
+from schemas.usage import Total
 from sinks.memories import Memories
 from sinks.postgres import Pool
 from sinks.progress import Processed
@@ -44,6 +46,39 @@ class Outcome(Struct, frozen=True):
         return told if self.slices == 1 else f"{told} (in {self.slices} slices)"
 
 
+class ModelCalls(Struct, frozen=True):
+    """What one model was asked for one purpose, in calls and tokens; `cached` of the input came from its cache."""
+
+    provider: str
+    model: str
+    operation: str
+    calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+    cost_usd: float
+
+    @classmethod
+    def of(cls, total: Total) -> "ModelCalls":
+        cached = total.cache_read_tokens
+        return cls(
+            provider=total.provider,
+            model=total.model,
+            operation=total.operation,
+            calls=total.calls,
+            input_tokens=total.input_tokens + cached + total.cache_write_tokens,
+            cached_tokens=cached,
+            output_tokens=total.output_tokens,
+            cost_usd=total.cost_micros / MICROS,
+        )
+
+    def __str__(self) -> str:
+        return (
+            f"{self.model} of {self.provider} was asked {self.calls} times ({self.operation}): {self.input_tokens:,} tokens in, "
+            f"{self.cached_tokens:,} of them from its cache, {self.output_tokens:,} out; ${self.cost_usd:.4f}."
+        )
+
+
 class Report(Struct):
     """The demo's outcome; durations in seconds. Latency: from a conversation's confirmed end to its stored memories."""
 
@@ -56,6 +91,7 @@ class Report(Struct):
     latency_p50_s: float
     latency_p95_s: float
     contexts: list[PrunedContext] = []
+    model_calls: list[ModelCalls] = []
     start_s: float = 0.0
     total_s: float = 0.0
 
@@ -143,7 +179,8 @@ def show(report: Report, data_dir: Path) -> None:
     terminal.say(
         f"\n{report.conversations} conversations, {report.messages} messages. From a conversation's end to its stored "
         f"memories: p50 {report.latency_p50_s:.2f} s, p95 {report.latency_p95_s:.2f} s.\n"
-        f"Started in {report.start_s:.1f} s, done in {report.total_s:.1f} s; everything is stopped again."
+        + "".join(f"{calls}\n" for calls in report.model_calls)
+        + f"Started in {report.start_s:.1f} s, done in {report.total_s:.1f} s; everything is stopped again."
     )
     for line in next_steps(report, data_dir):
         terminal.say(line)

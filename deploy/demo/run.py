@@ -11,16 +11,17 @@ from deploy import connections, terminal
 from deploy.commands.follow import follow
 from deploy.commands.publish import Line, publish, read
 from deploy.demo.contexts import projected, pruned
-from deploy.demo.report import Report, as_json, gather, show
+from deploy.demo.report import ModelCalls, Report, as_json, gather, show
 from deploy.demo.samples import DAYS, POLICIES, expected
 from deploy.dev import running_stack, running_worker
 from deploy.embedded.stack import Ports
 from deploy.settings import Settings
 from schemas import topics
-from schemas.errors import MemstreamError
+from schemas.errors import MemstreamError, Misconfigured
 from schemas.windows import WindowState
 from sinks.postgres import Pool
 from sinks.progress import Processed, processed, unsettled
+from sinks.usage import UsageRecords
 
 PROCESSED_WITHIN_S = 120.0
 PROJECTED_WITHIN_S = 30.0
@@ -34,6 +35,7 @@ class DemoStuck(MemstreamError):
 async def run_demo(settings: Settings, *, in_json: bool) -> int:
     """Leaves its data under the data directory's `demo`, for `memstream dev --data-dir` to look at. 0 when all is well."""
     begun = time.monotonic()
+    await require_answers(settings)
     demo = demo_settings(settings)
     with progress_bars(quiet=in_json) as bars:
         starting = bars.add_task("starting Kafka, PostgreSQL, Qdrant", total=None)
@@ -53,6 +55,15 @@ async def run_demo(settings: Settings, *, in_json: bool) -> int:
     else:
         show(report, demo.data_dir)
     return 0
+
+
+async def require_answers(settings: Settings) -> None:
+    """Before anything is started. Raises Misconfigured when nobody would answer what the samples ask for."""
+    provider = connections.provider(settings)
+    trouble = await provider.trouble()
+    await provider.close()
+    if trouble:
+        raise Misconfigured(trouble)
 
 
 def demo_settings(settings: Settings) -> Settings:
@@ -93,7 +104,14 @@ async def play(settings: Settings, bars: Progress) -> Report:
         ]
         report = await gather(pool, events, letters, ends, states)
         report.contexts = await pruned(pool, windows)
+        report.model_calls = await model_calls(pool)
         return report
+
+
+async def model_calls(pool: Pool) -> list[ModelCalls]:
+    """Of every model that was asked; the rules of the offline provider are none."""
+    totals = await UsageRecords(pool).totals(datetime.fromtimestamp(0, UTC))
+    return [ModelCalls.of(total) for total in totals]
 
 
 async def publish_day(settings: Settings, number: int, lines: list[Line], bars: Progress) -> dict[str, datetime]:

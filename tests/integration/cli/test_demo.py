@@ -3,6 +3,8 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +15,45 @@ from deploy.embedded.process import module_environment
 from deploy.settings import PREFIX
 from schemas.memories import Memory
 
+ROOT = Path(__file__).parents[3]
 
-def demo(data_dir: Path) -> dict[str, Any]:
-    own = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)}
-    done = subprocess.run(
-        [sys.executable, "-m", "deploy.cli", "demo", "--json"],
-        env=own | {f"{PREFIX}DATA_DIR": str(data_dir)},
+
+def run(data_dir: Path, *args: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """The demo, with none of the variables that the tests may run with."""
+    inherited = {
+        name: value for name, value in module_environment().items() if not name.startswith((PREFIX, "ANTHROPIC_"))
+    }
+    own = {f"{PREFIX}DATA_DIR": str(data_dir)}
+    return subprocess.run(
+        [sys.executable, "-m", "deploy.cli", "demo", "--json", *args],
+        env=inherited | own | variables,
         cwd=data_dir,
         capture_output=True,
         text=True,
         timeout=300,
         check=False,
     )
+
+
+def demo(data_dir: Path, *args: str, **variables: str) -> dict[str, Any]:
+    done = run(data_dir, *args, **variables)
     assert done.returncode == 0, done.stderr
     report: dict[str, Any] = json.loads(done.stdout)
     return report
+
+
+@contextmanager
+def messages_server() -> Iterator[dict[str, str]]:
+    """The local Messages server as a process of its own, as README.md has it started: the variables that it prints."""
+    command = [sys.executable, "-m", "tests.messages_server"]
+    process = subprocess.Popen(command, cwd=ROOT, env=module_environment(), stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        printed = process.stdout.readline()
+        yield dict(word.split("=", 1) for word in printed.removeprefix("export ").split())
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
 
 
 def pruned(context: dict[str, Any]) -> dict[str, Any]:
@@ -77,3 +103,29 @@ def test_the_demo_works_twice_and_stops_everything_it_started(tmp_path: Path):
     assert "EXAMPLE" not in json.dumps(reports)
     assert all(0 < report["latency_p50_s"] <= report["latency_p95_s"] for report in reports)
     assert {"memory_id", "sources"} <= reports[0]["memories"][0].keys() <= set(Memory.__struct_fields__)
+
+
+@pytest.mark.heavy
+def test_the_demo_works_with_claude_at_the_local_messages_server(tmp_path: Path):
+    with messages_server() as variables:
+        assert set(variables) == {"ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"}
+        report = demo(tmp_path, "--provider", "claude", **variables)
+    told = [(memory["namespace"], memory["text"]) for memory in report["memories"]]
+    assert ("notes/tom", "User is allergic to peanuts.") in told
+    outcomes = {outcome["conversation_id"]: outcome for outcome in report["outcomes"]}
+    assert outcomes["support-carlos-injection"]["changes"] == {}
+    assert outcomes["notes-mara-light"]["changes"] == {"created": 1, "superseded": 1}
+    slices = sum(outcome["slices"] for outcome in report["outcomes"])
+    (calls,) = report["model_calls"]
+    assert (calls["provider"], calls["operation"], calls["calls"]) == ("claude", "extract", slices)
+    assert calls["input_tokens"] > calls["cached_tokens"] > 0
+    assert "EXAMPLE" not in json.dumps(report)
+    assert running_on(tmp_path) == []
+
+
+def test_the_demo_without_a_key_for_claude_says_in_one_line_what_to_do_and_starts_nothing(tmp_path: Path):
+    # The SDK looks for credentials at home as well.
+    done = run(tmp_path, "--provider", "claude", HOME=str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1 and "ANTHROPIC_API_KEY" in done.stderr
+    assert list(tmp_path.rglob("*.log")) == []
