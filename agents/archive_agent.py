@@ -7,7 +7,8 @@ from typing import Any
 from agents.dead_letters import dead_letter
 from schemas import codec
 from schemas.errors import Rejected
-from schemas.messages import Message
+from schemas.messages import Message, Scope
+from schemas.policies import Choosing
 from schemas.records import Publisher
 from sinks.archive import Archive, ArchivedMessage
 from streams.delivery.batch import Batch
@@ -18,8 +19,11 @@ STAGE = "archive"
 class ArchiveAgent:
     """Stores a batch in one statement, then acks it. What does not decode is the window agent's to dead-letter."""
 
-    def __init__(self, archive: Archive, publisher: Publisher, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, archive: Archive, publisher: Publisher, policies: Choosing, clock: Callable[[], datetime]
+    ) -> None:
         self._archive = archive
+        self._policies = policies
         self._publisher = publisher
         self._clock = clock
         self.skipped = 0
@@ -46,4 +50,6 @@ class ArchiveAgent:
         except Rejected:
             self.skipped += 1
             return None
-        return ArchivedMessage(message=message, partition=record.partition, position=record.offset)
+        scope = Scope.of(message)
+        feeds = self._policies.match(scope).namespaces_of(scope)
+        return ArchivedMessage(message=message, partition=record.partition, position=record.offset, feeds=feeds)

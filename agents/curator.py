@@ -17,11 +17,12 @@ from agents.curation import change, notices
 from agents.curation.ledger import Ledger
 from agents.curation.limits import Crowded, Planned, brought_within
 from agents.curation.normalise import normalise
-from agents.curation.obey import Undone, obey
+from agents.curation.obey import ERASED, Undone, obey
 from agents.curation.outcome import Outcome, Ruling
 from agents.curation.scrubbing import scrubbed
 from agents.curation.settle import settle
 from agents.curation.thresholds import Thresholds, thresholds
+from agents.eraser import Eraser
 from schemas import ids
 from schemas.codec import shaped
 from schemas.events import Cause
@@ -33,6 +34,7 @@ from sinks.embeddings.port import Embedder
 from sinks.memories import Memories
 from sinks.outbox import Projector, put_records
 from sinks.postgres import Connection, Pool, translated
+from sinks.purges import Purges
 from sinks.settlements import Part, Settlements
 from sinks.vectors import Neighbour, Vector, VectorIndex
 
@@ -71,6 +73,7 @@ class Curator:
         self._clock = clock
         self._compactor = compactor
         self._deciders = asyncio.Semaphore(concurrency)
+        self._eraser = Eraser(self._deciding, policies, clock)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
         """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""
@@ -106,6 +109,8 @@ class Curator:
         """Carries out a command, without what may not be stored; one that cannot be is `rejected`, which is no exception."""
         policy = self._policies.governing(command.namespace)
         command = scrubbed(command, policy.privacy)
+        if erases(command) and (erased := await self._eraser.erase(command)) is not None:
+            return erased
         undone = await self._undone(command)
         text = undone.before.text if undone and undone.before else command.text
         texts = [text] if text else []
@@ -119,7 +124,8 @@ class Curator:
                 memory_ids = [command.memory_id] if command.memory_id else []
                 same = await same_texts(connection, command.namespace, texts)
                 ledger = await open_ledger(connection, command.namespace, same, memory_ids, policy)
-                outcome = obey(ledger, command, vectors[0] if vectors else None, now, undone)
+                fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
+                outcome = obey(ledger, command, vectors[0] if vectors else None, now, undone, fenced)
                 if outcome.change in ("created", "restored"):
                     cause = Cause(actor=command.actor, command_id=command.command_id)
                     brought_within(ledger, policy.max_memories, plan, cause, now, outcome.memory_id)
@@ -199,10 +205,14 @@ class Curator:
         limits = thresholds(self._vectors.embedding_model, policy)
         found = await self._near(batch.namespace, texts, vectors, same, limits)
         ledger = await open_ledger(connection, batch.namespace, same, mentioned(batch.candidates, found), policy)
+        fenced = (await Purges(connection).fences([batch.namespace])).get(batch.namespace)
         left = await self._allowance(connection, batch, policy)
         rulings: dict[int, Ruling] = {}
         for place in by_importance(batch.candidates) if left is not None else range(len(vectors)):
             candidate, vector, near = batch.candidates[place], vectors[place], found[place]
+            if fenced is not None and is_older(candidate, batch, fenced):
+                rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=ERASED)
+                continue
             ruling = settle(ledger, batch, candidate, vector, near, policy, limits, now, left is None or left > 0)
             rulings[place] = ruling
             if left is not None and ruling.result == "created":
@@ -257,6 +267,16 @@ def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbou
     near = [neighbour.memory_id for neighbours in found for neighbour in neighbours]
     contradicted = [candidate.contradicts for candidate in candidates if candidate.contradicts]
     return [*near, *contradicted, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
+
+
+def erases(command: Command) -> bool:
+    return command.kind == "purge" or (command.kind == "uninstall" and command.purge)
+
+
+def is_older(candidate: Candidate, batch: CandidateBatch, fenced: datetime) -> bool:
+    """Whether it comes of what was said, or found, before its namespace was erased."""
+    said = (source.timestamp for source in candidate.sources if source.timestamp is not None)
+    return batch.extracted_at <= fenced or any(moment <= fenced for moment in said)
 
 
 def by_importance(candidates: Sequence[Candidate]) -> list[int]:

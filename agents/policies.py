@@ -49,6 +49,9 @@ class CurrentPolicies:
     def governing(self, namespace: str) -> Policy:
         return self.now.governing(namespace)
 
+    def fed_by(self, namespace: str) -> tuple[Scope, ...]:
+        return self.now.fed_by(namespace)
+
     def named(self, name: str) -> Policy:
         return self.now.named(name)
 

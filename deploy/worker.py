@@ -125,7 +125,9 @@ class Worker:
         if "windows" in self._stages:
             await self._wire_windows(pool, publisher)
         if "archive" in self._stages:
-            await self._add("archive", pool, lambda app: ArchiveAgent(Archive(pool), publisher, now).handle)
+            await self._add(
+                "archive", pool, lambda app: ArchiveAgent(Archive(pool), publisher, self._policies, now).handle
+            )
         if {"extraction", "curation"} & set(self._stages):
             keep_texts_here = partial(connections.refuse_if_texts_must_stay, self._settings)
             keep_texts_here(self._policies.now)

@@ -20,8 +20,9 @@ Seconds = Annotated[float, Meta(gt=0.0)]
 
 REACHING = re.compile(r"[/%{}~\x00-\x1f\x7f]")
 FIELD = re.compile(r"([^{]*)\{(\w*)\}")
-UNSAID = "-"
+UNSAID = "-"  # stands for a conversation that a namespace's name does not tell
 WILD = frozenset("*?[")
+OWN_NAMESPACE = "conversation/{conversation_id}"  # of a conversation that fits no template
 LONGEST_NAMESPACE = 256  # characters, as any identifier
 
 # By a conversation's mode, unless the policy names one.
@@ -193,7 +194,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         """
         rendered = [render(template, scope) for template in self.namespaces]
         named = tuple(dict.fromkeys(shortened(name) for name in rendered if name is not None))
-        return named or (shortened(f"conversation/{quote_part(scope.conversation_id)}"),)
+        return named or (shortened(str(render(OWN_NAMESPACE, scope))),)
 
     def governs(self, namespace: str) -> bool:
         """Whether conversations it applies to can feed a namespace of this name."""
@@ -265,6 +266,8 @@ class Choosing(Protocol):
 
     def governing(self, namespace: str) -> Policy: ...
 
+    def fed_by(self, namespace: str) -> tuple[Scope, ...]: ...
+
     def named(self, name: str) -> Policy: ...
 
 
@@ -286,6 +289,12 @@ class Policies(Struct, frozen=True):
         As far as the name says: a policy that matches on a field which is not in its template governs none.
         """
         return next((policy for policy in self.listed if policy.governs(namespace)), DEFAULT_POLICY)
+
+    def fed_by(self, namespace: str) -> tuple[Scope, ...]:
+        """What a namespace's name tells of the messages that feed it, by the templates that it can come from."""
+        templates = (*self.governing(namespace).namespaces, OWN_NAMESPACE)
+        scopes = (read_back(template, namespace) for template in templates)
+        return tuple(scope for scope in scopes if scope is not None and scope != Scope(conversation_id=UNSAID))
 
     def named(self, name: str) -> Policy:
         return next((policy for policy in (*self.listed, *self.retired) if policy.name == name), DEFAULT_POLICY)

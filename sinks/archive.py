@@ -8,16 +8,21 @@ from msgspec import Struct
 
 from schemas.codec import shaped
 from schemas.messages import Message
-from sinks.postgres import Pool, storable, translated
+from sinks.postgres import Connection, Pool, storable, translated
+from sinks.purges import Purges
 from sinks.queries import query
 
 
 class ArchivedMessage(Struct, frozen=True, kw_only=True):
-    """A message and where it lies in Kafka; `position` is its offset in the messages partition."""
+    """A message and where it lies in Kafka; `position` is its offset in the messages partition.
+
+    `feeds` are the namespaces that may come to hold what it says; they are not stored.
+    """
 
     message: Message
     partition: int
     position: int
+    feeds: tuple[str, ...] = ()
 
 
 class Archive:
@@ -29,13 +34,17 @@ class Archive:
     async def store(self, messages: Sequence[ArchivedMessage]) -> int:
         """Stores what is not there yet, in one statement, and returns how many that were.
 
-        A message_id is stored once per conversation, the first time it is seen; repeating a batch changes nothing.
+        A message_id is stored once per conversation, the first time it is seen; repeating a batch changes nothing. What was
+        said before a namespace was erased that it feeds is left out.
         """
         if not messages:
             return 0
-        columns = list(zip(*map(row, messages), strict=True))
         with translated("archiving messages"):
-            status = await self._pool.execute(query("archive", "store"), *columns)
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute(query("purges", "share_archive"))
+                wanted = await unerased(connection, messages)
+                columns = list(zip(*map(row, wanted), strict=True))
+                status = await connection.execute(query("archive", "store"), *columns) if wanted else "INSERT 0 0"
         return int(status.rpartition(" ")[2])
 
     async def conversation(
@@ -49,6 +58,13 @@ class Archive:
         """The last messages of a conversation, oldest first."""
         with translated("reading a conversation"):
             return found(await self._pool.fetch(query("archive", "latest"), conversation_id, limit))
+
+
+async def unerased(connection: Connection, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+    fences = await Purges(connection).fences({namespace for each in messages for namespace in each.feeds})
+    return [
+        each for each in messages if not any(each.message.timestamp <= fences[n] for n in each.feeds if n in fences)
+    ]
 
 
 def row(archived: ArchivedMessage) -> tuple[Any, ...]:

@@ -1,6 +1,7 @@
 """Carrying a command into the ledger, and what came of it."""
 
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,6 +14,8 @@ from schemas.memories import Change, Memory
 from schemas.requests import Command
 from sinks.vectors import Vector
 
+ERASED: Final = "older than the erasure of its namespace"
+
 
 class Undone(Struct, frozen=True):
     """The change that is to be undone: which version it made, and of what; None before of a memory that it created."""
@@ -22,12 +25,21 @@ class Undone(Struct, frozen=True):
 
 
 def obey(
-    ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: Undone | None = None
+    ledger: Ledger,
+    command: Command,
+    vector: Vector | None,
+    now: datetime,
+    undone: Undone | None = None,
+    fenced: datetime | None = None,
 ) -> Outcome:
     """Enters what a command asks for; `vector` is that of its text, or of the text it brings back.
 
+    What was sent until `fenced`, when the namespace was erased, is rejected.
+
     A person's or service's word is not second-guessed: only the same text is folded into what is known, no near one.
     """
+    if fenced is not None and command.at <= fenced:
+        return rejected(ledger, ERASED)
     if command.kind == "undo":
         return _undo(ledger, command, vector, now, undone)
     return ORDERS[command.kind](ledger, command, vector, now)
@@ -72,7 +84,12 @@ def _undo(ledger: Ledger, command: Command, vector: Vector | None, now: datetime
     return accepted(ledger, "restored", restored, command, now, vector)
 
 
-ORDERS = {"create": _create, "update": _update, "delete": _delete}
+def _uninstall(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    """The app is gone; what it is remembered by stays."""
+    return Outcome(status="accepted", namespace=ledger.namespace, sequence=ledger.sequence)
+
+
+ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": _uninstall}
 
 
 def accepted(

@@ -9,6 +9,7 @@ from agents.archive_agent import ArchiveAgent
 from agents.dead_letters import told
 from schemas import codec, topics
 from schemas.errors import Rejected, Retryable
+from schemas.policies import Policies
 from streams.delivery.fence import Fence
 from tests.fakes.batches import batch_of
 from tests.fakes.chats import message
@@ -32,7 +33,7 @@ class FakeArchive:
 
 
 def archiving(archive: FakeArchive, publisher: FakePublisher | None = None) -> ArchiveAgent:
-    return ArchiveAgent(archive, publisher or FakePublisher(), lambda: datetime(2026, 11, 1, tzinfo=UTC))
+    return ArchiveAgent(archive, publisher or FakePublisher(), Policies(), lambda: datetime(2026, 11, 1, tzinfo=UTC))
 
 
 @pytest.fixture

@@ -1,0 +1,77 @@
+"""Erasing a namespace: the fence that keeps older input out of it, and everything that was stored for it."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from schemas import codec, topics
+from schemas.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
+from schemas.memories import Memory
+from schemas.messages import Scope
+from schemas.policies import UNSAID
+from schemas.records import Outgoing
+from sinks import changes
+from sinks.memories import all_found
+from sinks.outbox import put_records, put_vectors
+from sinks.postgres import Connection, translated
+from sinks.queries import query
+
+PAGE: Final = 1_000  # memories erased in one transaction
+
+
+class Purges:
+    """Works within a transaction: to erase, in one that holds the namespace's lock."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def fence(self, namespace: str, at: datetime) -> None:
+        """From now on nothing that was said until `at` comes into the namespace."""
+        with translated("fencing a namespace"):
+            await self._connection.execute(query("purges", "fence"), namespace, at)
+
+    async def fences(self, namespaces: Collection[str]) -> dict[str, datetime]:
+        """Since when which of these namespaces take nothing older; those that were never erased are missing."""
+        with translated("asking for fences"):
+            rows = await self._connection.fetch(query("purges", "fences"), list(namespaces))
+        return {row["namespace"]: row["purged_at"] for row in rows}
+
+    async def page(self, namespace: str) -> tuple[Memory, ...]:
+        """Some of its memories, of any status."""
+        with translated("reading what is erased"):
+            return all_found(await self._connection.fetch(query("purges", "page"), namespace, PAGE))
+
+    async def erase(self, namespace: str, gone: Sequence[Memory], cause: Cause, at: datetime) -> None:
+        """Removes memories with their versions and vectors. `gone` carries their last sequences, and none of their content."""
+        memory_ids = [memory.memory_id for memory in gone]
+        with translated("erasing memories"):
+            await self._connection.execute(query("purges", "drop_versions"), memory_ids)
+            await self._connection.execute(query("purges", "drop_memories"), memory_ids)
+            await self._connection.execute(query("memories", "advance"), namespace, gone[-1].sequence)
+            await put_vectors(self._connection, namespace, memory_ids)
+            await put_records(self._connection, namespace, [purged(memory, cause, at) for memory in gone])
+            await put_records(self._connection, namespace, map(changes.state, gone))
+
+    async def forget(self, namespace: str, scopes: Iterable[Scope], at: datetime) -> None:
+        """Cached answers, parked requests, and the archived messages of `scopes` that were said until `at`."""
+        with translated("erasing what was said"):
+            await self._connection.execute(query("purges", "empty_answers"), namespace)
+            await self._connection.execute(query("purges", "drop_parked"), namespace)
+            await self._connection.execute(query("purges", "lock_archive"))
+            for scope in scopes:
+                await self._connection.execute(query("purges", "drop_messages"), at, *owner(scope))
+
+
+def owner(scope: Scope) -> tuple[str | None, ...]:
+    """The fields in the statement's order, None where any value is meant."""
+    conversation_id = None if scope.conversation_id == UNSAID else scope.conversation_id
+    return (scope.tenant_id, scope.app_id, scope.user_id, scope.agent_id, conversation_id, scope.mode)
+
+
+def purged(memory: Memory, cause: Cause, at: datetime) -> Outgoing:
+    """The memory event, without anything that the memory said."""
+    changed = MemoryChanged(
+        change="purged", namespace=memory.namespace, sequence=memory.sequence, memory=memory, cause=cause
+    )
+    value = codec.encode(MemoryEvent.of(changed, at))
+    return Outgoing(topic=topics.EVENTS, key=memory.namespace.encode(), value=value, headers=CLOUD_EVENT)

@@ -1,0 +1,40 @@
+-- name: fence
+INSERT INTO purges (namespace, purged_at) VALUES ($1, $2)
+ON CONFLICT (namespace) DO UPDATE SET purged_at = greatest(purges.purged_at, excluded.purged_at)
+
+-- name: fences
+SELECT namespace, purged_at FROM purges WHERE namespace = ANY ($1::text[])
+
+-- name: lock_archive
+-- Against messages that were read before the fence and would be stored behind it.
+SELECT pg_advisory_xact_lock(5200001)
+
+-- name: share_archive
+SELECT pg_advisory_xact_lock_shared(5200001)
+
+-- name: page
+-- Of any status: versions of deleted memories have their texts.
+SELECT * FROM memories WHERE namespace = $1 ORDER BY memory_id LIMIT $2
+
+-- name: drop_versions
+DELETE FROM memory_versions WHERE memory_id = ANY ($1::text[])
+
+-- name: drop_memories
+DELETE FROM memories WHERE memory_id = ANY ($1::text[])
+
+-- name: empty_answers
+-- Of requests all of whose namespaces are erased: redelivered, they have nothing to say.
+UPDATE extractions SET answer = answer - 'proposals'
+WHERE $1 = ANY (namespaces) AND answer ? 'proposals'
+  AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed WHERE fed NOT IN (SELECT namespace FROM purges))
+
+-- name: drop_parked
+DELETE FROM parked
+WHERE namespaces @> ARRAY[$1::text]
+  AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed WHERE fed NOT IN (SELECT namespace FROM purges))
+
+-- name: drop_messages
+DELETE FROM messages
+WHERE said_at <= $1
+  AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3) AND ($4::text IS NULL OR user_id = $4)
+  AND ($5::text IS NULL OR agent_id = $5) AND ($6::text IS NULL OR conversation_id = $6) AND ($7::text IS NULL OR mode = $7)
