@@ -14,6 +14,7 @@ from deploy import connections, terminal
 from deploy.commands.command import Json, command
 from deploy.commands.doctor import examine
 from deploy.commands.follow import follow
+from deploy.commands.policies import policies_cli
 from deploy.commands.publish import publish as publish_lines
 from deploy.commands.publish import read
 from deploy.commands.search import search as search_memories
@@ -43,6 +44,7 @@ cli = typer.Typer(
 topics_cli = typer.Typer(help="memstream's topics on the cluster.", no_args_is_help=True)
 cli.add_typer(topics_cli, name="topics")
 cli.add_typer(window_cli, name="window")
+cli.add_typer(policies_cli, name="policies")
 cli.command("usage")(usage)
 
 DataDir = Annotated[Path | None, typer.Option(help="Where the data goes; default MEMSTREAM_DATA_DIR.")]

@@ -71,7 +71,9 @@ def test_the_table_of_reasons_says_what_decisions_say():
     assert rows_of_windows_page("reasons") == wanted
 
 
-@pytest.mark.parametrize("readme", ["README.md", "deploy/docs/windows.md", "deploy/docs/delivery.md", *READMES])
+@pytest.mark.parametrize(
+    "readme", ["README.md", "deploy/docs/windows.md", "deploy/docs/delivery.md", "deploy/docs/policies.md", *READMES]
+)
 def test_links_lead_somewhere(readme):
     path = ROOT / readme
     for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", path.read_text()):

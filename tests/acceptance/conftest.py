@@ -1,0 +1,31 @@
+"""All presets side by side in one deployment with one worker, each for an app of its name: five ways to use one engine."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from deploy.commands.policies import chosen
+from deploy.commands.policy_store import Stored, changes, records
+from deploy.embedded.stack import EmbeddedStack
+from deploy.policy_files import presets
+from tests.deployment import Deployment, Event, deployed
+
+
+@pytest.fixture(scope="session")
+def engine(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    directory = tmp_path_factory.mktemp("presets")
+    few = {"conversation_partitions": 2, "namespace_partitions": 2}
+    with asyncio.Runner() as runner:
+        made = AsyncExitStack()
+        try:
+            deployment = runner.run(made.enter_async_context(deployed(embedded_stack, "presets", directory, **few)))
+            wanted = [each for name in presets() for each in chosen([], name, None, [f"app_id={name}*"])]
+            published = records(changes(wanted, Stored({}, {}, [])))
+            events = [Event(each.topic, each.key.decode(), each.value) for each in published if each.key]
+            runner.run(deployment.publish(*events))
+            runner.run(deployment.worker())
+            yield deployment
+        finally:
+            runner.run(made.aclose())

@@ -1,0 +1,96 @@
+"""A chat service as the requirements know it: it talks, ends conversations and watches what memstream makes of them."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import Any
+from uuid import uuid4
+
+from schemas import topics
+from tests.deployment import Deployment, Event, eventually
+
+BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
+WITHIN_S = 120.0  # where it hangs; a machine that is busy otherwise takes its time
+
+
+class ChatService:
+    """One service under one policy: `app_id` is what its preset was put for. `fields` are those of all its messages."""
+
+    def __init__(self, deployment: Deployment, app_id: str, **fields: str) -> None:
+        self.deployment = deployment
+        self.fields = {"app_id": app_id} | fields
+        self._numbers = count(1)
+
+    def conversation(self) -> str:
+        """The id of one that nobody had."""
+        return f"{self.fields['app_id']}-{uuid4().hex[:8]}"
+
+    def message(self, conversation: str, role: str, content: str, **fields: Any) -> Event:
+        number = next(self._numbers)
+        value = {
+            "conversation_id": conversation,
+            "message_id": f"{conversation}-{number}",
+            "role": role,
+            "timestamp": (BEGIN + timedelta(seconds=number)).isoformat(),
+            "content": content,
+        }
+        return Event(topics.MESSAGES, conversation, value | self.fields | fields)
+
+    async def say(self, conversation: str, *turns: tuple[str, str], **fields: Any) -> None:
+        """Turns of (role, content)."""
+        await self.deployment.publish(*(self.message(conversation, role, said, **fields) for role, said in turns))
+
+    async def end(self, conversation: str) -> None:
+        at = (BEGIN + timedelta(seconds=next(self._numbers))).isoformat()
+        await self.deployment.publish(
+            Event(topics.ENDED, conversation, {"conversation_id": conversation, "timestamp": at})
+        )
+
+    async def ask(self, conversation: str, kind: str) -> None:
+        """What is asked of a window by hand: flush, prune, clear."""
+        value = {"conversation_id": conversation, "kind": kind, "at": BEGIN.isoformat()}
+        await self.deployment.publish(Event(topics.WINDOW_CONTROL, conversation, value))
+
+    async def command(self, kind: str, namespace: str, **fields: Any) -> None:
+        """Returns once it is accepted."""
+        name = uuid4().hex
+        value = {"command_id": name, "kind": kind, "namespace": namespace, "at": BEGIN.isoformat(), "actor": "admin"}
+        await self.deployment.publish(Event(topics.COMMANDS, namespace, value | fields))
+
+        async def answered() -> list[Any]:
+            told = await self.deployment.values(topics.ACTIVITY)
+            return [event["type"] for event in told if event["data"].get("command_id") == name]
+
+        assert await eventually(answered, f"{kind} answered", WITHIN_S) == ["memstream.command.accepted"]
+
+    async def extracted(self, conversation: str, times: int = 1) -> None:
+        """Until so many slices of the conversation came to their outcome."""
+
+        async def completed() -> bool:
+            told = await self.activity(conversation)
+            return sum(event["type"] == "memstream.extraction.completed" for event in told) >= times
+
+        await eventually(completed, f"{times} extractions of {conversation}", WITHIN_S)
+
+    async def activity(self, conversation: str) -> list[dict[str, Any]]:
+        return [event for event in await self.deployment.values(topics.ACTIVITY) if event["subject"] == conversation]
+
+    async def memories(self, namespace: str) -> list[dict[str, Any]]:
+        """The live ones, oldest first."""
+        return await self.deployment.fetch(
+            "SELECT * FROM memories WHERE namespace = $1 AND status = 'active' ORDER BY created_at, memory_id",
+            namespace,
+        )
+
+    async def texts(self, namespace: str) -> list[str]:
+        return [memory["text"] for memory in await self.memories(namespace)]
+
+    async def window(self, conversation: str, messages: int) -> dict[str, Any]:
+        """What is told of a conversation's context, once all its messages are in it or left it."""
+
+        async def told() -> dict[str, Any] | None:
+            rows = await self.deployment.fetch("SELECT * FROM windows WHERE conversation_id = $1", conversation)
+            return rows[0] if rows and rows[0]["statistics"]["total_messages"] >= messages else None
+
+        found = await eventually(told, f"{messages} messages in the window of {conversation}", WITHIN_S)
+        assert found is not None
+        return found

@@ -1,0 +1,64 @@
+"""app-notes: a few short notes an app, made when a conversation ends, kept apart from other apps and within ten."""
+
+import pytest
+
+from schemas import topics
+from tests.acceptance.service import WITHIN_S, ChatService
+from tests.deployment import Deployment, eventually
+
+NOTES = (
+    *("I prefer meetings after 2pm.", "We decided to use Postgres.", "I am allergic to peanuts.", "I live in Lisbon."),
+    *("I work at Kestrel as a designer.", "Our production server runs on Hetzner.", "I prefer dark mode."),
+    *(
+        "My sister is called Ana.",
+        "I have a dog called Bruno.",
+        "I am learning the cello.",
+        "My deadline is November 1.",
+    ),
+)
+
+
+@pytest.fixture
+def service(engine: Deployment) -> ChatService:
+    return ChatService(engine, "app-notes", user_id="mara")
+
+
+async def test_a_note_is_made_when_a_conversation_ends_and_not_before(engine: Deployment):
+    service = ChatService(engine, "app-notes-phoenix", user_id="mara")
+    talk = service.conversation()
+    await service.say(talk, ("user", "I prefer meetings after 2pm."), ("assistant", "Noted."))
+    await service.window(talk, 2)
+    assert await service.texts("app-notes-phoenix") == []
+    await service.end(talk)
+    await service.extracted(talk)
+    (note,) = await service.memories("app-notes-phoenix")
+    assert (note["kind"], note["text"]) == ("preference", "User prefers meetings after 2pm.")
+    assert len(note["text"]) <= 200
+    assert [source["conversation_id"] for source in note["sources"]] == [talk]
+
+    other = ChatService(engine, "app-notes-other", user_id="mara")
+    other_talk = other.conversation()
+    await other.say(other_talk, ("user", "I live in Lisbon."))
+    await other.end(other_talk)
+    await other.extracted(other_talk)
+    assert await other.texts("app-notes-other") == ["User lives in Lisbon."], "one app knows nothing of another's notes"
+
+    await service.command("delete", "app-notes-phoenix", memory_id=str(note["memory_id"]), reason="asked to")
+    assert await service.texts("app-notes-phoenix") == []
+
+
+async def test_of_eleven_notes_ten_stay_and_the_compaction_is_told(service: ChatService):
+    talks = [service.conversation() for _ in NOTES]
+    for talk, said in zip(talks, NOTES, strict=True):
+        await service.say(talk, ("user", said), ("assistant", "I see."))
+        await service.end(talk)
+    for talk in talks:
+        await service.extracted(talk)
+    assert len(await service.memories("app-notes")) == 10
+
+    async def compacted() -> list[str]:
+        events = [event for event in await service.deployment.values(topics.EVENTS) if event["subject"]]
+        own = [event for event in events if event["data"]["namespace"] == "app-notes"]
+        return [event["type"] for event in own if event["type"] == "memstream.memory.compacted"]
+
+    assert await eventually(compacted, "a compaction is told", WITHIN_S)

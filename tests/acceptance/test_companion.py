@@ -1,0 +1,67 @@
+"""companion: what a user tells about themselves, in nine kinds and others, with short and full texts and their versions."""
+
+import pytest
+
+from deploy.policy_files import preset, read_file
+from schemas import importance
+from tests.acceptance.service import ChatService
+from tests.deployment import Deployment
+
+FULL = "Ana moved to Porto in 2019, after her divorce. She was sad at first; now she has a garden. " * 20
+
+
+@pytest.fixture
+def companion(engine: Deployment) -> ChatService:
+    return ChatService(engine, "companion", user_id="tom")
+
+
+async def test_what_a_user_tells_is_remembered_in_the_companions_kinds(companion: ChatService):
+    talk = companion.conversation()
+    said = ("I prefer green tea.", "I am flying to Lisbon next Friday.", "My sister is called Ana.")
+    await companion.say(talk, *(("user", each) for each in said), ("assistant", "How lovely!"))
+    await companion.end(talk)
+    await companion.extracted(talk)
+    found = {memory["text"]: memory["kind"] for memory in await companion.memories("tom")}
+    assert found == {
+        "User prefers green tea.": "interest",
+        "User is flying to Lisbon on 2026-03-06 (said: next Friday).": "goal",
+        "User's sister is called Ana.": "fact",
+    }
+
+
+async def test_a_memory_is_created_with_both_texts_found_by_kind_and_changed_with_its_versions_kept(
+    companion: ChatService,
+):
+    short = "Ana moved to Porto after her divorce; she felt sad at first and is happy now."
+    rated = importance.of_points(3_000)
+    await companion.command("create", "ana", text=short, full_text=FULL, memory_kind="person", importance=rated)
+    (memory,) = await companion.memories("ana")
+    assert (memory["text"], memory["full_text"], memory["kind"], memory["created_by"]) == (
+        short,
+        FULL,
+        "person",
+        "admin",
+    )
+    assert importance.points(memory["importance"]) == 3_000
+    assert importance.band(importance.points(memory["importance"])) == "very important"
+    name = str(memory["memory_id"])
+    assert (await companion.deployment.points())[name][0]["kinds"] == ["person"]
+
+    changed = "Ana lives in Porto and is happy."
+    await companion.command("update", "ana", memory_id=name, text=changed)
+    (memory,) = await companion.memories("ana")
+    assert (memory["text"], memory["version"]) == (changed, 2)
+    rows = await companion.deployment.fetch(
+        "SELECT * FROM memory_versions WHERE memory_id = $1 ORDER BY version", memory["memory_id"]
+    )
+    assert [row["version"] for row in rows] == [1, 2]
+    assert short in str(rows[0]), "the old text stays readable"
+
+
+def test_the_nine_kinds_have_descriptions_and_icons_and_others_may_be_made():
+    (written,) = read_file(preset("companion"))
+    policy = written.policy
+    nine = ("person", "event", "emotion", "interest", "fact", "skill", "goal", "problem", "location")
+    assert policy.kinds == nine and policy.unknown_kinds == "create"
+    assert all(kind.description and kind.icon for kind in policy.described_kinds)
+    assert (policy.style, policy.feelings, policy.full_text, policy.max_text_chars) == ("companion", True, True, 2_000)

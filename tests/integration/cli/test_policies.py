@@ -1,0 +1,88 @@
+"""`memstream policies` on a cluster: put, list, show, delete, and what is said of a file that is wrong."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from deploy.cli import cli
+from deploy.dev import environment
+from schemas import topics
+
+FILE = "name: notes\nmatch: {app_id: notes}\nmax_text_chars: 90\nkinds: [fact, {name: pet, icon: 🐕}]\n"
+
+Policies = Callable[..., Awaitable[Result]]
+
+
+def policies_of(settings: Any) -> Policies:
+    """Commands run here and not in processes of their own, each of which would import everything anew."""
+
+    async def policies(*args: str) -> Result:
+        """In a thread, as a command runs a loop of its own."""
+        return await asyncio.to_thread(CliRunner().invoke, cli, ["policies", *args], env=environment(settings))
+
+    return policies
+
+
+def lines(done: Result) -> list[dict[str, Any]]:
+    assert done.exit_code == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+async def test_policies_are_put_shown_changed_and_deleted(deploy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.yaml").write_text(FILE)
+    (tmp_path / "own.yaml").write_text("name: own\nmatch: {mode: own}\n")
+    deployment = await deploy("policy-files", policies_file=tmp_path / "own.yaml")
+    policies = policies_of(deployment.settings)
+
+    done = await policies("put", "notes.yaml")
+    assert (done.exit_code, done.stdout) == (0, "created notes, version 1\n")
+    shown = (await policies("show", "notes")).stdout
+    assert shown.splitlines()[:2] == ["name: notes", "version: 1"]
+    (tmp_path / "shown.yaml").write_text(shown)
+    assert (await policies("put", "shown.yaml")).stdout == "unchanged notes, version 1\n"
+    (tmp_path / "shown.yaml").write_text(shown.replace("90", "80"))
+    assert lines(await policies("put", "shown.yaml", "--json")) == [
+        {"name": "notes", "version": 2, "result": "changed"}
+    ]
+    assert (await policies("put", "shown.yaml")).stdout == "unchanged notes, version 2\n"
+    (tmp_path / "shown.yaml").write_text(shown.replace("90", "70"))
+    done = await policies("put", "shown.yaml")
+    assert done.exit_code == 1 and "is at 2 by now" in done.stderr
+
+    kitchen = await policies("put", "--preset", "app-notes", "--name", "kitchen", "--match", "app_id=kitchen", "--json")
+    assert lines(kitchen) == [{"name": "kitchen", "version": 1, "result": "created"}]
+    order = [(each["name"], each["version"], each["origin"]) for each in lines(await policies("list", "--json"))]
+    assert order == [("kitchen", 1, "topic"), ("notes", 2, "topic"), ("own", 1, "file"), ("default", 1, "built in")]
+    assert "app_id=kitchen" in (await policies("list")).stdout
+
+    assert (await policies("delete", "notes")).stdout == "deleted notes, which was at version 2\n"
+    done = await policies("delete", "notes")
+    assert done.exit_code == 1 and "the topic has no policy 'notes'; it has kitchen" in done.stderr
+    values = [(record.key, record.value is None) for record in await deployment.records(topics.POLICIES)]
+    assert values == [(b"notes", False), (b"notes", False), (b"kitchen", False), (b"notes", True)]
+
+
+def test_what_is_wrong_with_files_is_told_a_line_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    Path("wrong.yaml").write_text("- name: a\n  max_text_chars: 5\n- name: b\n  trigger: {}\n")
+    done = CliRunner().invoke(cli, ["policies", "check", "wrong.yaml"])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "memstream: wrong.yaml:2: max_text_chars is 5: should be a whole number >= 20",
+        "wrong.yaml:4: trigger: no such field, did you mean triggers?",
+    ]
+
+
+def test_presets_are_listed_and_their_files_printed():
+    listed = CliRunner().invoke(cli, ["policies", "presets"]).stdout.splitlines()
+    assert [line.split()[0] for line in listed] == [
+        *("agent-longterm", "app-notes", "chat-window", "companion", "session-insights")
+    ]
+    assert "name: companion\n" in CliRunner().invoke(cli, ["policies", "presets", "companion"]).stdout

@@ -1,0 +1,68 @@
+"""What putting a policy comes to, given what stands in the topic: versions, and what is refused."""
+
+import pytest
+
+from deploy.commands.policies import chosen
+from deploy.commands.policy_store import Stored, changes, records
+from deploy.policy_files import Written
+from schemas import codec, topics
+from schemas.errors import Misconfigured
+from schemas.policies import Match, Policy
+
+NOTES = Policy(name="notes", version=3, max_text_chars=90)
+KNOWN = Stored({"notes": NOTES}, {"notes": 3, "gone": 5}, [])
+
+
+def written(version: int | None = None, **settings) -> Written:
+    return Written(Policy(**{"name": "notes", "version": version or 1} | settings), version, "notes.yaml:1")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "result", "version"),
+    [
+        (written(max_text_chars=80), "changed", 4),
+        (written(3, max_text_chars=80), "changed", 4),
+        (written(max_text_chars=90), "unchanged", 3),
+        (written(2, max_text_chars=90), "unchanged", 3),
+        (written(name="new"), "created", 1),
+        (written(7, name="new"), "created", 1),
+        (written(name="gone"), "created", 6),
+    ],
+    ids=["changed", "from the current version", "the same", "the same again", "new", "new to here", "removed before"],
+)
+def test_versions_are_counted_and_what_is_the_same_is_not_published(wanted, result, version):
+    (made,) = changes([wanted], KNOWN)
+    assert (made.result, made.policy.version) == (result, version)
+    published = records([made])
+    if result == "unchanged":
+        assert published == []
+        return
+    assert [(each.topic, each.key) for each in published] == [(topics.POLICIES, made.policy.name.encode())]
+    assert codec.decode(published[0].value, Policy) == made.policy
+
+
+def test_a_file_made_from_another_version_is_refused_and_says_how_to_go_on():
+    with pytest.raises(Misconfigured, match=r"notes\.yaml:1: version is 2, .* at 3 by now: begin with `memstream pol"):
+        changes([written(2, max_text_chars=80)], KNOWN)
+
+
+def test_a_preset_can_have_another_name_and_be_for_some_conversations_only():
+    (plain,) = chosen([], "app-notes", None, [])
+    assert (plain.policy.name, plain.policy.match, plain.version) == ("app-notes", Match(), None)
+    (named,) = chosen([], "app-notes", "kitchen", ["app_id=kitchen*", "mode=notes"])
+    assert (named.policy.name, named.policy.match) == ("kitchen", Match(app_id="kitchen*", mode="notes"))
+
+
+@pytest.mark.parametrize(
+    ("preset", "name", "match", "said"),
+    [
+        (None, None, [], "name policy files, or one preset with --preset"),
+        ("none", None, [], "no preset is called 'none'; the presets are"),
+        ("companion", None, ["user=x"], "--match user: write FIELD=PATTERN"),
+        ("companion", None, ["app_id"], "--match app_id: write FIELD=PATTERN"),
+        ("companion", None, ["mode=a", "mode=b"], "--match mode=b: write FIELD=PATTERN, each field once"),
+    ],
+)
+def test_what_cannot_be_put_says_what_can(preset, name, match, said):
+    with pytest.raises(Misconfigured, match=said):
+        chosen([], preset, name, match)
