@@ -81,15 +81,12 @@ def said(number: int) -> Event:
     return Event(topics.MESSAGES, TALK, value)
 
 
-async def told(
-    deployment: Deployment, memstream: Run, what: str, holds: Callable[[dict[str, Any]], object]
-) -> dict[str, Any]:
-    """What `show` prints, once it is as expected."""
+async def told(deployment: Deployment, what: str, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
+    """What is projected of the window, once it is as expected. Read from PostgreSQL: that `show` prints it is shown above."""
 
     async def shown() -> dict[str, Any] | None:
-        done = memstream("window", "show", TALK, "--json")
-        found = lines(done)
-        return found[0] if found and holds(found[0]) else None
+        rows = await deployment.fetch("SELECT * FROM windows WHERE conversation_id = $1", TALK)
+        return rows[0] if rows and holds(rows[0]) else None
 
     return await eventually(shown, what)
 
@@ -109,22 +106,23 @@ async def test_a_window_is_flushed_pruned_and_cleared_by_hand(deploy: Any, tmp_p
     memstream = partial(run, deployment.settings, tmp_path)
     await deployment.worker()
     await deployment.publish(*(said(number) for number in range(1, 9)))
-    before = await told(deployment, memstream, "all is there", lambda state: state["statistics"]["total_messages"] == 8)
+    before = await told(deployment, "all is there", lambda state: state["statistics"].get("total_messages") == 8)
     assert (before["extracted_to"], before["phase"]) == (0, "open")
 
     sent = memstream("window", "prune", TALK)
     assert (sent.returncode, sent.stdout.count("\n")) == (0, 1)
     assert sent.stdout.startswith(f"sent prune for {TALK} to partition {before['partition']} of ")
-    state = await told(deployment, memstream, "pruned by hand", lambda state: state["statistics"]["pruned_messages"])
-    assert [(each["cause"], each["count"]) for each in state["prunings"]] == [("manual", 4)]
+    state = await told(deployment, "pruned by hand", lambda state: state["statistics"].get("pruned_messages", 0))
+    rows = await deployment.fetch("SELECT cause FROM window_prunings WHERE conversation_id = $1", TALK)
+    assert ([row["cause"] for row in rows], state["statistics"].get("pruned_messages", 0)) == (["manual"], 4)
 
     (confirmed,) = lines(memstream("window", "flush", TALK, "--json"))
     assert (confirmed["kind"], confirmed["partition"]) == ("flush", before["partition"])
-    await told(deployment, memstream, "all is extracted", lambda state: state["extracted_to"] == 8)
+    await told(deployment, "all is extracted", lambda state: state["extracted_to"] == 8)
 
     assert memstream("window", "clear", TALK).returncode == 0
-    state = await told(deployment, memstream, "cleared", lambda state: state["cleared_at"])
-    assert (state["statistics"]["messages_in_context"], state["statistics"]["pruned_messages"]) == (0, 8)
+    state = await told(deployment, "cleared", lambda state: state["cleared_at"])
+    assert (state["statistics"].get("messages_in_context", 0), state["statistics"].get("pruned_messages", 0)) == (0, 8)
 
     sent_by_hand = [(TALK, before["partition"], kind) for kind in ("prune", "flush", "clear")]
     assert await controls(deployment) == sent_by_hand
@@ -138,7 +136,7 @@ async def test_a_forgotten_window_is_left_alone(deploy: Any, tmp_path: Path):
     await deployment.worker()
     end = {"conversation_id": TALK, "timestamp": "2026-11-01T10:01:00Z", "message_count": 1}
     await deployment.publish(said(1), Event(topics.ENDED, TALK, end))
-    await told(deployment, memstream, "forgotten", lambda state: state["phase"] == "forgotten")
+    await told(deployment, "forgotten", lambda state: state["phase"] == "forgotten")
     done = memstream("window", "clear", TALK)
     assert (done.returncode, done.stdout) == (1, "")
     assert "is forgotten" in done.stderr

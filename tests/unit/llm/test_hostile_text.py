@@ -1,5 +1,6 @@
 """Nothing that is sent can stop a worker: text functions take time in proportion to a text, and none of them raises."""
 
+import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -64,7 +65,7 @@ def dated(text: str) -> object:
 
 def drafted(text: str) -> object:
     draft = Draft(kind="fact", text=text, messages=[1], confidence=0.9, full_text=text, event_time=text, tags=[text])
-    return check([draft, draft], slice_of("I like tea."), knowing())
+    return check([draft], slice_of("I like tea."), knowing())
 
 
 def related(text: str) -> object:
@@ -227,3 +228,8 @@ def test_any_text_is_one_line_within_its_limits_once_it_is_a_summary(text: str, 
 def test_summary_that_is_fitted_again_stays_as_it_is(text: str, most_tokens: int) -> None:
     summary = fitted(text, most_tokens, estimated_tokens)
     assert fitted(summary, most_tokens, estimated_tokens) == summary
+
+
+def test_pattern_that_reads_the_rest_from_every_place_is_noticed() -> None:
+    with pytest.raises(AssertionError, match="take more than"):
+        assert_grows_linearly(lambda text: re.search(r"a*\s*b", text), "a")
