@@ -22,6 +22,7 @@ from agents.energy import BudgetedEnergy
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import Extractor
 from agents.llm.batches import ModelBatches
+from agents.llm.port import Provider
 from agents.llm.staying import check_policies
 from agents.outcomes import Outcomes
 from agents.parked_agent import ParkedAgent
@@ -37,6 +38,7 @@ from deploy.origins import fixed_origins
 from deploy.settings import Settings
 from deploy.slots import claimed
 from schemas.errors import Misconfigured, Retryable
+from schemas.policies import Policies
 from sinks.archive import Archive
 from sinks.batches import Batches
 from sinks.calibrations import Calibrations
@@ -173,6 +175,7 @@ class Worker:
         provider = connections.provider(self._settings, connections.token_counter(self._settings), energy)
         resources.push_async_callback(provider.close)
         check_policies(self._policies.now, provider)
+        self._policies.tell(lambda changed: warn_of_leaving(changed, provider))
         if "extraction" in self._stages:
             extractor = Extractor(
                 extractions,
@@ -305,6 +308,14 @@ class Worker:
         for app, outcome in zip(self._apps, stopped, strict=True):
             if isinstance(outcome, BaseException):
                 log.error("%s did not stop cleanly", app.conf.id, exc_info=outcome)
+
+
+def warn_of_leaving(policies: Policies, provider: Provider) -> None:
+    """A policy that comes while work goes on does not stop it: what it keeps here goes to the dead letters instead."""
+    try:
+        check_policies(policies, provider)
+    except Misconfigured as exc:
+        log.error("its conversations go to the dead letters: %s", exc)
 
 
 async def repeat(name: str, interval_s: float, chore: Callable[[], Awaitable[object]]) -> None:

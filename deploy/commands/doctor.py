@@ -7,6 +7,7 @@ from msgspec import Struct
 from agents.llm.auto import AutoProvider
 from agents.llm.staying import check_policies
 from deploy import connections
+from deploy.commands.policy_store import applying, stored
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings
 from schemas.errors import MemstreamError, Retryable
@@ -117,10 +118,16 @@ async def provider(settings: Settings) -> str:
     said = "; ".join(f"{name}: {trouble or 'available'}" for name, trouble in troubles.items())
     if None not in troubles.values():
         raise Unhealthy(said)
-    check_policies(settings.policies(), chosen)
     return f"auto ({said})" if isinstance(chosen, AutoProvider) else said
 
 
 async def policies(settings: Settings) -> str:
-    listed = settings.policies().listed
-    return ", ".join(policy.name for policy in listed) or "the built-in default"
+    """Those of the topic over those of the file, and whether they can be kept with the provider that is asked."""
+    known = await stored(settings)
+    if known.wrong:
+        raise Unhealthy(f"{'; '.join(known.wrong.values())}: put a valid one with `memstream policies put`")
+    chosen = connections.provider(settings)
+    await chosen.close()
+    applied = applying(settings, known)
+    check_policies(applied, chosen)
+    return ", ".join(f"{policy.name} (version {policy.version})" for policy in applied.listed) or "the built-in default"

@@ -63,7 +63,7 @@ async def list_policies(json: Json = False) -> None:
     """List the policies in the order in which they are tried: of the topic, of MEMSTREAM_POLICIES_FILE, built in."""
     settings = load()
     known = await stored(settings)
-    for complaint in known.wrong:
+    for complaint in known.wrong.values():
         terminal.complain(complaint)
     order = [*applying(settings, known).listed, DEFAULT_POLICY]
     origins = ["topic" if each.name in known.latest else "file" for each in order[:-1]] + ["built in"]

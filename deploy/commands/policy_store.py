@@ -6,6 +6,7 @@ from msgspec import Struct, structs
 
 from agents.policies import decoded
 from deploy import connections
+from deploy.commands.follow import partitions
 from deploy.policy_files import Written
 from deploy.settings import Settings
 from schemas import codec, topics
@@ -17,12 +18,12 @@ from schemas.records import Outgoing
 class Stored(Struct):
     """The latest valid policy of each name; the highest version of each, removed ones too as long as they are to be seen.
 
-    `wrong` are records that no process applies, a sentence each.
+    `wrong` are records that no process applies and nothing valid has followed, a sentence each, by key.
     """
 
     latest: dict[str, Policy]
     versions: dict[str, int]
-    wrong: list[str]
+    wrong: dict[bytes | None, str]
 
 
 class Change(Struct, frozen=True):
@@ -33,15 +34,18 @@ class Change(Struct, frozen=True):
 
 
 async def stored(settings: Settings) -> Stored:
-    """Reads the topic to its end. Raises Retryable."""
-    found = Stored({}, {}, [])
+    """Reads the topic to its end. Raises Retryable, and Misconfigured when there is none."""
+    await partitions(settings, topics.POLICIES)
+    found = Stored({}, {}, {})
     async with connections.policy_topic(settings) as topic:
         for record in await topic.to_end():
             try:
                 name, policy = decoded(record)
             except Rejected as exc:
-                found.wrong.append(f"the record at offset {record.offset} is passed over: {exc.detail}")
+                name = (record.key or b"").decode(errors="replace")
+                found.wrong[record.key] = f"a record of {name!r} at offset {record.offset} is passed over: {exc.detail}"
                 continue
+            found.wrong.pop(record.key, None)
             if policy is None:
                 found.latest.pop(name, None)
             else:

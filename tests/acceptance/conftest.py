@@ -22,7 +22,7 @@ def engine(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFacto
         try:
             deployment = runner.run(made.enter_async_context(deployed(embedded_stack, "presets", directory, **few)))
             wanted = [each for name in presets() for each in chosen([], name, None, [f"app_id={name}*"])]
-            published = records(changes(wanted, Stored({}, {}, [])))
+            published = records(changes(wanted, Stored({}, {}, {})))
             events = [Event(each.topic, each.key.decode(), each.value) for each in published if each.key]
             runner.run(deployment.publish(*events))
             runner.run(deployment.worker())

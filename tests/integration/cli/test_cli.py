@@ -51,6 +51,8 @@ def empty(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactor
         *("", "demo", "dev", "worker", "migrate", "publish", "search", "events", "reindex", "doctor", "settings"),
         *("topics", "topics create", "topics list"),
         *("window", "window show", "window flush", "window prune", "window clear"),
+        *("policies", "policies check", "policies put", "policies list", "policies show", "policies delete"),
+        "policies presets",
     ],
 )
 def test_every_command_says_what_it_does(command: str):

@@ -11,8 +11,11 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from deploy.cli import cli
+from deploy.commands import doctor
+from deploy.commands.doctor import Unhealthy
 from deploy.dev import environment
 from schemas import topics
+from tests.deployment import Event
 
 FILE = "name: notes\nmatch: {app_id: notes}\nmax_text_chars: 90\nkinds: [fact, {name: pet, icon: 🐕}]\n"
 
@@ -67,6 +70,25 @@ async def test_policies_are_put_shown_changed_and_deleted(deploy: Any, tmp_path:
     assert done.exit_code == 1 and "the topic has no policy 'notes'; it has kitchen" in done.stderr
     values = [(record.key, record.value is None) for record in await deployment.records(topics.POLICIES)]
     assert values == [(b"notes", False), (b"notes", False), (b"kitchen", False), (b"notes", True)]
+
+
+async def test_a_record_that_is_passed_over_is_told_by_the_list_and_the_doctor_until_a_valid_one_follows(deploy: Any):
+    deployment = await deploy("spoiled")
+    policies = policies_of(deployment.settings)
+    await deployment.publish(Event(topics.POLICIES, "notes", {"name": "notes", "max_text_chars": 3}))
+    listed = await policies("list")
+    assert listed.exit_code == 0 and "default" in listed.stdout
+    assert "a record of 'notes' at offset 0 is passed over" in listed.stderr and "max_text_chars" in listed.stderr
+    with pytest.raises(Unhealthy, match=r"max_text_chars.*: put a valid one with `memstream policies put`"):
+        await doctor.policies(deployment.settings)
+    await deployment.publish(Event(topics.POLICIES, "notes", {"name": "notes", "version": 2}))
+    assert await doctor.policies(deployment.settings) == "notes (version 2)"
+
+
+async def test_without_the_topic_it_is_said_how_to_make_it(deploy: Any):
+    deployment = await deploy("topicless")
+    done = await policies_of(deployment.settings.model_copy(update={"topic_prefix": "nowhere."}))("list")
+    assert done.exit_code == 1 and "run `memstream topics create`" in done.stderr
 
 
 def test_what_is_wrong_with_files_is_told_a_line_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -10,7 +10,7 @@ from schemas.errors import Misconfigured
 from schemas.policies import Match, Policy
 
 NOTES = Policy(name="notes", version=3, max_text_chars=90)
-KNOWN = Stored({"notes": NOTES}, {"notes": 3, "gone": 5}, [])
+KNOWN = Stored({"notes": NOTES}, {"notes": 3, "gone": 5}, {})
 
 
 def written(version: int | None = None, **settings) -> Written:
