@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from agents.curation.guards import doubt, objection
+from agents.curation.doubts import doubt
+from agents.curation.guards import objection
 from agents.curation.merge import adds
 from agents.curation.normalise import normalise
 from agents.curation.similarity import ALIKE, ratio

@@ -5,9 +5,10 @@ can be merged later, one folded into another is lost.
 """
 
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 
 from agents.curation import words
-from agents.curation.statement import Statement, statement
+from agents.curation.statement import TIMES, Statement, statement
 
 SWAPPABLE = 2  # from two names or numbers on, their order matters
 
@@ -18,18 +19,6 @@ def objection(candidate: str, memory: str) -> str | None:
     return next((name for name, differs in GUARDS.items() if differs(new, old)), None)
 
 
-def doubt(candidate: str, memory: str) -> str | None:
-    """`language` where the guards cannot know what they compare, so that any other word may be a `not`, or None.
-
-    The language has no lists, or its script has no spaces. Symmetric.
-    """
-    new, old = statement(candidate), statement(memory)
-    if new.unspaced or old.unspaced:
-        return "language" if new.content != old.content else None
-    understood = new.understood and old.understood
-    return None if understood or sorted(new.content) == sorted(old.content) else "language"
-
-
 def other_numbers(new: Statement, old: Statement) -> bool:
     """A number that the memory does not have, or the same numbers of other things."""
     if new.quantities - old.quantities:
@@ -38,7 +27,14 @@ def other_numbers(new: Statement, old: Statement) -> bool:
 
 
 def other_times(new: Statement, old: Statement) -> bool:
-    return bool(new.times - old.times)
+    """A time that the memory does not have, or the same times in another order."""
+    return bool(new.times - old.times) or moved(new, old, TIMES.keys() | words.OTHER_TIMES)
+
+
+def moved(new: Statement, old: Statement, kind: AbstractSet[str]) -> bool:
+    """Whether both have the same words of a kind, in another order than a list's."""
+    these, those = ([TIMES.get(each, each) for each in of.arranged if each in kind] for of in (new, old))
+    return these != those and sorted(these) == sorted(those)
 
 
 def other_negation(new: Statement, old: Statement) -> bool:
@@ -57,42 +53,57 @@ def other_state(new: Statement, old: Statement) -> bool:
     return new.ended != old.ended
 
 
+def only_in(this: Statement, that: Statement) -> set[str]:
+    return set(this.tokens) - set(that.tokens)
+
+
 def opposites(new: Statement, old: Statement) -> bool:
-    only_new, only_old = set(new.tokens) - set(old.tokens), set(old.tokens) - set(new.tokens)
-    return any(words.OPPOSITES[word] & only_old for word in only_new if word in words.OPPOSITES)
+    missing = only_in(old, new)
+    return any(words.OPPOSITES[word] & missing for word in only_in(new, old) if word in words.OPPOSITES)
 
 
 def other_subject(new: Statement, old: Statement) -> bool:
-    """About somebody or something else: another relation of the user, or another first word that is not in both."""
+    """About somebody or something else: another relation of the user, or another first word, unless turned round by `is`."""
     if new.relations != old.relations:
         return True
-    if new.subject == old.subject:
+    return new.subject != old.subject and not turned_round(new, old)
+
+
+def other_scope(new: Statement, old: Statement) -> bool:
+    """One holds only, partly or perhaps."""
+    return new.scope != old.scope
+
+
+def other_wish(new: Statement, old: Statement) -> bool:
+    """One is wished for or planned, the other so; wishing and preferring are much the same."""
+    if new.wish == old.wish:
         return False
-    return any(
-        this.subject is not None and this.subject not in other.tokens and this.subject.rstrip("s") not in other.tokens
-        for this, other in ((new, old), (old, new))
-    )
+    fact = old if new.wish else new
+    return not (fact.preference or "will" in fact.tokens)
+
+
+def other_tense(new: Statement, old: Statement) -> bool:
+    """One was, the other is."""
+    return {past(new), past(old)} == {True, False}
+
+
+def past(each: Statement) -> bool | None:
+    """None where it is not plain."""
+    was, now = words.WAS.isdisjoint(each.tokens), words.IS.isdisjoint(each.tokens)
+    return None if was == now else now
 
 
 def other_names(new: Statement, old: Statement) -> bool:
-    """A name that the memory does not have, or the same names in another order, unless they are listed."""
-    if set(new.names) - set(old.tokens):
-        return True
-    both = len(new.names) >= SWAPPABLE and len(old.names) >= SWAPPABLE
-    moved = both and sorted(new.names) == sorted(old.names) and new.names != old.names
-    return moved and not (set(new.tokens) & set(old.tokens) & words.LISTED)
+    """A name that the memory does not have, or the same names in another order."""
+    known = {*old.tokens, *(token.removesuffix("s") for token in old.tokens)}
+    return bool(set(new.names) - known) or moved(new, old, set(new.names) | set(old.names))
 
 
 def other_order(new: Statement, old: Statement) -> bool:
-    """The same words in another order: `tea over coffee`, `Anna told Bob`.
-
-    What is said with nothing but `is` may be turned round.
-    """
-    if sorted(new.content) != sorted(old.content):
+    """`tea over coffee` has the words of `coffee over tea`."""
+    if new.content == old.content or sorted(new.content) != sorted(old.content):
         return False
-    if new.content != old.content and compares(new) and compares(old):
-        return True
-    return new.subject != old.subject and not turned_round(new, old)
+    return compares(new) and compares(old)
 
 
 def compares(each: Statement) -> bool:
@@ -124,6 +135,9 @@ GUARDS: dict[str, Callable[[Statement, Statement], bool]] = {
     "preference": other_preference,
     "ended": other_state,
     "opposites": opposites,
+    "scope": other_scope,
+    "wish": other_wish,
+    "tense": other_tense,
     "subject": other_subject,
     "names": other_names,
     "order": other_order,

@@ -1,13 +1,13 @@
 """A text taken apart into what the guards compare: its words, numbers, times, names, subject, negation."""
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
 from msgspec import Struct
 
-from agents.curation import synonyms, words
+from agents.curation import words
+from agents.curation.meaning import meaning, stem
 from agents.curation.normalise import normalise
 
 ENDED = "⟨ended⟩"
@@ -23,8 +23,6 @@ UNIT = re.compile(r"(?<=\d)(?=[^\W\d])")
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
 KANA = re.compile(r"[\u3040-\u30ff]")
 UNDERSTOOD_SHARE = 0.25  # of the words are of lists: a language whose negations and numbers are known
-SUFFIXES = (("ies", "y"), ("iendo", ""), ("ing", ""), ("ed", ""), ("es", ""), ("s", ""), ("e", ""))
-DOUBLED = re.compile(r"([bdgklmnprt])\1$")
 NO_MORE = re.compile(r"\b(?:ne|n) (\w+) plus\b")  # n'aime plus
 TIMES = {name: f"month {index}" for line in words.MONTHS for index, name in enumerate(line.split())} | {
     name: f"weekday {index}" for line in words.WEEKDAYS for index, name in enumerate(line.split())
@@ -32,6 +30,7 @@ TIMES = {name: f"month {index}" for line in words.MONTHS for index, name in enum
 SPELT = {
     name: str(value) for line in words.NUMBERS for name, value in zip(line.split(), words.NUMBER_VALUES, strict=True)
 } | {name: str(value) for name, value in words.OTHER_NUMBERS.items()}
+KNOWN = EMPTY | words.RELATIONS | words.OTHER_TIMES | words.GENERIC_SUBJECTS | TIMES.keys() | SPELT.keys()
 
 
 class Statement(Struct, frozen=True, kw_only=True):
@@ -43,6 +42,9 @@ class Statement(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
     numbers: tuple[tuple[str, str], ...]  # (number, the word it counts)
     times: frozenset[str]
+    arranged: tuple[str, ...]  # the tokens, with what is listed (`Bob and Anna`) in one order
+    scope: frozenset[str]  # the classes of words.SCOPES
+    wish: bool
     relations: frozenset[str]
     negated: frozenset[str] | None  # what is negated, or None when nothing is
     ended: bool
@@ -73,14 +75,17 @@ def remembered(text: str) -> Statement:
 
 def taken_apart(text: str) -> Statement:
     tokens = with_endings(normalise(text))
-    present = frozenset(tokens)
+    present, said_at = frozenset(tokens), times(tokens)
     return Statement(
         tokens=tokens,
         content=content(tokens),
         subject=subject(tokens),
         names=names(text),
         numbers=numbers(tokens),
-        times=times(tokens),
+        times=said_at,
+        arranged=arranged(tokens),
+        scope=scope(present, said_at),
+        wish=bool(present & words.WISHES),
         relations=frozenset(map(meaning, present & words.RELATIONS)),
         negated=negated(tokens) if present & words.NEGATIONS else None,
         ended=ENDED in present or bool(present & words.ENDINGS),
@@ -98,41 +103,19 @@ def understood(text: str, tokens: tuple[str, ...]) -> bool:
 
 
 def with_endings(normalised: str) -> tuple[str, ...]:
-    """The words, with `no longer` and its like as one word, so that its `no` negates nothing; `3pm` is two."""
-    apart = UNSPACED.sub(r" \g<0> ", normalised.replace(words.CHINESE_USER, " user "))
+    """The words, with phrases in one form, and `no longer` and its like as one word, so that its `no` negates nothing.
+
+    `3pm` is two.
+    """
+    for phrase, instead in words.CHINESE.items():
+        normalised = normalised.replace(phrase, instead)
+    apart = UNSPACED.sub(r" \g<0> ", normalised)
     text = NO_MORE.sub(rf"{ENDED} \1", f" {UNIT.sub(' ', apart)} ")
+    for phrase, instead in words.PHRASES.items():
+        text = text.replace(f" {phrase} ", f" {instead} ")
     for phrase in words.ENDING_PHRASES:
         text = text.replace(f" {phrase} ", f" {ENDED} ")
     return tuple(text.split())
-
-
-def stem(word: str) -> str:
-    """Rough: good enough to see `hikes`, `hiked` and `hiking` as one, and `plans` and `planning`."""
-    for suffix, instead in SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= 3 and not word.endswith("ss"):
-            return DOUBLED.sub(r"\1", word.removesuffix(suffix)) + instead
-    return word
-
-
-def synonymous(groups: Iterable[str]) -> dict[str, str]:
-    """The stem of each word to that of its group. A word of several groups joins them."""
-    meanings: dict[str, str] = {}
-    for group in groups:
-        stems = [stem(word) for word in group.split()]
-        joined = {meanings.get(each, each) for each in stems} | set(stems)
-        first = min(joined)
-        meanings |= {word: first for word, known in meanings.items() if known in joined} | dict.fromkeys(joined, first)
-    return meanings
-
-
-MEANINGS = synonymous(synonyms.GROUPS.strip().splitlines())
-KNOWN = EMPTY | words.RELATIONS | words.OTHER_TIMES | words.GENERIC_SUBJECTS | TIMES.keys() | SPELT.keys()
-
-
-def meaning(word: str) -> str:
-    """Its stem, or the one that stands for it and its synonyms."""
-    stemmed = stem(word)
-    return MEANINGS.get(stemmed, stemmed)
 
 
 def content(tokens: tuple[str, ...]) -> tuple[str, ...]:
@@ -168,6 +151,21 @@ def numbers(tokens: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 def number(token: str) -> str | None:
     digits = DIGITS.search(token)
     return THOUSANDS.sub("", digits.group()) if digits else SPELT.get(token)
+
+
+def scope(present: frozenset[str], said_at: frozenset[str]) -> frozenset[str]:
+    """`may` is perhaps where it is no month."""
+    months = words.AMBIGUOUS if said_at else frozenset[str]()
+    return frozenset(name for name, listed in words.SCOPES.items() if (present - months) & listed)
+
+
+def arranged(tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """With the words before and behind each `and` and its like in the order of the alphabet."""
+    ordered = list(tokens)
+    for place in range(1, len(ordered) - 1):
+        if ordered[place] in words.LISTED and ordered[place - 1] > ordered[place + 1]:
+            ordered[place - 1], ordered[place + 1] = ordered[place + 1], ordered[place - 1]
+    return tuple(ordered)
 
 
 def times(tokens: tuple[str, ...]) -> frozenset[str]:

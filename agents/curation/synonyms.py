@@ -31,6 +31,32 @@ allergic allergy allergies
 interested interest
 called named
 addressed called
+find finds found think thinks consider considers
+attend attends attending go goes
+job occupation profession
+photo photos picture pictures photograph photographs
+phone mobile smartphone
+shop store
+lawyer attorney
+tv television
+trip journey
+illness disease sickness
+medicine medication medications meds
+ill sick
+happy glad
+clever smart intelligent
+hard difficult
+tired exhausted
+rich wealthy
+speak speaks talk talks
+repair repairs repaired fix fixes fixed
+help helps assist assists
+allow allows permit permits
+delete deletes deleted remove removes removed
+change changes changed modify modifies modified alter alters altered
+salary wage wages pay
+film movie
+near close
 afraid fear scared
 mutter mama mami
 vater papa papi

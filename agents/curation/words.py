@@ -10,10 +10,10 @@ def words(text: str) -> frozenset[str]:
 
 NEGATIONS = words(
     "not no never none nobody nothing neither nor without cannot cant wont dont doesnt didnt isnt arent wasnt werent"
-    " hasnt havent hadnt shouldnt wouldnt couldnt aint hardly"
-    " nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder"
-    " ne pas jamais rien aucun aucune sans"
-    " nunca jamás jamas nada ningún ninguno ninguna sin tampoco"
+    " hasnt havent hadnt shouldnt wouldnt couldnt aint hardly seldom rarely barely scarcely unable lack lacks lacking"
+    " nicht kein keine keinen keinem keiner keines nie niemals nichts niemand ohne weder selten kaum"
+    " ne pas jamais rien aucun aucune sans rarement"
+    " nunca jamás jamas nada ningún ninguno ninguna sin tampoco raramente apenas"
     " non senza nessuno niente não nem sem nenhum nenhuma niet geen nooit zonder inte ingen inga inget aldrig ikke aldri"
     " nie bez není nemá nem nincs değil yok tidak bukan không"
     " не нет без никогда ні لا ليس لم لن नहीं मत 不 没 沒 无 無 未"
@@ -104,6 +104,8 @@ ANTONYMS = tuple(
         " increases/decreases start/stop starts/stops started/stopped with/without indoor/outdoor indoors/outdoors"
         " public/private remote/onsite remotely/onsite introvert/extrovert always/never sometimes/never always/rarely"
         " best/worst first/last success/failure succeeded/failed passed/failed sync/async am/pm weak/strong easy/hard"
+        " to/from into/out in/out inside/outside above/below over/under near/far for/against since/until all/some all/none"
+        " most/few many/few older/younger better/worse all/most got/lost found/lost keep/sell"
     )
 )
 
@@ -134,6 +136,47 @@ ARTICLES = words(
 COMPARISONS = words(
     "but over than instead rather before after from to versus vs lieber als statt plutôt que más au aux à al del von nach"
 )
+# What is wished for, planned or tried is not yet so.
+WISHES = words(
+    "want wants wanted wish wishes hope hopes hoping plan plans planning intend intends aim aims aiming trying tries dream"
+    " dreams considering thinking möchte möchten wünscht plant hofft veut voudrait souhaite prévoit espère quiere desea"
+    " planea espera vuole vorrei quer wil"
+)
+WAS = words("was were had war waren hatte hatten était étaient avait era eran estaba tenía fue tinha foi")
+IS = words("is are am has have ist sind hat haben est sont ont está tiene é tem")
+# Words that say of how much, or how surely, a statement holds; both texts must have the same classes of them.
+SCOPES = {
+    "only": words(
+        "only except unless exclusively solely nur außer ausschließlich seulement sauf solo sólo excepto solamente"
+    ),
+    "some": words(
+        "some most few several half partly sometimes occasionally almost nearly einige manche manchmal fast teilweise"
+        " quelques parfois presque algunos algunas casi"
+    ),
+    "maybe": words("may might maybe perhaps possibly probably could unsure vielleicht könnte wahrscheinlich quizás"),
+}
+CLASSES = words("music language languages city country game games book books food dish company app musik stadt")
+LIGHT = words(
+    "go goes going get gets getting take takes taking make makes making do does doing keep keeps come comes use uses using own"
+    " owns work works need needs give gives put puts spend spends macht machen geht gehen fährt nimmt nutzt va fait prend hace"
+)
+RELATING = words(
+    "for with by from to about against under over behind into after before during without für mit von zu gegen über unter nach"
+    " pour avec par contre sous sur para con por contra sobre"
+)
 LISTED = words("and or und oder et ou y e o 和")
-CHINESE_USER = "用户"
+# Phrases that stand for each other, the longer first; those of Chinese before its characters are set apart.
+PHRASES = {
+    "in charge of": "responsible for",
+    "gets up": "wakes up",
+    "get up": "wake up",
+    "getting up": "waking up",
+    "grew up": "was raised",
+    "sci fi": "science fiction",
+    "has to": "must",
+    "have to": "must",
+    "as well as": "and",
+    "a lot of": "many",
+}
+CHINESE = {"用户": " user ", "从不": "不", "居住": "住", "一个": "", "一名": "", "一位": "", "正在": "在"}
 COPULAS = words("is are was were ist sind war est sont était es son era é 是")

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from agents.curation.decide import Create, Drop, Supersede
-from agents.curation.guards import doubt, objection
+from agents.curation.doubts import doubt
+from agents.curation.guards import objection
 from agents.curation.similarity import ALIKE
 from agents.curation.thresholds import Thresholds, table, thresholds
 from schemas.policies import DEFAULT_POLICY, Policy

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agents.curation.guards import doubt, objection
+from agents.curation.doubts import doubt
+from agents.curation.guards import objection
 
 APART = [
     # (guard, what is said now, what is known)
@@ -63,12 +64,25 @@ APART = [
     ("object", "User is reading a novel", "User is writing a novel"),
     ("object", "User rents a flat", "User sells a flat"),
     ("subject", "User's wife is a doctor", "User's mother is a doctor"),
-    ("order", "Tom lent the user 50 euros", "User lent Tom 50 euros"),
-    ("order", "Anna told the user about the trip", "User told Anna about the trip"),
+    ("subject", "Tom lent the user 50 euros", "User lent Tom 50 euros"),
+    ("subject", "Anna told the user about the trip", "User told Anna about the trip"),
     ("subject", "User is Priya's manager", "Priya is the user's manager"),
     ("order", "L'utilisateur préfère le thé au café", "L'utilisateur préfère le café au thé"),
     ("times", "User plays tennis on Mondays", "User plays tennis on Thursdays"),
     ("times", "Der Nutzer spielt montags Tennis", "Der Nutzer spielt donnerstags Tennis"),
+    ("times", "User arrives on Monday and leaves on Friday", "User arrives on Friday and leaves on Monday"),
+    ("opposites", "User took the train from Berlin", "User took the train to Berlin"),
+    ("opposites", "All services log in JSON", "Some services log in JSON"),
+    ("scope", "User eats only fish", "User eats fish"),
+    ("scope", "User sometimes works at night", "User works at night"),
+    ("scope", "User might move to Rome", "User moves to Rome"),
+    ("negation", "User seldom answers emails", "User answers emails"),
+    ("wish", "User wants a house with a garden", "User has a house with a garden"),
+    ("wish", "User plans to visit Japan", "User visited Japan"),
+    ("wish", "Der Nutzer plant eine Reise", "Der Nutzer macht eine Reise"),
+    ("tense", "User was a teacher", "User is a teacher"),
+    ("tense", "User had a dog", "User has a dog"),
+    ("subject", "User gave Anna a good book", "Anna gave the user a book"),
     ("numbers", "O usuário tem dois gatos", "O usuário tem três gatos"),
     ("numbers", "用户有两只猫", "用户有三只猫"),
     ("negation", "用户不喜欢咖啡", "用户喜欢咖啡"),
@@ -100,6 +114,9 @@ TOGETHER = [
     ("He likes tea", "User likes tea"),
     ("The meeting is on Monday", "The meeting takes place on Monday"),
     ("User plays tennis on Mondays", "User plays tennis every Monday"),
+    ("User plays on Friday and Monday", "User plays on Monday and Friday"),
+    ("User wants short answers", "User prefers short answers"),
+    ("User is a maths teacher", "User teaches maths"),
     ("User speaks German and French", "User speaks French and German"),
     ("Green is the user's favourite colour", "User's favourite colour is green"),
     ("User's mom is a physician", "User's mother is a doctor"),
@@ -111,11 +128,17 @@ TOGETHER = [
 ]
 
 UNCERTAIN = [
-    ("Użytkownik bardzo lubi herbatę", "Użytkownik lubi herbatę"),  # no lists for Polish
-    ("Uživatel nemá psa", "Uživatel má psa"),
-    ("ユーザーは肉を食べません", "ユーザーは肉を食べます"),
-    ("用户住在上海", "用户住在北京"),
-    ("ผู้ใช้ไม่กินเนื้อ", "ผู้ใช้กินเนื้อ"),
+    # (doubt, what is said now, what is known)
+    ("language", "Użytkownik bardzo lubi herbatę", "Użytkownik lubi herbatę"),  # no lists for Polish
+    ("language", "Uživatel nemá psa", "Uživatel má psa"),
+    ("language", "ユーザーは肉を食べません", "ユーザーは肉を食べます"),
+    ("language", "用户住在上海", "用户住在北京"),
+    ("language", "ผู้ใช้ไม่กินเนื้อ", "ผู้ใช้กินเนื้อ"),
+    ("words", "User rents a flat in the centre of Vienna", "User bought a large flat in Vienna"),
+    ("words", "User drives to work", "User takes the early bus to work"),
+    ("relation", "User cooks for the family", "User cooks with the family"),
+    ("compound", "User bought a laptop bag", "User bought a laptop"),
+    ("compound", "User wants to visit Japan's embassy", "User wants to visit Japan"),
 ]
 
 
@@ -129,13 +152,13 @@ def test_another_way_to_say_the_same_is_not_objected_to(candidate: str, memory: 
     assert objection(candidate, memory) is None
 
 
-@pytest.mark.parametrize(("candidate", "memory"), UNCERTAIN)
-def test_where_words_are_not_known_any_other_word_is_doubted(candidate: str, memory: str) -> None:
-    assert doubt(candidate, memory) == doubt(memory, candidate) == "language"
+@pytest.mark.parametrize(("doubted", "candidate", "memory"), UNCERTAIN)
+def test_what_guards_cannot_settle_is_doubted_either_way(doubted: str, candidate: str, memory: str) -> None:
+    assert doubt(candidate, memory) == doubt(memory, candidate) == doubted
 
 
 @pytest.mark.parametrize(("candidate", "memory"), TOGETHER)
-def test_languages_with_lists_are_not_doubted(candidate: str, memory: str) -> None:
+def test_another_way_to_say_the_same_is_not_doubted(candidate: str, memory: str) -> None:
     assert doubt(candidate, memory) is None
 
 

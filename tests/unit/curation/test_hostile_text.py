@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agents.curation.doubts import doubt
 from agents.curation.guards import objection
+from agents.curation.merge import joined_context
 from agents.curation.normalise import MANY_MARKS, in_order
 from tests.hostile_text import UNITS, anything, assert_grows_linearly, wordy
 
@@ -15,7 +17,7 @@ unhurried = settings(deadline=None, max_examples=200)
 
 
 def compared(text: str) -> object:
-    return objection(f"hot {text}", f"cold {text}")
+    return objection(f"hot {text}", f"cold {text}"), doubt(f"hot {text}", f"cold {text}")
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
@@ -26,7 +28,8 @@ def test_time_grows_with_the_length_of_a_text_and_no_faster(unit: str) -> None:
 def test_time_grows_no_faster_with_the_words_that_two_texts_do_not_share() -> None:
     def work(text: str) -> object:
         spelt = [format(index, "b").translate({48: "x", 49: "y"}) for index in range(1, len(text) // 10)]
-        return objection(" ".join(f"user q{word}" for word in spelt), " ".join(f"user z{word}" for word in spelt))
+        one, other = " ".join(f"user q{word}" for word in spelt), " ".join(f"user z{word}" for word in spelt)
+        return objection(one, other), doubt(one, other)
 
     assert_grows_linearly(work, "a")
 
@@ -35,6 +38,8 @@ def test_time_grows_no_faster_with_the_words_that_two_texts_do_not_share() -> No
 @given(anything | wordy, anything | wordy)
 def test_no_texts_make_a_comparison_raise(one: str, other: str) -> None:
     objection(one, other)
+    doubt(one, other)
+    joined_context(one, other)
 
 
 @unhurried

@@ -1,0 +1,89 @@
+"""Candidates that come together, or twice: whatever their order, what is said once is remembered once."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.curation.ledger import Ledger
+from agents.curation.settle import settle
+from agents.curation.thresholds import Thresholds
+from schemas.policies import DEFAULT_POLICY
+from schemas.requests import Candidate, CandidateBatch, Source
+
+MakeCandidate = Callable[..., Candidate]
+MakeBatch = Callable[..., CandidateBatch]
+
+EAST = np.array((1, 0), np.float32)
+
+DUPLICATES = (
+    "User likes hiking in the mountains",
+    "user likes hiking in the MOUNTAINS!",
+    "The user enjoys hiking in the mountains",
+    "User loves to hike in the mountains",
+)
+
+
+@given(st.permutations([(text, again) for text in range(len(DUPLICATES)) for again in (False, True)]))
+def test_candidates_of_one_batch_that_duplicate_each_other_make_one_memory_in_any_order(
+    order: list[tuple[int, bool]],
+) -> None:
+    """Each text twice under two ids; and each candidate once more, which changes nothing."""
+    ledger, now = Ledger("n", 0), datetime(2026, 3, 1, tzinfo=UTC)
+    said = [said_as(f"{text} {again}", DUPLICATES[text]) for text, again in order]
+    for candidate in (*said, *said):
+        settle(ledger, batch_of(said), candidate, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+    memory = ledger.entries[-1].after
+    assert {entry.after.memory_id for entry in ledger.entries} == {memory.memory_id}
+    assert len(ledger.entries) == len(said)
+    assert (memory.reinforcement_count, len(memory.sources)) == (len(said) - 1, len(said))
+
+
+@given(st.lists(st.sampled_from(DUPLICATES), min_size=1, max_size=6))
+def test_a_candidate_that_comes_twice_changes_nothing_the_second_time(texts: list[str]) -> None:
+    ledger, now = Ledger("n", 0), datetime(2026, 3, 1, tzinfo=UTC)
+    said = [said_as(f"{number}", text) for number, text in enumerate(texts)]
+    for candidate in said:
+        settle(ledger, batch_of(said), candidate, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+        before = list(ledger.entries)
+        again = settle(ledger, batch_of(said), candidate, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+        assert again.result == "dropped"
+        assert ledger.entries == before
+
+
+def test_a_richer_text_within_a_batch_replaces_the_poorer_one_and_its_vector(
+    candidate: MakeCandidate, batch: MakeBatch, now: datetime
+) -> None:
+    ledger = Ledger("n", 0)
+    poorer, richer = candidate("User wants a house", at=1), candidate("User wants a house with a garden", at=2)
+    settle(ledger, batch(poorer, richer), poorer, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+    ruling = settle(ledger, batch(poorer, richer), richer, EAST, (), DEFAULT_POLICY, Thresholds(), now)
+    assert ruling.result == "merged"
+    created, merged = ledger.entries
+    assert (merged.change, merged.after.text) == ("merged", richer.text)
+    assert merged.before is not None
+    assert (merged.before.text, merged.vector is not None) == (poorer.text, True)
+    assert created.after.memory_id == merged.after.memory_id
+
+
+def said_as(candidate_id: str, text: str) -> Candidate:
+    source = Source(conversation_id="c", message_id=f"message {candidate_id}")
+    return Candidate(candidate_id=candidate_id, kind="fact", text=text, sources=(source,), confidence=0.8)
+
+
+def batch_of(candidates: Sequence[Candidate]) -> CandidateBatch:
+    return CandidateBatch(
+        request_id="r",
+        conversation_id="c",
+        partition=0,
+        namespace="n",
+        part=1,
+        parts=1,
+        policy="default",
+        policy_version=1,
+        provider="offline",
+        candidates=tuple(candidates),
+        extracted_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
