@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev test lint schemas kill-loop bench-ingest bench-windows bench-coherence bench-llm lock clean
+.PHONY: help demo dev test lint schemas kill-loop bench-ingest bench-windows bench-coherence bench-llm bench-dedupe lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -76,6 +76,9 @@ bench-coherence: check $(DEV) ## what each strategy keeps of real conversations 
 
 bench-llm: check $(DEV) ## what extraction sends a model for each token said (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.llm
+
+bench-dedupe: check $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.dedupe --plot deploy/docs/curation.svg
 
 lock: check ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(DEV_LOCK)

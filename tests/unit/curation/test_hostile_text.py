@@ -1,6 +1,7 @@
 """Memories may say anything: comparing them takes time in proportion to their lengths, and never raises."""
 
 import unicodedata
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -16,20 +17,23 @@ MARKS = "\u0301\u0316\u0308\u0327\u0344\u0345\u034f\u0f71\u0f73\u3099\uff9e\uff9
 unhurried = settings(deadline=None, max_examples=200)
 
 
-def compared(text: str) -> object:
-    return objection(f"hot {text}", f"cold {text}"), doubt(f"hot {text}", f"cold {text}")
+Comparing = Callable[[str, str], object]
+both_ways = pytest.mark.parametrize("compare", [objection, doubt], ids=lambda compare: compare.__name__)
 
 
+@both_ways
 @pytest.mark.parametrize("unit", UNITS, ids=ascii)
-def test_time_grows_with_the_length_of_a_text_and_no_faster(unit: str) -> None:
-    assert_grows_linearly(compared, unit)
+def test_time_grows_with_the_length_of_a_text_and_no_faster(unit: str, compare: Comparing) -> None:
+    name = compare.__name__  # in the texts, as those of the other one are remembered
+    assert_grows_linearly(lambda text: compare(f"hot {name} {text}", f"cold {name} {text}"), unit)
 
 
-def test_time_grows_no_faster_with_the_words_that_two_texts_do_not_share() -> None:
+@both_ways
+def test_time_grows_no_faster_with_the_words_that_two_texts_do_not_share(compare: Comparing) -> None:
     def work(text: str) -> object:
         spelt = [format(index, "b").translate({48: "x", 49: "y"}) for index in range(1, len(text) // 10)]
         one, other = " ".join(f"user q{word}" for word in spelt), " ".join(f"user z{word}" for word in spelt)
-        return objection(one, other), doubt(one, other)
+        return compare(one, other)
 
     assert_grows_linearly(work, "a")
 

@@ -1,0 +1,151 @@
+"""`make bench-dedupe`: what is folded of the labelled pairs, rightly and wrongly, over thresholds, by three ways.
+
+deploy/docs/curation.md says what the pairs are and what each figure means. Of the half that nothing was tuned on. The last
+line on stdout is one JSON object; tables and progress are on stderr; `--plot` names the SVG that is written.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from msgspec.structs import asdict
+
+from agents.curation.similarity import ALIKE
+from agents.curation.thresholds import Thresholds, thresholds
+from schemas.policies import DEFAULT_POLICY
+from sinks.embeddings.onnx import MiniLmEmbedder
+from tests.benchmarks.line_plot import Panel, svg
+from tests.benchmarks.machine import machine
+from tests.deduplication import RIGHT_WORD, WAYS, Case, Measured, as_curated, cases, decision, is_folded, measured
+from tests.labelled_pairs import held_out, pairs
+
+FROM, TO = 0.50, 1.00
+STEPS = [FROM + step / 100 for step in range(51)]
+TOLD = [0.70, 0.75, 0.80, 0.85, 0.90, 0.95]
+FIGURES = ("folded", "precision", "recall", "folded_contradictions")
+
+
+def run(judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
+    """Everything that is told but the machine; tables go to stderr as they are made."""
+    told: dict[str, Any] = {
+        "model": MiniLmEmbedder.model,
+        "thresholds": asdict(limits),
+        "pairs": Counter(case.pair.label for case in judged),
+        "languages": Counter(case.pair.language for case in judged),
+    }
+    told["ways"] = {
+        way: {f"{step:.2f}": figures(measured(judged, lambda case, at=step, f=folds: f(case, at))) for step in STEPS}
+        for way, folds in WAYS.items()
+    }
+    for way, rows in told["ways"].items():
+        show(f"{way}, by its threshold", {f"{step:.2f}": rows[f"{step:.2f}"] for step in TOLD})
+    told["set"] = as_set(judged, limits)
+    show("as it is set", told["set"])
+    told["by_language"] = {
+        language: figures(measured(some, lambda case: as_curated(case, limits.merge)))
+        for language in ("en", "de", "fr", "es", "zh")
+        if (some := [case for case in judged if case.pair.language == language])
+    }
+    show("as it is set, without a model's word, by language", told["by_language"])
+    told["lettered"] = of_letters(judged, limits)
+    told["decision_us"] = decision_us(judged, limits)
+    return told
+
+
+def as_set(judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
+    """At the thresholds of the model: without its word, with that of a model that is right, and of one that sees repeats only."""
+    words = {
+        "without a model's word": lambda case: None,
+        "a model that is always right": lambda case: RIGHT_WORD[case.pair.label],
+        "a model that calls all a repetition": lambda case: "repeats",
+    }
+    return {
+        name: figures(measured(judged, lambda case, say=say: is_folded(decision(case, limits.merge, say(case)))))
+        for name, say in words.items()
+    }
+
+
+def of_letters(judged: Sequence[Case], limits: Thresholds) -> dict[str, int]:
+    """Whether texts that letters would fold are among the neighbours that the vector index finds."""
+    lettered = [case for case in judged if case.letters > ALIKE and case.pair.one_memory]
+    return {"pairs": len(lettered), "among_neighbours": sum(case.cosine >= limits.related for case in lettered)}
+
+
+def decision_us(judged: Sequence[Case], limits: Thresholds) -> float:
+    """Mean microseconds of a decision about one neighbour, texts taken apart before, as in a batch."""
+    for case in judged:
+        decision(case, limits.merge)
+    started = perf_counter()
+    for case in judged:
+        decision(case, limits.merge)
+    return round((perf_counter() - started) / len(judged) * 1e6, 1)
+
+
+def figures(counts: Measured) -> dict[str, Any]:
+    return {
+        "folded": counts.folded,
+        "rightly": counts.rightly,
+        "precision": round(counts.precision, 4),
+        "recall": round(counts.recall, 4),
+        "folded_contradictions": counts.folded_contradictions,
+    }
+
+
+def show(title: str, rows: dict[str, dict[str, Any]]) -> None:
+    """As Markdown, for people."""
+    lines = [title, f"| | {' | '.join(name.replace('_', ' ') for name in FIGURES)} |", "|---" * 5 + "|"]
+    for name, row in rows.items():
+        cells = [f"{row[each]:.1%}" if isinstance(row[each], float) else str(row[each]) for each in FIGURES]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    sys.stderr.write("\n".join(lines) + "\n\n")
+
+
+def plot(told: dict[str, Any]) -> str:
+    contradictions = told["pairs"]["contradiction"]
+
+    def panel(title: str, figure: str, of: int = 1) -> Panel:
+        return Panel(
+            title,
+            {way: [(float(at), row[figure] / of) for at, row in rows.items()] for way, rows in told["ways"].items()},
+        )
+
+    return svg(
+        [
+            panel("Precision of what is folded", "precision"),
+            panel("Recall of duplicates", "recall"),
+            panel("Share of contradictions folded", "folded_contradictions", contradictions),
+        ],
+        x=(FROM, TO),
+        x_title="threshold",
+        described="Precision, recall and folded contradictions over the threshold, for cosine, Levenshtein, and as curated",
+    )
+
+
+async def judged_by(embedder: MiniLmEmbedder) -> list[Case]:
+    try:
+        return await cases(held_out(pairs()), embedder)
+    finally:
+        embedder.close()
+
+
+def main(argv: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="dedupe", description=__doc__)
+    parser.add_argument("--plot", type=Path, help="where the SVG goes")
+    options = parser.parse_args(argv)
+    sys.stderr.write("embedding\n")
+    judged = asyncio.run(judged_by(MiniLmEmbedder()))
+    told = run(judged, thresholds(MiniLmEmbedder.model, DEFAULT_POLICY))
+    if options.plot is not None:
+        options.plot.write_text(plot(told), encoding="utf-8")
+    sys.stdout.write(json.dumps(told | {"machine": machine()}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
