@@ -193,7 +193,10 @@ def memory_row(memory: Memory) -> tuple[str, ...]:
 
 
 def event_row(event: MemoryEvent) -> tuple[str, ...]:
-    return (str(event.data.sequence), event.data.change, event.data.memory.text)
+    """What is gone for good has no text any more; why a namespace was compacted is told beside what is left."""
+    data = event.data
+    why = f"({data.cause.reason})" if data.change == "compacted" else ""
+    return (str(data.sequence), data.change, f"{data.memory.text} {why}".strip())
 
 
 def by_namespace(rows: Iterable[tuple[str, tuple[str, ...]]]) -> dict[str, list[tuple[str, ...]]]:

@@ -16,6 +16,7 @@ from tests.json_schema import complaints
 
 SAMPLES = Path(__file__).parents[3] / "deploy" / "samples"
 EXPECTED: dict[str, list[dict[str, Any]]] = json.loads((SAMPLES / "expected.json").read_text())
+POLICIES = {each["name"]: each for each in json.loads((SAMPLES / "policies.json").read_text())}
 NOTHING = [name for name, items in EXPECTED.items() if not items]
 SECRETS = ("sk-live-EXAMPLE0000notarealkey0000EXAMPLE", "EXAMPLE-not-real-42")
 
@@ -101,14 +102,25 @@ def test_what_is_remembered_is_what_is_expected_in_every_namespace_and_nothing_e
     once: Snapshot, published: list[Event]
 ):
     wanted = Counter((namespace, item["kind"], item["text"]) for namespace, item in expected_memories(published))
-    found = Counter((row["namespace"], row["kind"], row["text"]) for row in once.rows["memories"])
+    made = [row["after"] for row in once.rows["memory_versions"] if row["change"] == "created"]
+    found = Counter((row["namespace"], row["kind"], row["text"]) for row in made)
     assert found == wanted
     assert {"support", "support/eva", "notes/tom"} <= {namespace for namespace, _, _ in found}
     for namespace, item in expected_memories(published):
-        memory = of_text(once.memories(namespace), item["text"])
+        memory = of_text([each for each in made if each["namespace"] == namespace], item["text"])
         assert set(item["message_ids"]) <= set(sources(memory))
         if "event_time" in item:
-            assert memory["event_time"] == datetime.fromisoformat(item["event_time"])
+            assert datetime.fromisoformat(memory["event_time"]) == datetime.fromisoformat(item["event_time"])
+
+
+def test_a_namespace_with_one_memory_too_many_is_compacted_with_a_reason(once: Snapshot):
+    live = [row for row in once.rows["memories"] if row["namespace"] == "support" and row["status"] == "active"]
+    assert len(live) == POLICIES["support"]["max_memories"]
+    compacted = [row for row in once.rows["memory_versions"] if row["change"] == "compacted"]
+    assert {row["namespace"] for row in compacted} == {"support"}
+    assert all(row["cause"]["reason"] for row in compacted)
+    told = [event for event in once.values(topics.EVENTS) if event["type"] == "memstream.memory.compacted"]
+    assert len(told) == len(compacted)
 
 
 @pytest.mark.parametrize("conversation_id", NOTHING)
@@ -260,9 +272,11 @@ def test_every_change_is_a_version_and_an_event_that_say_the_same(once: Snapshot
 
 
 def test_the_compacted_state_says_of_every_memory_what_postgres_says(once: Snapshot):
-    latest = {record.key.decode(): json.loads(record.value) for record in once.records[topics.STATE]}
+    states = {record.key.decode(): record.value for record in once.records[topics.STATE]}
+    latest = {memory_id: json.loads(value) for memory_id, value in states.items() if value is not None}
     rows = {row["memory_id"]: row for row in once.rows["memories"]}
-    assert latest.keys() == rows.keys()
+    assert states.keys() == rows.keys()
+    assert latest.keys() == {memory_id for memory_id, row in rows.items() if row["status"] != "deleted"}
     for memory_id, told in latest.items():
         assert complaints(told, "memory") == []
         row = rows[memory_id]
@@ -274,7 +288,7 @@ def test_the_compacted_state_says_of_every_memory_what_postgres_says(once: Snaps
 
 
 def test_qdrant_holds_every_memory_with_the_vector_that_postgres_keeps(once: Snapshot):
-    rows = {row["memory_id"]: row for row in once.rows["memories"]}
+    rows = {row["memory_id"]: row for row in once.rows["memories"] if row["status"] != "deleted"}
     vectors = {row["memory_id"]: np.frombuffer(row["vector"], dtype="<f4") for row in once.rows["embeddings"]}
     assert once.points.keys() == rows.keys() == vectors.keys()
     for memory_id, (payload, vector) in once.points.items():
