@@ -11,6 +11,7 @@ from schemas.codec import decode, encode
 from schemas.errors import Rejected
 from schemas.memories import Memory
 from schemas.requests import CandidateBatch
+from sinks.embeddings.fake import FakeEmbedder
 from sinks.settlements import Part
 
 if TYPE_CHECKING:
@@ -169,3 +170,35 @@ async def test_what_is_not_confident_enough_is_dropped_and_said_so(bench: "Bench
     outcome = await bench.curator.curate(bench.batch(bench.candidate("User has a dog", confidence=0.1)))
     assert (outcome.rulings[0].result, outcome.rulings[0].memory_id) == ("dropped", None)
     assert await bench.memories.count_live("n") == 0
+
+
+async def test_what_the_model_refines_is_merged_and_the_old_text_stays_readable(bench: "Bench") -> None:
+    old = await bench.remember("User has a dog", context="asked about walks", tags=("pets",))
+    new = await bench.remember("User has a dog named Rex", refines=old.memory_id, context="at the vet", tags=("vet",))
+    assert (new.memory_id, new.text, new.version) == (old.memory_id, "User has a dog named Rex", 2)
+    assert (new.context, new.tags, len(new.sources)) == ("asked about walks; at the vet", ("pets", "vet"), 2)
+    created, merged = await bench.memories.versions(old.memory_id)
+    assert (created.change, merged.change) == ("created", "merged")
+    assert merged.before is not None
+    assert (merged.before.text, merged.after.text) == (old.text, new.text)
+    event = bench.events()[-1]
+    assert (event.type, event.data.before and event.data.before.text) == ("memstream.memory.merged", old.text)
+    assert bench.vectors.points[old.memory_id].text == new.text
+
+
+async def test_a_merged_memory_is_found_by_what_it_says_now(bench: "Bench") -> None:
+    """Its vector and its normalised text are those of the new text."""
+    old = await bench.remember("User has a dog")
+    await bench.remember("User has a dog named Rex", refines=old.memory_id)
+    again = await bench.remember("user has a dog named REX!")
+    assert (again.memory_id, again.reinforcement_count) == (old.memory_id, 2)
+    (vector,) = await FakeEmbedder().embed(["User has a dog named Rex"])
+    (near,) = await bench.vectors.neighbours("n", vector, min_score=0.99, limit=1)
+    assert near.memory_id == old.memory_id
+
+
+async def test_an_exact_match_is_seen_without_asking_the_vector_index(bench: "Bench") -> None:
+    first = await bench.remember("User has a dog")
+    bench.vectors.points.clear()
+    second = await bench.remember("user has a dog.")
+    assert second.memory_id == first.memory_id

@@ -113,7 +113,6 @@ def test_no_contradiction_of_memtrust_is_folded() -> None:
     assert len(listed) >= 5
     for case in embed(listed):
         assert isinstance(decision(case, MERGE), Create), case
-        assert not is_folded(decision(case, MERGE, "repeats")) or case.cosine < MERGE, case
 
 
 def test_a_policy_may_set_a_threshold_of_its_own_and_an_unmeasured_model_has_the_defaults() -> None:
