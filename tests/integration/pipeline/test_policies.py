@@ -24,11 +24,11 @@ def talk(conversation: str, said: str) -> tuple[Event, Event]:
 
 
 async def applied(deployment: Deployment, *said: str, within_s: float = 30.0) -> None:
-    """Until a worker's log tells what it applies now."""
+    """Until a worker's log tells that it applies these now, in this order, and no others."""
 
     async def told() -> bool:
         lines = [line for line in deployment.logs().splitlines() if " policies: " in line]
-        return bool(lines) and all(each in lines[-1] for each in said)
+        return bool(lines) and lines[-1].endswith(f" policies: {', '.join(said)}")
 
     await eventually(told, f"policies as {said}", within_s)
 
@@ -55,14 +55,14 @@ async def test_policies_are_put_changed_spoiled_and_removed_while_one_worker_run
     }, "what the topic has is read before work starts, and goes before the file"
 
     await deployment.publish(put("live", version=2, namespaces=["second", "{user_id}"], kinds=["preference"]))
-    await applied(deployment, "live (version 2)")
+    await applied(deployment, "live (version 2)", "own (version 1)")
     found = await remembered(deployment, *talk("c2", "I prefer short recipes. We decided to use Postgres."))
     assert found["second"] == found["ada"] == ["User prefers short recipes."], "the kinds are those of the new version"
 
     spoiled = put("live", max_text_chars=3)
     await deployment.publish(spoiled, put("other", match={"app_id": "elsewhere"}))
-    await applied(deployment, "live (version 2)", "other (version 1)")
-    (letter,) = await deployment.records(topics.DEAD_LETTERS)
+    await applied(deployment, "live (version 2)", "other (version 1)", "own (version 1)")
+    (letter,) = await eventually(lambda: deployment.records(topics.DEAD_LETTERS), "a dead letter", 30.0)
     assert (letter.key, letter.value) == (b"live", spoiled.bytes)
     told = {name: value.decode() for name, value in letter.headers}
     assert (told["memstream-reason"], told["memstream-stage"]) == ("invalid", "policies")
@@ -70,7 +70,7 @@ async def test_policies_are_put_changed_spoiled_and_removed_while_one_worker_run
     assert "max_text_chars" in told["memstream-detail"]
 
     await deployment.publish(Event(topics.POLICIES, "live", None))
-    await applied(deployment, "own (version 1)", "other (version 1)")
+    await applied(deployment, "other (version 1)", "own (version 1)")
     found = await remembered(deployment, *talk("c3", "I live in Lisbon."))
     assert found["from-the-file"] == ["User lives in Lisbon."]
     assert worker.running and len(await deployment.records(topics.DEAD_LETTERS)) == 1
