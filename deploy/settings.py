@@ -102,7 +102,11 @@ class Settings(BaseSettings):
         None, description="bearer key of the embedder's endpoint, if it wants one"
     )
     embedder_dimension: int | None = Field(
-        None, ge=1, le=65_536, description="asks the endpoint for vectors shortened to it; else as the model makes them"
+        None,
+        ge=1,
+        le=65_536,
+        description="asks the endpoint for vectors shortened to it, by the name that OpenAI has for that "
+        "(Voyage has another); else as the model makes them",
     )
     extraction_concurrency: int = Field(8, ge=1, le=256, description="live model calls at a time in one worker")
     background_concurrency: int = Field(

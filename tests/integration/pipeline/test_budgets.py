@@ -90,3 +90,20 @@ async def test_calls_end_where_the_budget_does_and_the_rest_is_parked(
     usage, budget = shown
     assert (usage["answered"], usage["cost_micros"]) == (1, row["cost_micros"])
     assert budget["remains"] < 0 < budget["spent"]
+
+    # The next day has come: what is spent is yesterday's, and what waited for it goes on, one call a day.
+    await deployment.fetch("UPDATE energy SET day = day - interval '1 day', hour = hour - interval '1 day'")
+    await deployment.fetch("UPDATE parked SET not_before = clock_timestamp()")
+
+    async def one_more_is_answered() -> bool:
+        return await count("SELECT count(*) FROM model_usage WHERE outcome = 'answered'") == 2
+
+    await eventually(one_more_is_answered, "a parked request is answered the next day", within_s=120)
+
+    async def the_rest_waits_again() -> bool:
+        waiting = "SELECT count(*) FROM parked WHERE reason = 'budget' AND lease_owner IS NULL"
+        return await count(waiting) == CONVERSATIONS - 2 == await count("SELECT count(*) FROM parked")
+
+    await eventually(the_rest_waits_again, "the others wait for another day", within_s=120)
+    assert len(server.seen) == 2
+    assert await count("SELECT count(*) FROM energy_reservations") == 0

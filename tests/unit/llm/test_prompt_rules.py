@@ -141,7 +141,7 @@ def test_a_model_that_breaks_a_rule_costs_only_what_breaks_it(case: Case) -> Non
     assert [proposal.text for proposal in checked.proposals] == ["User is sound."]
 
 
-def test_every_rule_of_the_prompt_has_its_case() -> None:
+def test_the_prompt_has_the_rules_that_the_cases_were_written_for() -> None:
     numbered = [line.split(".")[0] for line in STABLE.splitlines() if line[:1].isdigit()]
     assert numbered == [str(number) for number in range(1, 13)], "a rule came or went: give it a case"
 

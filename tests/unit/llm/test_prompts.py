@@ -18,12 +18,16 @@ from agents.llm.styles import BY_STYLE, style_of
 from agents.llm.summary_prompt import summary_data
 from agents.llm.transcript import CONTEXT_CHARS, MOST_MESSAGE_TOKENS, longest_shown
 from deploy.embedded.vocabulary import ensure_vocabulary
+from deploy.policy_files import presets, read_files
 from schemas.kinds import Kind
 from schemas.messages import ToolCall
 from schemas.policies import DEFAULT_POLICY, Policy, Privacy, Style
 from tests.slices import MONDAY, knowing, said, slice_of
 
-COUNT = "import sys, tiktoken; print(len(tiktoken.get_encoding('cl100k_base').encode(sys.stdin.read())))"
+COUNT = """
+import sys, tiktoken
+print([len(tiktoken.get_encoding("o200k_base").encode(text)) for text in sys.stdin.read().split("\\0")])
+"""
 
 
 LINE = re.compile(r'-?\d+ \w+ (?:\d\d:\d\d )?(?:calls \[.*?\] )?(".*")')
@@ -39,12 +43,17 @@ def texts(lines: list[str]) -> list[str]:
     return [json.loads(found[1]) if found else f"no line of a transcript: {found}" for found in matched]
 
 
-def test_stable_part_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
+def test_what_all_slices_of_a_policy_share_has_at_most_a_thousand_tokens(tmp_path: Path) -> None:
     environment = os.environ | {"TIKTOKEN_CACHE_DIR": str(ensure_vocabulary(tmp_path))}
+    policies = [DEFAULT_POLICY, *(written.policy for written in read_files(presets().values()))]
+    shared = "\0".join(STABLE + policy_part(policy) for policy in policies)
     counted = subprocess.run(
-        [sys.executable, "-c", COUNT], input=STABLE, env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", COUNT], input=shared, env=environment, capture_output=True, text=True, check=True
     )
-    assert 300 < int(counted.stdout) <= 1_000
+    tokens = json.loads(counted.stdout)
+    assert len(tokens) == len(policies) > 5
+    assert min(tokens) > 300
+    assert max(tokens) <= 1_000
 
 
 def test_stable_part_depends_on_nothing_but_policy_part_does() -> None:
