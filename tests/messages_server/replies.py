@@ -16,6 +16,19 @@ class Reply(NamedTuple):
     stop_reason: str
 
 
+class Bill(NamedTuple):
+    """The usage that one message was billed, and the request that it answers."""
+
+    body: dict[str, Any]
+    usage: dict[str, Any]
+
+    @property
+    def tokens(self) -> int:
+        """All that are billed, at whatever price."""
+        kinds = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+        return sum(self.usage[kind] for kind in kinds)
+
+
 def replied(body: dict[str, Any], step: str) -> Reply:
     """`step` as MessagesServer has it, of those that answer at all."""
     if step.startswith("text:"):

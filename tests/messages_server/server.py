@@ -11,7 +11,7 @@ from tests.messages_server.batches import Batches
 from tests.messages_server.checks import COUNTED, wrong_body, wrong_headers, wrong_input
 from tests.messages_server.faults import FAULTS, Fault
 from tests.messages_server.rates import Rates
-from tests.messages_server.replies import PromptCache, counted, replied
+from tests.messages_server.replies import Bill, PromptCache, counted, replied
 from tests.scripted_server import ScriptedServer, begun, cut_off
 
 
@@ -22,13 +22,15 @@ class MessagesServer(ScriptedServer):
     (half an answer, then a connection that is reset), `broken` (JSON that ends in the middle), `json:` and what is answered in
     place of a message, `truncated`, `empty`, `refusal`, `context_exceeded`, or `text:` and the text to answer. What is not
     scripted is answered by the offline rules, or summarised by them.
-    `headers` keeps the headers of the requests in `seen`. `batches` are the Message Batches, `rates` the rate limits;
+    `headers` keeps the headers of the requests in `seen`, `bills` what was billed for each message, in the order of the answers:
+    also for one that did not arrive, or that came in a batch. `batches` are the Message Batches, `rates` the rate limits;
     `retry_after` is told with what is scripted, in seconds.
     """
 
     def __init__(self, port: int = 0, retry_after: str = "0.01", rates: Rates | None = None) -> None:
         super().__init__(port)
         self.headers: list[dict[str, str]] = []
+        self.bills: list[Bill] = []
         self.rates = rates or Rates()
         self.batches = Batches(self._result)
         self._cache = PromptCache()
@@ -102,6 +104,7 @@ class MessagesServer(ScriptedServer):
         self._messages += 1
         reply = replied(body, step)
         usage = self._cache.billed(body, reply.content, tier)
+        self.bills.append(Bill(body, usage))
         if tier == "standard":  # batches have limits of their own
             self.rates.spend(usage)
         return {

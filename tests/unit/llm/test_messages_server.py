@@ -96,6 +96,18 @@ async def test_count_of_tokens_is_what_the_message_is_billed(client: anthropic.A
     assert counted.input_tokens == message.usage.input_tokens > 0
 
 
+async def test_each_answer_is_billed_once_arrived_or_not_and_a_fault_is_not(
+    server: MessagesServer, client: anthropic.AsyncAnthropic
+) -> None:
+    server.script("rules", "reset", "overloaded")
+    usage = (await client.messages.create(**question("first"))).usage
+    for error in (anthropic.APIConnectionError, anthropic.InternalServerError):
+        with pytest.raises(error):
+            await client.messages.create(**question("later"))
+    assert [bill.body["messages"][0]["content"] for bill in server.bills] == ["first", "later"]
+    assert server.bills[0].tokens == usage.input_tokens + usage.output_tokens > 0
+
+
 async def test_count_of_an_unknown_model_is_not_found(client: anthropic.AsyncAnthropic) -> None:
     with pytest.raises(anthropic.NotFoundError):
         await client.messages.count_tokens(model="no-such-model", messages=[{"role": "user", "content": "?"}])
