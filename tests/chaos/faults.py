@@ -52,6 +52,14 @@ VARIANTS = (
     Fault("truncated twice", ("truncated", "truncated"), "truncated"),
     Fault("no JSON twice", ("text:Sorry.", "text:Sorry again."), "unreadable"),
 )
+ANSWERED = Fault("none", ())
+# What is billed, once or twice, and by how much. A reply of words is near the longest that a first call may get.
+BILLED = (
+    ANSWERED,
+    Fault("truncated", ("truncated",)),
+    Fault("a long reply that is no JSON", (f"text:{'I could not find anything. ' * 250}",)),
+    Fault("truncated twice", ("truncated", "truncated"), "truncated"),
+)
 
 
 class Talk(NamedTuple):

@@ -1,7 +1,6 @@
-"""Everything a model's API may do to a call, each to 200 conversations on a running pipeline: no slice is lost or doubled,
-each is called for as often as it must be, and what is given up is kept with its reason and can be replayed."""
+"""Everything a model's API may do to a call, each to many conversations on a running pipeline: no slice is lost or doubled,
+each is called for as often as it must be, what is given up is kept with its reason and can be replayed, budgets hold."""
 
-import re
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,15 +12,17 @@ from pydantic import SecretStr
 from deploy.embedded.stack import EmbeddedStack
 from schemas import topics
 from streams.apps import STAGES
-from tests.chaos.faults import MATRIX, VARIANTS, Fault, Script, Talk, talks
-from tests.deployment import Deployment, Event, deployed, eventually
+from tests.chaos.faults import ANSWERED, BILLED, MATRIX, VARIANTS, Script, marker_in, talks
+from tests.chaos.outcomes import answered, batches, failed, letters, markers, memories, parked, published, replay
+from tests.deployment import Deployment, deployed, eventually
 from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.scripted_server import in_a_thread
 
 EACH = 200
 VARIANTS_EACH = 10
 WITHIN_S = 1_200.0  # alone a tenth of that would do; on a machine that does seven other things it did not
-ANSWERED = Fault("none", ())
+# Two questions' reservations, and little of what all conversations would be billed: nearly every call competes.
+TOKENS_PER_DAY = 30_000
 # A process of its own, as the model's stage leaves the curator little time on one core.
 THINKING = [stage for stage in STAGES if stage != "curation"]
 
@@ -53,60 +54,6 @@ def asking(server: MessagesServer) -> dict[str, Any]:
         "extraction_concurrency": 64,
         "curation_concurrency": 16,
     }
-
-
-def published(asked: list[Talk]) -> list[Event]:
-    return [event for talk in asked for event in talk.events()]
-
-
-def markers(asked: list[Talk]) -> Counter[str]:
-    return Counter(talk.marker for talk in asked)
-
-
-async def memories(deployment: Deployment) -> Counter[str]:
-    """How often each slice's fact is remembered, by its marker: memories, and what reinforced them."""
-    rows = await deployment.fetch("SELECT text, reinforcement_count FROM memories WHERE status = 'active'")
-    found: Counter[str] = Counter()
-    for row in rows:
-        found[re.findall(r"Town\d+", row["text"])[0]] += 1 + row["reinforcement_count"]
-    return found
-
-
-async def batches(deployment: Deployment) -> Counter[str]:
-    """Candidate batches, by conversation."""
-    return Counter(batch["conversation_id"] for batch in await deployment.values(topics.CANDIDATES))
-
-
-async def letters(deployment: Deployment) -> dict[str, tuple[str, str]]:
-    """Reason and stage of every dead letter, by conversation. Fails if one has two."""
-    found = {}
-    for record in await deployment.records(topics.DEAD_LETTERS):
-        told = {name: value.decode() for name, value in record.headers}
-        conversation = record.key.decode()
-        assert conversation not in found, f"{conversation} is dead-lettered twice"
-        found[conversation] = (told["memstream-reason"], told["memstream-stage"])
-    return found
-
-
-async def failed(deployment: Deployment) -> dict[str, str]:
-    """The reason that is kept with each slice that was given up, by conversation."""
-    rows = await deployment.fetch("SELECT conversation_id, failed_reason FROM extractions WHERE failed_at IS NOT NULL")
-    return {row["conversation_id"]: row["failed_reason"].partition(":")[0] for row in rows}
-
-
-async def answered(deployment: Deployment) -> int:
-    (row,) = await deployment.fetch("SELECT count(answer) AS answers FROM extractions")
-    return int(row["answers"])
-
-
-async def replay(deployment: Deployment) -> None:
-    """Every dead letter to where it came from, as an operator would with any Kafka tool."""
-    await deployment.publish(
-        *(
-            Event(topics.REQUESTS, record.key.decode(), record.value, record.headers)
-            for record in await deployment.records(topics.DEAD_LETTERS)
-        )
-    )
 
 
 @pytest.mark.heavy
@@ -150,7 +97,7 @@ async def test_an_outage_leaves_requests_waiting_in_kafka_until_the_model_answer
 
     await eventually(all_asked_for, "every slice is on its way and the model is overloaded", 120)
     assert (await deployment.lags())["extraction"] >= EACH, "not one of them is given up"
-    assert await answered(deployment) == 0
+    assert await answered(deployment) == []
     during = len(server.seen)
 
     server.choose = script = Script(asked)
@@ -177,7 +124,7 @@ async def test_a_key_that_is_not_accepted_stops_the_worker_and_loses_nothing(
     await eventually(ended, "the worker stops, as no request can succeed", 120)
     assert worker.exit_code not in (None, 0)
     assert "check ANTHROPIC_API_KEY" in deployment.logs()
-    assert await answered(deployment) == 0
+    assert await answered(deployment) == []
     assert await letters(deployment) == await failed(deployment) == {}
 
     deployment.forget(worker)
@@ -188,3 +135,47 @@ async def test_a_key_that_is_not_accepted_stops_the_worker_and_loses_nothing(
     assert script.calls == markers(asked)
     assert await memories(deployment) == markers(asked)
     assert await letters(deployment) == await failed(deployment) == {}
+
+
+@pytest.mark.heavy
+async def test_workers_side_by_side_exceed_a_budget_by_one_question_at_most_and_park_the_rest(
+    server: MessagesServer, deployment: Deployment
+):
+    asked = talks(BILLED, EACH)
+    lasting = {talk.conversation_id: talk.fault.reason for talk in asked if talk.fault.reason}
+    server.choose = script = Script(asked)
+    limited = {"budget": {"tokens_per_day": TOKENS_PER_DAY}, "extraction_concurrency": 16}
+    for name in ("one", "other"):
+        deployment.starting(name, **limited)
+    await deployment.publish(*published(asked))
+
+    async def spent() -> bool:
+        """Nobody knows in which minute of a day this runs, but a day has one midnight only."""
+        waiting = "SELECT FROM parked WHERE reason = 'budget' AND not_before = date_trunc('day', not_before, 'UTC')"
+        done = len(await answered(deployment)) + len(await failed(deployment)) + len(await deployment.fetch(waiting))
+        return done == len(asked) and await deployment.count("energy_reservations") == 0
+
+    await eventually(spent, "every slice has its answer, is given up or waits for tomorrow's budget", WITHIN_S)
+    billed: Counter[str] = Counter()
+    for bill in server.bills:
+        billed[marker_in(bill.body)] += bill.tokens
+    assert TOKENS_PER_DAY <= billed.total() <= TOKENS_PER_DAY + max(billed.values())
+    (booked,) = await deployment.fetch(
+        "SELECT sum(input_tokens + output_tokens + cache_read_tokens + cache_write_tokens)::bigint AS tokens, "
+        "sum(calls)::int AS calls FROM model_usage"
+    )
+    assert (booked["tokens"], booked["calls"]) == (billed.total(), len(server.bills))
+    waiting = await parked(deployment)
+    fates = [*await answered(deployment), *await failed(deployment), *waiting]
+    assert sorted(fates) == sorted(talk.conversation_id for talk in asked)
+    of_those_asked = [talk for talk in asked if talk.conversation_id not in waiting]
+    assert script.calls == Counter({talk.marker: talk.fault.calls for talk in of_those_asked})
+
+    await deployment.stop_workers()
+    await deployment.fetch("UPDATE parked SET not_before = now()")  # midnight
+    await deployment.worker("tomorrow", budget={})
+    await deployment.settled(WITHIN_S)
+    assert script.calls == Counter({talk.marker: talk.fault.calls for talk in asked})
+    assert await memories(deployment) == markers([talk for talk in asked if talk.fault.reason is None])
+    assert await letters(deployment) == {name: (reason, "extraction") for name, reason in lasting.items()}
+    assert await parked(deployment) == []

@@ -1,0 +1,68 @@
+"""What became of the slices that faults happened to, read from Kafka and PostgreSQL as they are."""
+
+import re
+from collections import Counter
+
+from schemas import topics
+from tests.chaos.faults import Talk
+from tests.deployment import Deployment, Event
+
+
+def published(asked: list[Talk]) -> list[Event]:
+    return [event for talk in asked for event in talk.events()]
+
+
+def markers(asked: list[Talk]) -> Counter[str]:
+    return Counter(talk.marker for talk in asked)
+
+
+async def memories(deployment: Deployment) -> Counter[str]:
+    """How often each slice's fact is remembered, by its marker: memories, and what reinforced them."""
+    rows = await deployment.fetch("SELECT text, reinforcement_count FROM memories WHERE status = 'active'")
+    found: Counter[str] = Counter()
+    for row in rows:
+        found[re.findall(r"Town\d+", row["text"])[0]] += 1 + row["reinforcement_count"]
+    return found
+
+
+async def batches(deployment: Deployment) -> Counter[str]:
+    """Candidate batches, by conversation."""
+    return Counter(batch["conversation_id"] for batch in await deployment.values(topics.CANDIDATES))
+
+
+async def letters(deployment: Deployment) -> dict[str, tuple[str, str]]:
+    """Reason and stage of every dead letter, by conversation. Fails if one has two."""
+    found = {}
+    for record in await deployment.records(topics.DEAD_LETTERS):
+        told = {name: value.decode() for name, value in record.headers}
+        conversation = record.key.decode()
+        assert conversation not in found, f"{conversation} is dead-lettered twice"
+        found[conversation] = (told["memstream-reason"], told["memstream-stage"])
+    return found
+
+
+async def failed(deployment: Deployment) -> dict[str, str]:
+    """The reason that is kept with each slice that was given up, by conversation."""
+    rows = await deployment.fetch("SELECT conversation_id, failed_reason FROM extractions WHERE failed_at IS NOT NULL")
+    return {row["conversation_id"]: row["failed_reason"].partition(":")[0] for row in rows}
+
+
+async def answered(deployment: Deployment) -> list[str]:
+    """The conversations of slices that have an answer, one for each."""
+    rows = await deployment.fetch("SELECT conversation_id FROM extractions WHERE answer IS NOT NULL")
+    return [row["conversation_id"] for row in rows]
+
+
+async def replay(deployment: Deployment) -> None:
+    """Every dead letter to where it came from, as an operator would with any Kafka tool."""
+    await deployment.publish(
+        *(
+            Event(topics.REQUESTS, record.key.decode(), record.value, record.headers)
+            for record in await deployment.records(topics.DEAD_LETTERS)
+        )
+    )
+
+
+async def parked(deployment: Deployment) -> list[str]:
+    """The conversations of parked requests, one for each."""
+    return [row["conversation_id"] for row in await deployment.fetch("SELECT conversation_id FROM parked")]
