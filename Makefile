@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev test lint schemas kill-loop bench-ingest bench-windows bench-coherence bench-llm bench-dedupe lock clean
+.PHONY: help demo dev test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -64,6 +64,11 @@ schemas: check $(RUNTIME) ## write schemas/generated anew
 kill-loop: check $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVERSATIONS, WORKER=stock); the last line is JSON
 	@$(BIN)/python -m tests.chaos.kill_loop --worker $(WORKER) \
 		--seed $(SEED) --runs $(RUNS) --kills $(KILLS) --conversations $(CONVERSATIONS)
+
+# The number that CONVERSATIONS has above is the kill loop's.
+fault-matrix: check $(DEV) ## everything that a model's API may do to a call, each to 200 conversations (CONVERSATIONS)
+	MEMSTREAM_FAULT_CONVERSATIONS=$(if $(filter file,$(origin CONVERSATIONS)),200,$(CONVERSATIONS)) \
+		$(BIN)/python -m pytest -m heavy --durations=0 tests/chaos/test_fault_matrix.py
 
 bench-ingest: check $(DEV) $(QUIX)/.installed ## the window stage beside stock Faust, quixstreams and aiokafka (MESSAGES, ROUNDS); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.ingest --messages $(MESSAGES) --rounds $(ROUNDS)
