@@ -62,3 +62,26 @@ async def test_of_eleven_notes_ten_stay_and_the_compaction_is_told(service: Chat
         return [event["type"] for event in own if event["type"] == "memstream.memory.compacted"]
 
     assert await eventually(compacted, "a compaction is told", WITHIN_S)
+
+
+async def test_a_conversation_makes_one_note_of_what_matters_most(engine: Deployment):
+    service = ChatService(engine, "app-notes-one", user_id="mara")
+    talk = service.conversation()
+    await service.say(
+        talk, ("user", "I prefer dark mode."), ("assistant", "So do I."), ("user", "I am allergic to nuts.")
+    )
+    await service.end(talk)
+    await service.extracted(talk)
+    assert await service.texts("app-notes-one") == ["User is allergic to nuts."]
+
+
+async def test_an_app_that_is_uninstalled_is_remembered_unless_it_is_to_be_erased(engine: Deployment):
+    service = ChatService(engine, "app-notes-gone", user_id="mara")
+    talk = service.conversation()
+    await service.say(talk, ("user", "I live in Lisbon."))
+    await service.end(talk)
+    await service.extracted(talk)
+    await service.command("uninstall", "app-notes-gone")
+    assert await service.texts("app-notes-gone") == ["User lives in Lisbon."]
+    await service.command("uninstall", "app-notes-gone", purge=True)
+    assert await service.texts("app-notes-gone") == []
