@@ -1,0 +1,19 @@
+"""Each way that the coherence benchmark compares brings a conversation down to its share; a benchmark that nobody runs rots."""
+
+import pytest
+
+from streams.windows.accounting import used_tokens
+from tests.benchmarks.coherence import WAYS
+from tests.fakes.turns import exchanges
+
+TURNS = exchanges(40, tokens=50)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.25])
+@pytest.mark.parametrize("name", WAYS)
+def test_a_way_keeps_no_more_than_its_share_of_a_conversation_and_the_last_messages(name, share):
+    for way in WAYS[name]:
+        kept = way(TURNS, share)
+        assert 0 < kept.tokens <= share * used_tokens(TURNS)
+        assert {turn.position for turn in TURNS[-10:]} <= kept.positions
+        assert len(kept.positions) < len(TURNS)
