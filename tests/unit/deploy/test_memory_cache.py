@@ -1,0 +1,74 @@
+"""The sample cache: what it holds is right after any record, whatever comes again."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from deploy.samples.memory_cache import MemoryCache, status
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def state(version: int, **fields: Any) -> bytes:
+    defaults = {"namespace": "n", "status": "active", "importance": 0.5, "text": f"text {version}"}
+    return json.dumps(defaults | {"version": version} | fields).encode()
+
+
+def test_the_latest_version_is_held_with_fields_that_nobody_knows_yet() -> None:
+    cache = MemoryCache()
+    assert cache.apply("a", state(1))
+    assert cache.apply("a", state(2, colour="red"))
+    assert (cache.memories["a"]["text"], cache.memories["a"]["colour"]) == ("text 2", "red")
+
+
+def test_a_tombstone_takes_a_memory_out_and_one_of_an_unknown_memory_does_nothing() -> None:
+    cache = MemoryCache()
+    cache.apply("a", state(1))
+    assert cache.apply("a", None)
+    assert not cache.apply("b", None)
+    assert cache.memories == {}
+
+
+def test_versions_that_come_again_change_nothing() -> None:
+    cache = MemoryCache()
+    kept = [("a", state(1)), ("b", state(1)), ("a", state(2))]
+    assert [cache.apply(*record) for record in kept] == [True] * len(kept)
+    assert [cache.apply(*record) for record in kept * 2] == [False] * 2 * len(kept)
+    assert cache.memories["a"]["version"] == 2
+
+
+@pytest.mark.parametrize("again", range(5))
+def test_whatever_comes_again_up_to_the_latest_leaves_what_was_held(again: int) -> None:
+    """Deleted for good, and deleted and brought back by an undo: repeats begin anywhere."""
+    kept = [("gone", state(1)), ("back", state(1)), ("gone", None), ("back", None), ("back", state(3))]
+    cache = MemoryCache()
+    for memory_id, value in [*kept, *kept[again:]]:
+        cache.apply(memory_id, value)
+    assert {memory_id: memory["version"] for memory_id, memory in cache.memories.items()} == {"back": 3}
+
+
+def test_only_what_is_active_and_not_over_is_live_the_most_important_first() -> None:
+    cache = MemoryCache()
+    cache.apply("little", state(1, importance=0.1))
+    cache.apply("much", state(1, importance=0.9, expires_at=(NOON + timedelta(seconds=1)).isoformat()))
+    cache.apply("old", state(2, status="superseded", superseded_by="little"))
+    cache.apply("over", state(1, expires_at="2026-03-01T12:00:00Z"))
+    cache.apply("elsewhere", state(1, namespace="m"))
+    cache.apply("odd", state(1, status="a word of later versions"))
+    assert [memory["importance"] for memory in cache.live("n", NOON)] == [0.9, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, "active"),
+        ({"expires_at": "2026-03-01T12:00:01Z"}, "active"),
+        ({"expires_at": "2026-03-01T11:59:59Z"}, "expired"),
+        ({"status": "superseded", "expires_at": "2026-03-01T11:59:59Z"}, "superseded"),
+        ({"status": "expired"}, "expired"),
+    ],
+)
+def test_a_memory_is_over_at_its_time_whether_that_was_told_or_not(said: dict[str, str], expected: str) -> None:
+    assert status({"status": "active"} | said, NOON) == expected
