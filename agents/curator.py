@@ -168,12 +168,14 @@ class Curator:
         return Undone(found.version, found.before)
 
     async def _record(self, connection: Connection, ledger: Ledger, policy: Policy) -> None:
-        """Writes what was decided. Raises RuntimeError when the namespace is not within its limit by then."""
+        """Writes what was decided. Raises RuntimeError when the namespace is not within its limit by then, though all of it was
+        read."""
         await changes.record(connection, ledger.namespace, ledger.entries, self._vectors.embedding_model)
         most, live = policy.max_memories, ledger.all_live()
         if most is None or len(live) > most:  # more than that are there only if all of them are pinned
             return
-        if (count := await Memories(connection).count_live(ledger.namespace)) != len(live):
+        count = await Memories(connection).count_live(ledger.namespace)
+        if count != len(live) and ledger.size < MOST_READ:  # of more than were read the next decision sees others
             raise RuntimeError(f"{ledger.namespace!r} has {count} live memories, decided were {len(live)}")
 
     @asynccontextmanager

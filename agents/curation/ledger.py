@@ -43,6 +43,11 @@ class Ledger:
         memory = self.find(memory_id)
         return memory if memory and memory.status == "active" else None
 
+    @property
+    def size(self) -> int:
+        """How many memories it knows, of any status."""
+        return len(self._memories)
+
     def all_live(self) -> list[Memory]:
         """The live memories that the ledger knows, oldest first."""
         live = [memory for memory_id in self._memories if (memory := self.live(memory_id)) is not None]

@@ -1,7 +1,7 @@
 """Limits: a namespace with too many live memories is brought back within its number, by steps that were planned before, else
 by a rule. Pinned memories are counted, and never taken."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -49,19 +49,19 @@ def brought_within(
     Steps of the plan are taken where the memories still say what the model saw; where there is none left the oldest of
     least importance goes. Raises Crowded when there are too many and `plan` is None: somebody may plan then.
     """
+    if most is None or (surplus := len(live := ledger.all_live()) - most) <= 0:
+        return
+    free = {each.memory_id: each for each in live if not each.pinned and each.memory_id != spared}
+    if free and plan is None:
+        raise Crowded([*free.values()], surplus)
     waiting = list(plan or ())
-    while most is not None and (surplus := len(live := ledger.all_live()) - most) > 0:
-        free = {each.memory_id: each for each in live if not each.pinned and each.memory_id != spared}
-        if not free:
-            return
-        if plan is None:
-            raise Crowded([*free.values()], surplus)
-        step = next((step for step in waiting if still_true(step, free)), None)
-        if step is None:
-            _drop(ledger, least(free), replace(cause, actor=RULE, reason=rule(most)), now)
-        else:
-            waiting.remove(step)
-            take(ledger, step, cause, now)
+    while surplus > 0 and (step := next((each for each in waiting if still_true(each, free)), None)) is not None:
+        waiting.remove(step)
+        take(ledger, step, cause, now)
+        free = {memory_id: memory for memory_id in free if (memory := ledger.live(memory_id)) is not None}
+        surplus -= 1
+    for memory in least(free.values(), surplus):
+        _drop(ledger, memory, replace(cause, actor=RULE, reason=rule(most)), now)
 
 
 def still_true(step: Planned, free: Mapping[str, Memory]) -> bool:
@@ -69,9 +69,9 @@ def still_true(step: Planned, free: Mapping[str, Memory]) -> bool:
     return all(memory_id in free and free[memory_id].text == text for memory_id, text in step.seen.items())
 
 
-def least(free: Mapping[str, Memory]) -> Memory:
-    """The oldest of least importance."""
-    return min(free.values(), key=lambda memory: (memory.importance, memory.created_at, memory.sequence))
+def least(free: Iterable[Memory], number: int) -> list[Memory]:
+    """The oldest of least importance, so many of them: sorted once, as there may be thousands."""
+    return sorted(free, key=lambda memory: (memory.importance, memory.created_at, memory.sequence))[: max(0, number)]
 
 
 def rule(most: int) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from agents.curator import Curator
 from agents.llm.port import Compaction
@@ -137,3 +138,18 @@ async def test_what_is_redelivered_compacts_nothing_again(bench: "Bench", curato
     assert again.repeated
     assert again.sequence == first.sequence
     assert bench.provider.asked["compact"] == 1
+
+
+async def test_a_namespace_with_more_memories_than_are_read_is_brought_within_its_number_step_by_step(
+    bench: "Bench", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.curator.MOST_READ", 4)
+    await remember(bench, bench.curator_under(Policies((replace(NOTES, max_memories=None),))), *FACTS)
+    await bench.curator_under(Policies((replace(NOTES, max_memories=2),))).curate(
+        bench.batch("User is left-handed", policy="notes")
+    )
+    assert len(await texts(bench)) < 5
+    await bench.curator_under(Policies((replace(NOTES, max_memories=2),))).curate(
+        bench.batch("User sings", policy="notes")
+    )
+    assert len(await texts(bench)) == 2

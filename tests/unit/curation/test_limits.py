@@ -156,3 +156,19 @@ def test_whatever_is_planned_the_number_is_kept_as_far_as_what_is_pinned_allows(
     pins = {memory.memory_id for memory in memories if memory.pinned}
     assert pins <= set(live(ledger))
     assert len(live(ledger)) == min(len(memories), max(most, len(pins)))
+
+
+def test_many_too_many_go_in_one_pass_over_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    of_all = Ledger.all_live
+
+    def counted(ledger: Ledger) -> list[Memory]:
+        nonlocal asked
+        asked += 1
+        return of_all(ledger)
+
+    monkeypatch.setattr(Ledger, "all_live", counted)
+    ledger = ledger_of(*(remembered(number) for number in range(1_000)))
+    brought_within(ledger, 10, (), CAUSE, NOON)
+    assert asked == 1, "each pass costs milliseconds of everybody's time"
+    assert live(ledger) == [f"m{number}" for number in range(990, 1_000)]
