@@ -72,7 +72,7 @@ class CurationAgent:
         """Everything of the batch is decided, or nothing is acked. What was decided is found settled when repeated."""
         namespaces = (self._namespace(batch, turn, records) for turn, records in queued)
         ends = await asyncio.gather(*namespaces, return_exceptions=True)
-        if failed := [end for end in ends if isinstance(end, Exception)]:
+        if failed := [end for end in ends if isinstance(end, BaseException)]:
             await give_up(self._app, batch, failed[0])
         else:
             batch.ack()

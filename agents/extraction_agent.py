@@ -10,7 +10,7 @@ from agents.dead_letters import position
 from agents.extractor import Extractor
 from agents.llm.batches import ModelBatches
 from agents.outcomes import Outcomes
-from agents.serving import pause_s
+from agents.serving import give_up, pause_s
 from schemas import codec
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.policies import Choosing, Policy
@@ -71,11 +71,14 @@ class ExtractionAgent:
     async def _batch(self, batch: Batch) -> None:
         try:
             await asyncio.gather(*(self._record(batch, record) for record in batch.records))
-        except Exception as exc:
-            log.exception("%r cannot be answered, this worker stops", batch)
-            await self._app.crash(exc)
-            return
-        batch.ack()
+        except asyncio.CancelledError as exc:
+            if (task := asyncio.current_task()) is None or task.cancelling():
+                raise
+            await give_up(self._app, batch, exc)
+        except Exception as exc:  # noqa: BLE001 (give_up logs it)
+            await give_up(self._app, batch, exc)
+        else:
+            batch.ack()
 
     async def _record(self, batch: Batch, record: Any) -> None:
         tries = 0

@@ -42,18 +42,21 @@ async def attempt(app: StageApp, batch: Batch, handle: Handle) -> None:
             tries += 1
             log.warning("%s: attempt %d on %r failed, trying again: %s", app.conf.id, tries, batch, exc)
             await asyncio.sleep(pause_s(tries))
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as exc:
             if (task := asyncio.current_task()) is None or task.cancelling():
                 raise
-            await give_up(app, batch, RuntimeError(f"handling {batch!r} was cancelled from within"))
+            await give_up(app, batch, exc)
             return
         except Exception as exc:  # noqa: BLE001 (give_up logs it)
             await give_up(app, batch, exc)
             return
 
 
-async def give_up(app: StageApp, batch: Batch, error: Exception) -> None:
+async def give_up(app: StageApp, batch: Batch, error: BaseException) -> None:
+    """Stops the worker. A cancellation here is one from within: nobody asked for it, and it must not end the worker quietly."""
     app.fence.shut()
+    if isinstance(error, asyncio.CancelledError):
+        error = RuntimeError(f"handling {batch!r} was cancelled from within")
     log.error("%s: %r cannot be handled, this worker stops", app.conf.id, batch, exc_info=error)
     await app.crash(error)
 

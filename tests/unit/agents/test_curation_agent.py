@@ -28,7 +28,7 @@ class FakeCurator:
     def __init__(self) -> None:
         self.done: list[tuple[str, str]] = []
         self.dropped: list[tuple[Part, str]] = []
-        self.failures: dict[str, deque[Exception]] = {}
+        self.failures: dict[str, deque[BaseException]] = {}
         self.deciding: set[str] = set()
         self.most = 0
         self.slow: dict[str, float] = {}
@@ -244,3 +244,12 @@ async def test_nothing_more_is_decided_once_the_partition_is_lost(stage):
     await stage.settled()
     assert stage.curator.done == [("a", "1")]
     assert not given.acked
+
+
+async def test_a_cancellation_that_nobody_asked_for_stops_the_worker_and_acks_nothing(stage):
+    stage.curator.failures["1"] = deque([asyncio.CancelledError()])
+    given = stage.batch(part("a", "1"), part("b", "2"))
+    await stage.agent.handle(given)
+    await stage.settled()
+    assert not given.acked
+    assert ["cancelled from within" in str(crash) for crash in stage.app.crashes] == [True]

@@ -487,3 +487,11 @@ async def test_what_was_said_under_a_policy_that_kept_it_here_stays_when_the_pol
     policies = [context.policy for context in worker.provider.contexts]
     policies += [policy for _, policy in worker.provider.summarised]
     assert [(policy.name, policy.local_only) for policy in policies] == [("default", True)]
+
+
+async def test_a_cancellation_that_nobody_asked_for_stops_the_worker_and_acks_nothing(worker):
+    worker.provider.failures.append(asyncio.CancelledError())
+    given = await worker.take(asked())
+    await asyncio.gather(*worker.agent._running, return_exceptions=True)
+    assert not given.acked
+    assert ["cancelled from within" in str(crash) for crash in worker.app.crashes] == [True]
