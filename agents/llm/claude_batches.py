@@ -35,6 +35,8 @@ CUSTOM_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what the API takes as t
 SUBMIT_TIMEOUT_S: Final = 120.0
 PAGE: Final = 100
 RESERVED_S: Final = 26 * 3_600.0  # a batch takes a day at most
+# What asking about a batch ends in; the SDK lets a stream's errors through, and checks nothing of what it reads.
+UNREAD: Final = (anthropic.AnthropicError, httpx2.HTTPError, ValueError, AttributeError, TypeError)
 # A request of these kinds fails again however it is asked; others did not, or may be asked alone.
 HOPELESS: Final = {"invalid_request_error": "refused_request", "request_too_large": "too_large"}
 
@@ -110,10 +112,9 @@ class ClaudeBatches:
         return {"custom_id": name, "params": asked}
 
     async def ended(self, provider_id: str) -> bool:
-        with_ = self._client.messages.batches
         try:
-            return (await with_.retrieve(provider_id)).processing_status == "ended"
-        except anthropic.AnthropicError as exc:
+            return (await self._client.messages.batches.retrieve(provider_id)).processing_status == "ended"
+        except UNREAD as exc:
             raise self._failure(exc, provider_id) from exc
 
     async def replies(self, provider_id: str) -> AsyncGenerator[tuple[str, Reply], None]:
@@ -125,11 +126,7 @@ class ClaudeBatches:
                         yield line.custom_id, reply(line.result)
             finally:
                 await lines.close()
-        except (
-            anthropic.AnthropicError,
-            httpx2.HTTPError,
-            ValueError,
-        ) as exc:  # the SDK lets a stream's errors through
+        except UNREAD as exc:
             raise self._failure(exc, provider_id) from exc
 
     async def since(self, moment: datetime) -> Sequence[Listed]:
@@ -139,8 +136,8 @@ class ClaudeBatches:
                 if batch.created_at < moment:
                     break
                 found.append(listed(batch))
-        except anthropic.AnthropicError as exc:
-            raise translated(exc, self._model) from exc
+        except UNREAD as exc:
+            raise self._failure(exc) from exc
         return found
 
     async def reserve(self, question: Question[Any]) -> str | None:
@@ -161,12 +158,14 @@ class ClaudeBatches:
         energy = Reserved(self._energy, reservation) if self._energy and reservation else self._energy
         return await self._provider.through(FirstReply(reply, self._calls), energy).extract(request, context)
 
-    def _failure(self, error: Exception, provider_id: str) -> Exception:
-        if isinstance(error, anthropic.APIStatusError) and error.status_code in (404, 410):
+    def _failure(self, error: Exception, provider_id: str | None = None) -> Exception:
+        if provider_id and isinstance(error, anthropic.APIStatusError) and error.status_code in (404, 410):
             return Lost(f"there is no batch {provider_id}, or its results are gone")
-        if isinstance(error, anthropic.AnthropicError):
-            return translated(error, self._model)
-        return Retryable(f"the results of batch {provider_id} broke off: {error}")
+        failure = translated(error, self._model) if isinstance(error, anthropic.AnthropicError) else error
+        if isinstance(failure, Retryable | Misconfigured):
+            return failure
+        # Who is not told of a batch does not know that it failed: to ask its requests alone might pay for them twice.
+        return Retryable(f"what came in answer about {provider_id or 'batches'} cannot be read: {failure!r}")
 
 
 def listed(batch: MessageBatch) -> Listed:

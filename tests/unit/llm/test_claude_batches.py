@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import anthropic
+import httpx2
 import pytest
 from msgspec.structs import replace
 
@@ -101,6 +102,26 @@ async def test_each_result_tells_what_to_do_next(batches: ClaudeBatches, server:
     assert rejected == {"refusal": "refused", "bad_request": "refused_request"}
     unanswered = {name for name, reply in replies.items() if isinstance(reply, Unanswered)}
     assert unanswered == {"no_credit", "overloaded", "expired", "canceled"}
+
+
+@pytest.mark.parametrize("body", ["<html>Maintenance</html>", "null", "[]", "{", '{"data": [null]}', '{"data": 3}'])
+@pytest.mark.parametrize("status", [200, 400])
+async def test_an_odd_answer_about_a_batch_passes_and_gives_up_no_request(status: int, body: str) -> None:
+    kind = "text/html" if body.startswith("<") else "application/json"
+    odd = httpx2.MockTransport(lambda _: httpx2.Response(status, text=body, headers={"content-type": kind}))
+    async with anthropic.AsyncAnthropic(
+        api_key=KEY, max_retries=0, http_client=httpx2.AsyncClient(transport=odd)
+    ) as client:
+        batches = ClaudeProvider(MODELS[0], client=client).batches()
+        with pytest.raises(Retryable):
+            await batches.since(LONG_AGO)
+        if status == 200 and "data" in body:
+            assert not await batches.ended("msgbatch_1")
+            return
+        with pytest.raises(Retryable):
+            await batches.ended("msgbatch_1")
+        with pytest.raises(Retryable):
+            _ = [each async for each in batches.replies("msgbatch_1")]
 
 
 async def test_a_batch_that_is_not_there_is_lost(batches: ClaudeBatches) -> None:
