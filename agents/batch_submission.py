@@ -110,11 +110,15 @@ class BatchSubmission:
                 return context
             question = self._provider.question(request, context)
             require_staying(question.local_only, self._provider)
-            asked_with = AskedWith(
-                related=tuple(memory.memory_id for memory in context.related),
-                reservation=member.reservation or await self._provider.reserve(question),
-            )
-            if await self._batches.ask(batch.batch_key, owner, parked.request_id, asked_with):
+            kept = member.reservation or await self._provider.reserve(question)
+            asked_with = AskedWith(related=tuple(memory.memory_id for memory in context.related), reservation=kept)
+            stored = False
+            try:
+                stored = await self._batches.ask(batch.batch_key, owner, parked.request_id, asked_with)
+            finally:
+                if not stored and member.reservation is None:  # nobody else will know of it
+                    await self._reservations.release(replace(member, reservation=kept))
+            if stored:
                 asked[parked.request_id] = question
             return False
 

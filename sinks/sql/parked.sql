@@ -10,11 +10,10 @@ SELECT EXISTS (SELECT FROM parked WHERE request_id = $1)
 
 -- name: claim
 -- The database's clock counts: the workers' clocks may differ. What is past its deadline goes with what is live: if it lies in a
--- batch only when that must have ended long ago, so that nobody seems to look after it.
-UPDATE parked
-SET lane = $1, batched = false, batch_key = NULL, lease_owner = $3, lease_until = clock_timestamp() + $4::double precision * interval '1 second'
-WHERE request_id IN (
-    SELECT request_id
+-- batch only when that must have ended long ago, so that nobody seems to look after it. What was reserved for a batch is given
+-- back: who is asked alone reserves anew.
+WITH due AS (
+    SELECT request_id, reservation
     FROM parked
     WHERE (lease_until IS NULL OR lease_until <= clock_timestamp())
       AND (NOT batched AND lane = $1 AND not_before <= clock_timestamp()
@@ -22,8 +21,15 @@ WHERE request_id IN (
               AND (batch_key IS NULL OR deadline <= clock_timestamp() - interval '2 days'))
     ORDER BY not_before
     LIMIT $2
-    FOR UPDATE SKIP LOCKED)
-RETURNING request_id, lane, reason, tries, topic, partition, position, timestamp_ms, key, value, headers
+    FOR UPDATE SKIP LOCKED
+), given_back AS (
+    DELETE FROM energy_reservations WHERE reservation_id IN (SELECT reservation FROM due)
+)
+UPDATE parked
+SET lane = $1, batched = false, batch_key = NULL, reservation = NULL, lease_owner = $3,
+    lease_until = clock_timestamp() + $4::double precision * interval '1 second'
+FROM due WHERE parked.request_id = due.request_id
+RETURNING parked.request_id, lane, reason, tries, topic, partition, position, timestamp_ms, key, value, headers
 
 -- name: renew
 UPDATE parked SET lease_until = clock_timestamp() + $3::double precision * interval '1 second'

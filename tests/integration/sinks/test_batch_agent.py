@@ -546,3 +546,31 @@ async def test_a_request_of_a_batch_that_was_not_taken_keeps_what_is_reserved_fo
     assert await worker.reserved() == kept
     await worker.look()
     assert await worker.reserved() == Amount()
+
+
+@pytest.mark.parametrize("way", ["erased", "fails"])
+async def test_what_was_reserved_for_a_question_that_is_not_stored_is_given_back(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    async def ask(*_: object) -> bool:
+        if way == "fails":
+            raise Retryable("PostgreSQL is away")
+        return False
+
+    monkeypatch.setattr(worker.batches, "ask", ask)
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    assert await worker.reserved() == Amount()
+
+
+async def test_what_was_reserved_for_a_batch_is_given_back_when_its_time_is_over_before_it_is_formed_anew(
+    worker: Worker, server: MessagesServer
+) -> None:
+    server.batches.faults.append("rate_limited")
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    assert (await worker.reserved()).tokens > 0
+    await worker.pool.execute("UPDATE parked SET deadline = now()")
+    await worker.resume()
+    assert worker.remembered == lives_in(1)
+    assert await worker.reserved() == Amount()
