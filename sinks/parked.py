@@ -14,7 +14,7 @@ from sinks.queries import query
 
 SHORTEST_PAUSE_S: Final = 5.0  # before what was put off again is looked at again, whenever that was to be
 
-Headers = tuple[tuple[str, bytes], ...]
+Headers = tuple[tuple[str, bytes | None], ...]  # Kafka takes a header without a value
 
 
 class Parked(Struct, frozen=True, kw_only=True):

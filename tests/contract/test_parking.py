@@ -65,7 +65,7 @@ async def claimed(
 
 
 async def test_a_request_comes_back_whole_as_it_came(parking: AnyParking) -> None:
-    headers = (("request-id", b"r"), ("trace", b"\x00\xff"), ("trace", b""))
+    headers = (("request-id", b"r"), ("trace", b"\x00\xff"), ("trace", b""), ("bare", None))
     came = sent(asked(), key=b"\x00key", headers=headers, partition=3)
     await parking.park(came, asked(), Deferred(now() + EARLIER, "budget"), LONG_S)
     (parked,) = await parking.claim("background", 10, "owner", LONG_S)
