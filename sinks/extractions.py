@@ -80,9 +80,10 @@ class Extractions:
         """
         text = storable_json(answer_json).decode()
         with translated("storing an answer"):
-            stored = await self._pool.fetchval(
-                query("extractions", "store_answer"), request_id, text, provider, model, usage, parts
-            )
+            values = (request_id, text, provider, model, usage, parts)
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute(query("purges", "share_archive"))
+                stored = await connection.fetchval(query("extractions", "store_answer"), *values)
         return stored.encode() if isinstance(stored, str) else await self._answer_of_another(request_id, owner)
 
     async def _answer_of_another(self, request_id: str, owner: str) -> bytes:

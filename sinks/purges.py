@@ -55,9 +55,9 @@ class Purges:
     async def forget(self, namespace: str, scopes: Iterable[Scope], at: datetime) -> None:
         """Cached answers, parked requests, and the archived messages of `scopes` that were said until `at`."""
         with translated("erasing what was said"):
+            await self._connection.execute(query("purges", "lock_archive"))
             await self._connection.execute(query("purges", "empty_answers"), namespace)
             await self._connection.execute(query("purges", "drop_parked"), namespace)
-            await self._connection.execute(query("purges", "lock_archive"))
             for scope in scopes:
                 await self._connection.execute(query("purges", "drop_messages"), at, *owner(scope))
 

@@ -6,7 +6,7 @@ ON CONFLICT (namespace) DO UPDATE SET purged_at = greatest(purges.purged_at, exc
 SELECT namespace, purged_at FROM purges WHERE namespace = ANY ($1::text[])
 
 -- name: lock_archive
--- Against messages that were read before the fence and would be stored behind it.
+-- Against messages and answers that were there before the fence and would be stored behind it.
 SELECT pg_advisory_xact_lock(5200001)
 
 -- name: share_archive

@@ -158,6 +158,21 @@ async def test_a_stored_answer_has_nothing_to_say_any_more(bench: "Bench") -> No
     assert b"dog" not in lease.answer
 
 
+@pytest.mark.parametrize("asked", ["before", "after"])
+async def test_an_answer_that_comes_when_its_namespace_was_erased_is_kept_without_what_it_says(
+    bench: "Bench", asked: str
+) -> None:
+    extractions, request = Extractions(bench.pool), replace(slice_of("I have a dog"), namespaces=(OWNER,))
+    request = replace(request, requested_at=NOON if asked == "before" else NOON + 2 * LATER)
+    await extractions.lease(request, "worker", 60)
+    await after(bench, LATER).carry_out(purge())
+    answer = encode({"answers": "extraction", "provider": "p", "model": "m", "proposals": [{"text": "User has a dog"}]})
+    stored = await extractions.store_answer(
+        request.request_id, "worker", answer, provider="p", model="m", usage={}, parts=1
+    )
+    assert (b"dog" in stored) == (asked == "after")
+
+
 async def test_an_uninstalled_app_is_remembered_unless_it_is_to_be_erased(bench: "Bench") -> None:
     await bench.curator.curate(bench.batch("User has a dog", namespace=OWNER))
     kept = await after(bench, LATER).carry_out(purge(kind="uninstall"))
