@@ -20,6 +20,7 @@ CONTEXT_CHARS: Final = 400
 # Of one message, some 25 pages: what is longer is pasted, and one message must not cost what a hundred others do.
 MOST_MESSAGE_TOKENS: Final = 16_000
 CHARS_PER_TOKEN: Final = 3  # fewer than English has
+MARGIN_CHARS: Final = 8_000  # longer than any credential: none is cut in half before it is found
 HEAD: Final = 0.75  # of what is shown of a message that is cut is its beginning, the rest its end
 
 
@@ -58,12 +59,13 @@ def line(number: int, message: SliceMessage, time: str, text: str) -> str:
 
 def shown(message: SliceMessage, privacy: Privacy, most_tokens: int) -> str:
     """Without credentials and what else need not leave the house; context-only roles cut short."""
-    text = sendable(message.content, privacy)
-    if message.role in ("system", "tool") and len(text) > CONTEXT_CHARS:
-        return text[:CONTEXT_CHARS] + "…"
+    said = message.content
+    if message.role in ("system", "tool"):
+        text = beginning(said, CONTEXT_CHARS + 1, privacy)
+        return text if len(text) <= CONTEXT_CHARS else text[:CONTEXT_CHARS] + "…"
     if size(message) <= most_tokens:
-        return text
-    return without_middle(text, len(text) * most_tokens // size(message))
+        return sendable(said, privacy)
+    return without_middle(said, len(said) * most_tokens // size(message), privacy)
 
 
 def size(message: SliceMessage) -> int:
@@ -71,12 +73,27 @@ def size(message: SliceMessage) -> int:
     return message.tokens or len(message.content) // CHARS_PER_TOKEN
 
 
-def without_middle(text: str, most_chars: int) -> str:
-    left_out = len(text) - most_chars
+def without_middle(said: str, most_chars: int, privacy: Privacy) -> str:
+    left_out = len(said) - most_chars
     if left_out <= 0:
-        return text
+        return sendable(said, privacy)
     head = int(most_chars * HEAD)
-    return f"{text[:head]} … [{left_out:,} characters left out] … {text[head + left_out :]}"
+    first, last = beginning(said, head, privacy), end(said, most_chars - head, privacy)
+    return f"{first} … [{left_out:,} characters left out] … {last}"
+
+
+def beginning(said: str, chars: int, privacy: Privacy) -> str:
+    """The first characters of what may be sent. Only what is near them is searched, at some microseconds a character: all of
+    a long paste would hold up everything else for seconds. Nothing is shown from where a credential may have been cut."""
+    text = sendable(said[: chars + MARGIN_CHARS], privacy)
+    return text[:chars] if len(said) <= chars + MARGIN_CHARS else text[: min(chars, max(0, len(text) - MARGIN_CHARS))]
+
+
+def end(said: str, chars: int, privacy: Privacy) -> str:
+    """The last ones, likewise."""
+    first = max(0, len(said) - chars - MARGIN_CHARS)
+    text = sendable(said[first:], privacy)
+    return text[max(MARGIN_CHARS if first else 0, len(text) - chars) :]
 
 
 def longest_shown(sizes: Iterable[int], most_tokens: int) -> int:

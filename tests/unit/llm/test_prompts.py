@@ -172,6 +172,32 @@ def test_a_message_of_a_megabyte_is_shown_without_its_middle_which_the_line_says
     assert second == "I live in Turin."
 
 
+@pytest.mark.parametrize("role", ["user", "tool"])
+@pytest.mark.parametrize("keys", [10, 1_000, 4_000])
+def test_of_a_long_paste_of_credentials_none_is_shown_where_it_is_cut(role: str, keys: int) -> None:
+    paste = "".join(f"export KEY_{number}=sk-ant-api03-{number:05}{'aB3dE5fG7h' * 9}AA\n" for number in range(keys))
+    long = structs.replace(said(paste, role=role), tokens=40 * keys)
+    for room in (200, 2_000, 16_000):
+        (shown,) = texts(inside(data_part(slice_of(long), knowing(), room), "transcript"))
+        assert "aB3dE" not in shown
+
+
+def test_only_what_is_near_what_is_shown_of_a_long_paste_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[str] = []
+
+    def counted(text: str, privacy: Privacy) -> str:
+        searched.append(text)
+        return text
+
+    monkeypatch.setattr("agents.llm.transcript.sendable", counted)
+    long = [
+        structs.replace(said("word " * 100_000, number, role=role), tokens=125_000)
+        for number, role in ((1, "user"), (2, "tool"))
+    ]
+    data_part(slice_of(*long), knowing())
+    assert 0 < sum(map(len, searched)) < 150_000
+
+
 @given(st.lists(st.integers(0, 60_000), max_size=40), st.integers(200, 100_000))
 def test_a_slice_larger_than_a_model_reads_is_cut_in_its_longest_messages_only(sizes: list[int], room: int) -> None:
     limit = longest_shown(sizes, room)
