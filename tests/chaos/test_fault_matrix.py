@@ -148,7 +148,8 @@ async def test_workers_side_by_side_exceed_a_budget_by_one_question_at_most_and_
     server.choose = script = Script(asked)
     limited = {"budget": {"tokens_per_day": TOKENS_PER_DAY}, "extraction_concurrency": 16}
     for name in ("one", "other"):
-        deployment.starting(name, **limited)
+        # Both have joined before anything is said: a question whose partition moves before it is given up is asked again.
+        await deployment.worker(name, **limited)
     await deployment.publish(*published(asked))
 
     async def spent() -> bool:
