@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe lock clean
+.PHONY: help demo dev test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-curate lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -32,6 +32,7 @@ KILLS ?= 20
 CONVERSATIONS ?= 2000
 WORKER ?= memstream
 MESSAGES ?= 100000
+MEMORIES ?= 1000,10000
 ROUNDS ?= 3
 UV_VERSION := 0.13.9
 
@@ -84,6 +85,9 @@ bench-llm: check $(DEV) ## what extraction sends a model for each token said (ME
 
 bench-dedupe: check $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.dedupe --plot deploy/docs/curation.svg
+
+bench-curate: check $(DEV) ## candidates a second through the curator, by how much is stored (MEMORIES=1000,10000); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.curate --sizes $(MEMORIES)
 
 lock: check ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(DEV_LOCK)

@@ -1,0 +1,122 @@
+"""A store of a chosen size for bench-curate, and candidates of the kinds that come to it."""
+
+import itertools
+import random
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from uuid import uuid4
+
+import numpy as np
+from msgspec import structs
+
+from agents.curation.normalise import normalise
+from schemas.memories import Memory
+from schemas.requests import Candidate, CandidateBatch, Source
+from sinks.embeddings.port import unit_rows
+from sinks.postgres import Pool
+from sinks.queries import query
+from sinks.vectors import Point, VectorIndex, to_bytes
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+PAGE = 500
+WHO = ("sister", "neighbour", "boss", "uncle", "teacher", "dentist", "landlord", "colleague", "cousin", "trainer")
+DOES = ("repairs", "collects", "sells", "paints", "restores", "photographs", "studies", "imports", "rents", "designs")
+WHAT = ("clocks", "boats", "violins", "maps", "lamps", "bicycles", "stamps", "carpets", "kites", "cameras", "wells")
+WHERE = ("Porto", "Lyon", "Graz", "Cork", "Turku", "Bergen", "Siena", "Gdansk", "Bilbao", "Leuven", "Malmo", "Split")
+
+
+def sentences(seed: int, since: int = 1950) -> Iterator[str]:
+    """Statements that differ in names and things, as those about one person do; without repeats."""
+    chosen = random.Random(seed)
+    every = list(itertools.product(WHO, DOES, WHAT, WHERE))
+    chosen.shuffle(every)
+    for year in itertools.count(since):
+        for who, does, what, where in every:
+            yield f"User's {who} {does} {what} in {where} since {year}"
+
+
+def namespace(number: int) -> str:
+    return f"bench/{number}"
+
+
+async def seed(pool: Pool, vectors: VectorIndex, dimension: int, memories: int, namespaces: int) -> list[Memory]:
+    """Live memories, evenly over the namespaces, with random vectors: only their text makes one a duplicate."""
+    made = [memory(number, text, namespaces) for number, text in zip(range(memories), sentences(1), strict=False)]
+    rows = unit_rows(np.random.default_rng(1).standard_normal((memories, dimension)))
+    names = [(namespace(number), memories) for number in range(namespaces)]
+    await pool.executemany("INSERT INTO namespaces (namespace, sequence) VALUES ($1, $2)", names)
+    for start in range(0, memories, PAGE):
+        page = range(start, min(start + PAGE, memories))
+        await store(pool, [made[number] for number in page])
+        held = [(made[number].memory_id, vectors.embedding_model, to_bytes(rows[number])) for number in page]
+        await pool.executemany(query("memories", "store_embedding"), held)
+        await vectors.upsert([Point.of(made[number], rows[number]) for number in page])
+    await pool.execute("ANALYZE")
+    return made
+
+
+def memory(number: int, text: str, namespaces: int) -> Memory:
+    return Memory(
+        memory_id=str(uuid4()),
+        namespace=namespace(number % namespaces),
+        kind="fact",
+        text=text,
+        importance=0.5,
+        confidence=0.9,
+        version=1,
+        sequence=number + 1,
+        status="active",
+        created_at=AT,
+        updated_at=AT,
+        created_by="benchmark",
+        sources=(Source(conversation_id="seeded", message_id=str(number), timestamp=AT),),
+    )
+
+
+async def store(pool: Pool, memories: Sequence[Memory]) -> None:
+    """Rows as the curator writes them."""
+    rows = [(structs.asdict(each) | {"normalised": normalise(each.text)},) for each in memories]
+    await pool.executemany(query("memories", "store"), rows)
+
+
+class Arrivals:
+    """Parts for the namespaces in turn. Of their candidates half say something new, a quarter what is stored, up to its
+    spelling, and a quarter what was new shortly before in other words."""
+
+    def __init__(self, stored: Sequence[Memory], namespaces: int) -> None:
+        self._new = sentences(2, since=1900)  # years that no stored memory has, up to 100,000 of them
+        self._stored = {
+            name: [each for each in stored if each.namespace == name] for name in map(namespace, range(namespaces))
+        }
+        self._recent: dict[str, str] = {}
+        self._number = 0
+
+    def part(self, size: int) -> CandidateBatch:
+        names = list(self._stored)
+        self._number += 1
+        name = names[self._number % len(names)]
+        said = tuple(self._candidate(name, place) for place in range(size))
+        return CandidateBatch(
+            request_id=uuid4().hex,
+            conversation_id=f"c{self._number}",
+            partition=0,
+            namespace=name,
+            part=1,
+            parts=1,
+            policy="default",
+            policy_version=1,
+            provider="benchmark",
+            candidates=said,
+            extracted_at=AT,
+        )
+
+    def _candidate(self, name: str, place: int) -> Candidate:
+        turn = (self._number + place) % 4
+        if turn == 0:
+            text = self._stored[name][self._number * 7 % len(self._stored[name])].text.upper()
+        elif turn == 1 and name in self._recent:
+            text = "The " + self._recent[name][0].lower() + self._recent[name][1:]
+        else:
+            text = self._recent[name] = next(self._new)
+        source = Source(conversation_id=f"c{self._number}", message_id=str(place), timestamp=AT)
+        return Candidate(candidate_id=uuid4().hex, kind="fact", text=text, sources=(source,), confidence=0.9)
