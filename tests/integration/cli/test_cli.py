@@ -136,7 +136,7 @@ def test_the_index_is_rebuilt_from_postgres_when_it_was_lost(
         memstream("reindex", **chosen)
         client.delete_collection(chosen["qdrant_collection"])
         (rebuilt,) = lines(memstream("reindex", "--json", **chosen))
-        assert rebuilt == {"written": len(samples.once.rows["memories"]), "removed": 0, "left_out": 0}
+        assert rebuilt == {"written": len(samples.once.points), "removed": 0, "left_out": 0}
         found = lines(memstream("search", "peanuts", "-n", "notes/tom", "--json", **chosen))
         assert found[0]["memory"]["text"] == "User is allergic to peanuts."
     finally:
@@ -150,7 +150,7 @@ def test_another_embedder_is_refused_until_everything_is_embedded_by_it(
     """Postgres keeps one vector a memory: the last command embeds the samples again as they were."""
     chosen = {"qdrant_collection": f"{samples.deployment.settings.qdrant_collection}-switched"}
     client = QdrantClient(url=embedded_stack.qdrant_url, check_compatibility=False)
-    every = {"written": len(samples.once.rows["memories"]), "removed": 0, "left_out": 0}
+    every = {"written": len(samples.once.points), "removed": 0, "left_out": 0}
     with in_a_thread(EmbeddingServer()) as server:
         other = chosen | {"embedder": "openai", "embedder_model": MODEL, "embedder_base_url": server.openai_url}
         try:
