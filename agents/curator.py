@@ -25,6 +25,7 @@ from agents.curation.thresholds import Thresholds, thresholds
 from agents.eraser import Eraser
 from schemas import ids
 from schemas.codec import shaped
+from schemas.errors import Retryable
 from schemas.events import Cause
 from schemas.memories import Memory
 from schemas.policies import Choosing, Policy
@@ -138,18 +139,30 @@ class Curator:
         return await self._planned(decide, policy)
 
     async def expire(self) -> int:
-        """Ends memories whose time is over, some of them at a call; returns how many. Another worker may do the same."""
+        """Ends memories whose time is over, some of them at a call; returns how many. Another worker may do the same.
+
+        Raises Retryable once every namespace had its turn.
+        """
         now, count = self._clock(), 0
+        failures: list[Retryable] = []
         for namespace in await Memories(self._pool).expiring(now, EXPIRED_AT_ONCE):
-            async with self._deciding(namespace) as connection:
-                over = await Memories(connection).expired(namespace, now, EXPIRED_AT_ONCE)
-                ledger = Ledger(namespace, await changes.sequence(connection, namespace), over)
-                for memory in over:
-                    cause = Cause(actor="memstream", reason="its time is over")
-                    ledger.enter("expired", change.expired(memory, now), cause, now)
-                await changes.record(connection, namespace, ledger.entries, self._vectors.embedding_model)
-                count += len(over)
+            try:
+                count += await self._expire(namespace, now)
+            except Retryable as exc:  # every namespace has its turn
+                failures.append(exc)
+        if failures:
+            raise failures[0]
         return count
+
+    async def _expire(self, namespace: str, now: datetime) -> int:
+        async with self._deciding(namespace) as connection:
+            over = await Memories(connection).expired(namespace, now, EXPIRED_AT_ONCE)
+            ledger = Ledger(namespace, await changes.sequence(connection, namespace), over)
+            for memory in over:
+                cause = Cause(actor="memstream", reason="its time is over")
+                ledger.enter("expired", change.expired(memory, now), cause, now)
+            await changes.record(connection, namespace, ledger.entries, self._vectors.embedding_model)
+            return len(over)
 
     async def _planned(self, decide: Callable[[Plan], Awaitable[Outcome]], policy: Policy) -> Outcome:
         """Decides; once more, with a plan, where there would be too many memories: a model is asked with nothing locked."""

@@ -53,7 +53,8 @@ class Eraser:
             cause = Cause(actor=command.actor, command_id=command.command_id, reason=command.reason)
             await purges.erase(namespace, gone, cause, now)
             return None
-        await purges.forget(namespace, self._policies.fed_by(namespace), now)
+        if not await purges.forget(namespace, self._policies.fed_by(namespace), now):
+            return None
         outcome = Outcome(status="accepted", namespace=namespace, sequence=sequence, change="purged")
         await Settlements(connection).record_command(namespace, command.command_id, outcome, now)
         await put_records(connection, namespace, notices.of_command(command, outcome, now))

@@ -37,7 +37,7 @@ from deploy import budgets, connections
 from deploy.origins import fixed_origins
 from deploy.settings import Settings
 from deploy.slots import claimed
-from schemas.errors import Misconfigured, Retryable
+from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.policies import Policies
 from sinks.archive import Archive
 from sinks.batches import Batches
@@ -319,13 +319,16 @@ def warn_of_leaving(policies: Policies, provider: Provider) -> None:
 
 
 async def repeat(name: str, interval_s: float, chore: Callable[[], Awaitable[object]]) -> None:
-    """Does a chore again and again; what may pass is logged and tried at the next turn."""
+    """Does a chore again and again. What may pass is logged and tried at the next turn, and so is what one row alone is at fault
+    for: it would stop every worker, one after the other."""
     while True:
         await asyncio.sleep(interval_s)
         try:
             await chore()
         except Retryable as exc:
             log.warning("%s: %s", name, exc)
+        except Rejected as exc:
+            log.error("%s: %s", name, exc)
 
 
 def now() -> datetime:

@@ -17,6 +17,7 @@ from sinks.postgres import Connection, translated
 from sinks.queries import query
 
 PAGE: Final = 1_000  # memories erased in one transaction
+MESSAGES_PAGE: Final = 5_000  # archived messages; nothing is archived meanwhile
 
 
 class Purges:
@@ -52,14 +53,21 @@ class Purges:
             await put_records(self._connection, namespace, [purged(memory, cause, at) for memory in gone])
             await put_records(self._connection, namespace, map(changes.state, gone))
 
-    async def forget(self, namespace: str, scopes: Iterable[Scope], at: datetime) -> None:
-        """Cached answers, parked requests, and the archived messages of `scopes` that were said until `at`."""
+    async def forget(self, namespace: str, scopes: Iterable[Scope], at: datetime) -> bool:
+        """Cached answers, parked requests, and archived messages of `scopes` that were said until `at`, with the summaries of
+        their conversations. True once no message is left; a call takes some of them."""
         with translated("erasing what was said"):
             await self._connection.execute(query("purges", "lock_archive"))
             await self._connection.execute(query("purges", "empty_answers"), namespace)
             await self._connection.execute(query("purges", "drop_parked"), namespace)
-            for scope in scopes:
-                await self._connection.execute(query("purges", "drop_messages"), at, *owner(scope))
+            return all([await self._forget_messages(scope, at) for scope in scopes])
+
+    async def _forget_messages(self, scope: Scope, at: datetime) -> bool:
+        rows = await self._connection.fetch(query("purges", "drop_messages"), at, *owner(scope), MESSAGES_PAGE)
+        conversations = sorted({row["conversation_id"] for row in rows})
+        await self._connection.execute(query("purges", "empty_summaries"), conversations)
+        await self._connection.execute(query("purges", "drop_parked_summaries"), conversations)
+        return len(rows) < MESSAGES_PAGE
 
 
 def owner(scope: Scope) -> tuple[str | None, ...]:

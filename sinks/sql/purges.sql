@@ -35,6 +35,19 @@ WHERE namespaces @> ARRAY[$1::text]
 
 -- name: drop_messages
 DELETE FROM messages
-WHERE said_at <= $1
-  AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3) AND ($4::text IS NULL OR user_id = $4)
-  AND ($5::text IS NULL OR agent_id = $5) AND ($6::text IS NULL OR conversation_id = $6) AND ($7::text IS NULL OR mode = $7)
+WHERE (conversation_id, message_id) IN (
+    SELECT conversation_id, message_id
+    FROM messages
+    WHERE said_at <= $1
+      AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3) AND ($4::text IS NULL OR user_id = $4)
+      AND ($5::text IS NULL OR agent_id = $5) AND ($6::text IS NULL OR conversation_id = $6)
+      AND ($7::text IS NULL OR mode = $7)
+    LIMIT $8)
+RETURNING conversation_id
+
+-- name: empty_summaries
+UPDATE extractions SET answer = jsonb_set(answer, '{text}', '""')
+WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}' AND answer ? 'text'
+
+-- name: drop_parked_summaries
+DELETE FROM parked WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}'

@@ -147,6 +147,36 @@ async def test_archived_messages_go_and_those_of_before_are_not_archived_again(b
     assert [each.message.message_id for each in await archive.conversation("with mara")] == ["m2"]
 
 
+async def test_many_archived_messages_go_page_by_page_with_the_summaries_of_their_conversations(
+    bench: "Bench", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sinks.purges.MESSAGES_PAGE", 2)
+    archive, extractions = Archive(bench.pool), Extractions(bench.pool)
+    said = [
+        Message(
+            conversation_id="talk",
+            message_id=f"m{number}",
+            role="user",
+            timestamp=NOON,
+            content="hello",
+            app_id="notes",
+            user_id="mara",
+        )
+        for number in range(5)
+    ]
+    await archive.store([ArchivedMessage(message=each, partition=0, position=1) for each in said])
+    scope = replace(slice_of("I have a dog").scope, conversation_id="talk")
+    request = replace(slice_of("I have a dog"), namespaces=(), scope=scope, purpose="summarise")
+    await extractions.lease(request, "worker", 60)
+    answer = encode({"answers": "summary", "provider": "p", "model": "m", "text": "They have a dog."})
+    await extractions.store_answer(request.request_id, "worker", answer, provider="p", model="m", usage={}, parts=0)
+    assert (await after(bench, LATER).carry_out(purge())).change == "purged"
+    assert await archive.conversation("talk") == ()
+    lease = await extractions.lease(request, "another", 60)
+    assert isinstance(lease, Answered)
+    assert b"dog" not in lease.answer
+
+
 async def test_a_stored_answer_has_nothing_to_say_any_more(bench: "Bench") -> None:
     extractions, request = Extractions(bench.pool), replace(slice_of("I have a dog"), namespaces=(OWNER,))
     await extractions.lease(request, "worker", 60)
