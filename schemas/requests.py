@@ -147,8 +147,9 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A change to memories asked for by a person or a service, on `memory.commands` under its namespace.
 
     create needs `text`; update, delete and undo need `memory_id`. undo: the memory is again as it was before its latest change,
-    or before the one that made `version`. purge: everything of the namespace is erased for good, and nothing that was said or
-    commanded before it was carried out comes back. uninstall: an app is gone; its memories stay unless `purge` is true. The same `command_id` is carried out once.
+    or before the one that made `version`. purge: everything of the namespace is erased for good, and nothing comes back that was
+    said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless `purge` is true. The same
+    `command_id` is carried out once.
     """
 
     command_id: Identifier

@@ -7,6 +7,7 @@ from agents.llm.ollama import slice_room
 from agents.llm.prompts import MOST_TOKENS
 from deploy import connections
 from deploy.commands import doctor
+from deploy.commands.policy_store import Stored
 from deploy.settings import Settings, load
 from schemas.errors import MemstreamError, Misconfigured
 from schemas.policies import Policy
@@ -73,13 +74,17 @@ async def test_doctor_tells_a_model_that_is_not_pulled_from_a_server_that_is_not
         assert await doctor.provider(chosen) == "ollama: available"
 
 
-async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path) -> None:
+async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing_stored(_settings: Settings) -> Stored:
+        return Stored({}, {}, {})
+
+    monkeypatch.setattr(doctor, "stored", nothing_stored)
     policies = tmp_path / "policies.json"
     policies.write_text('[{"name": "secret", "local_only": true}]')
     chosen = settings(provider="claude", anthropic_api_key=KEY, policies_file=policies)
     with pytest.raises(Misconfigured, match="'secret' is local_only"):
-        await doctor.provider(chosen)
-    await doctor.provider(settings(provider="auto", policies_file=policies))
+        await doctor.policies(chosen)
+    assert "secret" in await doctor.policies(settings(provider="auto", policies_file=policies))
 
 
 @pytest.mark.parametrize(
