@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from agents.compactor import Compactor
 from agents.curation import change, notices
+from agents.curation.arrivals import by_importance, erases, is_older, mentioned
 from agents.curation.ledger import Ledger
 from agents.curation.limits import Crowded, Planned, brought_within
 from agents.curation.normalise import normalise
@@ -23,13 +24,12 @@ from agents.curation.scrubbing import scrubbed
 from agents.curation.settle import settle
 from agents.curation.thresholds import Thresholds, thresholds
 from agents.eraser import Eraser
-from schemas import ids
 from schemas.codec import shaped
 from schemas.errors import Retryable
 from schemas.events import Cause
 from schemas.memories import Memory
 from schemas.policies import Choosing, Policy
-from schemas.requests import Candidate, CandidateBatch, Command
+from schemas.requests import CandidateBatch, Command
 from sinks import changes
 from sinks.embeddings.port import Embedder
 from sinks.memories import Memories
@@ -275,28 +275,6 @@ async def open_ledger(
     named = await memories.by_ids(memory_ids)
     limited = await memories.live(namespace, MOST_READ) if policy.max_memories is not None else ()
     return Ledger(namespace, sequence, [*same, *named.values(), *limited])
-
-
-def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbour]]) -> list[str]:
-    """The ids of neighbours, of what the candidates contradict, and those they would have themselves."""
-    near = [neighbour.memory_id for neighbours in found for neighbour in neighbours]
-    contradicted = [candidate.contradicts for candidate in candidates if candidate.contradicts]
-    return [*near, *contradicted, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
-
-
-def erases(command: Command) -> bool:
-    return command.kind == "purge" or (command.kind == "uninstall" and command.purge)
-
-
-def is_older(candidate: Candidate, batch: CandidateBatch, fenced: datetime) -> bool:
-    """Whether it comes of what was said, or found, before its namespace was erased."""
-    said = (source.timestamp for source in candidate.sources if source.timestamp is not None)
-    return batch.extracted_at <= fenced or any(moment <= fenced for moment in said)
-
-
-def by_importance(candidates: Sequence[Candidate]) -> list[int]:
-    """Their places, the most important and then the surest first."""
-    return sorted(range(len(candidates)), key=lambda at: (-candidates[at].importance, -candidates[at].confidence, at))
 
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:

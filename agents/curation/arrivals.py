@@ -1,0 +1,30 @@
+"""What comes in to be decided: which memories it speaks of, whether it is too old, and in which order it is settled."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from schemas import ids
+from schemas.requests import Candidate, CandidateBatch, Command
+from sinks.vectors import Neighbour
+
+
+def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbour]]) -> list[str]:
+    """The ids of neighbours, of what the candidates contradict, and those they would have themselves."""
+    near = [neighbour.memory_id for neighbours in found for neighbour in neighbours]
+    contradicted = [candidate.contradicts for candidate in candidates if candidate.contradicts]
+    return [*near, *contradicted, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
+
+
+def erases(command: Command) -> bool:
+    return command.kind == "purge" or (command.kind == "uninstall" and command.purge)
+
+
+def is_older(candidate: Candidate, batch: CandidateBatch, fenced: datetime) -> bool:
+    """Whether it comes of what was said, or found, before its namespace was erased."""
+    said = (source.timestamp for source in candidate.sources if source.timestamp is not None)
+    return batch.extracted_at <= fenced or any(moment <= fenced for moment in said)
+
+
+def by_importance(candidates: Sequence[Candidate]) -> list[int]:
+    """Their places, the most important and then the surest first."""
+    return sorted(range(len(candidates)), key=lambda at: (-candidates[at].importance, -candidates[at].confidence, at))
