@@ -90,7 +90,7 @@ def test_topics_are_described_with_partitions_and_how_long_they_are_kept(tool: A
     ("topic", "key", "header"),
     [
         (topics.MESSAGES, r"(notes|support|workbench)-[a-z-]+", "traceparent:00-"),
-        (topics.REQUESTS, r"(notes|support|workbench)-[a-z-]+", "NO_HEADERS"),
+        (topics.REQUESTS, r"(notes|support|workbench)-[a-z-]+", "request-id:"),
         (topics.CANDIDATES, r"(notes|support|workbench)(/[a-z]+)?", "NO_HEADERS"),
         (topics.EVENTS, r"(notes|support|workbench)(/[a-z]+)?", "content-type:application/cloudevents+json"),
         (topics.STATE, r"[0-9a-f-]{36}", "NO_HEADERS"),
