@@ -25,6 +25,7 @@ from tests.deployment import eventually, prepared
 PLAN = Plan(seed=7, kills=0, conversations=120, lengths=(6, 16))
 RESTARTED_AFTER_S = 1.0
 A_MINUTE_S = 60.0
+SERVED_WITHIN_S = 300.0
 BEYOND_REQUESTS_S = 35.0  # longer than memstream's own requests to the broker may take
 
 
@@ -170,8 +171,11 @@ async def test_workers_go_on_after_a_minute_without_a_broker(cache_dir: Path, tm
             async with outage(stack, A_MINUTE_S):
                 pass
             await publish(settings, PLAN, said[half:], rng)
-            ledger = await balanced(settings, said)
-            await serve(workers, settings)
+            async with asyncio.timeout(
+                SERVED_WITHIN_S
+            ):  # a worker that stays idle fails this test and does not hold it up
+                ledger = await balanced(settings, said)
+                await serve(workers, settings)
     assert (ledger.lost, ledger.duplicated) == ([], [])
 
 
@@ -208,6 +212,9 @@ async def test_a_broker_that_goes_away_in_the_middle_of_a_recovery_leaves_no_wor
             async with outage(stack, BEYOND_REQUESTS_S):
                 late.send(signal.SIGCONT)
             await publish(settings, PLAN, said[half:], rng)
-            ledger = await balanced(settings, said)
-            await serve(workers, settings)
+            async with asyncio.timeout(
+                SERVED_WITHIN_S
+            ):  # a worker that stays idle fails this test and does not hold it up
+                ledger = await balanced(settings, said)
+                await serve(workers, settings)
     assert (ledger.lost, ledger.duplicated) == ([], [])
