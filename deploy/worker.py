@@ -69,6 +69,7 @@ PROJECT_S = 1.0
 FOLLOW_S = 0.2
 CALIBRATE_S = 60.0
 REPORT_S = 60.0
+START_ENDS_WITHIN_S = 10.0  # beyond it a start is taken for one that never returns
 
 
 class Worker:
@@ -94,8 +95,8 @@ class Worker:
             self._cluster = structs.replace(self._cluster, datadir=slot)
             await self._wire(resources)
             try:
-                for app in self._apps:
-                    await app.start()
+                self._starting = asyncio.create_task(self._start())
+                self._chores.append(self._starting)  # watched from here on: a start may wait for ever
                 await self._until_ready(stop)
                 gc.collect()
                 gc.freeze()  # what was imported stays: going through it all again takes a fifth of a second each time
@@ -268,6 +269,10 @@ class Worker:
         app.finalize()
         self._apps.append(app)
 
+    async def _start(self) -> None:
+        for app in self._apps:
+            await app.start()
+
     async def _until_ready(self, stop: asyncio.Event) -> None:
         """Every stage has joined its group once; which partitions it got is the group's business."""
         while not stop.is_set() and not all(app.fence.epoch for app in self._apps):
@@ -300,6 +305,7 @@ class Worker:
             log.info("%s delivered: %s", app.conf.id, app.told())
 
     async def _stop(self) -> None:
+        await asyncio.wait({self._starting}, timeout=START_ENDS_WITHIN_S)  # stages stop best when they stand whole
         for chore in self._chores:
             chore.cancel()
         await asyncio.gather(*self._chores, return_exceptions=True)

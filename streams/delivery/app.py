@@ -19,6 +19,7 @@ from streams.delivery.recovery import GIVE_UP_AFTER_S, FencedTableManager
 log = logging.getLogger(__name__)
 
 LEAST_IDLE_S = 60.0
+FIRST_EPOCH_WITHIN_S = 150.0  # some tens of seconds on a busy machine
 
 
 class StageApp(faust.App):
@@ -95,8 +96,9 @@ class StageApp(faust.App):
         """Stops a worker that is not given a new epoch: it would be alive and do nothing for ever.
 
         Raises RuntimeError when the fence has been shut for three session time-outs without a rebalance or recovery (at least
-        a minute: a join may take long on a busy machine), or, with one that does not end, for longer than recovery itself
-        goes on trying; `now` is monotonic, in seconds.
+        a minute: a join may take long on a busy machine; longer before the first epoch, as Faust's own start may never return
+        when the brokers go away meanwhile), or, with one that does not end, for longer than recovery itself goes on trying;
+        `now` is monotonic, in seconds.
         """
         if self.fence.phase is not Phase.SHUT:
             self._shut_since = self._idle_since = None
@@ -106,9 +108,11 @@ class StageApp(faust.App):
             self._idle_since = None
         elif self._idle_since is None:
             self._idle_since = now
-        idle_bound_s = max(LEAST_IDLE_S, 3 * self.conf.broker_session_timeout)
+        least_s = LEAST_IDLE_S if self.fence.epoch else FIRST_EPOCH_WITHIN_S
+        idle_bound_s = max(least_s, 3 * self.conf.broker_session_timeout)
         if self._idle_since is not None and now - self._idle_since > idle_bound_s:
-            raise RuntimeError(f"{self.conf.id} lost its partitions and was not given new ones")
+            lost = "lost its partitions and was not given new ones" if self.fence.epoch else "was given no partitions"
+            raise RuntimeError(f"{self.conf.id} {lost}")
         if now - self._shut_since > 2 * GIVE_UP_AFTER_S:
             raise RuntimeError(f"{self.conf.id} has not begun an epoch for {now - self._shut_since:.0f} s")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from streams.apps import ClusterSettings, stage_app
-from streams.delivery.app import LEAST_IDLE_S, StageApp
+from streams.delivery.app import FIRST_EPOCH_WITHIN_S, LEAST_IDLE_S, StageApp
 from streams.delivery.recovery import GIVE_UP_AFTER_S
 from streams.topics import TopicSettings
 
@@ -15,7 +15,16 @@ def app(tmp_path: Path) -> StageApp:
     return stage_app("archive", ClusterSettings(bootstrap_servers="127.0.0.1:9", datadir=tmp_path), TopicSettings(), {})
 
 
+def test_a_stage_that_is_never_given_partitions_is_told(app: StageApp):
+    app.check_fence(0.0)
+    app.check_fence(FIRST_EPOCH_WITHIN_S)
+    with pytest.raises(RuntimeError, match="was given no partitions"):
+        app.check_fence(FIRST_EPOCH_WITHIN_S + 1.0)
+
+
 def test_a_fence_that_stays_shut_without_a_rebalance_is_told(app: StageApp):
+    app.fence.open()
+    app.fence.shut()
     app.check_fence(0.0)
     app.check_fence(LEAST_IDLE_S)
     with pytest.raises(RuntimeError, match="was not given new ones"):

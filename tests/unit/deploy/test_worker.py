@@ -1,0 +1,50 @@
+"""A worker watches its stages from the moment it begins to start them."""
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from deploy.settings import Settings
+from deploy.worker import Worker
+from streams.apps import ClusterSettings, stage_app
+from streams.topics import TopicSettings
+
+
+class Waiting(Worker):
+    """Has one stage, whose start never returns, as Faust's may when the brokers go away meanwhile."""
+
+    def __init__(self, settings: Settings, directory: Path) -> None:
+        super().__init__(settings)
+        cluster = ClusterSettings(bootstrap_servers="127.0.0.1:9", datadir=directory)
+        self.stage = stage_app("archive", cluster, TopicSettings(), {})
+        self.begun = asyncio.Event()
+        self.stage.start = self._never  # type: ignore[method-assign]
+
+    async def _never(self) -> None:
+        self.begun.set()
+        await asyncio.Event().wait()
+
+    async def _check(self) -> None:
+        """There is nothing to talk to."""
+
+    async def _wire(self, resources: AsyncExitStack) -> None:
+        self._apps.append(self.stage)
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Waiting:
+    return Waiting(Settings(data_dir=tmp_path), tmp_path)
+
+
+async def test_a_stage_that_crashes_stops_the_worker_even_when_its_start_never_returns(worker: Waiting):
+    told: list[str] = []
+    running = asyncio.create_task(
+        worker.run(asyncio.Event(), lambda: told.append("ready"), lambda: told.append("stopping"))
+    )
+    await worker.begun.wait()
+    await worker.stage.crash(RuntimeError("the brokers are gone"))
+    with pytest.raises(RuntimeError, match="the brokers are gone"):
+        await running
+    assert told == ["stopping"]
