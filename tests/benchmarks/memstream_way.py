@@ -114,7 +114,9 @@ class Unsent:
     async def project(self, states: Sequence[WindowState]) -> None:
         codec.encode(states)
 
-    async def forget(self, conversation_ids: Collection[str], source: str, revision: int, at: datetime) -> None:
+    async def forget(
+        self, conversation_ids: Collection[str], partition: int, source: str, revision: int, at: datetime
+    ) -> None:
         """Nothing is forgotten within a run."""
 
     async def forget_older(self, source: str, partition: int, revision: int, at: datetime) -> None:
