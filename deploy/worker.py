@@ -95,9 +95,10 @@ class Worker:
             self._cluster = structs.replace(self._cluster, datadir=slot)
             await self._wire(resources)
             try:
-                self._starting = asyncio.create_task(self._start())
-                self._chores.append(self._starting)  # watched from here on: a start may wait for ever
+                starting = asyncio.create_task(self._start())
+                self._chores.append(starting)  # watched from here on: a start may wait for ever
                 await self._until_ready(stop)
+                await asyncio.wait({starting}, timeout=START_ENDS_WITHIN_S)  # stages stop best when they stand whole
                 gc.collect()
                 gc.freeze()  # what was imported stays: going through it all again takes a fifth of a second each time
                 on_ready()
@@ -305,7 +306,6 @@ class Worker:
             log.info("%s delivered: %s", app.conf.id, app.told())
 
     async def _stop(self) -> None:
-        await asyncio.wait({self._starting}, timeout=START_ENDS_WITHIN_S)  # stages stop best when they stand whole
         for chore in self._chores:
             chore.cancel()
         await asyncio.gather(*self._chores, return_exceptions=True)
