@@ -1,0 +1,1 @@
+"""Finding memories: pure ranking, and the search over what holds them."""

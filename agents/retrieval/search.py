@@ -1,0 +1,118 @@
+"""Search: what is near in meaning and what has the same words, fused; slow or failing parts are done without."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from agents.llm.scrub import sendable
+from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, Ranking, ranked
+from schemas.errors import MemstreamError
+from schemas.memories import Memory
+from schemas.policies import Privacy
+from schemas.searches import Degraded, Filters, Found, Hit, Query
+from sinks.embeddings.port import Embedder
+from sinks.lexical import LexicalIndex, WordMatch
+from sinks.vectors import Neighbour, VectorIndex
+
+log = logging.getLogger(__name__)
+
+LEAST_CANDIDATES = 50  # of each way, before they are fused
+ASKED_CHARS = 2_000  # of a text are embedded; the model that ships reads 256 tokens
+WITHIN_S = 2.0  # for the embedder, and again for the vector index
+
+
+class Remembered(Protocol):
+    """Where memories are read: sinks.memories.Memories."""
+
+    async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
+
+
+class Near:
+    """What the vector index answered, or why it did not."""
+
+    def __init__(self, found: Sequence[Neighbour] = (), degraded: Degraded | None = None) -> None:
+        self.cosines = {each.memory_id: each.score for each in found}
+        self.degraded: tuple[Degraded, ...] = (degraded,) if degraded else ()
+
+
+class Retrieval:
+    """Searches the memories of namespaces. Raises Retryable when Postgres cannot answer now, and for nothing else."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        vectors: VectorIndex,
+        lexical: LexicalIndex,
+        memories: Remembered,
+        *,
+        clock: Callable[[], datetime],
+        ranking: Ranking = DEFAULT_RANKING,
+        within_s: float = WITHIN_S,
+    ) -> None:
+        self._embedder = embedder
+        self._vectors = vectors
+        self._lexical = lexical
+        self._memories = memories
+        self._clock = clock
+        self._ranking = ranking
+        self._within_s = within_s
+
+    async def search(self, asked: Query) -> Found:
+        """At most `limit` memories, the best first; without a text those that the filters accept, by importance."""
+        text = (asked.text or "").strip()
+        return await self._by_text(asked, text) if text else await self._listed(asked)
+
+    async def _listed(self, asked: Query) -> Found:
+        memories = await self._lexical.listed(namespaces=asked.namespaces, filters=asked.filters, limit=asked.limit)
+        return Found(hits=tuple(Hit(score=memory.importance, memory=memory) for memory in memories))
+
+    async def _by_text(self, asked: Query, text: str) -> Found:
+        limit = max(LEAST_CANDIDATES, 2 * asked.limit)
+        near, matches = await asyncio.gather(
+            self._near(text, asked, limit),
+            self._lexical.search(text, namespaces=asked.namespaces, filters=asked.filters, limit=limit),
+        )
+        candidates = await self._candidates(asked, near, matches)
+        hits = ranked(candidates, self._ranking, self._clock(), floor=asked.floor)[: asked.limit]
+        return Found(hits=tuple(hits if asked.explain else map(unexplained, hits)), degraded=near.degraded)
+
+    async def _candidates(self, asked: Query, near: Near, matches: Sequence[WordMatch]) -> list[Candidate]:
+        words = {match.memory_id: match.score for match in matches}
+        known = await self._memories.by_ids(words.keys() | near.cosines.keys())
+        now = self._clock()
+        return [
+            Candidate(memory, near.cosines.get(memory_id), words.get(memory_id, 0.0))
+            for memory_id, memory in known.items()
+            if is_found(memory, asked.namespaces, asked.filters, now)
+        ]
+
+    async def _near(self, text: str, asked: Query, limit: int) -> Near:
+        """Never raises: who has no vectors searches by words."""
+        try:
+            async with asyncio.timeout(self._within_s):
+                (vector,) = await self._embedder.embed([sendable(text[: 2 * ASKED_CHARS], Privacy())[:ASKED_CHARS]])
+        except TimeoutError:
+            return Near(degraded="embedder_slow")
+        except MemstreamError as exc:
+            log.warning("a question could not be embedded: %s", exc)
+            return Near(degraded="embedder_failed")
+        try:
+            async with asyncio.timeout(self._within_s):
+                return Near(await self._vectors.search(vector, namespaces=asked.namespaces, limit=limit))
+        except TimeoutError:
+            return Near(degraded="vectors_slow")
+        except MemstreamError as exc:
+            log.warning("the vector index could not be searched: %s", exc)
+            return Near(degraded="vectors_failed")
+
+
+def is_found(memory: Memory, namespaces: Collection[str], filters: Filters, now: datetime) -> bool:
+    """What an index holds may be older than the memory: the memory itself is held to the question."""
+    expired = filters.valid_at is None and memory.expires_at is not None and memory.expires_at <= now
+    return memory.namespace in namespaces and not expired and filters.accepts(memory)
+
+
+def unexplained(hit: Hit) -> Hit:
+    return Hit(score=hit.score, memory=hit.memory)

@@ -1,0 +1,146 @@
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from agents.retrieval.search import Retrieval
+from schemas.errors import Misconfigured, Rejected, Retryable
+from schemas.memories import Memory
+from schemas.searches import Filters, Query
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.fakes import FakeVectors, Fuse
+from sinks.vectors import Point
+from tests.fakes.remembered import FakeRemembered
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+MakeMemory = Callable[..., Memory]
+
+
+async def searching(
+    *memories: Memory, embedder: Any = None, vectors: FakeVectors | None = None, **settings: Any
+) -> tuple[Retrieval, FakeRemembered]:
+    embedding, index, remembered = FakeEmbedder(), vectors or FakeVectors(), FakeRemembered(*memories)
+    rows = await embedding.embed([memory.text for memory in memories])
+    index.points |= {memory.memory_id: Point.of(memory, row) for memory, row in zip(memories, rows, strict=True)}
+    given: dict[str, Any] = {"clock": lambda: NOON} | settings
+    return Retrieval(embedder or embedding, index, remembered, remembered, **given), remembered
+
+
+class SlowEmbedder(FakeEmbedder):
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+
+class FailingEmbedder(FakeEmbedder):
+    def __init__(self, failure: Exception) -> None:
+        super().__init__()
+        self.failure = failure
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        raise self.failure
+
+
+class SlowVectors(FakeVectors):
+    async def search(self, *args: Any, **kwargs: Any) -> Any:
+        await asyncio.Event().wait()
+
+
+async def test_what_has_the_words_of_the_question_comes_first(memory: MakeMemory) -> None:
+    dog, tea = memory("User has a dog."), memory("User drinks green tea.")
+    retrieval, _ = await searching(dog, tea)
+    found = await retrieval.search(Query(namespaces=("n",), text="which green tea?"))
+    assert found.hits[0].memory == tea
+    assert found.degraded == ()
+
+
+async def test_a_question_without_text_lists_by_importance_what_the_filters_accept(memory: MakeMemory) -> None:
+    low, high = memory("User has a dog.", importance=0.2), memory("User drinks tea.", importance=0.9)
+    plan = memory("User flies to Lisbon.", kind="plan")
+    retrieval, _ = await searching(low, high, plan)
+    for text in (None, "", "  "):
+        found = await retrieval.search(Query(namespaces=("n",), text=text, filters=Filters(kinds=("fact",))))
+        assert [hit.memory for hit in found.hits] == [high, low]
+        assert [hit.score for hit in found.hits] == [0.9, 0.2]
+
+
+async def test_an_unrelated_question_finds_nothing(memory: MakeMemory) -> None:
+    retrieval, _ = await searching(memory("User has a dog."), memory("User drinks green tea."))
+    found = await retrieval.search(Query(namespaces=("n",), text="quantum chromodynamics"))
+    assert found.hits == ()
+
+
+async def test_only_who_asks_for_it_is_told_how_a_score_came_about(memory: MakeMemory) -> None:
+    retrieval, _ = await searching(memory("User drinks green tea."))
+    query = Query(namespaces=("n",), text="green tea")
+    (hit,) = (await retrieval.search(query)).hits
+    assert hit.parts is None
+    (hit,) = (await retrieval.search(Query(namespaces=("n",), text="green tea", explain=True))).hits
+    parts = hit.parts
+    assert parts is not None
+    added = (parts.from_relevance, parts.from_importance, parts.from_recency, parts.from_reinforcement)
+    assert hit.score == pytest.approx(sum(added))
+    assert parts.cosine is not None
+    assert parts.lexical == 1.0
+
+
+@pytest.mark.parametrize("failure", [Retryable("busy"), Misconfigured("key"), Rejected("unembeddable", "empty")])
+async def test_without_an_embedder_words_still_answer(memory: MakeMemory, failure: Exception) -> None:
+    tea = memory("User drinks green tea.")
+    retrieval, _ = await searching(tea, embedder=FailingEmbedder(failure))
+    found = await retrieval.search(Query(namespaces=("n",), text="green tea"))
+    assert [hit.memory for hit in found.hits] == [tea]
+    assert found.degraded == ("embedder_failed",)
+
+
+async def test_a_slow_embedder_is_waited_for_no_longer_than_allowed(memory: MakeMemory) -> None:
+    tea = memory("User drinks green tea.")
+    retrieval, _ = await searching(tea, embedder=SlowEmbedder(), within_s=0.01)
+    found = await retrieval.search(Query(namespaces=("n",), text="green tea"))
+    assert [hit.memory for hit in found.hits] == [tea]
+    assert found.degraded == ("embedder_slow",)
+
+
+async def test_without_the_vector_index_words_still_answer(memory: MakeMemory) -> None:
+    tea = memory("User drinks green tea.")
+    for vectors, reason in ((FakeVectors(fuse=Fuse(1)), "vectors_failed"), (SlowVectors(), "vectors_slow")):
+        retrieval, _ = await searching(tea, vectors=vectors, within_s=0.05)
+        found = await retrieval.search(Query(namespaces=("n",), text="green tea"))
+        assert [hit.memory for hit in found.hits] == [tea]
+        assert found.degraded == (reason,)
+
+
+async def test_without_postgres_nothing_answers(memory: MakeMemory) -> None:
+    retrieval, remembered = await searching(memory("User drinks green tea."))
+    remembered.failure = Retryable("Postgres failed")
+    for text in ("green tea", None):
+        with pytest.raises(Retryable):
+            await retrieval.search(Query(namespaces=("n",), text=text))
+
+
+async def test_an_index_that_lags_shows_nothing_that_is_not_so_any_more(memory: MakeMemory) -> None:
+    tea = memory("User drinks green tea.")
+    changes: tuple[dict[str, Any], ...] = (
+        {"status": "deleted"},
+        {"status": "superseded"},
+        {"namespace": "other"},
+        {"expires_at": NOON - timedelta(seconds=1)},
+    )
+    for change in changes:
+        retrieval, remembered = await searching(tea)
+        remembered.known = {tea.memory_id: replace(tea, **change)}
+        found = await retrieval.search(Query(namespaces=("n",), text="green tea"))
+        assert found.hits == (), change
+
+
+async def test_no_other_namespace_is_searched(memory: MakeMemory) -> None:
+    mine, ours = memory("User drinks green tea."), memory("We drink green tea.", namespace="m")
+    retrieval, _ = await searching(mine, ours, memory("They drink green tea.", namespace="other"))
+    found = await retrieval.search(Query(namespaces=("n", "m"), text="green tea"))
+    assert {hit.memory.memory_id for hit in found.hits} == {mine.memory_id, ours.memory_id}
