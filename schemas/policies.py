@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Meta, Struct
 from msgspec import field as setting
 
+from schemas.block_settings import BlockSettings
 from schemas.budgets import Budget
 from schemas.kinds import DEFAULT_KINDS, Kind, KindName, named
 from schemas.messages import Scope
@@ -120,16 +121,16 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     of at most 4,000 tokens. `style` says what is looked for; with `feelings` that is also how users feel about what they tell.
     A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message; the ends of the
     `overlap_messages` before it go with it, so that an answer is understood without its question. An end event waits
-    `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a
-    request without an answer is asked again after `reask_after_s`, doubling; background work that was put off counts as live
-    after `background_deadline_s`, so that it is done in the end; with `batch` background slices are asked about in batches, at
-    half the price and within a day, if the provider has them; a window that ended or was abandoned is
-    forgotten after `grace_s`. `window` says what stays in context; without `extract` nothing is extracted, and a message is
-    forgotten once it has left the context. From cosine `merge_threshold` on, by default the embedding model's, a candidate
-    may be folded into a memory without a model's word. `budget` is what each of its namespaces may spend on models. What is
-    `local_only` is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and two are
-    merged or one goes. A conversation makes at most `max_per_conversation` of them, the most important of what it says first.
-    A memory expires `expire_after_s` after it was last said.
+    `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a request
+    without an answer is asked again after `reask_after_s`, doubling; background work that was put off counts as live after
+    `background_deadline_s`, so that it is done in the end; with `batch` background slices are asked about in batches, at half
+    the price and within a day, if the provider has them; a window that ended or was abandoned is forgotten after `grace_s`.
+    `window` says what stays in context, `block` how memories are told to a model; without `extract` nothing is extracted, and
+    a message is forgotten once it has left the context. From cosine `merge_threshold` on, by default the embedding model's, a
+    candidate may be folded into a memory without a model's word. `budget` is what each of its namespaces may spend on models.
+    What is `local_only` is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and
+    two are merged or one goes. A conversation makes at most `max_per_conversation` of them, the most important of what it
+    says first. A memory expires `expire_after_s` after it was last said.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -153,6 +154,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     local_only: bool = False
     triggers: Triggers = Triggers()
     window: WindowSettings = WindowSettings()
+    block: BlockSettings = BlockSettings()
     privacy: Privacy = Privacy()
     budget: Budget = Budget()
     related_memories: Annotated[int, Meta(ge=0)] = 8

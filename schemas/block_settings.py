@@ -1,0 +1,63 @@
+"""How memories are told to a model: the settings of a context block, and the templates that its lines are made by."""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+BlockFormat = Literal["rated", "dated"]
+Order = Literal["best", "newest", "oldest"]
+
+HEADING_FIELDS: Final = ("namespace", "tenant_id", "app_id", "user_id", "agent_id", "conversation_id", "mode")
+LINE_FIELDS: Final = (
+    *("number", "id", "namespace", "kind", "KIND", "kinds", "tags", "text", "full_text", "context"),
+    *("created", "updated", "event", "importance", "tenths", "points", "band", "confidence"),
+)
+PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+
+Heading = Annotated[str, Meta(max_length=2_000)]
+Line = Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+class BlockSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """What a context block is like, unless a request asks otherwise.
+
+    `format` is `rated` (`- [FACT] ... (importance: 0.9)`) or `dated` (`1. [Created: 2026-03-02] ...`); `heading`, `line` and
+    `closing` take the place of the format's own, as templates with fields in braces: `{text}`, and `{{` for a brace itself. The
+    best `max_memories` are told within `max_tokens`, counted as windows count, in the `order` best first, newest first, or
+    oldest first, which keeps the beginning of a prompt as it was. While memories need the room, what was just said takes at
+    most `tail_share` of it. Raises ValueError for a template with a field that is not known.
+    """
+
+    format: BlockFormat = "rated"
+    heading: Heading | None = None
+    line: Line | None = None
+    closing: Heading | None = None
+    order: Order = "best"
+    max_memories: Annotated[int, Meta(ge=1, le=200)] = 10
+    max_tokens: Annotated[int, Meta(ge=20, le=200_000)] = 1_000
+    tail_share: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.5
+
+    def __post_init__(self) -> None:
+        for name, known in (("heading", HEADING_FIELDS), ("line", LINE_FIELDS), ("closing", HEADING_FIELDS)):
+            _require_fields(name, getattr(self, name) or "", known)
+
+
+def _require_fields(name: str, template: str, known: tuple[str, ...]) -> None:
+    for part in PART.finditer(template):
+        if part[0] in ("{", "}"):
+            raise ValueError(f"{name} has a single {part[0]!r} at character {part.start()}: write {part[0] * 2!r}")
+        if part[1] is not None and part[1] not in known:
+            fields = ", ".join("{" + field + "}" for field in known)
+            raise ValueError(f"{name} has {part[0]!r}, and may have {fields}")
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """A checked template with its fields replaced. Values are taken as they are: braces in them mean nothing."""
+    return PART.sub(lambda part: part[0][0] if part[1] is None else values[part[1]], template)
+
+
+def uses(template: str, field: str) -> bool:
+    """Whether a field stands in a template."""
+    return any(part[1] == field for part in PART.finditer(template))

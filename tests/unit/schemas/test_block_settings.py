@@ -1,0 +1,55 @@
+"""Templates of context blocks: only known fields, and nothing that a value says is read as a field."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from schemas import codec
+from schemas.block_settings import LINE_FIELDS, BlockSettings, filled, uses
+from schemas.errors import Rejected
+from schemas.policies import Policy
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"line": "{text.__class__}"}, r"line has '{text.__class__}', and may have {number}, {id}"),
+        ({"line": "{text!r}"}, "line has '{text!r}'"),
+        ({"line": "{text:>9999999999}"}, "line has '{text:>9999999999}'"),
+        ({"line": "{0}"}, "line has '{0}'"),
+        ({"line": "{}"}, "line has '{}'"),
+        ({"line": "{text} {"}, "line has a single '{' at character 7: write '{{'"),
+        ({"closing": "that is all }"}, "closing has a single '}' at character 12: write '}}'"),
+        ({"heading": "{text}"}, "heading has '{text}', and may have {namespace}, {tenant_id}"),
+    ],
+)
+def test_a_template_with_anything_but_known_fields_is_refused_with_its_place(settings: dict[str, str], said: str):
+    with pytest.raises(ValueError) as refused:
+        BlockSettings(**settings)
+    assert said in str(refused.value)
+    with pytest.raises(Rejected, match="block"):
+        codec.shaped({"name": "p", "block": settings}, Policy)
+
+
+def test_braces_are_written_twice_and_fields_are_replaced():
+    assert filled("{{{text}}} {kind}", {"text": "t", "kind": "fact"}) == "{t} fact"
+    assert uses("{{id}} {text}", "text") and not uses("{{id}} {text}", "id")
+
+
+@given(st.text())
+def test_what_a_value_says_is_never_read_as_a_field(text: str):
+    said = text + "{kind}{{%s%(kind)s"
+    assert filled("{text}|{kind}", {"text": said, "kind": "fact"}) == f"{said}|fact"
+
+
+@given(st.lists(st.sampled_from([*(f"{{{field}}}" for field in LINE_FIELDS), "{{", "}}", "a", "\n"]), min_size=1))
+def test_any_line_of_known_fields_is_taken_and_filled(parts: list[str]):
+    line = "".join(parts)[:500]
+    try:
+        BlockSettings(line=line)
+    except ValueError as refused:
+        assert "single" in str(refused), "cut in the middle of a field"
+        return
+    expected = "".join({"{{": "{", "}}": "}"}.get(part, "v" if part[0] == "{" else part) for part in parts)
+    if len("".join(parts)) <= 500:
+        assert filled(line, dict.fromkeys(LINE_FIELDS, "v")) == expected
