@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias
 from uuid import uuid4
@@ -17,6 +17,7 @@ from schemas.budgets import Amount, Budget, Level
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.usage import Consumed, Outcome
 from sinks.energy import Ledger
+from sinks.postgres import storable
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,8 @@ OVERALL: Final = "overall"
 # While PostgreSQL is away. Calls are as good as none then: nobody can reserve.
 MOST_OWED: Final = 1_000
 
-Settlement: TypeAlias = tuple[str, Sequence[Consumed], Mapping[str, Amount]]
+# The reservation, the records, what each scope is charged, and the scopes that are limited now.
+Settlement: TypeAlias = tuple[str, Sequence[Consumed], Mapping[str, Amount], Collection[str]]
 
 
 class BudgetedEnergy:
@@ -56,17 +58,17 @@ class BudgetedEnergy:
             return max((until for until in waits if until is not None), default=None)
 
         if budgets:
-            most = self._charged(work, self._amount(work, [dearest]))
-            until = await self._ledger.reserve(reservation_id, most, lasts_s, decide)
+            most = self._shares(work, self._amount(work, [dearest]))
+            within = {scope: part for scope, part in most.items() if scope in budgets}
+            until = await self._ledger.reserve(reservation_id, within, lasts_s, decide)
             if until is not None:
                 raise Deferred(until, "budget")
         return reservation_id
 
     async def settle(self, work: Work, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
         consumed = [self._consumed(work, reservation_id, model, bills, outcome) for model in models(bills)]
-        spent = self._charged(work, self._amount(work, bills))
-        if consumed or spent:
-            await self._book((reservation_id, consumed, spent))
+        shares, limited = self._shares(work, self._amount(work, bills)), self._budgets(work)
+        await self._book((reservation_id, consumed, shares, tuple(limited)))
 
     async def book(self) -> None:
         """Books what could not be booked before. Raises Retryable when it still cannot be."""
@@ -99,11 +101,12 @@ class BudgetedEnergy:
         own = {scope_of(namespace): work.payer.budget for namespace in work.payer.namespaces}
         return {scope: budget for scope, budget in {OVERALL: self._overall, **own}.items() if budget.limits}
 
-    def _charged(self, work: Work, amount: Amount) -> dict[str, Amount]:
-        """Whole of all together, and each namespace its share, where there are limits."""
-        shares = {scope_of(name): share for name, share in charged(work.payer.namespaces, amount).items()}
-        budgets = self._budgets(work)
-        return {scope: part for scope, part in {OVERALL: amount, **shares}.items() if scope in budgets}
+    def _shares(self, work: Work, amount: Amount) -> dict[str, Amount]:
+        """By scope: whole of all together, and each namespace its share. Names that are stored alike are charged together."""
+        shares = {OVERALL: amount}
+        for name, share in charged(work.payer.namespaces, amount).items():
+            shares[scope_of(name)] = shares.get(scope_of(name), Amount()) + share
+        return shares
 
     def _amount(self, work: Work, bills: Sequence[Bill]) -> Amount:
         """Of what has no price the money is not known; where money is limited, all models in use have prices."""
@@ -140,7 +143,8 @@ class BudgetedEnergy:
 
 
 def scope_of(namespace: str) -> str:
-    return f"namespace {namespace}"
+    """As the ledger stores it: names that are stored alike are one scope."""
+    return storable(f"namespace {namespace}")
 
 
 def models(bills: Sequence[Bill]) -> tuple[str, ...]:

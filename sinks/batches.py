@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from schemas.codec import shaped
 from schemas.errors import Deferred
-from sinks.parked import Parked, of_row
+from sinks.parked import Parked, of_row, sound
 from sinks.postgres import Connection, Pool, storable, translated
 from sinks.queries import query
 
@@ -104,12 +104,13 @@ class Batches:
     async def members(self, batch_key: str) -> list[Member]:
         """All that are still in it, in the order in which they were parked."""
         with translated("reading a batch"):
-            return [member(row) for row in await self._pool.fetch(query("batches", "members"), batch_key)]
+            rows = await self._pool.fetch(query("batches", "members"), batch_key)
+        return await sound(self._pool, rows, member)
 
     async def member(self, batch_key: str, request_id: str) -> Member | None:
         with translated("reading a batch's request"):
-            row = await self._pool.fetchrow(query("batches", "member"), batch_key, request_id)
-        return member(row) if row else None
+            rows = await self._pool.fetch(query("batches", "member"), batch_key, request_id)
+        return next(iter(await sound(self._pool, rows, member)), None)
 
     async def ask(self, batch_key: str, owner: str, request_id: str, asked_with: AskedWith) -> bool:
         """Stores what a member's question was made of. False if the lease is somebody else's by now, or the member is gone."""

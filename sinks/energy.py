@@ -1,6 +1,6 @@
 """The ledger of budgets: what is spent and what calls under way have reserved, for all workers together."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -43,16 +43,24 @@ class Ledger:
                     await connection.execute(query("energy", "reserve"), names, reservation_id, *parts, now, lasts_s)
                 return later
 
-    async def settle(self, reservation_id: str, consumed: Sequence[Consumed], spent: Mapping[str, Amount]) -> None:
+    async def settle(
+        self,
+        reservation_id: str,
+        consumed: Sequence[Consumed],
+        spent: Mapping[str, Amount],
+        limited: Collection[str] | None = None,
+    ) -> None:
         """Ends a reservation and books what it came to in the hour that it is; what is recorded already is not booked again.
 
-        `spent` has every scope that was reserved in. Raises Retryable; then nothing is booked, or all of it was and the
-        connection was lost behind the commit.
+        Booked is what of `spent` falls to the scopes that were reserved in, and to those that are `limited` by now, by default
+        all: policies may have changed since. Raises Retryable; then nothing is booked, or all of it was and the connection was
+        lost behind the commit.
         """
-        names = scopes(spent)
         with translated("settling a budget"):
             async with self._pool.acquire() as connection, connection.transaction():
                 now = await self._now(connection)
+                reserved = await connection.fetch(query("energy", "reserved_in"), reservation_id)
+                names = scopes([*(spent if limited is None else limited), *(row["scope"] for row in reserved)])
                 # Before anything is read: between a reservation's end and its booking nobody may look.
                 await locked(connection, names, now)
                 new = [await connection.fetchval(query("energy", "record"), *row(each)) for each in consumed]
@@ -105,7 +113,8 @@ def columns(names: Sequence[str], amounts: Mapping[str, Amount]) -> tuple[list[i
     by_name: dict[str, Amount] = {}
     for name, amount in amounts.items():
         by_name[storable(name)] = by_name.get(storable(name), Amount()) + amount
-    return [by_name[name].tokens for name in names], [by_name[name].micros for name in names]
+    parts = [by_name.get(name, Amount()) for name in names]
+    return [part.tokens for part in parts], [part.micros for part in parts]
 
 
 def row(consumed: Consumed) -> tuple[Any, ...]:

@@ -1,16 +1,20 @@
 """Requests that wait for long, in the `parked` table: whole as they came, each claimed under a lease by whoever resumes it."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import asyncpg
 from msgspec import Struct
 
 from schemas.codec import shaped
-from schemas.errors import Deferred
+from schemas.errors import Deferred, Rejected
 from schemas.requests import ExtractionRequest, Lane
 from sinks.postgres import Pool, storable, translated
 from sinks.queries import query
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 SHORTEST_PAUSE_S: Final = 5.0  # before what was put off again is looked at again, whenever that was to be
 
@@ -66,11 +70,12 @@ class Parking:
     async def claim(self, lane: Lane, limit: int, owner: str, lease_s: float) -> list[Parked]:
         """At most `limit` requests of a lane whose time has come and that nobody else has, under a lease of `lease_s`.
 
-        `owner` should name this one claim. With the lane `live` comes what is past its deadline, live from then on.
+        `owner` should name this one claim. With the lane `live` comes what is past its deadline, live from then on. A row that
+        is no request is set aside: it is kept with its reason, and never claimed again.
         """
         with translated("claiming parked requests"):
             rows = await self._pool.fetch(query("parked", "claim"), lane, limit, owner, lease_s)
-        return [of_row(row) for row in rows]
+        return await sound(self._pool, rows, of_row)
 
     async def renew(self, request_id: str, owner: str, lease_s: float) -> bool:
         """Prolongs the owner's lease; False when it has passed to somebody else, or the request is gone."""
@@ -105,6 +110,20 @@ class Parking:
         with translated("counting parked requests"):
             rows = await self._pool.fetch(query("parked", "waiting"))
         return {row["lane"]: row["requests"] for row in rows}
+
+
+async def sound(pool: Pool, rows: Sequence[asyncpg.Record], made: Callable[[asyncpg.Record], T]) -> list[T]:
+    """What is `made` of rows of the table. One of which nothing can be made is set aside: it would stop every worker, one after
+    the other."""
+    found: list[T] = []
+    for row in rows:
+        try:
+            found.append(made(row))
+        except Rejected as rejected:
+            log.error("parked request %s is set aside: %s", row["request_id"], rejected)
+            with translated("setting a parked request aside"):
+                await pool.execute(query("parked", "set_aside"), row["request_id"], storable(str(rejected)))
+    return found
 
 
 def columns(request: ExtractionRequest, deferred: Deferred, deadline_s: float, batched: bool) -> Sequence[Any]:

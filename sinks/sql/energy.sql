@@ -39,6 +39,9 @@ FROM unnest($1::text[], $3::bigint[], $4::bigint[]) AS asked (scope, tokens, mic
 ON CONFLICT (scope, reservation_id)
 DO UPDATE SET tokens = excluded.tokens, micros = excluded.micros, expires_at = excluded.expires_at
 
+-- name: reserved_in
+SELECT scope FROM energy_reservations WHERE reservation_id = $1
+
 -- name: release
 DELETE FROM energy_reservations WHERE scope = ANY($1) AND reservation_id = $2
 

@@ -36,6 +36,13 @@ UPDATE parked SET lease_until = clock_timestamp() + $3::double precision * inter
 WHERE request_id = $1 AND lease_owner = $2
 RETURNING true
 
+-- name: set_aside
+-- Not removed: it is all that is left of what was asked.
+UPDATE parked
+SET not_before = 'infinity', deadline = 'infinity', reason = $2, batched = false, batch_key = NULL, lease_owner = NULL,
+    lease_until = NULL
+WHERE request_id = $1
+
 -- name: put_off
 UPDATE parked
 SET not_before = greatest($3, clock_timestamp() + $5::double precision * interval '1 second'), reason = $4, tries = 0,

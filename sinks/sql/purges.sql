@@ -29,9 +29,14 @@ WHERE $1 = ANY (namespaces) AND answer ? 'proposals'
   AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed WHERE fed NOT IN (SELECT namespace FROM purges))
 
 -- name: drop_parked
-DELETE FROM parked
-WHERE namespaces @> ARRAY[$1::text]
-  AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed WHERE fed NOT IN (SELECT namespace FROM purges))
+-- With what of the budgets was kept for those that wait in a batch: nobody else would give it back.
+WITH gone AS (
+    DELETE FROM parked
+    WHERE namespaces @> ARRAY[$1::text]
+      AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed WHERE fed NOT IN (SELECT namespace FROM purges))
+    RETURNING reservation
+)
+DELETE FROM energy_reservations WHERE reservation_id IN (SELECT reservation FROM gone)
 
 -- name: drop_messages
 DELETE FROM messages
@@ -50,4 +55,5 @@ UPDATE extractions SET answer = jsonb_set(answer, '{text}', '""')
 WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}' AND answer ? 'text'
 
 -- name: drop_parked_summaries
+-- Summaries go into no batch, so nothing is reserved for those that wait.
 DELETE FROM parked WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}'

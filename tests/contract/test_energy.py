@@ -115,6 +115,16 @@ async def test_a_reservation_is_replaced_by_what_was_spent(ledger: AnyLedger, sc
     assert (await ledger.levels([scope]))[scope] == Level(hour=spent, day=spent, reserved=Amount(50, 50))
 
 
+async def test_booked_is_where_was_reserved_and_where_there_is_a_limit_by_now(ledger: AnyLedger, scope: str) -> None:
+    reserved, limited, neither = scope, f"{scope} limited", f"{scope} neither"
+    await reserve(ledger, reserved, Amount(100, 100))
+    spent = {name: Amount(20, 3) for name in (reserved, limited, neither)}
+    await ledger.settle("r-1", [record()], spent, [limited])
+    levels = await ledger.levels([reserved, limited, neither])
+    assert [levels[name].hour for name in (reserved, limited, neither)] == [Amount(20, 3), Amount(20, 3), Amount()]
+    assert levels[reserved].reserved == Amount()
+
+
 async def test_a_reservation_that_came_to_nothing_is_given_back(ledger: AnyLedger, scope: str) -> None:
     await reserve(ledger, scope, Amount(100, 100))
     await ledger.settle("r-1", [], {scope: Amount()})

@@ -208,3 +208,18 @@ async def test_past_its_deadline_background_work_is_live(parking: AnyParking, ba
 async def test_what_waits_for_a_batch_is_not_claimed(parking: AnyParking) -> None:
     await park(parking, asked(), batched=True)
     assert await claimed(parking) == await claimed(parking, "live") == []
+
+
+async def test_a_row_that_is_no_request_is_set_aside_with_its_reason_and_holds_up_no_other(dsn: str) -> None:
+    pool = await connect(dsn, max_size=2)
+    parking = Parking(pool)
+    for name in ("odd", "sound"):
+        await park(parking, asked(name), deadline_s=OVER_S)
+    await pool.execute("""UPDATE parked SET headers = '{"no": "list"}'::jsonb WHERE request_id = 'odd'""")
+    assert await claimed(parking, "live") == ["sound"]
+    assert await claimed(parking, "live") == await claimed(parking) == []
+    (row,) = await pool.fetch("SELECT * FROM parked WHERE request_id = 'odd'")
+    assert "headers" in row["reason"]
+    assert codec.decode(row["value"], ExtractionRequest) == asked("odd"), "what was asked is kept"
+    await pool.execute("TRUNCATE parked CASCADE")
+    await pool.close()

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from msgspec import Struct
@@ -44,14 +44,23 @@ class FakeLedger:
                 self.reservations[storable(name), reservation_id] = (amount, until)
         return later
 
-    async def settle(self, reservation_id: str, consumed: Sequence[Consumed], spent: Mapping[str, Amount]) -> None:
+    async def settle(
+        self,
+        reservation_id: str,
+        consumed: Sequence[Consumed],
+        spent: Mapping[str, Amount],
+        limited: Collection[str] | None = None,
+    ) -> None:
         await self._reach()
         now = self._clock()
+        reserved = {scope for scope, each in self.reservations if each == reservation_id}
+        wanted = reserved | {storable(name) for name in (spent if limited is None else limited)}
         new = {each.usage_id: each for each in consumed if each.usage_id not in self.recorded}
         self.recorded |= new
+        for scope in wanted:
+            self.reservations.pop((scope, reservation_id), None)
         for name, amount in spent.items():
-            self.reservations.pop((storable(name), reservation_id), None)
-            if new:
+            if new and storable(name) in wanted:
                 row = self.spent[storable(name)] = self._row(storable(name), now)
                 row.in_hour += amount
                 row.in_day += amount

@@ -25,7 +25,7 @@ from schemas.budgets import Amount, Budget
 from schemas.errors import Deferred, Misconfigured, Retryable
 from schemas.messages import Scope
 from schemas.policies import Policies, Policy
-from schemas.requests import CandidateBatch, ExtractionRequest, WindowControl
+from schemas.requests import CandidateBatch, Command, ExtractionRequest, WindowControl
 from sinks.batches import Batches, Bounds
 from sinks.energy import Ledger
 from sinks.extractions import Extractions
@@ -149,6 +149,27 @@ async def another(pool: Pool, server: MessagesServer) -> AsyncIterator[Worker]:
 
 def lives_in(*numbers: int) -> list[str]:
     return [f"User lives in Town{number}." for number in numbers]
+
+
+async def test_the_erasure_of_a_namespace_gives_back_what_was_kept_for_its_requests_of_a_batch(
+    worker: Worker, bench: Bench
+) -> None:
+    request = replace(asked(1), namespaces=("n",))
+    await worker.park(request)
+    await worker.agent.tick()
+    assert (await worker.reserved()).tokens > 0
+    await bench.curator.carry_out(Command(command_id="p", kind="purge", namespace="n", at=now()))
+    assert await worker.count("parked") == 0
+    assert await worker.reserved() == Amount()
+
+
+async def test_a_member_that_is_no_request_holds_up_no_other(worker: Worker) -> None:
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    await worker.pool.execute("UPDATE parked SET headers = '{}'::jsonb WHERE request_id = $1", asked(1).request_id)
+    await worker.look()
+    assert worker.remembered == lives_in(2)
+    assert await worker.count("parked", "not_before = 'infinity'") == 1
 
 
 async def test_requests_are_asked_together_and_each_answer_is_stored_and_published(

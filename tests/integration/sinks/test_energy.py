@@ -7,6 +7,7 @@ from decimal import Decimal
 from itertools import count
 
 import pytest
+from msgspec.structs import replace
 
 from agents.energy import OVERALL, BudgetedEnergy, scope_of
 from agents.llm.energy import Bill, Payer, Work, spending
@@ -67,6 +68,14 @@ async def test_workers_together_never_exceed_a_budget_by_more_than_one_call(dsn:
     assert next(let_in) == await pools[0].fetchval("SELECT count(*) FROM model_usage")
     for pool in pools:
         await pool.close()
+
+
+async def test_a_namespace_with_a_name_that_postgresql_does_not_store_has_a_budget_too(pool: Pool) -> None:
+    odd = replace(WORK, payer=replace(BOTH, namespaces=("notes/\x00mara",)))
+    async with spending(energy(pool), odd) as tab:
+        tab.append(Bill(model="m", usage=Usage(input_tokens=MOST)))
+    (level,) = (await Ledger(pool, lambda: NOON).levels([scope_of("notes/\x00mara")])).values()
+    assert (level.day, level.reserved) == (Amount(MOST, MOST), Amount())
 
 
 async def test_nobody_is_let_in_while_another_worker_books(pool: Pool) -> None:

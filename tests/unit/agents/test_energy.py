@@ -103,6 +103,32 @@ async def test_a_namespace_that_is_spent_holds_up_nobody_else(ledger):
         await energy(ledger).reserve(replace(WORK, payer=replace(PAYER, namespaces=("b", "c"))))
 
 
+async def test_names_that_are_stored_alike_share_a_budget_and_are_charged_together(ledger):
+    odd = replace(WORK, payer=replace(PAYER, namespaces=("a\x00", "a\ufffd", "b")))
+    async with spending(energy(ledger), odd) as tab:
+        tab.append(bill(300))
+    levels = await ledger.levels([scope_of("a\x00"), scope_of("b")])
+    assert [level.hour.tokens for level in levels.values()] == [200, 100]
+    assert [level.reserved for level in levels.values()] == [Amount(), Amount()]
+
+
+async def test_what_was_reserved_is_settled_where_it_was_whatever_policies_limit_by_then(ledger):
+    one = energy(ledger)
+    reservation = await one.reserve(WORK)
+    unlimited = replace(WORK, payer=replace(PAYER, budget=Budget()))
+    await one.settle(unlimited, reservation, [bill(300)], "answered")
+    assert ledger.reservations == {}
+    assert (await ledger.levels([scope_of("a")]))[scope_of("a")].hour.tokens == 150
+
+
+async def test_what_is_limited_since_it_was_reserved_is_booked_there_too(ledger):
+    one = energy(ledger)
+    reservation = await one.reserve(replace(WORK, payer=replace(PAYER, budget=Budget())))
+    await one.settle(WORK, reservation, [bill(300)], "answered")
+    assert ledger.reservations == {}
+    assert (await ledger.levels([scope_of("a")]))[scope_of("a")].hour.tokens == 150
+
+
 async def test_background_work_is_deferred_while_live_work_goes_on(ledger):
     async with spending(energy(ledger), replace(WORK, payer=replace(PAYER, namespaces=("a",)))) as tab:
         tab.append(bill(801))
