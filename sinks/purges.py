@@ -8,7 +8,7 @@ from schemas import codec, topics
 from schemas.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
 from schemas.memories import Memory
 from schemas.messages import Scope
-from schemas.policies import UNSAID
+from schemas.namespaces import UNSAID
 from schemas.records import Outgoing
 from sinks import changes
 from sinks.memories import all_found

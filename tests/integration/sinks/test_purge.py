@@ -12,7 +12,8 @@ from agents.curator import Curator
 from schemas import topics
 from schemas.codec import encode
 from schemas.messages import Message, Scope
-from schemas.policies import UNSAID, Policies, Policy
+from schemas.namespaces import UNSAID
+from schemas.policies import Policies, Policy
 from schemas.requests import CandidateBatch, Command
 from sinks.archive import Archive, ArchivedMessage
 from sinks.extractions import Answered, Extractions
