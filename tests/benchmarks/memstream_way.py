@@ -1,4 +1,4 @@
-"""One worker's window stage as deploy/worker.py wires it, without PostgreSQL and Qdrant: runs until it is killed."""
+"""One worker's window stage as deploy/stages.py wires it, without PostgreSQL and Qdrant: runs until it is killed."""
 
 import asyncio
 import gc
@@ -13,7 +13,8 @@ import tiktoken
 from agents.serving import Handle, serve
 from agents.window_agent import WindowAgent
 from agents.window_projection import WindowProjection
-from deploy.worker import PROJECT_S, TICK_S, repeat
+from deploy.chores import repeat
+from deploy.stages import PROJECT_S, TICK_S
 from schemas import codec
 from schemas.windows import WindowState
 from streams.apps import STAGES, ClusterSettings, input_channel, stage_app

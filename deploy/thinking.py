@@ -1,0 +1,164 @@
+"""Wires the stages that ask models and compare memories: extraction and curation."""
+
+import logging
+from collections.abc import Collection
+from functools import partial
+
+from agents.batch_agent import BatchAgent
+from agents.compactor import Compactor
+from agents.curation_agent import CurationAgent
+from agents.curator import Curator
+from agents.energy import BudgetedEnergy
+from agents.extraction_agent import ExtractionAgent
+from agents.extractor import Extractor
+from agents.llm.batches import ModelBatches
+from agents.llm.port import Provider
+from agents.llm.staying import check_policies
+from agents.outcomes import Outcomes
+from agents.parked_agent import ParkedAgent
+from agents.related import RelatedMemories
+from agents.serving import Handle
+from agents.usage_notices import UsageNotices
+from deploy import budgets, connections
+from deploy.wiring import Wiring, now
+from schemas.errors import Misconfigured
+from schemas.policies import Policies
+from sinks.batches import Batches
+from sinks.calibrations import Calibrations
+from sinks.embeddings.port import Embedder
+from sinks.extractions import Extractions
+from sinks.memories import Memories
+from sinks.outbox import Projector
+from sinks.parked import Parking
+from sinks.qdrant import Vectors
+from sinks.usage import UsageRecords
+from streams.delivery.app import StageApp
+
+log = logging.getLogger(__name__)
+
+SWEEP_S = 5.0
+EXPIRE_S = 30.0
+RESUME_S = 1.0
+BATCHES_S = 5.0
+USAGE_S = 5.0
+
+
+async def add(wiring: Wiring, stages: Collection[str]) -> None:
+    """Those of the two that are among `stages`, on one embedder, index and provider. Raises Misconfigured where a policy
+    keeps texts on this machine that these would send elsewhere."""
+    settings = wiring.settings
+    keep_texts_here = partial(connections.refuse_if_texts_must_stay, settings)
+    keep_texts_here(wiring.policies.now)
+    wiring.policies.tell(keep_texts_here)  # a worker stops rather than embed elsewhere what has to stay
+    embedder = await wiring.resources.enter_async_context(connections.embedder(settings))
+    vectors = await wiring.resources.enter_async_context(connections.qdrant(settings, embedder))
+    await vectors.ensure_collection()
+    provider = model_provider(wiring)
+    if "extraction" in stages:
+        await add_extraction(wiring, provider, embedder, vectors)
+    if "curation" in stages:
+        await add_curation(wiring, provider, embedder, vectors)
+
+
+def model_provider(wiring: Wiring) -> Provider:
+    settings = wiring.settings
+    provider = connections.provider(settings, connections.token_counter(settings), energy(wiring))
+    wiring.resources.push_async_callback(provider.close)
+    check_policies(wiring.policies.now, provider)
+    wiring.policies.tell(lambda changed: warn_of_leaving(changed, provider))
+    return provider
+
+
+def energy(wiring: Wiring) -> BudgetedEnergy:
+    """What models may be asked for; what they consumed is booked and told beside the work."""
+    energy = budgets.energy(wiring.settings, wiring.pool, wiring.policies.now, now)
+    wiring.resources.push_async_callback(energy.close)
+    wiring.chores.add("usage", USAGE_S, energy.book)
+    wiring.chores.add("usage notices", USAGE_S, UsageNotices(UsageRecords(wiring.pool), wiring.publisher).tell)
+    return energy
+
+
+def warn_of_leaving(policies: Policies, provider: Provider) -> None:
+    """A policy that comes while work goes on does not stop it: what it keeps here goes to the dead letters instead."""
+    try:
+        check_policies(policies, provider)
+    except Misconfigured as exc:
+        log.error("its conversations go to the dead letters: %s", exc)
+
+
+async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
+    settings, chores, resources = wiring.settings, wiring.chores, wiring.resources
+    extractions, parking = Extractions(wiring.pool), Parking(wiring.pool)
+    extractor = Extractor(
+        extractions,
+        provider,
+        RelatedMemories(embedder, vectors, Memories(wiring.pool)),
+        wiring.publisher,
+        wiring.policies,
+        now,
+        concurrency=settings.extraction_concurrency,
+        background_concurrency=settings.background_concurrency,
+        calibrations=Calibrations(wiring.pool),
+    )
+    outcomes = Outcomes(extractions, wiring.publisher, now)
+    resuming = ParkedAgent(parking, extractor, outcomes, wiring.worker, settings.slots())
+    resources.push_async_callback(resuming.close)
+    batches = connections.model_batches(provider)
+
+    def handle(app: StageApp) -> Handle:
+        agent = ExtractionAgent(
+            app,
+            extractor,
+            outcomes,
+            parking,
+            wiring.policies,
+            wiring.worker,
+            now,
+            batches=batches,
+            in_flight=sum(settings.slots().values()),
+        )
+        resources.push_async_callback(agent.close)  # before what its running calls use is closed
+        chores.add("parked requests", RESUME_S, resuming.tick)
+        if batches is not None:
+            chores.add("batches", BATCHES_S, batch_agent(wiring, extractor, outcomes, batches).tick)
+        return agent.handle
+
+    await wiring.add("extraction", handle)
+
+
+def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: Outcomes, batches: ModelBatches) -> BatchAgent:
+    return BatchAgent(
+        Batches(wiring.pool),
+        batches,
+        extractor,
+        outcomes,
+        Memories(wiring.pool),
+        wiring.policies,
+        wiring.worker,
+        now,
+        bounds=wiring.settings.batch_bounds(),
+        poll_s=wiring.settings.batch_poll_s,
+    )
+
+
+async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
+    projector = Projector(wiring.pool, vectors, wiring.publisher)
+    curator = Curator(
+        wiring.pool,
+        vectors,
+        embedder,
+        projector,
+        wiring.policies,
+        now,
+        Compactor(provider, embedder),
+        concurrency=wiring.settings.curation_concurrency,
+    )
+
+    def handle(app: StageApp) -> Handle:
+        agent = CurationAgent(app, curator, wiring.settings.topics(), wiring.publisher, now)
+        wiring.resources.push_async_callback(agent.close)
+        return agent.handle
+
+    await wiring.add("curation", handle)
+    wiring.chores.add("outbox sweep", SWEEP_S, projector.sweep)
+    wiring.chores.add("expiry", EXPIRE_S, curator.expire)

@@ -1,0 +1,44 @@
+"""What the stages of one worker are made with, and how a stage becomes an app."""
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from agents.policies import CurrentPolicies
+from agents.serving import Handle, serve
+from deploy.chores import Chores
+from deploy.origins import fixed_origins
+from deploy.settings import Settings
+from sinks.postgres import Pool
+from streams.apps import ClusterSettings, input_channel, stage_app
+from streams.delivery.app import StageApp
+from streams.publisher import KafkaPublisher
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wiring:
+    """What all stages share. `worker` names this process; `resources` are closed, last first, once the `apps` have stopped."""
+
+    settings: Settings
+    cluster: ClusterSettings
+    worker: str
+    pool: Pool
+    publisher: KafkaPublisher
+    policies: CurrentPolicies
+    resources: AsyncExitStack
+    chores: Chores
+    apps: list[StageApp] = field(default_factory=list)
+
+    async def add(self, stage: str, handle: Callable[[StageApp], Handle]) -> None:
+        """A stage whose batches go to what `handle` makes of its app; it is not started yet."""
+        topics = self.settings.topics()
+        origins = await fixed_origins(stage, self.settings, self.pool)
+        app = stage_app(stage, self.cluster, topics, origins)
+        serve(app, input_channel(app, stage, topics), handle(app))
+        app.finalize()
+        self.apps.append(app)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
