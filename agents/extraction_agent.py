@@ -16,6 +16,7 @@ from schemas.errors import Deferred, Rejected, Retryable
 from schemas.policies import Choosing, Policy
 from schemas.requests import ExtractionRequest
 from sinks.parked import Parking
+from streams.delivery import cancellation
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 
@@ -72,7 +73,7 @@ class ExtractionAgent:
         try:
             await asyncio.gather(*(self._record(batch, record) for record in batch.records))
         except asyncio.CancelledError as exc:
-            if (task := asyncio.current_task()) is None or task.cancelling():
+            if cancellation.asked_for():
                 raise
             await give_up(self._app, batch, exc)
         except Exception as exc:  # noqa: BLE001 (give_up logs it)

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from schemas.errors import Retryable
+from streams.delivery import cancellation
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 
@@ -43,7 +44,7 @@ async def attempt(app: StageApp, batch: Batch, handle: Handle) -> None:
             log.warning("%s: attempt %d on %r failed, trying again: %s", app.conf.id, tries, batch, exc)
             await asyncio.sleep(pause_s(tries))
         except asyncio.CancelledError as exc:
-            if (task := asyncio.current_task()) is None or task.cancelling():
+            if cancellation.asked_for():
                 raise
             await give_up(app, batch, exc)
             return

@@ -22,6 +22,7 @@ from aiokafka.errors import (
 
 from schemas.errors import MemstreamError, Retryable
 from schemas.records import Outgoing
+from streams.delivery import cancellation
 from streams.delivery.ledger import Checkpoint
 from streams.delivery.store import Rows
 
@@ -194,7 +195,7 @@ class KafkaChangelog:
         except (KafkaError, TimeoutError, OSError) as exc:
             raise Retryable(f"cannot read {self._topic}: {exc!r}") from exc
         finally:
-            await consumer.stop()
+            await _stopped(consumer)
 
     async def _read_to_end(
         self, consumer: AIOKafkaConsumer, tps: list[TopicPartition], follow: Follow, restore: Restore
@@ -236,6 +237,16 @@ async def _read_on(
             positions[tp] = await consumer.position(tp)
         if positions != before:
             return fetched
+
+
+async def _stopped(consumer: AIOKafkaConsumer) -> None:
+    """Stops a reader. aiokafka's stop() ends before the sockets are closed when a fetch was created and has not begun."""
+    try:
+        await consumer.stop()
+    except asyncio.CancelledError:
+        await consumer._client.close()
+        if cancellation.asked_for():
+            raise
 
 
 async def _discard(producer: AIOKafkaProducer) -> None:

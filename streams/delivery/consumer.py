@@ -10,6 +10,7 @@ from faust.transport.drivers import aiokafka as driver
 from faust.types import TP, ConsumerMessage
 
 from schemas.errors import Misconfigured, Retryable
+from streams.delivery import cancellation
 from streams.delivery.batch import Batch
 from streams.delivery.consumer_thread import FencedConsumerThread
 from streams.delivery.counters import Counters
@@ -65,7 +66,7 @@ class FencedConsumer(driver.Consumer):
             # Whatever it is, the rebalance or the stop must go on: what is not committed is done again.
             log.warning("%s: what was applied could not be committed: %r", self.app.conf.id, exc, exc_info=True)
         except asyncio.CancelledError:
-            if (task := asyncio.current_task()) is None or task.cancelling():
+            if cancellation.asked_for():
                 raise
             log.warning("%s: the consumer's thread is gone, nothing more is committed", self.app.conf.id)
         finally:

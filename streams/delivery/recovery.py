@@ -16,6 +16,7 @@ from faust.tables.recovery import Recovery
 from mode import Service
 
 from schemas.errors import Retryable
+from streams.delivery import cancellation
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ class FencedRecovery(Recovery):
         give_up_at = self.app.loop.time() + GIVE_UP_AFTER_S
         for attempt in itertools.count(1):
             try:
-                await self._start_epoch(generation)
+                await self._attempt(generation)
                 return
             except IllegalStateError as exc:  # a KafkaError too
                 log.info("another rebalance has begun: %s", exc)
@@ -72,6 +73,15 @@ class FencedRecovery(Recovery):
                     raise
                 log.warning("%s: starting an epoch failed, attempt %d: %r", self.app.conf.id, attempt, exc)
                 await asyncio.sleep(min(2.0**attempt / 10, LONGEST_PAUSE_S))
+
+    async def _attempt(self, generation: int) -> None:
+        """A cancellation from within must not end the recovery: nothing else would begin it again, and no rebalance need come."""
+        try:
+            await self._start_epoch(generation)
+        except asyncio.CancelledError as exc:
+            if cancellation.asked_for():
+                raise
+            raise Retryable("what it waited for was cancelled from within") from exc
 
     async def _start_epoch(self, generation: int) -> None:
         app, consumer = self.app, self.app.consumer

@@ -170,8 +170,16 @@ class StubReader(StubClient):
         await self.coordinator.reach("start reader")
 
     async def stop(self) -> None:
-        self.stopped = True
         await self.coordinator.reach("stop reader")
+        self.stopped = True
+
+    @property
+    def _client(self) -> Any:
+        """What a stop that failed leaves open."""
+        return SimpleNamespace(close=self._closed)
+
+    async def _closed(self) -> None:
+        self.stopped = True
 
     def assign(self, tps: list[Any]) -> None:
         self.positions = dict.fromkeys(tps, -1)

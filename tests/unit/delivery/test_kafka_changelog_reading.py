@@ -154,3 +154,12 @@ async def test_a_source_that_cannot_be_named_is_worth_another_try(coordinator, c
         await changelog(timeout_s=30.0).source()
     assert asyncio.get_running_loop().time() <= 30.0
     assert coordinator.open_clients == []
+
+
+async def test_a_reader_whose_end_is_cancelled_from_within_is_closed_and_its_failure_told(coordinator):
+    coordinator.logs[0] = [A, MARKER]
+    coordinator.on("getmany", KafkaConnectionError())
+    coordinator.on("stop reader", asyncio.CancelledError())
+    with pytest.raises(Retryable, match="cannot read"):
+        await Reader().read(0)
+    assert coordinator.open_clients == []

@@ -1,0 +1,39 @@
+"""A recovery goes on until it has begun an epoch, or was told to end."""
+
+import asyncio
+from types import SimpleNamespace
+
+import pytest
+
+from tests.unit.delivery.scripted_worker import ScriptedRecovery
+
+
+class Interrupted(ScriptedRecovery):
+    """Its first attempts end with these errors; `begun` is set by the one that succeeds."""
+
+    def __init__(self, *errors: BaseException) -> None:
+        app = SimpleNamespace(tables=None, loop=asyncio.get_running_loop(), conf=SimpleNamespace(id="stage"))
+        super().__init__(app)
+        self.errors = list(errors)
+        self.begun = asyncio.Event()
+
+    async def _start_epoch(self, generation: int) -> None:
+        if self.errors:
+            raise self.errors.pop(0)
+        self.begun.set()
+
+
+async def test_a_cancellation_from_within_does_not_end_it():
+    recovery = Interrupted(asyncio.CancelledError())
+    await recovery._recover(1)
+    assert recovery.begun.is_set()
+
+
+async def test_a_revocation_ends_it():
+    recovery = Interrupted(*[TimeoutError() for _ in range(100)])
+    recovering = recovery._recovering = asyncio.create_task(recovery._recover(1))
+    await asyncio.sleep(0)  # it waits for its second attempt
+    await recovery.interrupt()
+    with pytest.raises(asyncio.CancelledError):
+        await recovering
+    assert not recovery.begun.is_set()
