@@ -7,7 +7,7 @@ import msgspec
 
 from schemas import topics
 from schemas.codec import encode
-from schemas.events import CLOUD_EVENT, MemoryChanged, MemoryEvent
+from schemas.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
 from schemas.memories import Change, Memory
 from schemas.records import Outgoing
 from sinks.entry import Entry
@@ -67,18 +67,21 @@ def version(entry: Entry) -> tuple[Any, ...]:
 
 
 def event(entry: Entry) -> Outgoing:
-    """The memory event, under its namespace. What an update replaced is told; what was deleted is not told again."""
-    after = entry.after
-    changed = MemoryChanged(
-        change=entry.change,
+    """The memory event, under its namespace."""
+    value = encode(MemoryEvent.of(told(entry.change, entry.before, entry.after, entry.cause), entry.at))
+    return Outgoing(topic=topics.EVENTS, key=entry.after.namespace.encode(), value=value, headers=CLOUD_EVENT)
+
+
+def told(change: Change, before: Memory | None, after: Memory, cause: Cause) -> MemoryChanged:
+    """What an event says of a change. What an update replaced is told; what was deleted is not told again."""
+    return MemoryChanged(
+        change=change,
         namespace=after.namespace,
         sequence=after.sequence,
         memory=after,
-        cause=entry.cause,
-        before=entry.before if after.status != "deleted" and entry.change in REWRITING else None,
+        cause=cause,
+        before=before if after.status != "deleted" and change in REWRITING else None,
     )
-    value = encode(MemoryEvent.of(changed, entry.at))
-    return Outgoing(topic=topics.EVENTS, key=after.namespace.encode(), value=value, headers=CLOUD_EVENT)
 
 
 def state(memory: Memory) -> Outgoing:
