@@ -35,7 +35,7 @@ class BlockSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     line: Line | None = None
     closing: Heading | None = None
     order: Order = "best"
-    max_memories: Annotated[int, Meta(ge=1, le=200)] = 10
+    max_memories: Annotated[int, Meta(ge=1, le=100)] = 10
     max_tokens: Annotated[int, Meta(ge=20, le=200_000)] = 1_000
     tail_share: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.5
 
