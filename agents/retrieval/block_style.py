@@ -10,7 +10,7 @@ from schemas import importance
 from schemas.block_settings import HEADING_FIELDS, BlockFormat, BlockSettings, filled, uses
 from schemas.memories import Memory
 from schemas.messages import Message, Scope
-from schemas.policies import UNSAID
+from schemas.namespaces import UNSAID
 
 # None of them says what has to be done with a memory's words: a memory is data, and so they call it.
 HEADINGS: Final[dict[BlockFormat, str]] = {
