@@ -58,9 +58,11 @@ lint: check $(DEV) ## ruff, mypy, the layers of imports, generated schemas
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m schemas.generate --check
+	$(BIN)/python -m deploy.openapi --check
 
 schemas: check $(RUNTIME) ## write schemas/generated anew
 	@$(BIN)/python -m schemas.generate
+	@$(BIN)/python -m deploy.openapi
 
 kill-loop: check $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVERSATIONS, WORKER=stock); the last line is JSON
 	@$(BIN)/python -m tests.chaos.kill_loop --worker $(WORKER) \

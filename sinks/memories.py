@@ -11,7 +11,8 @@ from schemas.codec import shaped
 from schemas.events import Cause
 from schemas.memories import Change, Memory, Status
 from schemas.messages import Moment
-from sinks.postgres import Connection, Pool, translated
+from sinks.listing import COLUMNS, Listing
+from sinks.postgres import Connection, Pool, storable, translated
 from sinks.queries import query
 from sinks.vectors import Point, from_bytes
 
@@ -57,6 +58,10 @@ class Memories:
         """Memories of a namespace, the most important first."""
         return await self._fetch("in_namespace", namespace, list(statuses), limit, offset)
 
+    async def listed(self, asked: Listing) -> tuple[Memory, ...]:
+        """Memories of a namespace by filters, a page of them in their order."""
+        return await self._fetch(f"listed_by_{COLUMNS[asked.order]}", *listing_arguments(asked))
+
     async def live(self, namespace: str, limit: int) -> tuple[Memory, ...]:
         """Live memories of a namespace, the oldest of least importance first."""
         return await self._fetch("live", namespace, limit)
@@ -85,6 +90,12 @@ class Memories:
             rows = await self._reader.fetch(query("memories", "versions"), memory_id)
         return tuple(shaped(dict(row), MemoryVersion) for row in rows)
 
+    async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]:
+        """Versions above one, oldest first."""
+        with translated("reading versions"):
+            rows = await self._reader.fetch(query("memories", "versions_after"), memory_id, version, limit)
+        return tuple(shaped(dict(row), MemoryVersion) for row in rows)
+
     async def version(self, memory_id: str, version: int | None = None) -> MemoryVersion | None:
         """One version of a memory, the latest by default."""
         with translated("reading a version"):
@@ -100,6 +111,16 @@ class Memories:
     async def _fetch(self, name: str, *arguments: Any) -> tuple[Memory, ...]:
         with translated("reading memories"):
             return all_found(await self._reader.fetch(query("memories", name), *arguments))
+
+
+def listing_arguments(asked: Listing) -> tuple[Any, ...]:
+    """In the statements' order. Arrays bypass the codec that takes NUL out of text."""
+    after = (asked.after.value, asked.after.memory_id) if asked.after else (None, None)
+    return (
+        *(asked.namespace, list(asked.statuses), list(map(storable, asked.kinds)), list(map(storable, asked.tags))),
+        *(asked.least_importance, asked.most_importance, asked.created_from, asked.created_to),
+        *(*after, asked.limit),
+    )
 
 
 def all_found(rows: Iterable[asyncpg.Record]) -> tuple[Memory, ...]:

@@ -15,6 +15,37 @@ WHERE namespace = $1 AND status = ANY ($2::text[])
 ORDER BY importance DESC, memory_id
 LIMIT $3 OFFSET $4
 
+-- name: listed_by_importance
+-- Three of a kind: an order that is a parameter would keep the planner from indexes.
+SELECT * FROM memories
+WHERE namespace = $1 AND status = ANY ($2::text[])
+  AND ($3::text[] = '{}' OR kind = ANY ($3::text[]) OR kinds && $3::text[])
+  AND tags @> $4::text[]
+  AND importance BETWEEN $5 AND $6
+  AND ($7::timestamptz IS NULL OR created_at >= $7) AND ($8::timestamptz IS NULL OR created_at < $8)
+  AND ($9::double precision IS NULL OR importance < $9 OR (importance = $9 AND memory_id > $10::text))
+ORDER BY importance DESC, memory_id LIMIT $11
+
+-- name: listed_by_created_at
+SELECT * FROM memories
+WHERE namespace = $1 AND status = ANY ($2::text[])
+  AND ($3::text[] = '{}' OR kind = ANY ($3::text[]) OR kinds && $3::text[])
+  AND tags @> $4::text[]
+  AND importance BETWEEN $5 AND $6
+  AND ($7::timestamptz IS NULL OR created_at >= $7) AND ($8::timestamptz IS NULL OR created_at < $8)
+  AND ($9::timestamptz IS NULL OR created_at < $9 OR (created_at = $9 AND memory_id > $10::text))
+ORDER BY created_at DESC, memory_id LIMIT $11
+
+-- name: listed_by_updated_at
+SELECT * FROM memories
+WHERE namespace = $1 AND status = ANY ($2::text[])
+  AND ($3::text[] = '{}' OR kind = ANY ($3::text[]) OR kinds && $3::text[])
+  AND tags @> $4::text[]
+  AND importance BETWEEN $5 AND $6
+  AND ($7::timestamptz IS NULL OR created_at >= $7) AND ($8::timestamptz IS NULL OR created_at < $8)
+  AND ($9::timestamptz IS NULL OR updated_at < $9 OR (updated_at = $9 AND memory_id > $10::text))
+ORDER BY updated_at DESC, memory_id LIMIT $11
+
 -- name: live
 -- With a bound: what may go first comes first.
 SELECT * FROM memories
@@ -49,6 +80,10 @@ FROM memory_versions WHERE memory_id = $1 ORDER BY version
 -- One, or the latest.
 SELECT memory_id, version, namespace, change, before, after, cause, at
 FROM memory_versions WHERE memory_id = $1 AND ($2::integer IS NULL OR version = $2) ORDER BY version DESC LIMIT 1
+
+-- name: versions_after
+SELECT memory_id, version, namespace, change, before, after, cause, at
+FROM memory_versions WHERE memory_id = $1 AND version > $2 ORDER BY version LIMIT $3
 
 -- name: store
 -- The row's columns by name from the memory's JSON.

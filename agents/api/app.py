@@ -1,0 +1,49 @@
+"""The app: every route, behind keys, with problems for errors. It reads no settings and opens nothing."""
+
+from typing import Any, Final
+
+from fastapi import Depends, FastAPI
+
+from agents.api import openapi, problems
+from agents.api.auth import admitted
+from agents.api.ports import Ports
+from agents.api.request_ids import RequestIds
+from agents.api.routes import health, memories
+
+OPEN: Final = (health.router,)  # no key: what they tell is nobody's
+KEYED: Final = (memories.router,)
+
+DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."
+MAX_BODY_BYTES: Final = 1_048_576
+
+
+def create_app(ports: Ports, *, max_body_bytes: int = MAX_BODY_BYTES) -> FastAPI:
+    """An ASGI app over the ports. A larger body is answered with 413, unless its route has a bound of its own."""
+    app = routed(max_body_bytes)
+    app.state.ports = ports
+    problems.handle_in(app)
+    app.add_middleware(RequestIds)
+    return app
+
+
+def routed(max_body_bytes: int = MAX_BODY_BYTES) -> FastAPI:
+    """With its routes, and nothing behind them yet."""
+    app = FastAPI(
+        title="memstream",
+        description=DESCRIPTION,
+        version=openapi.VERSION,
+        openapi_url=None,
+        redirect_slashes=False,  # `DELETE /v1/memories/` with an empty id must not become another request
+        max_body_size=max_body_bytes,
+        generate_unique_id_function=lambda route: route.name,  # names of operations are those of functions
+    )
+    for router in OPEN:
+        app.include_router(router)
+    for router in KEYED:
+        app.include_router(router, dependencies=[Depends(admitted)])
+    return app
+
+
+def document() -> dict[str, Any]:
+    """The OpenAPI document of all routes."""
+    return openapi.document(routed(), (*OPEN, *KEYED))

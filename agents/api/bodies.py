@@ -1,0 +1,64 @@
+"""JSON in and out of routes: msgspec's Structs in both directions, and how OpenAPI hears of them."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
+
+from fastapi import Request, Response
+from msgspec import Struct
+
+from agents.api.problems import Problem
+from schemas import codec
+
+T = TypeVar("T", bound=Struct)
+
+JSON = "application/json"
+
+
+def takes(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
+    """A dependency: the request's body as this Struct, `Annotated[Shape, Depends(takes(Shape))]`.
+
+    Raises Problem 415 for another media type (a browser on a foreign page can send those without being asked), and Rejected.
+    """
+
+    async def body(request: Request) -> T:
+        media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if media_type != JSON:
+            raise Problem(415, "unsupported-media-type", f"send the body as {JSON}", {"Accept": JSON})
+        return codec.admit(await request.body(), shape)
+
+    return body
+
+
+def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A Struct, or builtins, as JSON."""
+    return Response(codec.encode(value), status, dict(headers or {}), JSON)
+
+
+class Described(dict[str, Any]):
+    """The part of an operation's OpenAPI that tells of bodies, with the Structs that it refers to."""
+
+    def __init__(self, fields: dict[str, Any], shapes: tuple[type[Struct], ...]) -> None:
+        super().__init__(fields)
+        self.shapes = shapes
+
+
+def described(
+    gives: type[Struct] | None = None,
+    *,
+    takes: type[Struct] | None = None,
+    status: int = 200,
+    said: str = "As asked.",
+    also: Mapping[int, str] | None = None,
+) -> Described:
+    """`openapi_extra` of a route: the shape it `gives` with `status`, the shape it `takes`, and further statuses without a
+    body by what they say. Problems are added to every route."""
+    responses: dict[str, Any] = {str(status): {"description": said} | content(gives)}
+    responses |= {str(other): {"description": words} for other, words in (also or {}).items()}
+    fields: dict[str, Any] = {"responses": responses}
+    if takes is not None:
+        fields["requestBody"] = {"required": True} | content(takes)
+    return Described(fields, tuple(shape for shape in (gives, takes) if shape is not None))
+
+
+def content(shape: type[Struct] | None) -> dict[str, Any]:
+    return {} if shape is None else {"content": {JSON: {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}}}}

@@ -1,0 +1,30 @@
+"""Who asks: a key's bearer, with what it may do."""
+
+from msgspec import Struct
+
+from agents.api.problems import Problem
+from schemas.keys import EVERYWHERE, Grant, Right
+
+
+class Caller(Struct, frozen=True):
+    """The key's id and name, and what it may do."""
+
+    key_id: str
+    name: str
+    grants: tuple[Grant, ...]
+
+    def may(self, right: Right, namespace: str) -> bool:
+        return any(grant.allows(right, namespace) for grant in self.grants)
+
+    def require(self, right: Right, namespace: str) -> None:
+        """Raises Problem 403; to be called before anything is looked up, so that it does not tell what is there."""
+        if not self.may(right, namespace):
+            raise Problem(403, "forbidden", f"the key {self.name!r} may not {right} in namespace {namespace!r}")
+
+    def require_everywhere(self, right: Right) -> None:
+        """For what concerns all namespaces: only the pattern `*` gives it. Raises Problem 403."""
+        if not any(grant.namespaces == EVERYWHERE and grant.allows(right, "") for grant in self.grants):
+            raise Problem(403, "forbidden", f"the key {self.name!r} may not {right} in all namespaces")
+
+
+LOCAL = Caller("local", "local", (Grant("admin", EVERYWHERE),))

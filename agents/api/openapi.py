@@ -1,0 +1,54 @@
+"""The OpenAPI 3.1 document: paths and parameters from FastAPI, shapes of bodies from msgspec's Structs, problems everywhere."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from msgspec import Struct
+
+from agents.api.bodies import Described
+from agents.api.problems import MEDIA_TYPE, ProblemDetails
+from schemas.generate import dedented
+
+VERSION = "1.0.0"  # of the API: minor for what is added, major for what old clients do not understand
+PROBLEM = {
+    "description": "A problem (RFC 9457): its `type` names the kind, its `detail` says what to do.",
+    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}},
+}
+
+
+def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
+    """Of the app, whose routes are those of the routers."""
+    whole: dict[str, Any] = get_openapi(
+        title="memstream", version=VERSION, description=app.description, routes=app.routes
+    )
+    for operations in whole["paths"].values():
+        for operation in operations.values():
+            operation["responses"] = told(operation["responses"])
+    components = whole.setdefault("components", {})
+    components["schemas"] = dict(sorted(schemas(shapes(routers)).items()))
+    return whole
+
+
+def told(responses: dict[str, Any]) -> dict[str, Any]:
+    """Without what FastAPI supposes of a route that says nothing, and with the problems that any may answer."""
+    supposed: dict[str, Any] = {"application/json": {"schema": {}}}
+    kept = {
+        status: response
+        for status, response in responses.items()
+        if status != "422" and response.get("content") != supposed
+    }
+    return kept | {"default": PROBLEM}
+
+
+def shapes(routers: Iterable[APIRouter]) -> list[type[Struct]]:
+    extras = (getattr(route, "openapi_extra", None) for router in routers for route in router.routes)
+    found = {shape for extra in extras if isinstance(extra, Described) for shape in extra.shapes}
+    return sorted(found | {ProblemDetails}, key=lambda shape: shape.__name__)
+
+
+def schemas(found: list[type[Struct]]) -> dict[str, Any]:
+    _, components = msgspec.json.schema_components(found, ref_template="#/components/schemas/{name}")
+    return {name: dedented(schema) for name, schema in components.items()}

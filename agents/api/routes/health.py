@@ -1,0 +1,28 @@
+"""Whether the process lives, and whether it can answer: for whoever starts and stops it, so without a key."""
+
+from fastapi import APIRouter, Response
+from msgspec import Struct
+
+from agents.api.bodies import answer, described
+from agents.api.ports import PortsOf
+
+router = APIRouter(prefix="/health", tags=["health"])
+
+
+class Health(Struct, frozen=True):
+    """`ok` of a process that answers."""
+
+    status: str
+
+
+@router.get("/live", openapi_extra=described(Health))
+async def live() -> Response:
+    """Answers as long as the process does."""
+    return answer(Health("ok"))
+
+
+@router.get("/ready", openapi_extra=described(Health))
+async def ready(ports: PortsOf) -> Response:
+    """Answers 503 while PostgreSQL does not, or while the process is stopping."""
+    await ports.ready()
+    return answer(Health("ok"))

@@ -1,0 +1,53 @@
+"""Memories as the API shows them: short or full, with their importance on every scale."""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from schemas import importance
+from schemas.importance import Band
+from schemas.memories import Memory
+
+Detail: TypeAlias = Literal["short", "full"]
+
+LONG = {"full_text": None, "context": None, "sources": ()}  # what only the full view has
+
+
+class MemoryView(Memory, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory, with its importance also in tenths (0 to 10), in points (0 to 10,000) and as a band's name.
+
+    The short view leaves out `full_text`, `context` and `sources`.
+    """
+
+    importance_tenths: float
+    importance_points: int
+    importance_band: Band
+
+
+class MemoryPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Memories in their order; `next` is the cursor of the page behind them, absent on the last."""
+
+    memories: tuple[MemoryView, ...]
+    next: str | None = None
+
+
+def view(memory: Memory, detail: Detail) -> MemoryView:
+    points = importance.points(memory.importance)
+    fields = asdict(memory) | (LONG if detail == "short" else {})
+    return MemoryView(
+        **fields,
+        importance_tenths=importance.tenths(memory.importance),
+        importance_points=points,
+        importance_band=importance.band(points),
+    )
+
+
+def etag(memory: Memory, detail: Detail) -> str:
+    """A memory changes only with its version; its two views are different representations."""
+    return f'"{memory.version}"' if detail == "full" else f'"{memory.version}-short"'
+
+
+def names(condition: str, tag: str) -> bool:
+    """Whether an `If-Match` or `If-None-Match` names the tag; a weak mark counts as none here."""
+    return condition.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in condition.split(","))

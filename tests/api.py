@@ -1,0 +1,90 @@
+"""The API in this process, over fakes or over real ports: requests go straight into the app, without a socket.
+
+async def test_x(api: Api):
+    api.memories.put(a_memory(namespace="app/ada"))
+    answer = await api.client(read="app/*").get("/v1/memories", params={"namespace": "app/ada"})
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+from msgspec.structs import replace
+
+from agents.api.app import create_app
+from agents.api.auth import KeyedDoor
+from agents.api.limits import Rates
+from agents.api.ports import Ports
+from schemas.keys import Grant, Key
+from schemas.memories import Memory
+from tests.fakes.memories import FakeMemories
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+class FakeKeys:
+    """Keys by their tokens."""
+
+    def __init__(self) -> None:
+        self.by_token: dict[str, Key] = {}
+        self.asked = 0
+
+    def add(self, **patterns: str) -> str:
+        """A token that may `read`, `write` or `admin` what the patterns cover."""
+        number = len(self.by_token) + 1
+        grants = tuple(Grant(right, pattern) for right, pattern in patterns.items())  # type: ignore[arg-type]
+        self.by_token[token := f"EXAMPLE-{number}"] = Key(
+            key_id=f"key{number}", name=f"key {number}", grants=grants, created_at=NOON
+        )
+        return token
+
+    async def find(self, token: str) -> Key | None:
+        self.asked += 1
+        return self.by_token.get(token)
+
+
+class Api:
+    """An app over fakes; `ports` replaces some of them. `now` and `seconds` are its clocks."""
+
+    def __init__(self, **ports: Any) -> None:
+        self.now = NOON
+        self.seconds = 0.0
+        self.keys = FakeKeys()
+        self.memories = FakeMemories()
+        self.door = KeyedDoor(self.keys, lambda: self.now)
+        fakes = {
+            "door": self.door,
+            "rates": Rates(1_000, 1_000, lambda: self.seconds),
+            "memories": self.memories,
+            "clock": lambda: self.now,
+            "ready": self.ready,
+        }
+        self.ports = Ports(**(fakes | ports))
+        self.app = create_app(self.ports)
+
+    async def ready(self) -> None:
+        await self.memories.get("")
+
+    def client(self, **patterns: str) -> httpx.AsyncClient:
+        """A client with a key of these rights (`read="app/*"`); without any, one that has no key."""
+        headers = {"Authorization": f"Bearer {self.keys.add(**patterns)}"} if patterns else {}
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        return httpx.AsyncClient(transport=transport, base_url="http://api", headers=headers)
+
+
+def a_memory(memory_id: str = "m1", **fields: Any) -> Memory:
+    defaults = Memory(
+        memory_id=memory_id,
+        namespace="app/ada",
+        kind="fact",
+        text="User lives in Ghent.",
+        importance=0.5,
+        confidence=0.9,
+        version=1,
+        sequence=1,
+        status="active",
+        created_at=NOON,
+        updated_at=NOON,
+        created_by="offline",
+    )
+    return replace(defaults, **fields)

@@ -1,0 +1,61 @@
+"""Memories in a dictionary, read as sinks.memories reads them."""
+
+from collections.abc import Collection
+
+from schemas.errors import Retryable
+from schemas.memories import Memory
+from sinks.listing import Listing, Place
+from sinks.memories import MemoryVersion
+
+
+class FakeMemories:
+    """`down`: every call raises Retryable."""
+
+    def __init__(self, *memories: Memory) -> None:
+        self.rows = {memory.memory_id: memory for memory in memories}
+        self.version_rows: list[MemoryVersion] = []
+        self.down = False
+
+    def put(self, *memories: Memory) -> None:
+        self.rows |= {memory.memory_id: memory for memory in memories}
+
+    async def get(self, memory_id: str) -> Memory | None:
+        return (await self.by_ids([memory_id])).get(memory_id)
+
+    async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
+        self._check()
+        return {each: self.rows[each] for each in memory_ids if each in self.rows}
+
+    async def listed(self, asked: Listing) -> tuple[Memory, ...]:
+        self._check()
+        wanted = [memory for memory in self.rows.values() if selects(asked, memory)]
+        wanted.sort(key=lambda memory: memory.memory_id)
+        wanted.sort(key=lambda memory: asked.place(memory).value, reverse=True)
+        return tuple(memory for memory in wanted if is_behind(asked.place(memory), asked.after))[: asked.limit]
+
+    async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]:
+        self._check()
+        of_it = [each for each in self.version_rows if each.memory_id == memory_id and each.version > version]
+        return tuple(sorted(of_it, key=lambda each: each.version))[:limit]
+
+    def _check(self) -> None:
+        if self.down:
+            raise Retryable("Postgres failed while reading memories: it is down")
+
+
+def selects(asked: Listing, memory: Memory) -> bool:
+    return (
+        memory.namespace == asked.namespace
+        and memory.status in asked.statuses
+        and (not asked.kinds or not {memory.kind, *memory.kinds}.isdisjoint(asked.kinds))
+        and set(asked.tags) <= set(memory.tags)
+        and asked.least_importance <= memory.importance <= asked.most_importance
+        and (asked.created_from is None or memory.created_at >= asked.created_from)
+        and (asked.created_to is None or memory.created_at < asked.created_to)
+    )
+
+
+def is_behind(place: Place, after: Place | None) -> bool:
+    if after is None:
+        return True
+    return place.value < after.value or (place.value == after.value and place.memory_id > after.memory_id)

@@ -1,0 +1,10 @@
+"""The API over fakes."""
+
+import pytest
+
+from tests.api import Api
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api()

@@ -1,0 +1,101 @@
+"""Who is let in, and to which namespaces."""
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from agents.api.limits import Rates
+from schemas.keys import covers
+from tests.api import NOON, Api
+
+LISTED = "/v1/memories?namespace=app/ada"
+
+
+async def test_without_a_key_nothing_is_told(api: Api):
+    for headers in ({}, {"Authorization": "Bearer unknown"}, {"Authorization": "Basic YTpi"}):
+        answer = await api.client().get(LISTED, headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"].startswith("Bearer")
+
+
+async def test_the_probes_need_no_key(api: Api):
+    assert (await api.client().get("/health/live")).json() == {"status": "ok"}
+    assert (await api.client().get("/health/ready")).status_code == 200
+    api.memories.down = True
+    assert (await api.client().get("/health/ready")).status_code == 503
+
+
+@pytest.mark.parametrize(
+    ("rights", "status"),
+    [
+        ({"read": "app/ada"}, 200),
+        ({"write": "app/*"}, 200),
+        ({"admin": "*"}, 200),
+        ({"read": "app/ad"}, 403),
+        ({"admin": "app/bob"}, 403),
+        ({"read": "App/ada"}, 403),
+    ],
+)
+async def test_a_key_reaches_the_namespaces_that_it_was_made_for(api: Api, rights, status):
+    assert (await api.client(**rights).get(LISTED)).status_code == status
+
+
+@pytest.mark.parametrize("change", [{"revoked_at": NOON}, {"expires_at": NOON + timedelta(seconds=3)}])
+async def test_a_key_that_is_revoked_or_expired_is_refused_within_seconds(api: Api, change):
+    client = api.client(read="*")
+    assert (await client.get(LISTED)).status_code == 200
+    (token,) = api.keys.by_token
+    api.keys.by_token[token] = replace(api.keys.by_token[token], **change)
+    api.now += timedelta(seconds=5)
+    assert (await client.get(LISTED)).status_code == 401
+
+
+async def test_a_key_is_not_looked_up_for_each_request(api: Api):
+    client = api.client(read="*")
+    for _ in range(5):
+        await client.get(LISTED)
+    assert api.keys.asked == 1
+    assert api.door.used() == {"key1": NOON}
+    assert api.door.used() == {}
+
+
+async def test_a_key_that_asks_too_much_is_told_when_it_may_again():
+    api = Api()
+    api = Api(rates=Rates(0.5, 2, lambda: api.seconds))
+    greedy, other = api.client(read="*"), api.client(read="*")
+    assert [(await greedy.get(LISTED)).status_code for _ in range(3)] == [200, 200, 429]
+    refused = await greedy.get(LISTED)
+    assert refused.json()["type"] == "urn:memstream:problem:too-many-requests"
+    assert refused.headers["retry-after"] == "3"
+    assert (await other.get(LISTED)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("pattern", "namespace", "covered"),
+    [
+        ("app/ada", "app/ada", True),
+        ("app/*", "app/ada/notes", True),
+        ("app/*", "app/", True),
+        ("app/*", "app2/ada", False),
+        ("*/ada", "app/ada", True),
+        ("*", "", True),
+        ("a.b", "axb", False),
+        ("a[bc]", "ab", False),
+        ("a?", "ab", False),
+        ("app/*", "app/ada\nx", True),
+        ("app/ada", "app/ada\n", False),
+    ],
+)
+def test_a_star_alone_is_special_in_a_pattern(pattern, namespace, covered):
+    assert covers(pattern, namespace) is covered
+
+
+def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.MonkeyPatch):
+    seconds = [0.0]
+    rates = Rates(1.0, 2, lambda: seconds[0])
+    assert [rates.wait_s("a") for _ in range(3)] == [0, 0, 1]
+    seconds[0] = 60
+    monkeypatch.setattr("agents.api.limits.MOST_BUCKETS", 1)
+    assert rates.wait_s("b") == rates.wait_s("a") == rates.wait_s("a") == 0
+    assert rates.wait_s("a") == 1

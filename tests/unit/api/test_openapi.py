@@ -1,0 +1,68 @@
+"""The OpenAPI document: what is committed is what the routes say, and it is whole in itself."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from agents.api.app import KEYED, OPEN, document
+from deploy import openapi
+
+DOCUMENT = document()
+OPERATIONS = [
+    pytest.param(path, method, operation, id=f"{method} {path}")
+    for path, operations in DOCUMENT["paths"].items()
+    for method, operation in operations.items()
+]
+
+
+def test_the_committed_document_is_up_to_date():
+    assert (openapi.TARGET / openapi.OPENAPI).read_bytes() == openapi.content(), "run `make schemas`"
+
+
+def test_a_document_that_is_out_of_date_is_found_and_mended(tmp_path: Path):
+    target = tmp_path / "openapi.json"
+    assert openapi.main(["--check"], target) == 1
+    assert not target.exists()
+    assert openapi.main([], target) == 0
+    assert openapi.main(["--check"], target) == 0
+
+
+def test_every_reference_leads_somewhere():
+    for reference in every(DOCUMENT, "$ref"):
+        part: Any = DOCUMENT
+        for step in reference.removeprefix("#/").split("/"):
+            part = part[step]
+        assert part
+
+
+def every(part: Any, key: str) -> Any:
+    if isinstance(part, dict):
+        for name, value in part.items():
+            if name == key and isinstance(value, str):
+                yield value
+            else:
+                yield from every(value, key)
+    elif isinstance(part, list):
+        for item in part:
+            yield from every(item, key)
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+def test_every_operation_says_what_it_is_what_it_answers_and_who_may_ask(path, method, operation):
+    assert operation["description"]
+    assert operation["responses"]["default"]["content"].keys() == {"application/problem+json"}
+    assert [status for status in operation["responses"] if status.startswith("2")]
+    assert ("security" in operation) != path.startswith("/health/")
+
+
+def test_every_route_of_every_router_is_told():
+    routes = [route for router in (*OPEN, *KEYED) for route in router.routes]
+    assert len(OPERATIONS) == sum(len(route.methods) for route in routes)
+
+
+def test_schemas_of_the_components_are_json_schemas():
+    for schema in DOCUMENT["components"]["schemas"].values():
+        jsonschema.Draft202012Validator.check_schema(json.loads(json.dumps(schema)))

@@ -1,0 +1,57 @@
+"""Whatever goes wrong is a problem as RFC 9457 has it, with the request's id."""
+
+import pytest
+
+from tests.api import Api
+
+
+def is_problem(answer, status: int, word: str) -> bool:
+    told = answer.json()
+    return (
+        answer.status_code == told["status"] == status
+        and answer.headers["content-type"] == "application/problem+json"
+        and told["type"] == f"urn:memstream:problem:{word}"
+        and told["request_id"] == answer.headers["x-request-id"]
+        and bool(told["title"])
+    )
+
+
+async def test_an_unknown_path_is_a_problem(api: Api):
+    answer = await api.client(read="*").get("/v1/nothing")
+    assert is_problem(answer, 404, "not-found")
+    assert answer.json()["instance"] == "/v1/nothing"
+
+
+async def test_a_method_that_a_path_has_not_is_a_problem_that_names_those_it_has(api: Api):
+    answer = await api.client(read="*").put("/health/live")
+    assert is_problem(answer, 405, "method-not-allowed")
+    assert answer.headers["allow"] == "GET"
+
+
+async def test_a_path_that_ends_in_a_slash_is_not_taken_for_another(api: Api):
+    assert is_problem(await api.client(admin="*").get("/v1/memories/"), 404, "not-found")
+
+
+async def test_an_outage_asks_to_come_again(api: Api):
+    api.memories.down = True
+    answer = await api.client(read="*").get("/v1/memories/m1")
+    assert is_problem(answer, 503, "unavailable")
+    assert int(answer.headers["retry-after"]) > 0
+
+
+async def test_what_nobody_foresaw_is_told_without_its_reason(api: Api, monkeypatch: pytest.MonkeyPatch):
+    async def broken(memory_id):
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(api.memories, "get", broken)
+    answer = await api.client(read="*").get("/v1/memories/m1", headers={"X-Request-Id": "r-1"})
+    assert is_problem(answer, 500, "internal")
+    assert answer.json()["request_id"] == "r-1"
+    assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize("said", ["a" * 129, "line\tbreak", "<script>", ""])
+async def test_a_request_id_that_could_harm_a_log_is_replaced(api: Api, said):
+    answer = await api.client().get("/health/live", headers={"X-Request-Id": said})
+    assert answer.headers["x-request-id"] not in ("", said)
+    assert len(answer.headers["x-request-id"]) == 36

@@ -1,0 +1,112 @@
+"""Reading memories over HTTP: one, and those of a namespace."""
+
+from datetime import timedelta
+
+import pytest
+
+from tests.api import NOON, Api, a_memory
+
+LISTED = {"namespace": "app/ada"}
+
+
+async def test_a_memory_is_told_whole_with_its_importance_on_every_scale(api: Api):
+    api.memories.put(a_memory(importance=0.6, full_text="At length.", tags=("home",)))
+    answer = await api.client(read="app/*").get("/v1/memories/m1")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    told = answer.json()
+    assert (told["text"], told["full_text"], told["tags"]) == ("User lives in Ghent.", "At length.", ["home"])
+    assert (told["importance"], told["importance_tenths"], told["importance_points"]) == (0.6, 6.0, 500)
+    assert told["importance_band"] == "notable"
+
+
+async def test_the_short_view_leaves_out_what_is_long(api: Api):
+    api.memories.put(a_memory(full_text="At length.", context="When they said so."))
+    told = (await api.client(read="*").get("/v1/memories/m1", params={"detail": "short"})).json()
+    assert told["text"] == "User lives in Ghent."
+    assert not {"full_text", "context", "sources"} & told.keys()
+
+
+@pytest.mark.parametrize("memory", [a_memory("m2"), a_memory(status="deleted"), a_memory(namespace="other/bob")])
+async def test_an_unknown_a_deleted_and_a_foreign_memory_are_all_not_found(api: Api, memory):
+    api.memories.put(memory)
+    answer = await api.client(admin="app/*").get("/v1/memories/m1")
+    assert answer.status_code == 404
+    assert answer.json()["detail"] == "there is no memory 'm1'"
+
+
+async def test_an_unchanged_memory_is_not_sent_again(api: Api):
+    client = api.client(read="*")
+    api.memories.put(a_memory())
+    tag = (await client.get("/v1/memories/m1")).headers["etag"]
+    again = await client.get("/v1/memories/m1", headers={"If-None-Match": f'"0", W/{tag}'})
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    other_view = await client.get("/v1/memories/m1?detail=short", headers={"If-None-Match": tag})
+    assert other_view.status_code == 200
+    api.memories.put(a_memory(version=2))
+    assert (await client.get("/v1/memories/m1", headers={"If-None-Match": tag})).status_code == 200
+
+
+async def test_a_list_comes_in_pages_the_most_important_first_and_each_memory_once(api: Api):
+    api.memories.put(*(a_memory(f"m{number}", importance=number % 3 / 10) for number in range(7)))
+    client, seen, cursor = api.client(read="app/ada"), [], None
+    while True:
+        params = LISTED | {"limit": "3"} | ({"cursor": cursor} if cursor else {})
+        page = (await client.get("/v1/memories", params=params)).json()
+        seen += [memory["memory_id"] for memory in page["memories"]]
+        if (cursor := page.get("next")) is None:
+            break
+    assert seen == ["m2", "m5", "m1", "m4", "m0", "m3", "m6"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "found"),
+    [
+        ({"kind": ["fact"]}, {"fact", "both"}),
+        ({"kind": ["fact", "plan"]}, {"fact", "both", "plan"}),
+        ({"tag": ["home"]}, {"plan", "both"}),
+        ({"tag": ["home", "work"]}, {"both"}),
+        ({"status": ["superseded"]}, {"old"}),
+        ({"min_importance": "5", "scale": "tenths"}, {"plan", "fact"}),
+        ({"min_importance": "501", "scale": "points"}, {"plan"}),
+        ({"max_importance": "0.3"}, {"both"}),
+        ({"created_from": "2026-03-02T13:00:00+01:00"}, {"fact", "both"}),
+        ({"created_to": "2026-03-02T12:00:00Z"}, {"plan"}),
+    ],
+)
+async def test_a_list_is_filtered(api: Api, asked, found):
+    api.memories.put(
+        a_memory("fact"),
+        a_memory("plan", kind="plan", tags=("home",), importance=0.8, created_at=NOON - timedelta(hours=1)),
+        a_memory("both", kind="plan", kinds=("fact",), tags=("work", "home"), importance=0.2),
+        a_memory("old", status="superseded"),
+        a_memory("other", namespace="app/bob"),
+    )
+    answer = await api.client(read="app/ada").get("/v1/memories", params=LISTED | asked)
+    assert {memory["memory_id"] for memory in answer.json()["memories"]} == found
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"min_importance": "2"}, "at most 1"),
+        ({"max_importance": "11", "scale": "tenths"}, "at most 10"),
+        ({"kinds": "fact"}, "query.kinds"),
+        ({"limit": "0"}, "query.limit"),
+        ({"cursor": "e30"}, "the cursor is none of this list"),
+        ({"cursor": "ünlesbar"}, "the cursor is none of this list"),
+        ({"created_from": "2026-03-02T13:00:00"}, "query.created_from"),
+    ],
+)
+async def test_what_cannot_be_asked_of_a_list_is_refused_with_its_place(api: Api, asked, said):
+    answer = await api.client(read="app/ada").get("/v1/memories", params=LISTED | asked)
+    assert answer.status_code == 422
+    assert said in answer.json()["detail"]
+
+
+async def test_a_cursor_of_another_order_is_refused(api: Api):
+    api.memories.put(a_memory("m1"), a_memory("m2"))
+    client = api.client(read="*")
+    page = (await client.get("/v1/memories", params=LISTED | {"limit": "1"})).json()
+    answer = await client.get("/v1/memories", params=LISTED | {"order": "created", "cursor": page["next"]})
+    assert answer.status_code == 422
