@@ -16,6 +16,8 @@ BETWEEN = timedelta(seconds=30)
 APART = timedelta(hours=2)  # LangMem has no times: between the conversations of its log
 BEGAN = datetime(2025, 2, 1, tzinfo=UTC)
 
+PARTS: tuple[tuple[str, Role, str], ...] = (("query", "user", "u"), ("response", "assistant", "a"))
+
 Question = tuple[frozenset[int], ...]  # sets of positions; the messages of any one of them answer it
 
 
@@ -39,11 +41,11 @@ def memorybank(history: Path) -> Iterator[Conversation]:
     """
     evidence = json.loads(EVIDENCE.read_text())
     for key, person in json.loads(history.read_text()).items():
-        name, messages, places = key.strip(), [], {}
+        name, messages, places = key.strip(), list[Message](), dict[str, int]()
         for day, (date, talk) in enumerate(person["history"].items()):
             moment = datetime.fromisoformat(date).replace(hour=EVENING_H, tzinfo=UTC)
             for turn, each in enumerate(talk):
-                for part, role, letter in (("query", "user", "u"), ("response", "assistant", "a")):
+                for part, role, letter in PARTS:
                     places[f"{day}.{turn}{letter}"] = len(messages)
                     messages.append(said(name, len(messages), role, moment, each[part]))
                     moment += BETWEEN

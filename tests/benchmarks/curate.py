@@ -11,7 +11,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
@@ -71,14 +71,14 @@ class Bench:
         self.arrivals = arrivals
         self.seeded_s = seeded_s
 
-    async def one_by_one(self, parts: int, candidates: int) -> list[Counter[str]]:
+    async def one_by_one(self, parts: int, candidates: int) -> list[defaultdict[str, float]]:
         """Seconds of each part by step; `whole` is all of it, `transaction` what is left: reading, deciding, writing."""
-        took = []
+        took: list[defaultdict[str, float]] = []
         for _ in range(parts):
             self.spent.seconds.clear()
             part, begun = self.arrivals.part(candidates), time.perf_counter()
             await self.curator.curate(part)
-            each = Counter(self.spent.seconds)
+            each = defaultdict(float, self.spent.seconds)
             each["whole"] = time.perf_counter() - begun
             each["transaction"] = each["whole"] - sum(each[step] for step in APART)
             took.append(each)

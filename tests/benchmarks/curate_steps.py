@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -23,7 +23,7 @@ class Spent:
     """Seconds by step; a step that is entered again while it goes on counts once."""
 
     def __init__(self) -> None:
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self._entered: Counter[str] = Counter()
         self._since: dict[str, float] = {}
 
@@ -60,7 +60,7 @@ def own_and_childrens(pid: int) -> float:
     process = psutil.Process(pid)
     children = [] if pid == os.getpid() else process.children(recursive=True)
     times = [each.cpu_times() for each in (process, *children)]
-    return sum(each.user + each.system for each in times)
+    return float(sum(each.user + each.system for each in times))
 
 
 class TimedEmbedder:

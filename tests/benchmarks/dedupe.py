@@ -9,7 +9,7 @@ import asyncio
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -22,7 +22,7 @@ from schemas.policies import DEFAULT_POLICY
 from sinks.embeddings.onnx import MiniLmEmbedder
 from tests.benchmarks.line_plot import Panel, svg
 from tests.benchmarks.machine import machine
-from tests.deduplication import RIGHT_WORD, WAYS, Case, Measured, as_curated, cases, decision, is_folded, measured
+from tests.deduplication import RIGHT_WORD, WAYS, Case, Measured, Word, as_curated, cases, decision, is_folded, measured
 from tests.labelled_pairs import held_out, pairs
 
 FROM, TO = 0.50, 1.00
@@ -40,7 +40,7 @@ def run(judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
         "languages": Counter(case.pair.language for case in judged),
     }
     told["ways"] = {
-        way: {f"{step:.2f}": figures(measured(judged, lambda case, at=step, f=folds: f(case, at))) for step in STEPS}
+        way: {f"{step:.2f}": figures(measured(judged, at(step, folds))) for step in STEPS}
         for way, folds in WAYS.items()
     }
     for way, rows in told["ways"].items():
@@ -65,10 +65,16 @@ def as_set(judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
         "a model that is always right": lambda case: RIGHT_WORD[case.pair.label],
         "a model that calls all a repetition": lambda case: "repeats",
     }
-    return {
-        name: figures(measured(judged, lambda case, say=say: is_folded(decision(case, limits.merge, say(case)))))
-        for name, say in words.items()
-    }
+
+    def folds(say: Callable[[Case], Word]) -> Callable[[Case], bool]:
+        return lambda case: is_folded(decision(case, limits.merge, say(case)))
+
+    return {name: figures(measured(judged, folds(say))) for name, say in words.items()}
+
+
+def at(threshold: float, folds: Callable[[Case, float], bool]) -> Callable[[Case], bool]:
+    """A way at one threshold."""
+    return lambda case: folds(case, threshold)
 
 
 def of_letters(judged: Sequence[Case], limits: Thresholds) -> dict[str, int]:

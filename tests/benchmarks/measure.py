@@ -94,7 +94,8 @@ def made(directory: Path) -> Path:
 async def everything_committed(admin: AIOKafkaAdminClient, group: str, total: int) -> bool:
     """Whether the offsets over all partitions, of topics that begin at 0, come to `total`."""
     offsets = await admin.list_consumer_group_offsets(group)
-    return sum(max(0, each.offset) for each in offsets.values()) >= total
+    committed: int = sum(max(0, each.offset) for each in offsets.values())
+    return committed >= total
 
 
 async def eventually(condition: Callable[[], Awaitable[bool]], within_s: float) -> None:

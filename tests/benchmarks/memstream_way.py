@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import tiktoken
 
@@ -26,7 +26,7 @@ from streams.windows.tokens import TokenCount, TokenCounter
 from tests.benchmarks.signals import COMMIT_INTERVAL_S, ENCODING, FirstRecord, Job, Opened, Tokenised, tell
 from tests.benchmarks.windows_by_event import window_terms
 
-STORE = "rocksdb"
+STORE: Final = "rocksdb"
 SAMPLED = 16
 TELL_S = 0.25
 

@@ -84,7 +84,7 @@ def profile(seed: int, count: int = MESSAGES) -> dict[str, float]:
             spent.append(time.process_time_ns() - begun)
             return done
 
-        History.prune = timed  # type: ignore[method-assign]
+        History.prune = timed  # type: ignore[method-assign,assignment]
         try:
             for values in batches:
                 pruning.batch(values)

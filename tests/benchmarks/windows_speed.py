@@ -54,7 +54,9 @@ def timed(step: Callable[[], object], repetitions: int, aim_ms: float | None) ->
         step()
         wall.append(time.perf_counter_ns() - began)
         cpu.append(time.thread_time_ns() - cpu_began)
-    return Timing(*percentiles(wall, 0.0, 0.50, 0.99), *percentiles(cpu, 0.50, 0.99), repetitions, aim_ms)
+    least_ms, p50_ms, p99_ms = percentiles(wall, 0.0, 0.50, 0.99)
+    cpu_p50_ms, cpu_p99_ms = percentiles(cpu, 0.50, 0.99)
+    return Timing(least_ms, p50_ms, p99_ms, cpu_p50_ms, cpu_p99_ms, repetitions, aim_ms)
 
 
 def percentiles(taken_ns: Sequence[int], *shares: float) -> list[float]:
