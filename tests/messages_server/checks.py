@@ -67,6 +67,8 @@ def wrong_tools(body: dict[str, Any]) -> Fault | None:
             return bad_request(f"{at}.description: Input should be a valid string")
         if tool.get("input_schema", {}).get("type") != "object":
             return bad_request(f"{at}.input_schema.type: Field required")
+        if tool.get("strict") and (said := wrong_grammar(tool["input_schema"])):
+            return bad_request(f"{at}.input_schema: {said}")
     if choice and not tools:
         return bad_request("tool_choice: may only be specified while providing tools")
     if choice and choice["type"] == "tool" and choice["name"] not in [tool["name"] for tool in tools]:
@@ -100,13 +102,17 @@ def wrong_format(body: dict[str, Any]) -> Fault | None:
     wanted = body["output_config"].get("format") or {}
     if wanted.get("type") != "json_schema":
         return bad_request("output_config.format: must be a json_schema")
-    open_objects = [schema for schema in nested(wanted["schema"]) if schema.get("type") == "object"]
-    if any(schema.get("additionalProperties") is not False for schema in open_objects):
-        return bad_request("output_config.format.schema: additionalProperties must be false")
+    said = wrong_grammar(wanted["schema"])
+    return bad_request(f"output_config.format.schema: {said}") if said else None
+
+
+def wrong_grammar(schema: dict[str, Any]) -> str | None:
+    """What a grammar of structured outputs or strict tools cannot hold."""
+    parts = nested(schema)
+    if any(part.get("type") == "object" and part.get("additionalProperties") is not False for part in parts):
+        return "additionalProperties must be false"
     unsupported = {"minimum", "maximum", "minLength", "maxLength", "maxItems"}
-    if any(unsupported & set(schema) for schema in nested(wanted["schema"])):
-        return bad_request("output_config.format.schema: unsupported keyword")
-    return None
+    return "unsupported keyword" if any(unsupported & set(part) for part in parts) else None
 
 
 def nested(schema: object) -> list[dict[str, Any]]:

@@ -33,6 +33,8 @@ def replied(body: dict[str, Any], step: str) -> Reply:
     """`step` as MessagesServer has it, of those that answer at all."""
     if step.startswith("text:"):
         return said(step.removeprefix("text:"))
+    if step.startswith("use:"):
+        return using(json.loads(step.removeprefix("use:")), f"toolu_{len(body['messages']):04d}")
     if step == "empty":
         return Reply([], "end_turn")
     if step == "refusal":
@@ -54,6 +56,12 @@ def said(text: str) -> Reply:
 
 def used(tool: dict[str, Any], given: dict[str, Any], use_id: str) -> Reply:
     return Reply([{"type": "tool_use", "id": use_id, "name": tool["name"], "input": given}], "tool_use")
+
+
+def using(uses: list[dict[str, Any]], use_id: str) -> Reply:
+    """Several tools at once, whether or not they were offered."""
+    blocks = [{"type": "tool_use", "id": f"{use_id}_{number}", **use} for number, use in enumerate(uses)]
+    return Reply(blocks, "tool_use")
 
 
 def chosen_tool(body: dict[str, Any]) -> dict[str, Any] | None:

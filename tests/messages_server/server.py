@@ -20,8 +20,8 @@ class MessagesServer(ScriptedServer):
 
     A step of the script is a name in FAULTS, one of ScriptedServer.between, `stalled` (half an answer, then nothing), `reset`
     (half an answer, then a connection that is reset), `broken` (JSON that ends in the middle), `json:` and what is answered in
-    place of a message, `truncated`, `empty`, `refusal`, `context_exceeded`, or `text:` and the text to answer. What is not
-    scripted is answered by the offline rules, or summarised by them.
+    place of a message, `truncated`, `empty`, `refusal`, `context_exceeded`, `use:` and a JSON list of the tools to use (`name`,
+    `input`), or `text:` and the text to answer. What is not scripted is answered by the offline rules, or summarised by them.
     `headers` keeps the headers of the requests in `seen`, `bills` what was billed for each message, in the order of the answers:
     also for one that did not arrive, or that came in a batch. `batches` are the Message Batches, `rates` the rate limits;
     `retry_after` is told with what is scripted, in seconds.

@@ -1,0 +1,74 @@
+"""What agent tools answer, as a model reads it: short, without what only programs need."""
+
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from agents.retrieval.ranking import said
+from schemas.memories import Change, Memory, Status
+
+HAS_MORE: Final = "get_memory with full=true tells more"
+
+
+class Seen(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory. `said_on` is the day it was last said; what holds no longer has a `status`, and `until` when it held."""
+
+    memory_id: str
+    namespace: str
+    kind: str
+    text: str
+    importance: float
+    said_on: str
+    tags: tuple[str, ...] = ()
+    context: str | None = None
+    happens_at: datetime | None = None
+    status: Status = "active"
+    until: datetime | None = None
+    more: str = ""
+    full_text: str | None = None
+
+
+class Searched(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The best first. `partial`: something was out of reach, and there may be more."""
+
+    memories: tuple[Seen, ...]
+    partial: bool = False
+
+
+class Read(Struct, frozen=True, kw_only=True):
+    """One memory."""
+
+    memory: Seen
+
+
+class Kept(Struct, frozen=True, kw_only=True):
+    """`change` is `created`, or `reinforced` where it was known already."""
+
+    memory_id: str
+    change: Change
+
+
+class Waiting(Struct, frozen=True, kw_only=True):
+    """It was not carried out in time, and will be."""
+
+    command_id: str
+    note: str = "It will be remembered in a moment. Do not create it again."
+
+
+def seen(memory: Memory, *, full: bool = False) -> Seen:
+    return Seen(
+        memory_id=memory.memory_id,
+        namespace=memory.namespace,
+        kind=memory.kind,
+        text=memory.text,
+        importance=round(memory.importance, 2),
+        said_on=said(memory).date().isoformat(),
+        tags=memory.tags,
+        context=memory.context,
+        happens_at=memory.event_time,
+        status=memory.status,
+        until=memory.valid_until,
+        more=HAS_MORE if memory.full_text and not full else "",
+        full_text=memory.full_text if full else None,
+    )

@@ -1,0 +1,29 @@
+"""Commands that are carried out at once, into memories that can be found."""
+
+from agents.curation.change import commanded
+from agents.curation.outcome import Outcome
+from schemas.requests import Command
+from tests.fakes.remembered import FakeRemembered
+
+
+class FakeCommands:
+    """Creations are remembered. `outcome` is answered instead, if a test sets it; None with `late`; `failure` is raised."""
+
+    def __init__(self, remembered: FakeRemembered) -> None:
+        self.seen: list[Command] = []
+        self.outcome: Outcome | None = None
+        self.late = False
+        self.failure: Exception | None = None
+        self._remembered = remembered
+
+    async def carried_out(self, command: Command) -> Outcome | None:
+        if self.failure is not None:
+            raise self.failure
+        self.seen.append(command)
+        if self.late or self.outcome is not None:
+            return self.outcome
+        memory = commanded(command, command.text or "", command.at)
+        self._remembered.known[memory.memory_id] = memory
+        return Outcome(
+            status="accepted", namespace=command.namespace, sequence=1, memory_id=memory.memory_id, change="created"
+        )

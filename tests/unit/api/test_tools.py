@@ -1,0 +1,158 @@
+"""Agent tools: what a model may do with them, and that it reaches nothing else."""
+
+import json
+from typing import Any
+
+import pytest
+
+from agents.api.tools import AWAY
+from agents.curation.outcome import Outcome
+from schemas.errors import Retryable
+from schemas.kinds import Kind
+from tests.workshop import MINE, NOON, SHARED, THEIRS, Workshop, furnished
+
+
+@pytest.fixture
+def workshop() -> Workshop:
+    return furnished()
+
+
+async def said(tools: Any, name: str, **given: Any) -> Any:
+    answer = await tools.call(name, given)
+    assert not answer.is_error, answer.text
+    return json.loads(answer.text)
+
+
+async def refused(tools: Any, name: str, given: Any) -> str:
+    answer = await tools.call(name, given)
+    assert answer.is_error
+    return str(answer.text)
+
+
+def fields(tools: Any, name: str) -> dict[str, Any]:
+    (found,) = [each for each in tools.definitions() if each["name"] == name]
+    return dict(found["input_schema"]["properties"])
+
+
+async def test_what_is_created_is_found_and_read_again(workshop: Workshop) -> None:
+    tools = workshop.tools(actor="agent:chef")
+    given = {
+        "text": "User keeps bees.",
+        "kind": "fact",
+        "importance": 0.75,
+        "tags": ["garden"],
+        "full_text": "Two hives.",
+    }
+    kept = await said(tools, "create_memory", **given)
+    assert kept["change"] == "created"
+    (command,) = workshop.commands.seen
+    assert (command.namespace, command.actor, command.at) == (MINE, "agent:chef", NOON)
+    (found,) = (await said(tools, "search_memories", query="bees"))["memories"]
+    assert found == {
+        "memory_id": kept["memory_id"],
+        "namespace": MINE,
+        "kind": "fact",
+        "text": "User keeps bees.",
+        "importance": 0.75,
+        "said_on": "2026-03-01",
+        "tags": ["garden"],
+        "more": "get_memory with full=true tells more",
+    }
+    read = await said(tools, "get_memory", memory_id=kept["memory_id"], full=True)
+    assert read["memory"]["full_text"] == "Two hives." and "more" not in read["memory"]
+
+
+async def test_without_a_query_the_most_important_come_first_and_filters_hold(workshop: Workshop) -> None:
+    tools = workshop.tools()
+    found = (await said(tools, "search_memories"))["memories"]
+    assert [each["text"] for each in found] == ["User is allergic to peanuts.", "User prefers short recipes."]
+    for given in ({"min_importance": 0.8}, {"tags": ["food"]}, {"kinds": ["fact"]}, {"limit": 1}):
+        (only,) = (await said(tools, "search_memories", **given))["memories"]
+        assert only["text"] == "User is allergic to peanuts."
+    assert (await said(tools, "search_memories", query="zeppelins"))["memories"] == []
+
+
+async def test_no_namespace_can_be_chosen_where_one_is_wired(workshop: Workshop) -> None:
+    tools = workshop.tools()
+    assert all("namespace" not in fields(tools, each["name"]) for each in tools.definitions())
+    for name, given in (("create_memory", {"text": "x"}), ("search_memories", {"query": "allergic"})):
+        assert "no memory space 'kitchen/tom'" in await refused(tools, name, given | {"namespace": THEIRS})
+    assert workshop.commands.seen == []
+
+
+async def test_where_several_are_wired_a_model_may_choose_among_them_and_searches_all(workshop: Workshop) -> None:
+    tools = workshop.tools(MINE, SHARED)
+    assert fields(tools, "search_memories")["namespace"]["enum"] == [MINE, SHARED]
+    found = (await said(tools, "search_memories"))["memories"]
+    assert {each["namespace"] for each in found} == {MINE, SHARED}
+    (only,) = (await said(tools, "search_memories", namespace=SHARED))["memories"]
+    assert only["text"] == "The kitchen has no oven."
+    await said(tools, "create_memory", text="The kitchen has a stove.", namespace=SHARED)
+    await said(tools, "create_memory", text="User has a knife.")
+    assert [command.namespace for command in workshop.commands.seen] == [SHARED, MINE]
+
+
+async def test_another_namespaces_memory_is_answered_like_one_that_is_not_there(workshop: Workshop) -> None:
+    theirs = "id of Tom is allergic to milk."
+    foreign = await refused(workshop.tools(), "get_memory", {"memory_id": theirs})
+    missing = await refused(workshop.tools(), "get_memory", {"memory_id": "nobody"})
+    assert foreign.replace(theirs, "ID") == missing.replace("nobody", "ID")
+
+
+async def test_who_may_only_read_has_no_tool_that_writes(workshop: Workshop) -> None:
+    tools = workshop.tools(may_write=False)
+    assert [each["name"] for each in tools.definitions()] == ["get_memory", "search_memories"]
+    assert "no tool 'create_memory'" in await refused(tools, "create_memory", {"text": "x"})
+    assert workshop.commands.seen == []
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "why"),
+    [
+        ("forget_all", {}, "there are: create_memory, get_memory, search_memories"),
+        ("create_memory", {}, "text"),
+        ("create_memory", {"text": ""}, "length >= 1"),
+        ("create_memory", {"text": "x" * 4_001}, "length <= 4000"),
+        ("create_memory", {"text": "x", "importance": 3}, "<= 1.0"),
+        ("create_memory", {"text": "x", "kind": "mood"}, "fact, preference, decision, plan, insight"),
+        ("create_memory", {"text": "x", "pinned": True}, "pinned"),
+        ("search_memories", {"limit": 51}, "<= 50"),
+        ("search_memories", {"query": 7}, "query"),
+        ("get_memory", "id", "got `str`"),
+        ("get_memory", None, "got `null`"),
+    ],
+)
+async def test_what_a_model_gets_wrong_is_told_as_an_error_that_names_it(
+    workshop: Workshop, name: str, given: Any, why: str
+) -> None:
+    assert why in await refused(workshop.tools(), name, given)
+    assert workshop.commands.seen == []
+
+
+async def test_a_command_that_is_rejected_is_an_error_with_its_reason(workshop: Workshop) -> None:
+    workshop.commands.outcome = Outcome(status="rejected", namespace=MINE, sequence=1, reason="older than the erasure")
+    assert "older than the erasure" in await refused(workshop.tools(), "create_memory", {"text": "x"})
+
+
+async def test_a_command_that_takes_long_is_no_error_and_is_not_to_be_repeated(workshop: Workshop) -> None:
+    workshop.commands.late = True
+    waiting = await said(workshop.tools(), "create_memory", text="x")
+    assert waiting["command_id"] == workshop.commands.seen[0].command_id
+    assert "Do not create it again" in waiting["note"]
+
+
+async def test_an_outage_tells_a_model_to_go_on_and_nothing_of_the_servers(workshop: Workshop) -> None:
+    workshop.remembered.failure = workshop.commands.failure = Retryable("cannot reach 10.0.0.7:5432")
+    for name, given in (("create_memory", {"text": "x"}), ("search_memories", {}), ("get_memory", {"memory_id": "i"})):
+        assert await refused(workshop.tools(), name, given) == AWAY
+
+
+def test_definitions_are_strict_and_say_what_each_kind_is_for(workshop: Workshop) -> None:
+    tools = workshop.tools(kinds=(Kind(name="mood", description="How they feel"), Kind(name="goal")))
+    for each in tools.definitions():
+        assert each["strict"] and each["input_schema"]["additionalProperties"] is False
+        assert len(each["description"]) > 100
+        assert all(field["description"] for field in each["input_schema"]["properties"].values())
+    kind = fields(tools, "create_memory")["kind"]
+    assert kind["enum"] == ["mood", "goal"]
+    assert "mood: How they feel" in kind["description"]
