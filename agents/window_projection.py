@@ -120,6 +120,7 @@ class WindowProjection:
             model=head.model,
             gaps=removals.gaps,
             prunings=removals.prunings,
+            opened=head.opened,
             extracted_to=head.extracted_to,
             cleared_at=head.cleared_at,
         )

@@ -127,8 +127,9 @@ class Statistics(Struct, frozen=True):
 class WindowState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What others may know of a window, as of offset `revision` of the changelog `source`.
 
-    Every message before position `extracted_to` is extracted. `gaps` say what is not in context, `prunings` are the latest,
-    oldest first. Times are Unix seconds. Nothing but this is known of a window that is `forgotten`.
+    Its first message is at position `opened`; every message before position `extracted_to` is extracted. `gaps` say what is
+    not in context, `prunings` are the latest, oldest first. Times are Unix seconds. Nothing but this is known of a window
+    that is `forgotten`.
     """
 
     scope: Scope
@@ -141,5 +142,6 @@ class WindowState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     model: str | None = None
     gaps: tuple[Gap, ...] = ()
     prunings: tuple[Pruning, ...] = ()
+    opened: int = 0
     extracted_to: int = 0
     cleared_at: float | None = None

@@ -39,9 +39,10 @@ class Head(Struct, omit_defaults=True):
 
     More was to be asked for than may be on its way at a time: `wanted`. `ended_at` is when the conversation said that it
     ended; `resumed`: a new session has begun since, and nothing of it was asked for yet. When the oldest message came in that
-    waits to be asked for is `waiting_since`, when the newest came in `heard_at`, when anything changed `touched_at`. `model`
-    is the one the chat service uses. `prunings` counts how often messages left the context; `warned` is the level last told
-    of. All times are Unix seconds.
+    waits to be asked for is `waiting_since`, when the newest came in `heard_at`, when anything changed `touched_at`. Its
+    first message is at position `opened`: what was said before belongs to a window that was forgotten. `model` is the one the
+    chat service uses. `prunings` counts how often messages left the context; `warned` is the level last told of. All times
+    are Unix seconds.
     """
 
     scope: Scope
@@ -58,6 +59,7 @@ class Head(Struct, omit_defaults=True):
     ended_at: float = 0.0
     resumed: bool = False
     received: int = 0
+    opened: int = 0
     waiting_since: float = 0.0
     heard_at: float = 0.0
     touched_at: float = 0.0

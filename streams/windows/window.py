@@ -20,6 +20,7 @@ from streams.windows.extraction import Extraction
 from streams.windows.head import Head, HeldEnd, Removals
 from streams.windows.history import History
 from streams.windows.seen import Seen
+from streams.windows.segments import Segmentation
 from streams.windows.terms import Terms
 from streams.windows.told import Told
 
@@ -81,6 +82,7 @@ class Window:
         head = self.head
         head.scope = learned(head.scope, message)
         head.model = message.model or head.model
+        head.opened = head.opened if head.received else offset
         head.received += 1
         head.touched_at = head.heard_at = now
         before, said_at = head.segmentation, message.timestamp.timestamp()
@@ -94,11 +96,10 @@ class Window:
         return told
 
     def _entered(self, message: Message, offset: int, tokens: int, said_at: float, policy: Policy) -> Entry:
-        head, role, content = self.head, message.role, message.content
-        traits, fingerprint = detect(role, content, bool(message.tool_calls))
-        task_gap_s = policy.window.task_gap_s
-        head.segmentation = segments.following(head.segmentation, role, traits, said_at, content, task_gap_s)
-        entry = Entry(slice_message(message, offset, tokens), traits, fingerprint, head.segmentation.segment)
+        head = self.head
+        entry, head.segmentation = arrived(
+            message, offset, tokens, said_at, head.segmentation, policy.window.task_gap_s
+        )
         self.entries[offset] = entry
         self.memory_bytes += entry.memory_bytes
         self.fresh.append(offset)
@@ -248,6 +249,15 @@ def merged(known: Scope, told: Scope) -> Scope:
     """What was known first stays: a conversation does not change its owner half way."""
     values = {name: getattr(known, name) or getattr(told, name) for name in Scope.__struct_fields__}
     return Scope(**values)
+
+
+def arrived(
+    message: Message, position: int, tokens: int, said_at: float, before: Segmentation, task_gap_s: float
+) -> tuple[Entry, Segmentation]:
+    """A message as its window holds it, and where the conversation stands after it; `before` is where it stood."""
+    traits, fingerprint = detect(message.role, message.content, bool(message.tool_calls))
+    after = segments.following(before, message.role, traits, said_at, message.content, task_gap_s)
+    return Entry(slice_message(message, position, tokens), traits, fingerprint, after.segment), after
 
 
 def slice_message(message: Message, position: int, tokens: int) -> SliceMessage:

@@ -43,6 +43,7 @@ async def test_a_state_comes_back_as_it_was_projected(windows: AnyWindows, name:
         model="claude",
         gaps=(Gap(1, 8, 8, 90), Gap(10, 12, 3, 40, "They talked of tea.", 6)),
         prunings=(a_pruning(1), a_pruning(2)),
+        opened=2**33,
         extracted_to=2**40,
         cleared_at=AT_S + 0.000001,
         statistics=replace(a_state().statistics, last_prune=LastPrune(AT_S, "manual", 3), percent_used=1e-7),

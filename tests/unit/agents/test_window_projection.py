@@ -122,7 +122,8 @@ async def test_a_forgotten_window_is_told_of_as_such(stage):
     assert (await stage.told()).phase == "forgotten"
     await stage.say(said(5))
     await stage.checkpoint()
-    assert (await stage.told()).phase == "open"
+    state = await stage.told()
+    assert (state.phase, state.opened) == ("open", 1)
 
 
 async def test_a_window_that_was_forgotten_before_a_crash_could_tell_is_told_of_as_such(stage):

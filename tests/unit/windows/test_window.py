@@ -63,6 +63,18 @@ def test_a_message_is_taken_in_once_by_its_id(window):
     assert window.head.received == 1
 
 
+def test_a_window_begins_with_its_first_message_whatever_came_before(window):
+    end(window)
+    assert window.head.opened == 0
+    say(window, 7, 9)
+    assert window.head.opened == 7
+    (request,) = window.control(control("flush"), 1, TERMS, NOW)
+    answer(window, request, 2)
+    window.control(control("clear"), 3, TERMS, NOW)
+    say(window, 12)
+    assert window.head.opened == 7
+
+
 def test_a_message_id_is_still_known_after_its_message_left(window):
     say(window, 1)
     (request,) = end(window)
