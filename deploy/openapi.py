@@ -1,7 +1,7 @@
 """Writes schemas/generated/openapi.json: what the API answers, for other languages and for those who generate clients.
 
-Apart from `schemas.generate`, which may not know the API. `python -m deploy.openapi` writes; `--check` writes nothing and says whether
-it is out of date.
+Apart from `schemas.generate`, which may not know the API. `python -m deploy.openapi` writes; `--check` writes nothing and
+says whether it is out of date.
 """
 
 import argparse

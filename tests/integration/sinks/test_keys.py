@@ -1,0 +1,72 @@
+"""Keys on PostgreSQL: what is kept of them, who is found by a token, and what the audit tells."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from schemas.errors import Rejected
+from schemas.keys import Grant
+from sinks.audit import Audit
+from sinks.keys import Keys
+from sinks.postgres import Pool
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+LATER = NOON + timedelta(hours=1)
+GRANTS = (Grant("write", "app/*"), Grant("read", "*"))
+
+
+async def test_a_key_is_found_by_its_token_alone_and_the_token_is_not_kept(pool: Pool):
+    keys = Keys(pool)
+    token, key = await keys.create("chat", GRANTS, NOON, "ops", LATER)
+    assert await keys.find(token) == key
+    assert (key.name, key.grants, key.expires_at) == ("chat", GRANTS, LATER)
+    changed = token[:-1] + ("A" if token[-1] != "A" else "B")
+    for wrong in (changed, token.replace(key.key_id, "0" * 12), token + "x", "", "\x00", token.upper()):
+        assert await keys.find(wrong) is None
+    secret = token.rpartition("_")[2]
+    rows = await pool.fetch("SELECT keys::text AS said FROM keys")
+    assert secret not in rows[0]["said"]
+    assert secret.encode().hex() not in rows[0]["said"]
+
+
+async def test_a_revoked_key_says_so_and_gives_its_name_free(pool: Pool):
+    keys = Keys(pool)
+    token, key = await keys.create("chat", GRANTS, NOON, "ops")
+    with pytest.raises(Rejected, match="taken"):
+        await keys.create("chat", GRANTS, NOON, "ops")
+    assert (await keys.revoke("chat", LATER, "ops")).key_id == key.key_id
+    found = await keys.find(token)
+    assert found is not None
+    assert not found.holds(LATER)
+    with pytest.raises(Rejected, match="unknown"):
+        await keys.revoke(key.key_id, LATER, "ops")
+    await keys.create("chat", GRANTS, LATER, "ops")
+    assert [each.revoked_at for each in await keys.all()] == [LATER, None]
+
+
+async def test_the_latest_use_counts_whichever_process_tells_of_it_last(pool: Pool):
+    keys = Keys(pool)
+    _, key = await keys.create("chat", GRANTS, NOON, "ops")
+    await keys.used({key.key_id: LATER, "unknown": NOON})
+    await keys.used({key.key_id: NOON})
+    await keys.used({})
+    assert [each.last_used_at for each in await keys.all()] == [LATER]
+
+
+async def test_the_audit_tells_who_made_and_revoked_keys_and_no_secret(pool: Pool):
+    keys, audit = Keys(pool), Audit(pool)
+    token, key = await keys.create("chat", GRANTS, NOON, "ops")
+    await keys.revoke("chat", LATER, "night shift")
+    revoked, created = await audit.latest(10)
+    assert (revoked.action, revoked.actor, revoked.subject, revoked.at) == (
+        "key.revoked",
+        "night shift",
+        key.key_id,
+        LATER,
+    )
+    assert created.details["grants"] == [
+        {"right": "write", "namespaces": "app/*"},
+        {"right": "read", "namespaces": "*"},
+    ]
+    assert token not in str(created)
+    assert len(await audit.latest(1)) == 1
