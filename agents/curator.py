@@ -14,9 +14,10 @@ from msgspec.structs import replace
 
 from agents.compactor import Compactor
 from agents.curation import change, notices
-from agents.curation.arrivals import by_importance, erases, is_older, mentioned
+from agents.curation.arrivals import by_importance, erases, is_older, mentioned, named
 from agents.curation.ledger import Ledger
 from agents.curation.limits import Crowded, Planned, brought_within
+from agents.curation.links import gone_from, relink
 from agents.curation.normalise import normalise
 from agents.curation.obey import ERASED, Undone, obey
 from agents.curation.outcome import Outcome, Ruling
@@ -89,6 +90,7 @@ class Curator:
                 now = self._clock()
                 ledger, rulings = await self._settle(connection, batch, vectors, policy, now)
                 brought_within(ledger, policy.max_memories, plan, cause, now)
+                await relinked(connection, ledger, now)
                 await self._record(connection, ledger, policy)
                 outcome = Outcome(
                     status="settled", namespace=batch.namespace, sequence=ledger.sequence, rulings=rulings
@@ -122,7 +124,7 @@ class Curator:
                 settlements, now = Settlements(connection), self._clock()
                 if (known := await settlements.of_command(command.namespace, command.command_id)) is not None:
                     return repeated(known)
-                memory_ids = [command.memory_id] if command.memory_id else []
+                memory_ids = named(command, undone)
                 same = await same_texts(connection, command.namespace, texts)
                 ledger = await open_ledger(connection, command.namespace, same, memory_ids, policy)
                 fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
@@ -130,7 +132,8 @@ class Curator:
                 if outcome.change in ("created", "restored"):
                     cause = Cause(actor=command.actor, command_id=command.command_id)
                     brought_within(ledger, policy.max_memories, plan, cause, now, outcome.memory_id)
-                    outcome = replace(outcome, sequence=ledger.sequence)
+                await relinked(connection, ledger, now)
+                outcome = replace(outcome, sequence=ledger.sequence)
                 await self._record(connection, ledger, policy)
                 await settlements.record_command(command.namespace, command.command_id, outcome, now)
                 await put_records(connection, command.namespace, notices.of_command(command, outcome, now))
@@ -275,6 +278,12 @@ async def open_ledger(
     named = await memories.by_ids(memory_ids)
     limited = await memories.live(namespace, MOST_READ) if policy.max_memories is not None else ()
     return Ledger(namespace, sequence, [*same, *named.values(), *limited])
+
+
+async def relinked(connection: Connection, ledger: Ledger, now: datetime) -> None:
+    """Of what the ledger's changes deleted no link is left."""
+    if gone := gone_from(ledger):
+        relink(ledger, await Memories(connection).linking(ledger.namespace, gone), now)
 
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:

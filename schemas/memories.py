@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from schemas.links import Link
 from schemas.messages import Moment
 from schemas.policies import Fraction
 from schemas.requests import Source
@@ -28,7 +29,8 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `version` counts its changes from 1; `sequence` is the namespace's counter at its latest change;
     `valid_from`/`valid_until` is the interval in which it held, as far as known.
-    What is `pinned` is never compacted; at `expires_at` it stops being live.
+    What is `pinned` is never compacted; at `expires_at` it stops being live. `links` lead to memories of its namespace that
+    are not deleted; those that link to it are found by theirs. `supersedes` is the first that it superseded.
     """
 
     memory_id: str
@@ -58,3 +60,4 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sources: tuple[Source, ...] = ()
     pinned: bool = False
     expires_at: Moment | None = None
+    links: tuple[Link, ...] = ()

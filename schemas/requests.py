@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from schemas.links import Link
 from schemas.messages import Identifier, Moment, Role, Scope, ToolCall
 from schemas.policies import Fraction
 from schemas.windows import Summary
@@ -14,6 +15,7 @@ Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what Postgres' integer holds
 Text = Annotated[str, Meta(max_length=4_000)]
 FullText = Annotated[str, Meta(max_length=40_000)]
 Labels = Annotated[tuple[Identifier, ...], Meta(max_length=64)]
+Links = Annotated[tuple[Link, ...], Meta(max_length=64)]
 
 
 Purpose = Literal["extract", "summarise"]
@@ -148,8 +150,8 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     create needs `text`; update, delete and undo need `memory_id`. undo: the memory is again as it was before its latest change,
     or before the one that made `version`. purge: everything of the namespace is erased for good, and nothing comes back that was
-    said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless `purge` is true. The same
-    `command_id` is carried out once.
+    said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless `purge` is true. `links`
+    lead to memories of the namespace, and replace those that there were. The same `command_id` is carried out once.
     """
 
     command_id: Identifier
@@ -168,5 +170,6 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: Fraction | None = None
     pinned: bool | None = None
     expires_at: Moment | None = None
+    links: Links | None = None
     purge: bool = False
     version: Annotated[int, Meta(ge=1)] | None = None

@@ -80,6 +80,10 @@ class Memories:
         with translated("counting a conversation's memories"):
             return int(await self._reader.fetchval(query("memories", "from_conversation"), namespace, conversation_id))
 
+    async def linking(self, namespace: str, memory_ids: Collection[str]) -> tuple[Memory, ...]:
+        """Memories of a namespace, of any status but deleted, with a link to one of these."""
+        return await self._fetch("linking", namespace, list(memory_ids))
+
     async def count_live(self, namespace: str) -> int:
         with translated("counting memories"):
             return int(await self._reader.fetchval(query("memories", "count_live"), namespace))

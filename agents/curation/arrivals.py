@@ -3,16 +3,23 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from agents.curation.obey import Undone
 from schemas import ids
 from schemas.requests import Candidate, CandidateBatch, Command
 from sinks.vectors import Neighbour
 
 
 def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbour]]) -> list[str]:
-    """The ids of neighbours, of what the candidates contradict, and those they would have themselves."""
+    """The ids of neighbours, of what the candidates contradict or refine, and those they would have themselves."""
     near = [neighbour.memory_id for neighbours in found for neighbour in neighbours]
-    contradicted = [candidate.contradicts for candidate in candidates if candidate.contradicts]
-    return [*near, *contradicted, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
+    meant = [each for candidate in candidates for each in (candidate.contradicts, candidate.refines) if each]
+    return [*near, *meant, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
+
+
+def named(command: Command, undone: Undone | None) -> list[str]:
+    """The ids of the memory that the command is about, and of those that it then links to."""
+    links = [*(command.links or ()), *(undone.before.links if undone and undone.before else ())]
+    return [*([command.memory_id] if command.memory_id else []), *(link.memory_id for link in links)]
 
 
 def erases(command: Command) -> bool:

@@ -5,9 +5,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from agents.curation import links
 from agents.curation.merge import raised
 from agents.curation.sources import bounded, distinct
 from schemas import ids
+from schemas.links import Link
 from schemas.memories import Memory
 from schemas.policies import Policy
 from schemas.requests import Candidate, Command
@@ -16,7 +18,9 @@ DEFAULT_KIND = "fact"
 UNNUMBERED = 0  # until the ledger gives version and sequence
 
 
-def created(candidate: Candidate, namespace: str, created_by: str, now: datetime) -> Memory:
+def created(
+    candidate: Candidate, namespace: str, created_by: str, now: datetime, linked: tuple[Link, ...] = ()
+) -> Memory:
     """The memory that a candidate proposes; it holds from when it is said, or from an earlier event it speaks of."""
     return Memory(
         memory_id=ids.memory_id(candidate.candidate_id),
@@ -39,6 +43,7 @@ def created(candidate: Candidate, namespace: str, created_by: str, now: datetime
         event_time=candidate.event_time,
         valid_from=valid_from(candidate, now),
         sources=candidate.sources,
+        links=linked,
     )
 
 
@@ -66,6 +71,7 @@ def absorbing(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Mem
         tags=distinct((*memory.tags, *absorbed.tags)),
         sources=bounded(tuple(dict.fromkeys((*memory.sources, *absorbed.sources)))),
         reinforcement_count=memory.reinforcement_count + absorbed.reinforcement_count,
+        links=links.relinked(replace(memory, links=(*memory.links, *absorbed.links)), {absorbed.memory_id: None}).links,
         updated_at=now,
     )
 
@@ -121,14 +127,16 @@ def commanded(command: Command, text: str, now: datetime) -> Memory:
         valid_from=command.at,
         pinned=bool(command.pinned),
         expires_at=command.expires_at,
+        links=links.distinct(command.links or ()),
     )
 
 
 def confirmed(memory: Memory, command: Command, now: datetime) -> Memory:
     """A command would create what is there already."""
+    added = None if command.links is None else (*memory.links, *command.links)
     count = memory.reinforcement_count + 1
     return replace(
-        updated(memory, replace(command, text=None, tags=(*memory.tags, *(command.tags or ()))), now),
+        updated(memory, replace(command, text=None, tags=(*memory.tags, *(command.tags or ())), links=added), now),
         importance=raised(memory, command.importance or 0.0, count),
         confidence=max(memory.confidence, 1.0 if command.confidence is None else command.confidence),
         reinforcement_count=count,
@@ -148,6 +156,7 @@ def updated(memory: Memory, command: Command, now: datetime) -> Memory:
         "confidence": command.confidence,
         "pinned": command.pinned,
         "expires_at": command.expires_at,
+        "links": None if command.links is None else links.distinct(command.links, memory.memory_id),
     }
     return replace(memory, **{name: value for name, value in given.items() if value is not None}, updated_at=now)
 
@@ -163,6 +172,7 @@ def deleted(memory: Memory, now: datetime) -> Memory:
         kinds=(),
         tags=(),
         sources=(),
+        links=(),
         pinned=False,
         expires_at=None,
         updated_at=now,

@@ -43,6 +43,17 @@ class Ledger:
         memory = self.find(memory_id)
         return memory if memory and memory.status == "active" else None
 
+    def learn(self, memories: Iterable[Memory]) -> None:
+        """Memories that were read since; one that it knows already stays as it knows it."""
+        for memory in memories:
+            if memory.memory_id not in self._memories:
+                self._memories[memory.memory_id] = memory
+                self._normalised[memory.memory_id] = normalise(memory.text)
+
+    def all_there(self) -> list[Memory]:
+        """The memories of this namespace that it knows and that are not deleted."""
+        return [memory for memory_id in self._memories if (memory := self.find(memory_id)) is not None]
+
     @property
     def size(self) -> int:
         """How many memories it knows, of any status."""

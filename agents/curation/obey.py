@@ -48,6 +48,8 @@ def obey(
 def _create(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
     if not command.text or not command.text.strip():
         return rejected(ledger, "create needs a text")
+    if (missing := unknown_link(ledger, command)) is not None:
+        return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     if (known := ledger.exact(command.text)) is not None:
         return accepted(ledger, "reinforced", change.confirmed(known, command, now), command, now)
     return accepted(ledger, "created", change.commanded(command, command.text, now), command, now, vector)
@@ -59,7 +61,14 @@ def _update(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
         return rejected(ledger, f"no live memory {command.memory_id} in {ledger.namespace}")
     if command.text is not None and not command.text.strip():
         return rejected(ledger, "the text is empty; delete the memory instead")
+    if (missing := unknown_link(ledger, command)) is not None:
+        return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     return accepted(ledger, "updated", change.updated(memory, command, now), command, now, vector)
+
+
+def unknown_link(ledger: Ledger, command: Command) -> str | None:
+    """What the command would link to, and is not there."""
+    return next((link.memory_id for link in command.links or () if ledger.find(link.memory_id) is None), None)
 
 
 def _delete(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
@@ -80,7 +89,12 @@ def _undo(ledger: Ledger, command: Command, vector: Vector | None, now: datetime
         return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
     before = undone.before
     over = before.expires_at is not None and before.expires_at <= now  # it would be gone again at once
-    restored = replace(before, expires_at=None if over else before.expires_at, updated_at=now)
+    restored = replace(
+        before,
+        expires_at=None if over else before.expires_at,
+        links=tuple(link for link in before.links if ledger.find(link.memory_id) is not None),
+        updated_at=now,
+    )
     return accepted(ledger, "restored", restored, command, now, vector)
 
 

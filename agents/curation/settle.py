@@ -5,8 +5,8 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation import change
-from agents.curation.decide import Create, Decision, Drop, Merge, Reinforce, Supersede, decide
+from agents.curation import change, links
+from agents.curation.decide import Create, Decision, Drop, Merge, Reinforce, Scored, Supersede, decide
 from agents.curation.ledger import Ledger
 from agents.curation.merge import adds, folded
 from agents.curation.outcome import Result, Ruling
@@ -38,17 +38,18 @@ def settle(
         return Ruling(
             candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
         )
+    near = ledger.neighbours(vector, found, thresholds.related)
     decision = decide(
         candidate,
         ledger.exact(candidate.text),
-        ledger.neighbours(vector, found, thresholds.related),
+        near,
         policy,
         thresholds,
         ledger.live(candidate.contradicts),
     )
     if isinstance(decision, Create) and not may_create:
         decision = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
-    return _Settlement(ledger, batch, candidate, vector, policy, now).carry_out(decision)
+    return _Settlement(ledger, batch, candidate, vector, near, policy, now).carry_out(decision)
 
 
 class _Settlement:
@@ -60,11 +61,12 @@ class _Settlement:
         batch: CandidateBatch,
         candidate: Candidate,
         vector: Vector,
+        near: Sequence[Scored],
         policy: Policy,
         now: datetime,
     ) -> None:
         self._ledger, self._candidate, self._vector, self._now = ledger, candidate, vector, now
-        self._policy = policy
+        self._near, self._policy = near, policy
         self._cause = Cause(actor=batch.provider, candidate_id=candidate.candidate_id, request_id=batch.request_id)
 
     def carry_out(self, decision: Decision) -> Ruling:
@@ -81,7 +83,9 @@ class _Settlement:
                 return self._ruling("superseded", self._supersede(memory, successor, reason), reason)
 
     def _create(self, reason: str | None, supersedes: Memory | None) -> Memory:
-        memory = change.created(self._candidate, self._ledger.namespace, self._cause.actor, self._now)
+        refined = self._ledger.live(self._candidate.refines)
+        linked = links.links_of(self._candidate, self._near, refined, supersedes)
+        memory = change.created(self._candidate, self._ledger.namespace, self._cause.actor, self._now, linked)
         if supersedes is not None:
             memory = replace(memory, supersedes=supersedes.memory_id)
         return self._enter("created", memory, reason, self._vector)
@@ -98,8 +102,7 @@ class _Settlement:
             follows = self._create(None, memory)
         else:
             kind: Change = "merged" if adds(self._candidate, successor) else "reinforced"
-            successor = replace(successor, supersedes=successor.supersedes or memory.memory_id)
-            follows = self._fold(kind, successor, reason)
+            follows = self._fold(kind, links.following(successor, memory), reason)
         until = change.valid_from(self._candidate, self._now)
         self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
         return follows

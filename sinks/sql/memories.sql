@@ -69,6 +69,13 @@ SELECT count(*) FROM memories
 WHERE namespace = $1 AND status = 'active'
   AND sources @> jsonb_build_array(jsonb_build_object('conversation_id', $2::text))
 
+-- name: linking
+-- To any of these memories.
+SELECT DISTINCT ON (memories.memory_id) memories.*
+FROM unnest($2::text[]) AS target
+JOIN memories ON links @> jsonb_build_array(jsonb_build_object('memory_id', target))
+WHERE namespace = $1 AND status <> 'deleted' AND links <> '[]'
+
 -- name: count_live
 SELECT count(*) FROM memories WHERE namespace = $1 AND status = 'active'
 
@@ -96,7 +103,7 @@ ON CONFLICT (memory_id) DO UPDATE SET
     updated_at = excluded.updated_at, event_time = excluded.event_time, valid_from = excluded.valid_from,
     valid_until = excluded.valid_until, superseded_by = excluded.superseded_by, supersedes = excluded.supersedes,
     reinforcement_count = excluded.reinforcement_count, last_reinforced_at = excluded.last_reinforced_at,
-    sources = excluded.sources, pinned = excluded.pinned, expires_at = excluded.expires_at
+    sources = excluded.sources, links = excluded.links, pinned = excluded.pinned, expires_at = excluded.expires_at
 
 -- name: store_version
 INSERT INTO memory_versions (memory_id, version, namespace, change, before, after, cause, at)

@@ -1,0 +1,147 @@
+"""Which memories a new one is linked to, and what becomes of links when a memory goes."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from agents.curation.decide import Scored
+from agents.curation.ledger import Ledger
+from agents.curation.links import MOST_LINKS, MOST_RELATED, following, links_of, relink, relinked
+from agents.curation.obey import Undone, obey
+from agents.curation.settle import settle
+from agents.curation.thresholds import Thresholds
+from schemas.links import Link, LinkType
+from schemas.memories import Memory
+from schemas.policies import DEFAULT_POLICY
+from schemas.requests import Candidate, CandidateBatch, Command
+from sinks.vectors import Neighbour
+
+MakeCandidate = Callable[..., Candidate]
+MakeMemory = Callable[..., Memory]
+MakeBatch = Callable[..., CandidateBatch]
+MakeCommand = Callable[..., Command]
+
+EAST = np.array((1, 0), np.float32)
+
+
+def to(kind: LinkType, *memories: Memory) -> tuple[Link, ...]:
+    return tuple(Link(type=kind, memory_id=memory.memory_id) for memory in memories)
+
+
+def test_a_new_memory_is_related_to_its_nearest_neighbours_and_to_no_more(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
+    near = [Scored(memory(f"User has a cat called Tom{number}"), 0.9 - number / 100) for number in range(9)]
+    found = links_of(candidate("User has a cat called Mia"), near, None, None)
+    assert found == to("relates", *(each.memory for each in near[:MOST_RELATED]))
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "kind"),
+    [
+        ("User's dog Rex likes to swim", "User has a dog", "refines"),
+        ("User has 3 dogs", "User has 2 dogs", "relates"),
+        ("User does not have a dog called Rex", "User has a dog", "relates"),
+        ("User sold the dog that they had in May", "User keeps a dog since March", "relates"),
+    ],
+)
+def test_that_the_model_says_refines_is_believed_unless_a_guard_says_that_the_two_deny_each_other(
+    candidate: MakeCandidate, memory: MakeMemory, said: str, known: str, kind: LinkType
+) -> None:
+    refined = memory(known)
+    refining = candidate(said, refines=refined.memory_id)
+    assert links_of(refining, [Scored(refined, 0.8)], refined, None) == to(kind, refined)
+    assert links_of(refining, [], refined, None) == to("relates", refined), "it is not even near"
+
+
+def test_one_link_leads_to_a_memory_and_the_closest_tie_is_told(candidate: MakeCandidate, memory: MakeMemory) -> None:
+    old, other = memory("User lives in Paris"), memory("User likes Paris")
+    moved = candidate("User moved to Berlin", contradicts=old.memory_id, refines=old.memory_id)
+    found = links_of(moved, [Scored(old, 0.8), Scored(other, 0.75)], old, old)
+    assert found == (*to("supersedes", old), *to("relates", other))
+
+
+def test_who_follows_several_memories_links_to_each_of_them_the_latest_first(memory: MakeMemory) -> None:
+    paris, rome = memory("User lives in Paris"), memory("User works in Rome")
+    after = following(following(memory("User moved to Berlin"), paris), rome)
+    assert after.supersedes == paris.memory_id
+    assert after.links == to("supersedes", rome, paris)
+
+
+def test_no_memory_has_more_links_than_it_may(memory: MakeMemory) -> None:
+    follows = memory("User moved to Berlin")
+    for number in range(MOST_LINKS + 5):
+        follows = following(follows, memory(f"User lives in Town{number}"))
+    assert len(follows.links) == MOST_LINKS
+    assert follows.links[0].memory_id == f"memory User lives in Town{MOST_LINKS + 4}"
+
+
+def test_what_is_gone_is_linked_to_no_more_and_what_took_it_in_is(memory: MakeMemory) -> None:
+    one, two, three = (memory(f"text {number}") for number in range(3))
+    holder = memory("holder", links=(*to("relates", one, two), *to("refines", three)))
+    moved = relinked(holder, {one.memory_id: None, three.memory_id: two.memory_id})
+    assert moved.links == to("relates", two), "a second link to the same is none"
+    assert relinked(two, {two.memory_id: None}).links == ()
+    assert relinked(memory("text 1", links=to("relates", one)), {one.memory_id: two.memory_id}).links == ()
+
+
+def test_a_candidate_that_a_guard_keeps_from_its_neighbour_is_created_with_a_link_to_it(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    known = memory("User is allergic to peanuts")
+    ledger = Ledger("n", 1, [known])
+    found = (Neighbour(known.memory_id, 0.95),)
+    said = candidate("User is not allergic to peanuts")
+    settle(ledger, batch(), said, EAST, found, DEFAULT_POLICY, Thresholds(), now)
+    assert [entry.change for entry in ledger.entries] == ["created"]
+    assert ledger.entries[0].after.links == to("relates", known)
+
+
+def test_links_never_lead_into_another_namespace(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    foreign = memory("User has a dog", namespace="other")
+    ledger = Ledger("n", 1, [foreign])
+    said = candidate("User's dog Rex likes to swim", refines=foreign.memory_id)
+    settle(ledger, batch(), said, EAST, (Neighbour(foreign.memory_id, 0.9),), DEFAULT_POLICY, Thresholds(), now)
+    assert ledger.entries[0].after.links == ()
+
+
+def test_a_command_links_memories_of_its_namespace_and_of_no_other(
+    memory: MakeMemory, command: MakeCommand, now: datetime
+) -> None:
+    one, other = memory("User has a dog"), memory("User runs every day")
+    foreign, gone = memory("foreign", namespace="other"), memory("gone", status="deleted")
+    ledger = Ledger("n", 1, [one, other, foreign, gone])
+    linked = command("update", memory_id=one.memory_id, links=to("relates", other, one))
+    assert obey(ledger, linked, None, now).status == "accepted"
+    assert ledger.entries[-1].after.links == to("relates", other), "none leads to itself"
+    for target in (foreign, gone, memory("unknown")):
+        refused = obey(ledger, command("create", text="x", links=to("relates", target)), EAST, now)
+        assert refused.status == "rejected" and target.memory_id in (refused.reason or "")
+
+
+def test_links_to_a_deleted_memory_are_taken_out_as_a_change_of_their_own(
+    memory: MakeMemory, command: MakeCommand, now: datetime
+) -> None:
+    gone = memory("User has a dog")
+    linking = memory("User's dog is called Rex", links=to("refines", gone), version=3)
+    ledger = Ledger("n", 1, [gone])
+    obey(ledger, command("delete", memory_id=gone.memory_id, actor="mara"), None, now)
+    relink(ledger, [linking], now)
+    deleted, changed = ledger.entries
+    assert deleted.after.links == ()
+    assert (changed.change, changed.after.links, changed.after.version) == ("updated", (), 4)
+    assert (changed.cause.actor, changed.cause.reason) == ("mara", "what it was linked to is gone")
+
+
+def test_what_is_undone_brings_back_no_link_to_what_has_gone_since(
+    memory: MakeMemory, command: MakeCommand, now: datetime
+) -> None:
+    there, gone = memory("there"), memory("gone", status="deleted")
+    before = memory("User has a dog", links=to("relates", there, gone))
+    ledger = Ledger("n", 1, [memory("User has a dog", status="deleted"), there, gone])
+    obey(ledger, command("undo", memory_id=before.memory_id), EAST, now, Undone(2, before))
+    assert ledger.entries[0].after.links == to("relates", there)
