@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from agents.budgets import smaller
 from agents.energy import BudgetedEnergy
 from agents.llm.prices import PRICES_FILE, Prices, decoded
-from deploy import connections
 from deploy.settings import PREFIX, Limits, Settings
 from schemas.budgets import Budget
 from schemas.codec import shaped
@@ -18,10 +17,15 @@ from sinks.energy import Ledger
 from sinks.postgres import Pool
 
 
-def energy(settings: Settings, pool: Pool, policies: Policies, clock: Callable[[], datetime]) -> BudgetedEnergy:
-    """Holds to the budgets of the settings and the policies. Raises Misconfigured for money without prices."""
+def energy(
+    settings: Settings, models: Iterable[tuple[str, str]], pool: Pool, policies: Policies, clock: Callable[[], datetime]
+) -> BudgetedEnergy:
+    """Holds to the budgets of the settings and the policies. `models` may be asked, each behind its provider's name.
+
+    Raises Misconfigured for money without prices.
+    """
     known, all_together = prices(settings), overall(settings)
-    require_prices(known, connections.models(settings), all_together, policies)
+    require_prices(known, models, all_together, policies)
     return BudgetedEnergy(Ledger(pool), known, all_together, clock)
 
 

@@ -12,7 +12,7 @@ from schemas.errors import Misconfigured
 from schemas.policies import Policies
 from schemas.requests import Lane
 from sinks.batches import Bounds
-from streams.apps import ClusterSettings
+from streams.cluster import ClusterSettings
 from streams.topics import TopicSettings
 
 PREFIX = "MEMSTREAM_"

@@ -9,14 +9,14 @@ from agents.serving import Handle
 from agents.window_agent import WindowAgent
 from agents.window_projection import WindowProjection
 from agents.window_terms import WindowTerms
-from deploy import connections, thinking
+from deploy import connections, models, thinking
 from deploy.chores import Chores
 from deploy.settings import Settings
 from deploy.wiring import Wiring, now
 from sinks.archive import Archive
 from sinks.calibrations import Calibrations
 from sinks.windows import Windows
-from streams.apps import ClusterSettings
+from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
 from streams.publisher import KafkaPublisher
 
@@ -70,8 +70,8 @@ async def current_policies(
 
 async def add_windows(wiring: Wiring) -> None:
     settings, chores = wiring.settings, wiring.chores
-    count_tokens = connections.token_counter(settings)
-    limits, most = connections.model_limits(settings), connections.most_slice_tokens(settings)
+    count_tokens = models.token_counter(settings)
+    limits, most = models.model_limits(settings), models.most_slice_tokens(settings)
     terms, calibrations = WindowTerms(wiring.policies.now, limits, most), Calibrations(wiring.pool)
     wiring.policies.tell(terms.governed)
 

@@ -19,7 +19,7 @@ from agents.parked_agent import ParkedAgent
 from agents.related import RelatedMemories
 from agents.serving import Handle
 from agents.usage_notices import UsageNotices
-from deploy import budgets, connections
+from deploy import budgets, indexing, models
 from deploy.wiring import Wiring, now
 from schemas.errors import Misconfigured
 from schemas.policies import Policies
@@ -47,11 +47,11 @@ async def add(wiring: Wiring, stages: Collection[str]) -> None:
     """Those of the two that are among `stages`, on one embedder, index and provider. Raises Misconfigured where a policy
     keeps texts on this machine that these would send elsewhere."""
     settings = wiring.settings
-    keep_texts_here = partial(connections.refuse_if_texts_must_stay, settings)
+    keep_texts_here = partial(indexing.refuse_if_texts_must_stay, settings)
     keep_texts_here(wiring.policies.now)
     wiring.policies.tell(keep_texts_here)  # a worker stops rather than embed elsewhere what has to stay
-    embedder = await wiring.resources.enter_async_context(connections.embedder(settings))
-    vectors = await wiring.resources.enter_async_context(connections.qdrant(settings, embedder))
+    embedder = await wiring.resources.enter_async_context(indexing.embedder(settings))
+    vectors = await wiring.resources.enter_async_context(indexing.qdrant(settings, embedder))
     await vectors.ensure_collection()
     provider = model_provider(wiring)
     if "extraction" in stages:
@@ -62,7 +62,7 @@ async def add(wiring: Wiring, stages: Collection[str]) -> None:
 
 def model_provider(wiring: Wiring) -> Provider:
     settings = wiring.settings
-    provider = connections.provider(settings, connections.token_counter(settings), energy(wiring))
+    provider = models.provider(settings, models.token_counter(settings), energy(wiring))
     wiring.resources.push_async_callback(provider.close)
     check_policies(wiring.policies.now, provider)
     wiring.policies.tell(lambda changed: warn_of_leaving(changed, provider))
@@ -71,7 +71,8 @@ def model_provider(wiring: Wiring) -> Provider:
 
 def energy(wiring: Wiring) -> BudgetedEnergy:
     """What models may be asked for; what they consumed is booked and told beside the work."""
-    energy = budgets.energy(wiring.settings, wiring.pool, wiring.policies.now, now)
+    asked = models.asked(wiring.settings)
+    energy = budgets.energy(wiring.settings, asked, wiring.pool, wiring.policies.now, now)
     wiring.resources.push_async_callback(energy.close)
     wiring.chores.add("usage", USAGE_S, energy.book)
     wiring.chores.add("usage notices", USAGE_S, UsageNotices(UsageRecords(wiring.pool), wiring.publisher).tell)
@@ -103,7 +104,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
     outcomes = Outcomes(extractions, wiring.publisher, now)
     resuming = ParkedAgent(parking, extractor, outcomes, wiring.worker, settings.slots())
     resources.push_async_callback(resuming.close)
-    batches = connections.model_batches(provider)
+    batches = models.model_batches(provider)
 
     def handle(app: StageApp) -> Handle:
         agent = ExtractionAgent(

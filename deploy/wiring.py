@@ -11,7 +11,8 @@ from deploy.chores import Chores
 from deploy.origins import fixed_origins
 from deploy.settings import Settings
 from sinks.postgres import Pool
-from streams.apps import ClusterSettings, input_channel, stage_app
+from streams.apps import input_channel, stage_app
+from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
 from streams.publisher import KafkaPublisher
 

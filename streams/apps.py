@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
-
-from msgspec import Struct
+from typing import Any
 
 from schemas import topics as names
+from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
 from streams.delivery.batch import BatchSchema
 from streams.delivery.changelog import KafkaChangelog
@@ -24,24 +23,6 @@ STAGES: dict[str, tuple[str, ...]] = {
 
 # Records an event carries at most: cheap work in hundreds, calls to models and decisions in a few.
 BATCH_RECORDS = {"windows": 500, "archive": 500, "extraction": 8, "curation": 32}
-
-
-class ClusterSettings(Struct, frozen=True, kw_only=True):
-    """How to reach the brokers, how fast a lost worker is noticed, and where tables rest on this machine.
-
-    One process at a time may use a `datadir`.
-    """
-
-    bootstrap_servers: str
-    datadir: Path
-    session_timeout_s: float = 10.0
-    heartbeat_interval_s: float = 3.0
-    checkpoint_interval_s: float = 0.5
-    store: Literal["rocksdb", "memory"] = "rocksdb"
-
-    def client(self) -> dict[str, Any]:
-        """aiokafka's connection settings."""
-        return {"bootstrap_servers": self.bootstrap_servers}
 
 
 def stage_app(

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
@@ -89,3 +89,11 @@ class ModelBatches(Protocol):
 
         `context` is what the question was made of. Raises as a provider does, which includes the `reply`.
         """
+
+
+@runtime_checkable
+class Batching(Protocol):
+    """A provider that takes batches as well."""
+
+    def batches(self) -> ModelBatches:
+        """Of questions to the same model."""

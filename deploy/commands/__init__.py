@@ -1,1 +1,1 @@
-"""What each command of the command line does, without its options and its printing."""
+"""The commands of the command line, a module each: its options, what it does, what it prints."""

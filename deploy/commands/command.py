@@ -29,3 +29,13 @@ def command(action: Callable[..., Coroutine[Any, Any, int | None]]) -> Callable[
         raise typer.Exit(code or 0)
 
     return run
+
+
+def one_command() -> typer.Typer:
+    """For a module of a single command; `memstream` itself has what completes its options in a shell."""
+    return typer.Typer(add_completion=False)
+
+
+def several_commands(said: str) -> typer.Typer:
+    """For a module whose commands go by two words."""
+    return typer.Typer(help=said, no_args_is_help=True, add_completion=False)

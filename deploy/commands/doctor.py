@@ -6,13 +6,16 @@ from msgspec import Struct
 
 from agents.llm.auto import AutoProvider
 from agents.llm.staying import check_policies
-from deploy import connections
+from deploy import connections, indexing, models, terminal
+from deploy.commands.command import Json, command, one_command
 from deploy.commands.policy_store import applying, stored
 from deploy.embedded.errors import EmbeddedPartFailed
-from deploy.settings import Settings
+from deploy.settings import Settings, load
 from schemas.errors import MemstreamError, Retryable
 from sinks.migrate import pending
 from streams.topics import changelog_problems, partition_counts, problems, specs
+
+cli = one_command()
 
 
 class Finding(Struct, frozen=True):
@@ -21,6 +24,19 @@ class Finding(Struct, frozen=True):
     name: str
     ok: bool
     said: str
+
+
+@cli.command()
+@command
+async def doctor(json: Json = False) -> int:
+    """Check every dependency and say what to do; exit code 1 when something is wrong."""
+    findings = await examine(load())
+    for finding in findings:
+        if json:
+            terminal.emit(finding)
+        else:
+            terminal.say(f"{'ok  ' if finding.ok else 'FAIL'} {finding.name}: {finding.said}")
+    return 0 if all(finding.ok for finding in findings) else 1
 
 
 async def examine(settings: Settings) -> list[Finding]:
@@ -89,7 +105,7 @@ async def migrations(settings: Settings) -> str:
 
 
 async def qdrant(settings: Settings) -> str:
-    async with connections.embedder(settings) as model, connections.qdrant(settings, model) as vectors:
+    async with indexing.embedder(settings) as model, indexing.qdrant(settings, model) as vectors:
         try:
             if not await vectors.exists():
                 return f"{settings.qdrant_url}, no collection {settings.qdrant_collection} yet: a worker makes it"
@@ -100,18 +116,18 @@ async def qdrant(settings: Settings) -> str:
 
 
 async def embedder(settings: Settings) -> str:
-    async with connections.embedder(settings) as model:
+    async with indexing.embedder(settings) as model:
         (vector,) = await model.embed(["is anybody there?"])
         return f"{model.model}, {len(vector)} dimensions"
 
 
 async def tokenizer(settings: Settings) -> str:
-    return f"{settings.tokenizer}, {connections.token_counter(settings)('four tokens, I guess')} tokens counted"
+    return f"{settings.tokenizer}, {models.token_counter(settings)('four tokens, I guess')} tokens counted"
 
 
 async def provider(settings: Settings) -> str:
     """Of `auto` every one of its providers; one that can answer is enough."""
-    chosen = connections.provider(settings)
+    chosen = models.provider(settings)
     asked = chosen.providers if isinstance(chosen, AutoProvider) else (chosen,)
     troubles = {each.name: await each.trouble() for each in asked}
     await chosen.close()
@@ -126,7 +142,7 @@ async def policies(settings: Settings) -> str:
     known = await stored(settings)
     if known.wrong:
         raise Unhealthy(f"{'; '.join(known.wrong.values())}: put a valid one with `memstream policies put`")
-    chosen = connections.provider(settings)
+    chosen = models.provider(settings)
     await chosen.close()
     applied = applying(settings, known)
     check_policies(applied, chosen)

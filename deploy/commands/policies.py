@@ -8,7 +8,7 @@ import typer
 from msgspec import structs, to_builtins
 
 from deploy import connections, terminal
-from deploy.commands.command import Json, command
+from deploy.commands.command import Json, command, several_commands
 from deploy.commands.policy_store import applying, changes, records, stored, tombstone
 from deploy.policy_files import PRESETS, Written, preset, presets, read_file, read_files
 from deploy.settings import load
@@ -16,13 +16,13 @@ from deploy.yaml_text import written
 from schemas.errors import Misconfigured
 from schemas.policies import DEFAULT_POLICY, Match, Policy
 
-policies_cli = typer.Typer(help="What applies to which conversations: policies, as YAML files.", no_args_is_help=True)
+cli = several_commands("What applies to which conversations: policies, as YAML files.")
 
 Files = Annotated[list[Path], typer.Argument(help="YAML or JSON files of policies.", show_default=False)]
 Name = Annotated[str, typer.Argument(help="The policy's name.", show_default=False)]
 
 
-@policies_cli.command()
+@cli.command()
 @command
 async def check(files: Files, json: Json = False) -> None:
     """Say what is wrong with policy files, a line each; nothing is published."""
@@ -33,7 +33,7 @@ async def check(files: Files, json: Json = False) -> None:
             terminal.say(f"{each.origin}: {each.policy.name} is a policy")
 
 
-@policies_cli.command()
+@cli.command()
 @command
 async def put(
     files: Annotated[list[Path] | None, typer.Argument(help="YAML or JSON files.", show_default=False)] = None,
@@ -57,7 +57,7 @@ async def put(
             terminal.say(f"{each.result} {each.policy.name}, version {each.policy.version}")
 
 
-@policies_cli.command("list")
+@cli.command("list")
 @command
 async def list_policies(json: Json = False) -> None:
     """List the policies in the order in which they are tried: of the topic, of MEMSTREAM_POLICIES_FILE, built in."""
@@ -76,7 +76,7 @@ async def list_policies(json: Json = False) -> None:
     terminal.show_table("policies, as they are tried", columns, rows, wide="kinds")
 
 
-@policies_cli.command()
+@cli.command()
 @command
 async def show(name: Name, json: Json = False) -> None:
     """Show a policy as a file that `put` takes: only what differs from the defaults."""
@@ -91,7 +91,7 @@ async def show(name: Name, json: Json = False) -> None:
         terminal.say(written(as_fields(policy)).rstrip())
 
 
-@policies_cli.command()
+@cli.command()
 @command
 async def delete(name: Name, json: Json = False) -> None:
     """Take a policy away from the topic; one of that name in a policies file applies again."""
@@ -107,7 +107,7 @@ async def delete(name: Name, json: Json = False) -> None:
         terminal.say(f"deleted {name}, which was at version {known.latest[name].version}")
 
 
-@policies_cli.command("presets")
+@cli.command("presets")
 @command
 async def show_presets(
     name: Annotated[str | None, typer.Argument(help="Print this one's file.", show_default=False)] = None,

@@ -1,13 +1,20 @@
-"""Publishing events from a JSON Lines file, as a chat service would."""
+"""`memstream publish`: events from a JSON Lines file, as a chat service would."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from msgspec import Struct
 
+from deploy import connections, terminal
+from deploy.commands.command import Json, command, one_command
+from deploy.settings import load
 from schemas import codec
 from schemas.errors import Misconfigured, Rejected
 from schemas.records import Outgoing, Publisher
+
+cli = one_command()
 
 AT_ONCE = 50
 
@@ -23,6 +30,24 @@ class Line(Struct, frozen=True, forbid_unknown_fields=True):
     def outgoing(self) -> Outgoing:
         value = self.raw.encode() if self.raw is not None else codec.encode(self.value)
         return Outgoing(topic=self.topic, key=self.key.encode(), value=value)
+
+
+@cli.command("publish")
+@command
+async def publish_file(
+    file: Annotated[Path, typer.Argument(help="JSON Lines: topic, key, value.")], json: Json = False
+) -> None:
+    """Publish events from a file, as a chat service would."""
+    settings = load()
+    lines = read(file)
+    done = 0
+    async with connections.kafka(settings) as publisher:
+        async for confirmed in publish(lines, publisher):
+            done += len(confirmed)
+    if json:
+        terminal.emit({"published": done})
+    else:
+        terminal.say(f"published {done} events")
 
 
 def read(path: Path) -> list[Line]:

@@ -11,12 +11,14 @@ from msgspec.structs import asdict
 from agents.budgets import limits
 from agents.energy import OVERALL
 from deploy import budgets, connections, terminal
-from deploy.commands.command import Json, command
+from deploy.commands.command import Json, command, one_command
 from deploy.settings import load
 from schemas.budgets import MICROS, Budget, Level
 from schemas.usage import Total
 from sinks.energy import Ledger
 from sinks.usage import UsageRecords
+
+cli = one_command()
 
 AGO: Final = re.compile(r"(\d{1,6})([mhd])")
 UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
@@ -34,6 +36,7 @@ def moment(text: str) -> datetime:
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
+@cli.command()
 @command
 async def usage(
     namespace: Annotated[

@@ -7,7 +7,7 @@ import typer
 
 from deploy import connections, terminal
 from deploy.commands import window_view
-from deploy.commands.command import Json, command
+from deploy.commands.command import Json, command, several_commands
 from deploy.settings import load
 from schemas import codec, topics
 from schemas.errors import Misconfigured
@@ -17,12 +17,12 @@ from schemas.windows import WindowState
 from sinks.postgres import Pool
 from sinks.windows import Windows
 
-window_cli = typer.Typer(help="A conversation's context: look at it, act on it by hand.", no_args_is_help=True)
+cli = several_commands("A conversation's context: look at it, act on it by hand.")
 
 Conversation = Annotated[str, typer.Argument(help="The conversation's id.", show_default=False)]
 
 
-@window_cli.command()
+@cli.command()
 @command
 async def show(conversation: Conversation, json: Json = False) -> None:
     """Show a conversation's context: statistics, where messages left it, when and why."""
@@ -34,21 +34,21 @@ async def show(conversation: Conversation, json: Json = False) -> None:
         window_view.show(state, datetime.now(UTC))
 
 
-@window_cli.command()
+@cli.command()
 @command
 async def flush(conversation: Conversation, json: Json = False) -> None:
     """Ask for the extraction of all that was said and not yet extracted."""
     await send(conversation, "flush", json)
 
 
-@window_cli.command()
+@cli.command()
 @command
 async def prune(conversation: Conversation, json: Json = False) -> None:
     """Take out of the context what the current task does not need."""
     await send(conversation, "prune", json)
 
 
-@window_cli.command()
+@cli.command()
 @command
 async def clear(conversation: Conversation, json: Json = False) -> None:
     """Take everything out of the context but the system prompt; what is not yet extracted still will be."""

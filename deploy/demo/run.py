@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from deploy import connections, terminal
+from deploy import connections, models, terminal
 from deploy.commands.follow import follow
 from deploy.commands.publish import Line, publish, read
 from deploy.demo.contexts import projected, pruned
@@ -59,7 +59,7 @@ async def run_demo(settings: Settings, *, in_json: bool) -> int:
 
 async def require_answers(settings: Settings) -> None:
     """Before anything is started. Raises Misconfigured when nobody would answer what the samples ask for."""
-    provider = connections.provider(settings)
+    provider = models.provider(settings)
     trouble = await provider.trouble()
     await provider.close()
     if trouble:

@@ -17,7 +17,8 @@ from deploy.chores import repeat
 from deploy.stages import PROJECT_S, TICK_S
 from schemas import codec
 from schemas.windows import WindowState
-from streams.apps import STAGES, ClusterSettings, input_channel, stage_app
+from streams.apps import STAGES, input_channel, stage_app
+from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.publisher import KafkaPublisher

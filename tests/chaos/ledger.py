@@ -7,7 +7,7 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from msgspec import Struct, field
 
-from deploy import connections
+from deploy import indexing
 from deploy.commands.follow import follow
 from deploy.settings import Settings
 from schemas import codec, topics
@@ -115,7 +115,7 @@ async def _memories(ledger: Ledger, pool: Pool | Connection, published: list[Con
 
 async def _vectors(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
     stored = {row["memory_id"] for row in await pool.fetch("SELECT memory_id FROM memories WHERE status <> 'deleted'")}
-    async with connections.embedder(settings) as embedder, connections.qdrant(settings, embedder) as vectors:
+    async with indexing.embedder(settings) as embedder, indexing.qdrant(settings, embedder) as vectors:
         indexed = [memory_id async for page in vectors.ids() for _, memory_id in page]
     ledger.lost += [f"memory {name} is not in Qdrant" for name in sorted(stored - set(indexed))]
     ledger.duplicated += [f"Qdrant has {name}, Postgres has not" for name in sorted(set(indexed) - stored)]

@@ -5,7 +5,7 @@ import pytest
 from agents.llm.auto import AutoProvider
 from agents.llm.ollama import slice_room
 from agents.llm.prompts import MOST_TOKENS
-from deploy import connections
+from deploy import models
 from deploy.commands import doctor
 from deploy.commands.policy_store import Stored
 from deploy.settings import Settings, load
@@ -30,7 +30,7 @@ def settings(**chosen: object) -> Settings:
 
 @pytest.mark.parametrize("name", ["offline", "claude", "ollama", "auto"])
 async def test_provider_is_the_one_that_is_named(name: str) -> None:
-    provider = connections.provider(settings(provider=name))
+    provider = models.provider(settings(provider=name))
     assert provider.name == name
     await provider.close()
 
@@ -41,7 +41,7 @@ async def test_provider_is_the_one_that_is_named(name: str) -> None:
 )
 async def test_auto_asks_in_the_order_of_its_setting(order: str | None, expected: list[str]) -> None:
     chosen = {"provider_order": order} if order else {}
-    provider = connections.provider(settings(provider="auto", **chosen))
+    provider = models.provider(settings(provider="auto", **chosen))
     assert isinstance(provider, AutoProvider)
     assert [each.name for each in provider.providers] == expected
     await provider.close()
@@ -97,5 +97,5 @@ async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path, monk
     ],
 )
 def test_slices_fit_the_smallest_model_that_may_be_asked(chosen: dict[str, object], most: int) -> None:
-    assert connections.most_slice_tokens(settings(**chosen)) == most
+    assert models.most_slice_tokens(settings(**chosen)) == most
     assert Policy(name="p").slice_tokens <= slice_room() < MOST_TOKENS

@@ -8,7 +8,8 @@ import pytest
 
 from deploy.settings import Settings
 from deploy.worker import Worker
-from streams.apps import ClusterSettings, stage_app
+from streams.apps import stage_app
+from streams.cluster import ClusterSettings
 from streams.topics import TopicSettings
 
 
