@@ -13,10 +13,12 @@ from msgspec.structs import replace
 
 from agents.api.app import create_app
 from agents.api.auth import KeyedDoor
+from agents.api.bell import Bell
 from agents.api.limits import Rates
 from agents.api.ports import Ports
 from schemas.keys import Grant, Key
 from schemas.memories import Memory
+from tests.fakes.chronicle import FakeChronicle
 from tests.fakes.memories import FakeMemories
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -51,11 +53,15 @@ class Api:
         self.seconds = 0.0
         self.keys = FakeKeys()
         self.memories = FakeMemories()
+        self.chronicle = FakeChronicle()
+        self.bell = Bell()
         self.door = KeyedDoor(self.keys, lambda: self.now)
         fakes = {
             "door": self.door,
             "rates": Rates(1_000, 1_000, lambda: self.seconds),
             "memories": self.memories,
+            "chronicle": self.chronicle,
+            "bell": self.bell,
             "clock": lambda: self.now,
             "ready": self.ready,
         }

@@ -7,8 +7,10 @@ from typing import Annotated, Protocol
 from fastapi import Depends, Request
 from msgspec import Struct
 
+from agents.api.bell import Bell
 from agents.api.callers import Caller
 from agents.api.limits import Rates
+from agents.api.live import Told
 from schemas.memories import Memory
 from sinks.listing import Listing
 from sinks.memories import MemoryVersion
@@ -43,6 +45,8 @@ class Ports(Struct, frozen=True, kw_only=True):
     door: Door
     rates: Rates
     memories: Reading
+    chronicle: Told
+    bell: Bell
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 

@@ -1,0 +1,48 @@
+"""Rings when something was told in a namespace: followers wait for it instead of asking PostgreSQL again and again."""
+
+import asyncio
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+
+class Bell:
+    """One a process. It says that there is something new, never what: a ring too many does no harm, and none queues up."""
+
+    def __init__(self) -> None:
+        self._listening: dict[str, set[asyncio.Event]] = {}
+        self.closed = False
+        self.listeners = 0
+
+    @contextmanager
+    def listening(self, namespaces: Collection[str]) -> Iterator[asyncio.Event]:
+        """An event that is set by every ring in one of the namespaces; the listener clears it before it looks."""
+        rung = asyncio.Event()
+        for namespace in namespaces:
+            self._listening.setdefault(namespace, set()).add(rung)
+        self.listeners += 1
+        try:
+            yield rung
+        finally:
+            self.listeners -= 1
+            for namespace in namespaces:
+                self._forget(namespace, rung)
+
+    def _forget(self, namespace: str, rung: asyncio.Event) -> None:
+        waiting = self._listening[namespace]
+        waiting.discard(rung)
+        if not waiting:
+            del self._listening[namespace]
+
+    def ring(self, namespace: str) -> None:
+        for rung in self._listening.get(namespace, ()):
+            rung.set()
+
+    def ring_all(self) -> None:
+        """Something may have been missed, or everybody is to go."""
+        for namespace in self._listening:
+            self.ring(namespace)
+
+    def close(self) -> None:
+        """Sends everybody home: the process is about to stop, and streams never end by themselves."""
+        self.closed = True
+        self.ring_all()

@@ -1,0 +1,31 @@
+"""How far a subscriber has come in the events of each namespace: what `id:` and `Last-Event-ID` say, in one line."""
+
+import re
+from typing import Final, TypeAlias
+from urllib.parse import parse_qsl, urlencode
+
+from schemas.errors import Rejected
+
+# The sequence up to which everything is known, by namespace.
+Places: TypeAlias = dict[str, int]
+
+LARGEST: Final = 2**63 - 1  # that PostgreSQL's bigint holds
+DIGITS: Final = re.compile(r"[0-9]{1,19}")
+LONGEST: Final = 8_000  # characters; what servers and proxies take of a header
+
+
+def written(places: Places) -> str:
+    """As `kitchen%2Fada=12&kitchen%2Ftom=3`: no character of it breaks a line or a header."""
+    return urlencode(places)
+
+
+def read(text: str) -> Places:
+    """Raises Rejected `invalid` for what `written` never wrote."""
+    try:
+        pairs = parse_qsl(text[:LONGEST], keep_blank_values=True, strict_parsing=True, errors="strict") if text else []
+        places = {namespace: int(sequence) for namespace, sequence in pairs if DIGITS.fullmatch(sequence)}
+    except ValueError as exc:
+        raise Rejected("invalid", f"{text[:100]!r} is no id of an event: {exc}") from exc
+    if len(places) < len(pairs) or len(text) > LONGEST or not all(0 <= each <= LARGEST for each in places.values()):
+        raise Rejected("invalid", f"{text[:100]!r} is no id of an event")
+    return places

@@ -1,0 +1,89 @@
+"""Memory events as they happen, as server-sent events."""
+
+from typing import Annotated, Final, Literal
+
+from fastapi import APIRouter, Header, Query, Response, Security
+from fastapi.security import HTTPAuthorizationCredentials
+
+from agents.api import places
+from agents.api.asked import Label
+from agents.api.auth import BEARER, CallerOf
+from agents.api.bodies import Described
+from agents.api.live import live
+from agents.api.places import Places
+from agents.api.ports import Ports, PortsOf
+from agents.api.problems import Problem, conflict
+from agents.api.streaming import LiveResponse
+from schemas.events import ActivityEvent, MemoryEvent
+
+router = APIRouter(prefix="/v1/events", tags=["events"])
+
+MOST_NAMESPACES: Final = 20  # of one stream: each ring asks PostgreSQL once for each
+MOST_STREAMS: Final = 1_000  # of one process
+FULL_S: Final = 10
+
+STREAM: Final = Described(
+    {
+        "responses": {
+            "200": {
+                "description": "Server-sent events: a CloudEvent as `data`, its type as `event`, the place behind it as `id`.",
+                "content": {
+                    "text/event-stream": {
+                        "schema": {"type": "string"},
+                        "x-data": {
+                            "anyOf": [
+                                {"$ref": f"#/components/schemas/{each.__name__}"}
+                                for each in (MemoryEvent, ActivityEvent)
+                            ]
+                        },
+                    }
+                },
+            }
+        }
+    },
+    (MemoryEvent, ActivityEvent),
+)
+
+
+@router.get("", openapi_extra=STREAM)
+async def follow_events(
+    caller: CallerOf,
+    ports: PortsOf,
+    sent: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)],
+    namespace: Annotated[
+        list[Label],
+        Query(min_length=1, max_length=MOST_NAMESPACES, description="One or several, such as `app/user`."),
+    ],
+    last_event_id: Annotated[
+        str | None, Header(description="The `id` of the last event that came: the next come.")
+    ] = None,
+    after: Annotated[str | None, Query(description="The same, for clients that cannot set headers.")] = None,
+    since: Annotated[
+        Literal["now", "beginning"], Query(description="Where namespaces begin that no id tells of.")
+    ] = "now",
+) -> Response:
+    """What happens to the memories of namespaces, in each one's order, without end. It goes on exactly behind the last event that
+    came, at any replica, however long that is ago; what was erased meanwhile is told as `memstream.namespace.erased`."""
+    for each in namespace:
+        caller.require("read", each)
+    if ports.bell.closed or ports.bell.listeners >= MOST_STREAMS:
+        raise Problem(503, "unavailable", "this process takes no more streams now", {"Retry-After": str(FULL_S)})
+    begun = await begin(ports, namespace, places.read(last_event_id or after or ""), since == "beginning")
+
+    async def allowed() -> bool:
+        """Keys are revoked, and streams last for days."""
+        still = await ports.door.admit(sent.credentials if sent else None)
+        return still is not None and all(still.may("read", each) for each in namespace)
+
+    return LiveResponse(live(ports.chronicle, ports.bell, begun, allowed))
+
+
+async def begin(ports: Ports, namespaces: list[str], known: Places, from_beginning: bool) -> Places:
+    """Raises Problem 409 for a place that is not reached yet: what it was told by is gone."""
+    heads = await ports.chronicle.heads(namespaces)
+    begun = {each: known.get(each, 0 if from_beginning else heads[each]) for each in namespaces}
+    if ahead := [each for each in namespaces if begun[each] > heads[each]]:
+        raise conflict(
+            f"{ahead[0]!r} is at {heads[ahead[0]]}, and the last event at {begun[ahead[0]]}: read what is there, and begin anew"
+        )
+    return begun

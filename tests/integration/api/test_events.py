@@ -1,0 +1,165 @@
+"""Server-sent events over real connections: resume, rights, slow readers, and the end of a process."""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
+from msgspec.structs import replace
+
+from agents.api.streaming import LiveResponse
+from tests.api import NOON, Api
+from tests.fakes.chronicle import FakeChronicle
+from tests.served import served
+
+PATH = "/v1/events"
+
+
+class Replicas:
+    """Two processes' worth of API over one store."""
+
+    def __init__(self) -> None:
+        self.chronicle = FakeChronicle()
+        self.apis = [Api(chronicle=self.chronicle) for _ in range(2)]
+        self.tokens = [api.keys.add(read="app/*") for api in self.apis]
+        self.urls: list[str] = []
+
+    @asynccontextmanager
+    async def following(
+        self, replica: int = 0, last_event_id: str | None = None, **asked: str | list[str]
+    ) -> AsyncIterator[AsyncIterator[ServerSentEvent]]:
+        headers = {"Authorization": f"Bearer {self.tokens[replica]}"}
+        if last_event_id is not None:
+            headers["Last-Event-ID"] = last_event_id
+        async with (
+            httpx.AsyncClient(base_url=self.urls[replica], timeout=10) as client,
+            aconnect_sse(client, "GET", PATH, params={"namespace": "app/ada"} | asked, headers=headers) as source,
+        ):
+            yield self._events(source)
+
+    async def _events(self, source: EventSource) -> AsyncIterator[ServerSentEvent]:
+        source.response.raise_for_status()
+        async for event in source.aiter_sse():
+            yield event
+
+    def happen(self, namespace: str = "app/ada") -> None:
+        """Something, told to every replica."""
+        self.chronicle.at[namespace] = self.chronicle.at.get(namespace, 0) + 1
+        for api in self.apis:
+            api.ports.bell.ring(namespace)
+
+    async def refused(self, token: str | None = None, **asked: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token or self.tokens[0]}"} if token != "" else {}
+        async with httpx.AsyncClient(base_url=self.urls[0]) as client:
+            return await client.get(PATH, params={"namespace": "app/ada"} | asked, headers=headers)
+
+
+@pytest.fixture
+async def replicas() -> AsyncIterator[Replicas]:
+    made = Replicas()
+    one, other = made.apis
+    async with served(one.app, one.ports.bell.close) as first, served(other.app, other.ports.bell.close) as second:
+        made.urls = [first, second]
+        yield made
+
+
+def sequence(event: ServerSentEvent) -> int:
+    return int(event.json()["data"]["sequence"])
+
+
+async def test_events_come_as_they_happen_and_another_replica_goes_on_behind_the_last_one(replicas: Replicas) -> None:
+    replicas.chronicle.at["app/ada"] = 7
+    async with replicas.following() as events:
+        begun = await anext(events)
+        assert (begun.data, begun.id) == ("", "app%2Fada=7")
+        replicas.happen()
+        told = await anext(events)
+        assert (told.event, told.id, sequence(told)) == ("memstream.namespace.erased", "app%2Fada=8", 8)
+    replicas.happen()
+    replicas.happen()
+    async with replicas.following(1, told.id) as events:
+        await anext(events)
+        assert [sequence(await anext(events)) for _ in range(2)] == [9, 10]
+
+
+async def test_who_lost_the_connection_before_anything_happened_misses_nothing(replicas: Replicas) -> None:
+    async with replicas.following() as events:
+        place = (await anext(events)).id
+    replicas.happen()
+    async with replicas.following(1, after=place) as events:
+        await anext(events)
+        assert sequence(await anext(events)) == 1
+
+
+async def test_one_stream_tells_of_several_namespaces_from_their_beginning_or_from_now(replicas: Replicas) -> None:
+    replicas.chronicle.at |= {"app/ada": 2, "app/tom": 1}
+    both = {"namespace": ["app/ada", "app/tom"]}
+    async with replicas.following(since="beginning", **both) as events:
+        told = [await anext(events) for _ in range(4)]
+    assert [event.id for event in told[1:]] == [
+        *("app%2Fada=1&app%2Ftom=0", "app%2Fada=2&app%2Ftom=0", "app%2Fada=2&app%2Ftom=1")
+    ]
+    async with replicas.following(last_event_id="app%2Fada=1", **both) as events:
+        assert (await anext(events)).id == "app%2Fada=1&app%2Ftom=1", "the one that no id tells of begins now"
+
+
+async def test_a_namespace_needs_its_right_and_what_is_no_place_is_refused(replicas: Replicas) -> None:
+    ada = replicas.apis[0].keys.add(read="app/ada")
+    problems = {
+        401: await replicas.refused(""),
+        403: await replicas.refused(ada, namespace="app/tom"),
+        422: await replicas.refused(after="yesterday"),
+        409: await replicas.refused(after="app%2Fada=99"),
+    }
+    assert [answer.status_code for answer in problems.values()] == list(problems)
+    assert all(answer.headers["content-type"] == "application/problem+json" for answer in problems.values())
+    assert "begin anew" in problems[409].json()["detail"]
+
+
+async def test_a_stream_ends_when_its_key_is_revoked(replicas: Replicas) -> None:
+    api = replicas.apis[0]
+    async with replicas.following() as events:
+        await anext(events)
+        token = replicas.tokens[0]
+        api.keys.by_token[token] = replace(api.keys.by_token[token], revoked_at=NOON)
+        api.now = NOON.replace(minute=1)  # past what the door remembers
+        replicas.happen()
+        async with asyncio.timeout(10):
+            assert [event async for event in events] == []
+
+
+async def test_a_process_that_stops_ends_its_streams_at_once_and_takes_no_more(replicas: Replicas) -> None:
+    async with replicas.following() as events, replicas.following() as others:
+        await anext(events)
+        await anext(others)
+        replicas.apis[0].ports.bell.close()
+        async with asyncio.timeout(10):
+            assert [event async for event in events] == [event async for event in others] == []
+    answer = await replicas.refused()
+    assert (answer.status_code, "retry-after" in answer.headers) == (503, True)
+
+
+async def test_a_reader_that_takes_nothing_loses_its_connection_and_nothing_piles_up() -> None:
+    made, closed = [], asyncio.Event()
+
+    async def frames() -> AsyncGenerator[bytes]:
+        try:
+            while True:
+                made.append(1)
+                yield b"data: " + b"x" * 65_536 + b"\n\n"
+        finally:
+            closed.set()
+
+    app = FastAPI()
+    app.add_api_route("/", lambda: LiveResponse(frames(), stalled_s=0.3), response_model=None)
+    async with served(app) as url:
+        with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as reader:
+            reader.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            async with asyncio.timeout(20):
+                await closed.wait()
+        assert len(made) * 65_536 < 32 * 1024 * 1024, "what fits the sockets' buffers"

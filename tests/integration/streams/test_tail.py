@@ -1,0 +1,81 @@
+"""Hearing of what comes onto a topic, on a real broker."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import uuid4
+
+from aiokafka import AIOKafkaProducer
+from aiokafka.admin import AIOKafkaAdminClient, NewTopic
+
+from deploy.embedded.stack import EmbeddedStack
+from streams.tail import Tail
+from tests.deployment import eventually
+
+
+class Listener:
+    """The values it heard, and how often it may have missed some."""
+
+    def __init__(self) -> None:
+        self.heard: list[bytes] = []
+        self.lapses = 0
+
+    def hear(self, records: Any) -> None:
+        self.heard += [record.value for record in records]
+
+    def lapse(self) -> None:
+        self.lapses += 1
+
+    @asynccontextmanager
+    async def following(self, bootstrap_servers: str, topic: str) -> AsyncIterator[None]:
+        tail = Tail({"bootstrap_servers": bootstrap_servers}, topic, self.hear, self.lapse, again_s=0.05)
+        task = asyncio.create_task(tail.run())
+        try:
+            yield
+        finally:
+            assert not task.done(), "it listens until it is cancelled"
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def listens(self) -> None:
+        async def lapsed() -> bool:
+            return self.lapses > 0
+
+        await eventually(lapsed, "the listener is there", 20)
+
+
+async def test_every_listener_hears_everything_from_its_beginning_on_of_all_partitions(
+    embedded_stack: EmbeddedStack,
+) -> None:
+    topic, servers = f"tail-{uuid4().hex[:8]}", embedded_stack.bootstrap_servers
+    admin = AIOKafkaAdminClient(bootstrap_servers=servers)
+    await admin.start()
+    await admin.create_topics([NewTopic(topic, 3, 1)])
+    one, other = Listener(), Listener()
+    async with AIOKafkaProducer(bootstrap_servers=servers) as producer:
+        await producer.send_and_wait(topic, b"before", partition=0)
+        async with one.following(servers, topic), other.following(servers, topic):
+            await one.listens()
+            await other.listens()
+            for number in range(6):
+                await producer.send_and_wait(topic, b"%d" % number, partition=number % 3)
+
+            async def heard() -> bool:
+                return sorted(one.heard) == sorted(other.heard) == [b"%d" % number for number in range(6)]
+
+            await eventually(heard, "both heard all six", 20)
+            assert one.lapses == other.lapses == 1
+    await admin.delete_topics([topic])
+    await admin.close()
+
+
+async def test_brokers_that_are_away_are_waited_for(caplog: Any) -> None:
+    listener = Listener()
+    async with listener.following("127.0.0.1:1", "nowhere"):
+
+        async def tried_twice() -> bool:
+            return caplog.text.count("cannot follow nowhere, trying again") >= 2
+
+        await eventually(tried_twice, "it tries again", 30)
+    assert listener.lapses == 0
