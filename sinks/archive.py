@@ -1,16 +1,22 @@
 """The short-term tier: every message as it was said, kept for context, provenance and replay."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from datetime import datetime
+from typing import Any, Final, TypeAlias
 
 import msgspec
 from msgspec import Struct
 
 from schemas.codec import shaped
-from schemas.messages import Message
+from schemas.messages import Message, Scope
+from schemas.windows import Gap
 from sinks.postgres import Connection, Pool, storable, translated
 from sinks.purges import Purges
 from sinks.queries import query
+
+Place: TypeAlias = tuple[int, int]  # a partition, and a position in it
+
+LAST: Final = 2**31 - 1  # above every partition there is
 
 
 class ArchivedMessage(Struct, frozen=True, kw_only=True):
@@ -58,6 +64,56 @@ class Archive:
         """The last messages of a conversation, oldest first."""
         with translated("reading a conversation"):
             return found(await self._pool.fetch(query("archive", "latest"), conversation_id, limit))
+
+    async def scopes(self, conversation_id: str) -> tuple[Scope, ...]:
+        """The fields of all its messages that namespaces are derived from, each combination once, the first one first.
+
+        Raises Retryable.
+        """
+        with translated("asking whose a conversation is"):
+            rows = await self._pool.fetch(query("archive", "scopes"), conversation_id)
+        return tuple(Scope(conversation_id=conversation_id, **row) for row in rows)
+
+    async def page(
+        self, conversation_id: str, *, beyond: Place | None, limit: int, backwards: bool = False
+    ) -> tuple[ArchivedMessage, ...]:
+        """Messages by partition and position, from behind a place on, or from before it backwards. Raises Retryable."""
+        start = beyond or ((LAST, LAST) if backwards else (-1, -1))
+        with translated("reading a conversation"):
+            statement = query("archive", "page_back" if backwards else "page")
+            return found(await self._pool.fetch(statement, conversation_id, *start, limit))
+
+    async def unextracted(
+        self, conversation_id: str, completed_before: datetime, *, limit: int = 200, most_bytes: int = 1_000_000
+    ) -> tuple[Message, ...]:
+        """What users and assistants said and no extraction has taken in that was completed before that moment, in order.
+
+        The latest only: at most `limit` messages, of which all but the oldest have less than `most_bytes` together. Raises
+        Retryable.
+        """
+        with translated("reading what was just said"):
+            statement = query("archive", "unextracted")
+            rows = await self._pool.fetch(statement, conversation_id, completed_before, limit, most_bytes)
+        return tuple(archived.message for archived in in_order(found(rows)))
+
+    async def window(
+        self, conversation_id: str, partition: int, opened: int, gaps: Sequence[Gap], *, limit: int = 1_000
+    ) -> tuple[ArchivedMessage, ...]:
+        """The messages of a window that began at position `opened`, in order: all that no gap holds, and the latest `limit` of
+        the others too, of which only the beginning of their content. Raises Retryable.
+        """
+        firsts, lasts = [gap.first for gap in gaps], [gap.last for gap in gaps]
+        with translated("reading a conversation's context"):
+            statement = query("archive", "window")
+            rows = await self._pool.fetch(statement, conversation_id, partition, opened, firsts, lasts, limit)
+        return found(rows)
+
+
+def in_order(messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+    """As they were said: by position, which means nothing across partitions, where their own times have to do."""
+    if len({each.partition for each in messages}) <= 1:
+        return sorted(messages, key=lambda each: each.position)
+    return sorted(messages, key=lambda each: (each.message.timestamp, each.partition, each.position))
 
 
 async def unerased(connection: Connection, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:

@@ -20,3 +20,64 @@ LIMIT $3
 SELECT partition, position, content, body
 FROM (SELECT * FROM messages WHERE conversation_id = $1 ORDER BY position DESC LIMIT $2) AS tail
 ORDER BY position
+
+-- name: scopes
+-- Of whoever said something, those who did first before the others.
+SELECT tenant_id, app_id, user_id, agent_id, mode
+FROM messages
+WHERE conversation_id = $1
+GROUP BY tenant_id, app_id, user_id, agent_id, mode
+ORDER BY min(archived_at), min(position)
+
+-- name: page
+SELECT partition, position, content, body
+FROM messages
+WHERE conversation_id = $1 AND (partition, position) > ($2, $3)
+ORDER BY partition, position
+LIMIT $4
+
+-- name: page_back
+SELECT partition, position, content, body
+FROM messages
+WHERE conversation_id = $1 AND (partition, position) < ($2, $3)
+ORDER BY partition DESC, position DESC
+LIMIT $4
+
+-- name: unextracted
+-- A window's row lags behind what is completed, so a slice that was completed counts by itself. One completed after $2 counts
+-- as still waiting: its memories are stored, and not yet found by every search. Each partition of a conversation has a window
+-- of its own. Summaries of what left a context (of no namespace) extract nothing.
+WITH done AS MATERIALIZED (
+    SELECT e.partition, e.first_position, e.last_position, e.completed_at > $2 AS just_now
+    FROM extractions e LEFT JOIN windows w USING (conversation_id, partition)
+    WHERE e.conversation_id = $1 AND e.completed_at IS NOT NULL AND e.namespaces <> '{}'
+      AND (e.completed_at > $2 OR e.last_position >= coalesce(w.extracted_to, 0))
+), waiting AS (
+    SELECT m.partition, m.position, m.content, m.body, row_number() OVER latest AS newer,
+           sum(octet_length(m.content)) OVER latest - octet_length(m.content) AS newer_bytes
+    FROM messages m LEFT JOIN windows w USING (conversation_id, partition)
+    WHERE m.conversation_id = $1 AND m.role IN ('user', 'assistant') AND m.content <> ''
+      AND (EXISTS (SELECT FROM done WHERE just_now AND done.partition = m.partition
+                                      AND m.position BETWEEN first_position AND last_position)
+           OR m.position >= coalesce(w.extracted_to, 0)
+              AND NOT EXISTS (SELECT FROM done WHERE done.partition = m.partition
+                                                 AND m.position BETWEEN first_position AND last_position))
+    WINDOW latest AS (ORDER BY m.archived_at DESC, m.partition, m.position DESC)
+)
+SELECT partition, position, content, body
+FROM waiting
+WHERE newer <= $3 AND newer_bytes < $4
+
+-- name: window
+-- Of what left the context only the beginning: it tells where tasks begin, and is not shown.
+WITH said AS (
+    SELECT partition, position, content, body, row_number() OVER (ORDER BY position DESC) AS newer,
+           EXISTS (SELECT FROM unnest($4::bigint[], $5::bigint[]) AS gap (first_position, last_position)
+                   WHERE position BETWEEN first_position AND last_position) AS gone
+    FROM messages
+    WHERE conversation_id = $1 AND partition = $2 AND position >= $3
+)
+SELECT partition, position, CASE WHEN gone THEN left(content, 4000) ELSE content END AS content, body
+FROM said
+WHERE NOT gone OR newer <= $6
+ORDER BY position
