@@ -1,10 +1,7 @@
 import asyncio
 from datetime import UTC, datetime
 
-from msgspec.structs import replace
-
-from schemas.messages import Message, Scope, ToolCall
-from schemas.windows import Gap
+from schemas.messages import Message, ToolCall
 from sinks.archive import Archive, ArchivedMessage
 from sinks.postgres import Pool
 
@@ -60,50 +57,3 @@ async def test_a_conversation_is_read_from_a_position_or_from_its_end(pool: Pool
     assert [found.position for found in await archive.conversation("c", after=6)] == [7, 8, 9]
     assert [found.position for found in await archive.conversation("c", after=2, limit=2)] == [3, 4]
     assert [found.position for found in await archive.latest("c", 3)] == [7, 8, 9]
-
-
-async def test_whose_a_conversation_is_is_told_once_for_each_combination_the_first_one_first(pool: Pool) -> None:
-    archive = Archive(pool)
-    people: tuple[dict[str, str], ...] = (
-        {"user_id": "bob"},
-        {},
-        {"user_id": "ada", "mode": "chat"},
-        {"user_id": "bob"},
-    )
-    for position, fields in enumerate(people):
-        one = said(position)
-        await archive.store([replace(one, message=replace(one.message, **fields))])
-    assert await archive.scopes("c") == (
-        Scope(conversation_id="c", app_id="app", user_id="bob"),
-        Scope(conversation_id="c", app_id="app"),
-        Scope(conversation_id="c", app_id="app", user_id="ada", mode="chat"),
-    )
-    assert await archive.scopes("another") == ()
-
-
-async def test_pages_go_through_partitions_and_positions_forwards_and_backwards(pool: Pool) -> None:
-    archive = Archive(pool)
-    there = [
-        replace(said(position, f"{partition}-{position}"), partition=partition)
-        for partition in (1, 2)
-        for position in (5, 9)
-    ]
-    await archive.store(there)
-    assert await archive.page("c", beyond=None, limit=3) == tuple(there[:3])
-    assert await archive.page("c", beyond=(1, 9), limit=3) == tuple(there[2:])
-    assert await archive.page("c", beyond=None, limit=3, backwards=True) == tuple(there[:0:-1])
-    assert await archive.page("c", beyond=(1, 9), limit=3, backwards=True) == tuple(there[:1])
-    assert await archive.page("c", beyond=(2, 9), limit=3) == ()
-
-
-async def test_a_window_has_what_no_gap_holds_and_the_beginnings_of_the_latest_that_left(pool: Pool) -> None:
-    archive, long = Archive(pool), "x" * 5_000
-    await archive.store([said(position, content=long) for position in range(10)])
-    await archive.store([replace(said(50, "elsewhere"), partition=5)])
-    gaps = (Gap(3, 4, 2, 9), Gap(6, 7, 2, 9))
-    found = await archive.window("c", 2, 1, gaps, limit=3)
-    assert [(each.position, len(each.message.content)) for each in found] == [
-        *((position, 5_000) for position in (1, 2, 5)),
-        *((7, 4_000), (8, 5_000), (9, 5_000)),
-    ]
-    assert len(await archive.window("c", 2, 0, ())) == 10

@@ -1,0 +1,103 @@
+"""The archive in memory and on PostgreSQL keep and tell alike."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+import pytest
+from msgspec.structs import replace
+
+from schemas.messages import Message, Scope
+from schemas.windows import Gap
+from sinks.archive import Archive, ArchivedMessage
+from sinks.postgres import connect
+from tests.fakes.archive import FakeArchive
+
+AnyArchive: TypeAlias = Archive | FakeArchive
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture(params=["fake", "postgres"])
+async def archive(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[AnyArchive]:
+    if request.param == "fake":
+        yield FakeArchive()
+        return
+    pool = await connect(dsn, max_size=2)
+    yield Archive(pool)
+    await pool.close()
+
+
+def said(name: str, position: int, message_id: str = "", **fields: Any) -> ArchivedMessage:
+    given = {"role": "user", "timestamp": NOON + timedelta(seconds=position), "content": "hello", "app_id": "app"}
+    message = Message(conversation_id=name, message_id=message_id or f"m{position}", **(given | fields))
+    return ArchivedMessage(message=message, partition=2, position=position)
+
+
+async def test_a_message_is_kept_once(archive: AnyArchive, name: str) -> None:
+    assert await archive.store([said(name, 5, "same"), said(name, 9, "same")]) == 1
+    assert await archive.store([said(name, 5, "same"), said(f"{name} 2", 5, "same")]) == 1
+    assert await archive.page(name, beyond=None, limit=9) == (said(name, 5, "same"),)
+
+
+async def test_the_latest_that_users_and_assistants_said_wait(archive: AnyArchive, name: str) -> None:
+    roles = ("system", "user", "assistant", "tool", "assistant", "user")
+    for position, role in enumerate(roles):
+        await archive.store([said(name, position, role=role, content="" if position == 4 else "hello")])
+
+    async def waiting(**bounds: int) -> list[str]:
+        return [message.message_id for message in await archive.unextracted(name, NOON, **bounds)]
+
+    assert await waiting() == ["m1", "m2", "m5"]
+    assert await waiting(limit=2) == ["m2", "m5"]
+    assert await waiting(most_bytes=5) == ["m5"]
+    assert await waiting(most_bytes=6) == ["m2", "m5"]
+
+
+async def test_whose_a_conversation_is_is_told_once_for_each_combination_the_first_one_first(
+    archive: AnyArchive, name: str
+) -> None:
+    people: tuple[dict[str, str], ...] = (
+        {"user_id": "bob"},
+        {},
+        {"user_id": "ada", "mode": "chat"},
+        {"user_id": "bob"},
+    )
+    for position, fields in enumerate(people):
+        one = said(name, position)
+        await archive.store([replace(one, message=replace(one.message, **fields))])
+    assert await archive.scopes(name) == (
+        Scope(conversation_id=name, app_id="app", user_id="bob"),
+        Scope(conversation_id=name, app_id="app"),
+        Scope(conversation_id=name, app_id="app", user_id="ada", mode="chat"),
+    )
+    assert await archive.scopes(f"{name} 2") == ()
+
+
+async def test_pages_go_through_partitions_and_positions_forwards_and_backwards(archive: AnyArchive, name: str) -> None:
+    there = [
+        replace(said(name, position, f"{partition}-{position}"), partition=partition)
+        for partition in (1, 2)
+        for position in (5, 9)
+    ]
+    await archive.store(there)
+    assert await archive.page(name, beyond=None, limit=3) == tuple(there[:3])
+    assert await archive.page(name, beyond=(1, 9), limit=3) == tuple(there[2:])
+    assert await archive.page(name, beyond=None, limit=3, backwards=True) == tuple(there[:0:-1])
+    assert await archive.page(name, beyond=(1, 9), limit=3, backwards=True) == tuple(there[:1])
+    assert await archive.page(name, beyond=(2, 9), limit=3) == ()
+
+
+async def test_a_window_has_what_no_gap_holds_and_the_beginnings_of_the_latest_that_left(
+    archive: AnyArchive, name: str
+) -> None:
+    long = "x" * 5_000
+    await archive.store([said(name, position, content=long) for position in range(10)])
+    await archive.store([replace(said(name, 50, "elsewhere"), partition=5)])
+    gaps = (Gap(3, 4, 2, 9), Gap(6, 7, 2, 9))
+    found = await archive.window(name, 2, 1, gaps, limit=3)
+    assert [(each.position, len(each.message.content)) for each in found] == [
+        *((position, 5_000) for position in (1, 2, 5)),
+        *((7, 4_000), (8, 5_000), (9, 5_000)),
+    ]
+    assert len(await archive.window(name, 2, 0, ())) == 10

@@ -1,0 +1,111 @@
+"""Whose a conversation is: nobody reads one that feeds a namespace they may not read, whoever said something in it."""
+
+import pytest
+
+from agents.conversations.finding import Conversation, Conversations
+from agents.conversations.owners import namespaces_of, scope_of
+from schemas.keys import Grant
+from schemas.messages import Scope
+from schemas.policies import Match, Policies, Policy
+from tests.fakes.archive import FakeArchive
+from tests.fakes.windows import FakeWindows, a_state
+
+POLICIES = Policies(
+    (
+        Policy(name="kitchen", match=Match(app_id="kitchen"), namespaces=("{app_id}/{user_id}", "{app_id}")),
+        Policy(name="notes", match=Match(app_id="notes"), namespaces=("{app_id}/{user_id}",)),
+        Policy(name="window", match=Match(app_id="window"), extract=False, namespaces=()),
+    )
+)
+
+
+def scope(**fields: str) -> Scope:
+    return Scope(conversation_id="talk", **fields)
+
+
+def fed(*said: Scope, window: Scope | None = None) -> tuple[str, ...]:
+    return namespaces_of(scope_of("talk", window, said), said, POLICIES)
+
+
+def test_what_is_said_without_a_name_is_of_whoever_was_named():
+    assistant, ada = scope(), scope(app_id="kitchen", user_id="ada")
+    assert fed(assistant, ada, assistant) == fed(ada) == ("kitchen/ada", "kitchen")
+    assert fed(assistant, window=ada) == ("kitchen/ada", "kitchen")
+
+
+def test_a_conversation_in_which_others_speak_is_theirs_as_well():
+    ada, bob = scope(app_id="kitchen", user_id="ada"), scope(app_id="kitchen", user_id="bob")
+    assert fed(ada, bob) == ("kitchen/ada", "kitchen", "kitchen/bob")
+    assert fed(bob, window=ada) == ("kitchen/ada", "kitchen", "kitchen/bob")
+
+
+def test_an_id_that_two_apps_use_is_of_both():
+    assert fed(scope(app_id="kitchen", user_id="ada"), scope(app_id="notes", user_id="eve")) == (
+        *("kitchen/ada", "kitchen", "notes/eve"),
+    )
+
+
+def test_a_conversation_that_fits_no_template_is_its_own():
+    assert fed(scope(app_id="window", user_id="ada")) == ("conversation/talk",)
+
+
+class Known:
+    """A conversation of ada's, in the archive and in its window's row, or in one of them."""
+
+    def __init__(self) -> None:
+        self.archive, self.windows = FakeArchive(), FakeWindows()
+        self.conversations = Conversations(self.windows, self.archive, POLICIES)
+
+    async def find(self, *patterns: str) -> Conversation | None:
+        grants = [Grant("read", pattern) for pattern in patterns]
+        return await self.conversations.find("talk", lambda name: any(grant.allows("read", name) for grant in grants))
+
+
+@pytest.fixture
+def known() -> Known:
+    return Known()
+
+
+@pytest.mark.parametrize(
+    ("patterns", "may"),
+    [
+        (("*",), True),
+        (("kitchen*",), True),
+        (("kitchen/ada", "kitchen"), True),
+        (("kitchen/ada",), False),
+        (("kitchen",), False),
+        (("kitchen/*",), False),
+        (("kitchen/bob", "kitchen"), False),
+        (("conversation/talk",), False),
+        (("notes/*",), False),
+        ((), False),
+    ],
+)
+async def test_only_who_may_read_every_namespace_that_it_feeds_finds_it(
+    known: Known, patterns: tuple[str, ...], may: bool
+):
+    known.archive.say("talk", ("user", "Hi."), ("assistant", "Hello."), app_id="kitchen", user_id="ada")
+    assert (await known.find(*patterns) is not None) is may
+    await known.windows.project([a_state("talk", scope=scope(app_id="kitchen", user_id="ada"))])
+    assert (await known.find(*patterns) is not None) is may
+
+
+async def test_a_message_of_somebody_else_closes_it_to_who_may_not_read_theirs(known: Known):
+    known.archive.say("talk", ("user", "Hi."), app_id="kitchen", user_id="ada")
+    await known.windows.project([a_state("talk", scope=scope(app_id="kitchen", user_id="ada"))])
+    assert await known.find("kitchen/ada", "kitchen")
+    known.archive.say("talk", ("user", "My turn."), app_id="kitchen", user_id="bob")
+    assert await known.find("kitchen/ada", "kitchen") is None
+    assert await known.find("kitchen/ada", "kitchen/bob", "kitchen")
+
+
+async def test_a_conversation_is_found_with_its_policy_by_its_first_messages_and_without_any(known: Known):
+    assert await known.find("*") is None
+    known.archive.say("talk", ("user", "Hi."), app_id="notes", user_id="ada")
+    found = await known.find("*")
+    assert found is not None and found.state is None
+    assert (found.policy.name, found.namespaces, found.conversation_id) == ("notes", ("notes/ada",), "talk")
+    known.archive.messages.clear()
+    await known.windows.project([state := a_state("talk", scope=scope(app_id="notes", user_id="ada"))])
+    found = await known.find("*")
+    assert found is not None and found.state == state

@@ -1,0 +1,164 @@
+"""Recall: the memories that fit and what was just said, each once, as the policy of the conversation says."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from agents.conversations.finding import Conversation, Conversations
+from agents.retrieval.recall import Recall
+from schemas.block_settings import BlockSettings
+from schemas.blocks import Block, BlockQuery
+from schemas.memories import Memory
+from schemas.policies import Match, Policies, Policy
+from schemas.requests import Source
+from schemas.searches import Filters, Found, Hit, Query
+from tests.fakes.archive import FakeArchive
+from tests.fakes.windows import FakeWindows
+from tests.unit.retrieval.conftest import MakeMemory
+
+NOW = datetime(2026, 3, 2, 10, tzinfo=UTC)
+POLICIES = Policies(
+    (
+        Policy(
+            name="kitchen",
+            match=Match(app_id="kitchen"),
+            namespaces=("{app_id}/{user_id}",),
+            block=BlockSettings(heading="Of {app_id} and {user_id}:", line="* {text}", closing="", max_memories=3),
+        ),
+        Policy(name="still", match=Match(app_id="still"), extract=False),
+    )
+)
+
+
+class Searched:
+    """A search that finds what it is told to; `asked` keeps the questions."""
+
+    def __init__(self) -> None:
+        self.memories: list[Memory] = []
+        self.degraded: tuple[Any, ...] = ()
+        self.asked: list[Query] = []
+
+    async def search(self, asked: Query) -> Found:
+        self.asked.append(asked)
+        found = tuple(Hit(score=0.9, memory=memory) for memory in self.memories)
+        return Found(hits=found[: asked.limit], degraded=self.degraded)
+
+
+class Stage:
+    """A conversation of ada's in the kitchen, with what it takes to recall."""
+
+    def __init__(self) -> None:
+        self.searched, self.archive = Searched(), FakeArchive()
+        self.conversations = Conversations(FakeWindows(), self.archive, POLICIES)
+        self.recall = Recall(self.searched, self.archive, POLICIES, lambda text: len(text.split()), lambda: NOW)
+
+    async def conversation(self, name: str) -> Conversation | None:
+        return await self.conversations.find(name, lambda namespace: True)
+
+    async def block(self, **asked: Any) -> Block:
+        query = BlockQuery(**asked)
+        known = await self.conversation(query.conversation_id) if query.conversation_id else None
+        return await self.recall.block(query, known)
+
+
+@pytest.fixture
+def stage() -> Stage:
+    stage = Stage()
+    stage.archive.say(
+        "talk", ("user", "I moved to Ghent."), ("assistant", "How nice!"), app_id="kitchen", user_id="ada"
+    )
+    return stage
+
+
+def source(number: int, conversation: str = "talk", second: int | None = None) -> Source:
+    at = None if second is None else datetime.fromtimestamp(1_772_442_000 + second, UTC)
+    return Source(conversation_id=conversation, message_id=f"{conversation}-{number}", timestamp=at)
+
+
+async def test_memories_and_what_was_just_said_are_told_as_the_conversations_policy_says(
+    stage: Stage, memory: MakeMemory
+):
+    stage.searched.memories = [memory(f"Ada likes {each}.") for each in ("tea", "rye", "figs", "jazz")]
+    answer = await stage.block(conversation_id="talk", text="Where does she live?", filters=Filters(kinds=("fact",)))
+    assert answer.text.split("\n") == [
+        *("Of kitchen and ada:", "* Ada likes tea.", "* Ada likes rye.", "* Ada likes figs."),
+        *("Said in this conversation, and not yet remembered:", "user: I moved to Ghent.", "assistant: How nice!"),
+    ]
+    assert (answer.namespaces, answer.policy, answer.conversation_known) == (("kitchen/ada",), "kitchen", True)
+    (asked,) = stage.searched.asked
+    assert (asked.namespaces, asked.text, asked.filters.kinds) == (("kitchen/ada",), "Where does she live?", ("fact",))
+    assert asked.limit > 3, "some of them may say only what is said anyway"
+
+
+async def test_what_is_asked_for_goes_before_what_the_policy_says(stage: Stage, memory: MakeMemory):
+    stage.searched.memories = [memory(f"Memory {number}.") for number in range(9)]
+    answer = await stage.block(conversation_id="talk", max_memories=5, max_tokens=20, cite=True, tail=False)
+    assert 1 < len(answer.memories) < 5 and answer.max_tokens == 20 and not answer.messages
+    assert answer.text.split("\n")[1].endswith(f"[{answer.memories[0].reference}]")
+    assert (await stage.block(conversation_id="talk", max_memories=0)).memories == ()
+    assert len(stage.searched.asked) == 1, "nobody searches for none"
+
+
+async def test_a_memory_of_what_was_just_said_is_not_told_besides(stage: Stage, memory: MakeMemory):
+    stage.searched.memories = [
+        memory("User moved to Ghent.", sources=(source(1),)),
+        memory("User lived in Bruges.", sources=(source(1, "another"),)),
+        memory("User likes to move.", sources=(source(1), source(1, "another"))),
+        memory("By hand."),
+    ]
+    answer = await stage.block(conversation_id="talk", max_memories=9)
+    assert [each.text for each in answer.memories] == ["User lived in Bruges.", "User likes to move.", "By hand."]
+    assert answer.memories_known == 1
+    stage.archive.extracted = {(3, 1), (3, 2)}
+    assert len((await stage.block(conversation_id="talk", max_memories=9)).memories) == 4
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"version": 2}, {"version": 3, "reinforcement_count": 1}, {"pinned": True}],
+    ids=["edited", "both", "pinned"],
+)
+async def test_a_memory_that_somebody_changed_says_more_than_its_messages(
+    stage: Stage, memory: MakeMemory, fields: dict[str, Any]
+):
+    stage.searched.memories = [memory("User moved to Antwerp.", sources=(source(1),), **fields)]
+    assert len((await stage.block(conversation_id="talk")).memories) == 1
+    stage.searched.memories = [
+        memory("User moved to Ghent.", sources=(source(1), source(2)), version=2, reinforcement_count=1)
+    ]
+    assert (await stage.block(conversation_id="talk")).memories == ()
+
+
+async def test_what_the_prompt_has_is_neither_told_nor_remembered(stage: Stage, memory: MakeMemory):
+    stage.searched.memories = [memory("User moved to Ghent.", sources=(source(1, second=1),))]
+    answer = await stage.block(conversation_id="talk", known_messages=("talk-1",))
+    assert (answer.memories, [each.message_id for each in answer.messages]) == ((), ["talk-2"])
+    since = datetime.fromtimestamp(1_772_442_000, UTC)
+    answer = await stage.block(conversation_id="talk", known_since=since + timedelta(seconds=1))
+    assert (answer.text, answer.memories_known) == ("", 1)
+    answer = await stage.block(conversation_id="talk", known_since=since + timedelta(seconds=2))
+    assert (len(answer.memories), [each.message_id for each in answer.messages]) == (0, ["talk-1"])
+    stage.archive.extracted = {(3, 1), (3, 2)}
+    assert (await stage.block(conversation_id="talk", known_since=since)).text == "", "also once it is extracted"
+
+
+async def test_without_a_conversation_the_namespaces_name_says_what_is_known(stage: Stage, memory: MakeMemory):
+    stage.searched.memories = [memory("Ada likes tea.")]
+    stage.searched.degraded = ("vectors_failed",)
+    answer = await stage.block(namespaces=("kitchen/ada", "kitchen/bob"))
+    assert answer.text == "Of kitchen and ada:\n* Ada likes tea."
+    assert (answer.policy, answer.degraded, answer.conversation_known) == ("kitchen", ("vectors_failed",), False)
+    answer = await stage.block(namespaces=("elsewhere",), conversation_id="a-new-one")
+    assert (answer.policy, answer.conversation_known, len(answer.memories)) == ("default", False, 1)
+
+
+async def test_where_nothing_is_extracted_nothing_waits_for_it(stage: Stage):
+    stage.archive.say("quiet", ("user", "Hello."), app_id="still", user_id="ada")
+    answer = await stage.block(conversation_id="quiet")
+    assert (answer.text, answer.conversation_known) == ("", True)
+
+
+async def test_neither_a_namespace_nor_a_conversation_is_a_mistake_of_the_caller(stage: Stage):
+    with pytest.raises(ValueError, match="neither namespaces nor a conversation"):
+        await stage.block(text="What?")
