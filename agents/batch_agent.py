@@ -8,17 +8,14 @@ from datetime import datetime
 from typing import Final
 from uuid import uuid4
 
-from msgspec.structs import replace
-
 from agents.batch_reservations import BatchReservations
 from agents.batch_submission import LOOK_AGAIN_S, BatchSubmission
 from agents.extractor import LEASE_S, Extractor
-from agents.leases import leased, tolerated
+from agents.leases import StillHeld, leased, tolerated
 from agents.llm.batches import Lost, ModelBatches, Reply, Unanswered
 from agents.llm.exchange import Spoken
 from agents.llm.port import Context
-from agents.outcomes import Outcomes, StillHeld
-from schemas import codec
+from agents.outcomes import Outcomes
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.memories import Memory
 from schemas.policies import Choosing
@@ -139,18 +136,12 @@ class BatchAgent:
         return done
 
     async def _outcome(self, member: Member, reply: Spoken | Rejected, owner: str, still_held: StillHeld) -> bool:
-        parked = member.parked
-        try:
-            request = replace(codec.decode(parked.value, ExtractionRequest), lane=parked.lane)
-        except Rejected as rejected:
-            return await self._outcomes.put_aside(parked, rejected, still_held)
-
-        async def take() -> bool:
+        async def take(request: ExtractionRequest) -> bool:
             context = await self._context(request, member)
             answer = await self._provider.answer(request, context, reply, member.reservation)
             return await self._extractor.take(request, owner, answer, still_held)
 
-        return await self._outcomes.of(parked, request, take, still_held)
+        return await self._outcomes.of(member.parked, member.parked.request, take, still_held)
 
     async def _context(self, request: ExtractionRequest, member: Member) -> Context:
         """As the question knew it: its memories in their order, so that a reply's numbers mean what they meant."""

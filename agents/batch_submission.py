@@ -11,11 +11,11 @@ from msgspec.structs import replace
 
 from agents.batch_reservations import BatchReservations
 from agents.extractor import Extractor
+from agents.leases import StillHeld
 from agents.llm.batches import Listed, Lost, ModelBatches, Unsure
 from agents.llm.questions import Question
 from agents.llm.staying import require_staying
-from agents.outcomes import Outcomes, StillHeld
-from schemas import codec
+from agents.outcomes import Outcomes
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.requests import ExtractionRequest
 from sinks.batches import AskedWith, Batch, Batches, Member
@@ -99,12 +99,8 @@ class BatchSubmission:
     async def _enrolled(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> bool:
         """Whether an outcome is published, and so no question is needed."""
         parked = member.parked
-        try:
-            request = replace(codec.decode(parked.value, ExtractionRequest), lane=parked.lane)
-        except Rejected as rejected:
-            return await self._outcomes.put_aside(parked, rejected, still_held)
 
-        async def enrol() -> bool:
+        async def enrol(request: ExtractionRequest) -> bool:
             context = await self._extractor.enrol(request, f"{owner}/{parked.request_id}", still_held)
             if isinstance(context, bool):
                 return context
@@ -122,7 +118,7 @@ class BatchSubmission:
                 asked[parked.request_id] = question
             return False
 
-        return await self._outcomes.of(parked, request, enrol, still_held)
+        return await self._outcomes.of(parked, parked.request, enrol, still_held)
 
     async def find(self, batch: Batch, owner: str) -> None:
         """Of a batch that may have been taken: looks for it among the provider's, which names no request before the end.

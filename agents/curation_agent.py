@@ -4,14 +4,15 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from agents.curator import Curator
 from agents.dead_letters import dead_letter, position
-from agents.serving import give_up, pause_s
+from agents.in_flight import InFlight, while_held
 from agents.turns import Turn, Turns
 from schemas import codec, topics
-from schemas.errors import MemstreamError, Rejected, Retryable
+from schemas.errors import MemstreamError, Rejected
 from schemas.records import Publisher
 from schemas.requests import CandidateBatch, Command
 from sinks.settlements import Part
@@ -37,29 +38,20 @@ class CurationAgent:
         *,
         in_flight: int = 16,
     ) -> None:
-        self._app = app
         self._curator = curator
         self._candidates_topic = names.physical(topics.CANDIDATES)
         self._publisher = publisher
         self._clock = clock
-        self._in_flight = in_flight
         self._turns = Turns()
-        self._running: set[asyncio.Task[None]] = set()
+        self._in_flight = InFlight(app, in_flight)
 
     async def handle(self, batch: Batch) -> None:
         """Takes the batch on and returns. Batches end in any order, each namespace's records in theirs."""
-        while len(self._running) >= self._in_flight:
-            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
-        task = asyncio.create_task(self._batch(batch, self._queued(batch)), name=f"curate {batch!r}")
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        await self._in_flight.take_on(batch, lambda: self._namespaces(batch, self._queued(batch)))
 
     async def close(self) -> None:
         """Ends what is still running; what is not decided is delivered again."""
-        running = list(self._running)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        await self._in_flight.close()
 
     def _queued(self, batch: Batch) -> list[tuple[Turn, list[Any]]]:
         """Each namespace's records with its place in the namespace's queue: taken before anything is awaited."""
@@ -68,31 +60,18 @@ class CurationAgent:
             by_namespace.setdefault(record.key or b"", []).append(record)
         return [(self._turns.next(namespace), records) for namespace, records in by_namespace.items()]
 
-    async def _batch(self, batch: Batch, queued: list[tuple[Turn, list[Any]]]) -> None:
-        """Everything of the batch is decided, or nothing is acked. What was decided is found settled when repeated."""
+    async def _namespaces(self, batch: Batch, queued: list[tuple[Turn, list[Any]]]) -> None:
+        """Everything of the batch is decided, or it raises. What was decided is found settled when repeated."""
         namespaces = (self._namespace(batch, turn, records) for turn, records in queued)
         ends = await asyncio.gather(*namespaces, return_exceptions=True)
         if failed := [end for end in ends if isinstance(end, BaseException)]:
-            await give_up(self._app, batch, failed[0])
-        else:
-            batch.ack()
+            raise failed[0]
 
     async def _namespace(self, batch: Batch, turn: Turn, records: list[Any]) -> None:
+        """What may pass is tried again before anything later of the namespace."""
         async with turn:
             for record in records:
-                await self._until_decided(batch, record)
-
-    async def _until_decided(self, batch: Batch, record: Any) -> None:
-        """What may pass is tried again here, before anything later of its namespace."""
-        tries = 0
-        while batch.held:
-            try:
-                await self._record(record)
-                return
-            except Retryable as exc:
-                tries += 1
-                log.warning("attempt %d on the record at %s[%d]@%d failed: %s", tries, *position(record), exc)
-                await asyncio.sleep(pause_s(tries))
+                await while_held(batch, record, partial(self._record, record))
 
     async def _record(self, record: Any) -> None:
         try:

@@ -4,19 +4,18 @@ import asyncio
 import logging
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from agents.dead_letters import position
 from agents.extractor import Extractor
+from agents.in_flight import InFlight, while_held
 from agents.llm.batches import ModelBatches
 from agents.outcomes import Outcomes
-from agents.serving import give_up, pause_s
 from schemas import codec
-from schemas.errors import Deferred, Rejected, Retryable
+from schemas.errors import Deferred
 from schemas.policies import Choosing, Policy
 from schemas.requests import ExtractionRequest
 from sinks.parked import Parking
-from streams.delivery import cancellation
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 
@@ -42,7 +41,6 @@ class ExtractionAgent:
         batches: ModelBatches | None = None,
         in_flight: int = 8,
     ) -> None:
-        self._app = app
         self._extractor = extractor
         self._outcomes = outcomes
         self._parking = parking
@@ -50,60 +48,29 @@ class ExtractionAgent:
         self._worker = worker
         self._clock = clock
         self._batches = batches
-        self._in_flight = in_flight
-        self._running: set[asyncio.Task[None]] = set()
+        self._in_flight = InFlight(app, in_flight)
 
     async def handle(self, batch: Batch) -> None:
-        """Takes the batch on and returns; batches end in any order, and the frontier passes only finished ones."""
-        while len(self._running) >= self._in_flight:
-            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
-        task = asyncio.create_task(self._batch(batch), name=f"extract {batch!r}")
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        """Takes the batch on and returns; batches end in any order."""
+        await self._in_flight.take_on(batch, lambda: self._records(batch))
 
     async def close(self) -> None:
-        """Ends what is still running: its batches are not held any more, and their requests are asked for again."""
-        running = list(self._running)
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
+        """Ends what is still running: its requests are delivered again."""
+        await self._in_flight.close()
         await self._extractor.close()
 
-    async def _batch(self, batch: Batch) -> None:
-        try:
-            await asyncio.gather(*(self._record(batch, record) for record in batch.records))
-        except asyncio.CancelledError as exc:
-            if cancellation.asked_for():
-                raise
-            await give_up(self._app, batch, exc)
-        except Exception as exc:  # noqa: BLE001 (give_up logs it)
-            await give_up(self._app, batch, exc)
-        else:
-            batch.ack()
+    async def _records(self, batch: Batch) -> None:
+        await asyncio.gather(
+            *(while_held(batch, record, partial(self._record, batch, record)) for record in batch.records)
+        )
 
     async def _record(self, batch: Batch, record: Any) -> None:
-        tries = 0
-        while batch.held:
-            try:
-                await self._attempt(batch, record)
-                return
-            except Retryable as exc:
-                tries += 1
-                log.warning("attempt %d on request at %s[%d]@%d failed: %s", tries, *position(record), exc)
-                await asyncio.sleep(pause_s(tries))
-
-    async def _attempt(self, batch: Batch, record: Any) -> None:
-        def still_held() -> bool:
-            return batch.held
-
-        try:
-            request = codec.decode(record.value, ExtractionRequest)
-        except Rejected as rejected:
-            await self._outcomes.put_aside(record, rejected, still_held)
-            return
         owner = f"{self._worker}/{batch.epoch}/{record.offset}"
         await self._outcomes.of(
-            record, request, lambda: self._answer_or_park(batch, record, request, owner), still_held
+            record,
+            lambda: codec.decode(record.value, ExtractionRequest),
+            lambda request: self._answer_or_park(batch, record, request, owner),
+            lambda: batch.held,
         )
 
     async def _answer_or_park(self, batch: Batch, record: Any, request: ExtractionRequest, owner: str) -> bool:

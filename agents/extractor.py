@@ -3,11 +3,13 @@
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import datetime
 
 from msgspec import structs
 
+from agents.leases import StillHeld, leased, tolerated
 from agents.llm.port import Answer, Context, Proposal, Provider, Summary
 from agents.related import RelatedMemories
 from agents.teaching import Calibrations, Teacher
@@ -28,7 +30,8 @@ class Extractor:
     """`concurrency` bounds the model calls of this process in the live lane, `background_concurrency` those in the other one;
     requests that wait for another owner's lease are outside of it.
 
-    Calls that a model answered teach `calibrations` how it counts tokens.
+    Calls that a model answered teach `calibrations` how it counts tokens. `monotonic_s` is this process's clock, against which a
+    lease that could not be renewed runs out.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class Extractor:
         concurrency: int = 8,
         background_concurrency: int = 4,
         calibrations: Calibrations | None = None,
+        monotonic_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._extractions = extractions
         self._provider = provider
@@ -55,8 +59,9 @@ class Extractor:
             "background": asyncio.Semaphore(background_concurrency),
         }
         self._teacher = Teacher(calibrations)
+        self._monotonic_s = monotonic_s
 
-    async def answer(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bool:
+    async def answer(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> bool:
         """Answers a request, from the store if it was answered before, and publishes what the answer comes to.
 
         That is one candidate batch a namespace, or the word that messages are summarised. `owner` names this delivery;
@@ -67,29 +72,28 @@ class Extractor:
         stored = await self._stored(request, owner, still_held)
         return stored is not None and await self._publish(request, stored, still_held)
 
-    async def enrol(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> Context | bool:
+    async def enrol(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
         """For a request that is answered elsewhere, and later: what the question knows besides the slice.
 
         If it has been answered already that is published, and the outcome is as `answer` says. Raises as `answer` does;
         Deferred, if a call for it is under way.
         """
+        claimed_at = self._monotonic_s()
         lease = await self._extractions.lease(request, owner, LEASE_S)
         if isinstance(lease, Answered):
             return await self._publish(request, lease.answer, still_held)
         if isinstance(lease, Held):
             raise Deferred(lease.until, "busy")
-        async with self._leased(request.request_id, owner):
+        async with self._leased(request.request_id, owner, claimed_at):
             context = await self._context(request)
         await self._extractions.release(request.request_id, owner)
         return context
 
-    async def take(
-        self, request: ExtractionRequest, owner: str, answer: Answer, still_held: Callable[[], bool]
-    ) -> bool:
+    async def take(self, request: ExtractionRequest, owner: str, answer: Answer, still_held: StillHeld) -> bool:
         """Stores and publishes the answer to a request that was enrolled, as `answer` does; the first answer stored counts."""
         return await self._publish(request, await self._store(request, owner, answer), still_held)
 
-    async def _publish(self, request: ExtractionRequest, stored: bytes, still_held: Callable[[], bool]) -> bool:
+    async def _publish(self, request: ExtractionRequest, stored: bytes, still_held: StillHeld) -> bool:
         if not still_held():
             return False
         await self._publisher.publish(outgoing(request, stored, self._clock()))
@@ -99,25 +103,30 @@ class Extractor:
         """Ends what goes on beside the answers."""
         await self._teacher.close()
 
-    async def _stored(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bytes | None:
+    async def _stored(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> bytes | None:
         while still_held():
+            claimed_at = self._monotonic_s()
             lease = await self._extractions.lease(request, owner, LEASE_S)
             if isinstance(lease, Answered):
                 return lease.answer
             if isinstance(lease, Leased):
-                return await self._ask(request, owner)
+                return await self._ask(request, owner, claimed_at)
             await asyncio.sleep(min(LOOK_AGAIN_S, self._seconds_until(lease)))
         return None
 
     def _seconds_until(self, held: Held) -> float:
         return max(0.05, (held.until - self._clock()).total_seconds())
 
-    async def _ask(self, request: ExtractionRequest, owner: str) -> bytes:
-        async with self._leased(request.request_id, owner):
+    async def _ask(self, request: ExtractionRequest, owner: str, claimed_at: float) -> bytes:
+        async with self._leased(request.request_id, owner, claimed_at) as still_leased:
             slots = self._calls[request.lane]
             if request.lane == "background" and slots.locked():
                 raise Deferred(self._clock(), "busy")
             async with slots:
+                if not still_leased():
+                    raise Retryable(
+                        "its lease ran out before there was room for the call: another worker may be asking"
+                    )
                 answer = await self._call(request)
             return await self._store(request, owner, answer)
 
@@ -153,26 +162,20 @@ class Extractor:
         return Context(policy=policy, related=await self._related.of(request, policy))
 
     @contextlib.asynccontextmanager
-    async def _leased(self, request_id: str, owner: str) -> AsyncIterator[None]:
-        """Renews the lease while the call runs; gives it back when the call fails."""
+    async def _leased(self, request_id: str, owner: str, claimed_at: float) -> AsyncIterator[StillHeld]:
+        """Has the lease renewed while work goes on, and gives it back when that fails."""
+        what = f"request {request_id}"
 
-        async def renew() -> None:
-            while True:
-                await asyncio.sleep(LEASE_S / 4)
-                try:
-                    await self._extractions.renew(request_id, owner, LEASE_S)
-                except Retryable as exc:
-                    log.warning("a lease could not be renewed, trying again: %s", exc)
+        def renew() -> Awaitable[bool]:
+            return self._extractions.renew(request_id, owner, LEASE_S)
 
-        renewing = asyncio.create_task(renew())
         try:
-            yield
+            async with leased(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_leased:
+                yield still_leased
         except BaseException:
-            with contextlib.suppress(Retryable):  # then the lease ends by itself
+            async with tolerated(what):
                 await self._extractions.release(request_id, owner)
             raise
-        finally:
-            renewing.cancel()
 
 
 def outgoing(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:

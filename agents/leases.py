@@ -5,10 +5,11 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from agents.outcomes import StillHeld
 from schemas.errors import Retryable
 
 log = logging.getLogger(__name__)
+
+StillHeld = Callable[[], bool]
 
 
 @contextlib.asynccontextmanager

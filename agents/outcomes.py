@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from agents.dead_letters import dead_letter, position
 from agents.extractor import to_window
+from agents.leases import StillHeld
 from agents.undecodable import failure_of
 from schemas.errors import MemstreamError, Rejected
 from schemas.records import Publisher
@@ -16,8 +17,6 @@ from sinks.extractions import Extractions
 log = logging.getLogger(__name__)
 
 STAGE: Final = "extraction"
-
-StillHeld = Callable[[], bool]
 
 
 class Outcomes:
@@ -33,21 +32,32 @@ class Outcomes:
         self._clock = clock
 
     async def of(
-        self, record: Any, request: ExtractionRequest, attempt: Callable[[], Awaitable[bool]], still_held: StillHeld
+        self,
+        record: Any,
+        decode: Callable[[], ExtractionRequest],
+        attempt: Callable[[ExtractionRequest], Awaitable[bool]],
+        still_held: StillHeld,
     ) -> bool:
-        """What `attempt` comes to; a request that it can never answer is given up. Raises whatever else is raised on purpose."""
+        """What `attempt` makes of the record's request. One that it can never answer is given up, and so is a record that does
+        not decode. Raises whatever else is raised on purpose."""
         try:
-            return await attempt()
+            request = decode()
         except Rejected as rejected:
-            return await self.give_up(record, request, rejected, still_held)
+            return await self._put_aside(record, rejected, still_held)
+        try:
+            return await attempt(request)
+        except Rejected as rejected:
+            return await self._give_up(record, request, rejected, still_held)
         except MemstreamError:
             raise
         except Exception as exc:
             # Neither an outage nor a wrong set-up: this slice would fail on every worker, and must not stop them all.
             log.exception("the request at %s[%d]@%d fails for a reason nobody foresaw", *position(record))
-            return await self.give_up(record, request, Rejected("unforeseen", repr(exc)), still_held)
+            return await self._give_up(record, request, Rejected("unforeseen", repr(exc)), still_held)
 
-    async def give_up(self, record: Any, request: ExtractionRequest, rejected: Rejected, still_held: StillHeld) -> bool:
+    async def _give_up(
+        self, record: Any, request: ExtractionRequest, rejected: Rejected, still_held: StillHeld
+    ) -> bool:
         """The dead letter holds the whole slice, so it can be replayed; the window need not keep it.
 
         For a summary no window waits: its marker stays as it is.
@@ -63,8 +73,7 @@ class Outcomes:
         await self._publisher.publish(outgoing)
         return True
 
-    async def put_aside(self, record: Any, rejected: Rejected, still_held: StillHeld) -> bool:
-        """For a record that does not decode."""
+    async def _put_aside(self, record: Any, rejected: Rejected, still_held: StillHeld) -> bool:
         failed = failure_of(record, rejected, self._clock())
         letter = dead_letter(record, STAGE, rejected, self._clock())
         if not still_held():

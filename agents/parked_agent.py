@@ -7,14 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 from uuid import uuid4
 
-from msgspec.structs import replace
-
 from agents.extractor import LEASE_S, Extractor
-from agents.leases import leased, tolerated
-from agents.outcomes import Outcomes, StillHeld
-from schemas import codec
-from schemas.errors import Deferred, Rejected, Retryable
-from schemas.requests import ExtractionRequest, Lane
+from agents.leases import StillHeld, leased, tolerated
+from agents.outcomes import Outcomes
+from schemas.errors import Deferred, Retryable
+from schemas.requests import Lane
 from sinks.parked import Parked, Parking
 
 log = logging.getLogger(__name__)
@@ -91,14 +88,10 @@ class ParkedAgent:
             raise
 
     async def _outcome(self, parked: Parked, owner: str, still_held: StillHeld) -> bool:
-        try:
-            request = replace(codec.decode(parked.value, ExtractionRequest), lane=parked.lane)
-        except Rejected as rejected:
-            return await self._outcomes.put_aside(parked, rejected, still_held)
         # In the name of the request too: an extraction's lease is granted again to the owner that has it.
         name = f"{owner}/{parked.request_id}"
         return await self._outcomes.of(
-            parked, request, lambda: self._extractor.answer(request, name, still_held), still_held
+            parked, parked.request, lambda request: self._extractor.answer(request, name, still_held), still_held
         )
 
 

@@ -6,7 +6,9 @@ from typing import Any, Final, TypeVar
 
 import asyncpg
 from msgspec import Struct
+from msgspec.structs import replace
 
+from schemas import codec
 from schemas.codec import shaped
 from schemas.errors import Deferred, Rejected
 from schemas.requests import ExtractionRequest, Lane
@@ -38,6 +40,10 @@ class Parked(Struct, frozen=True, kw_only=True):
     value: bytes
     headers: Headers
     tries: int = 0
+
+    def request(self) -> ExtractionRequest:
+        """In its lane of now. Raises Rejected when it does not decode."""
+        return replace(codec.decode(self.value, ExtractionRequest), lane=self.lane)
 
 
 class Parking:

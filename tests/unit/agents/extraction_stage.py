@@ -71,6 +71,7 @@ class Worker:
             concurrency=concurrency,
             background_concurrency=limits.pop("background_concurrency", 4),
             calibrations=self.calibrations,
+            monotonic_s=asyncio.get_running_loop().time,
         )
         self.parking = parking or FakeParking(utc)
         outcomes, policies = Outcomes(self.extractions, self.publisher, utc), Policies((POLICY, NIGHTLY))

@@ -71,7 +71,7 @@ class Stage:
 
     async def settled(self) -> None:
         """Everything that was taken on has ended."""
-        await asyncio.gather(*self.agent._running)
+        await asyncio.gather(*self.agent._in_flight._running)
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from datetime import timedelta
 
 import pytest
 from msgspec import structs
@@ -98,6 +99,22 @@ async def test_a_renewal_that_fails_does_not_end_the_lease_of_a_running_call():
     await two.take(asked())
     await asyncio.sleep(11 * LEASE_S)
     assert one.provider.asked + two.provider.asked == {asked().request_id: 1}
+
+
+async def test_a_request_whose_lease_passed_to_another_worker_while_it_waited_for_room_is_not_asked_beside_it():
+    worker = Worker(concurrency=1)
+    worker.provider.takes_s = 4 * LEASE_S
+    await worker.take(asked(1))
+    await settled()
+    batch = await worker.take(asked(2))
+    await settled()
+    taken = worker.extractions.rows[asked(2).request_id]
+    taken.owner, taken.until = "another worker", utc() + timedelta(seconds=6 * LEASE_S)
+    await asyncio.sleep(5 * LEASE_S)
+    assert worker.provider.asked == {asked(1).request_id: 1}
+    await asyncio.sleep(10 * LEASE_S)  # the other one died meanwhile
+    assert worker.provider.asked == {asked(1).request_id: 1, asked(2).request_id: 1}
+    assert batch.acked
 
 
 async def test_the_lease_of_a_worker_that_died_is_taken_over_once_it_ran_out(worker):
@@ -492,6 +509,6 @@ async def test_what_was_said_under_a_policy_that_kept_it_here_stays_when_the_pol
 async def test_a_cancellation_that_nobody_asked_for_stops_the_worker_and_acks_nothing(worker):
     worker.provider.failures.append(asyncio.CancelledError())
     given = await worker.take(asked())
-    await asyncio.gather(*worker.agent._running, return_exceptions=True)
+    await asyncio.sleep(2)
     assert not given.acked
     assert ["cancelled from within" in str(crash) for crash in worker.app.crashes] == [True]
