@@ -1,7 +1,7 @@
 """Commands on their way to the curator: published, then awaited with a bound.
 
-Whatever the number of API processes, and whichever worker carries a command out, its outcome is in PostgreSQL once it is committed. So
-that is what is asked: for all waiting requests of a process together, every few milliseconds while any waits.
+Whatever the number of API processes, and whichever worker carries a command out, its outcome is in PostgreSQL once it is
+committed. So that is what is asked: for all waiting requests of a process together, every few milliseconds while any waits.
 """
 
 import asyncio
