@@ -96,6 +96,9 @@ class Filters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
         )
 
 
+LIVE = Filters()
+
+
 class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What is looked for, in which namespaces. Without a `text` the filters decide, and importance orders.
 
@@ -105,7 +108,7 @@ class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
 
     namespaces: Annotated[tuple[Identifier, ...], Meta(min_length=1, max_length=100)]
     text: Annotated[str, Meta(max_length=8_000)] | None = None
-    filters: Filters = Filters()
+    filters: Filters = LIVE
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
     floor: Fraction | None = None
     explain: bool = False
@@ -143,7 +146,8 @@ def as_fraction(rated: float, scale: Scale) -> Fraction:
     """An importance on any scale as it is stored, values beyond the scale as its bounds."""
     if scale == "tenths":
         return importance.of_tenths(rated)
-    return importance.of_points(int(rated)) if scale == "points" else min(max(rated, 0.0), 1.0)
+    bounded = min(max(rated, 0.0), importance.MOST_POINTS)
+    return importance.of_points(round(bounded)) if scale == "points" else min(bounded, 1.0)
 
 
 def tongues(language: str | None) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import numpy as np
 
 from schemas.errors import Retryable
 from schemas.records import Outgoing
+from schemas.searches import LIVE, Filters
 from sinks.vectors import Neighbour, Point, Vector
 
 
@@ -59,7 +60,7 @@ class FakeVectors:
         vector: Vector,
         *,
         namespaces: Collection[str],
-        kinds: Collection[str] = (),
+        filters: Filters = LIVE,
         limit: int = 10,
         min_score: float | None = None,
     ) -> list[Neighbour]:
@@ -67,9 +68,7 @@ class FakeVectors:
         near = [
             Neighbour(point.memory_id, cosine(vector, point.vector))
             for point in self.points.values()
-            if point.namespace in namespaces
-            and point.status == "active"
-            and (not kinds or not set(kinds).isdisjoint(point.kinds))
+            if point.namespace in namespaces and filters.accepts(point)
         ]
         self._fuse.after_step()
         kept = [each for each in near if min_score is None or each.score >= min_score]

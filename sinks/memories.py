@@ -14,7 +14,7 @@ from schemas.messages import Moment
 from sinks.listing import COLUMNS, Listing
 from sinks.postgres import Connection, Pool, storable, translated
 from sinks.queries import query
-from sinks.vectors import Point, from_bytes
+from sinks.vectors import Point, Vector, from_bytes
 
 LIVE: tuple[Status, ...] = ("active",)
 
@@ -111,6 +111,12 @@ class Memories:
         with translated("reading vectors"):
             rows = await self._reader.fetch(query("memories", "with_vectors"), list(memory_ids), embedding_model)
         return [Point.of(found(row), from_bytes(row["vector"])) for row in rows]
+
+    async def vectors(self, memory_ids: Collection[str], embedding_model: str) -> dict[str, Vector]:
+        """The vectors of these memories that the model made."""
+        with translated("reading vectors"):
+            rows = await self._reader.fetch(query("memories", "vectors"), list(memory_ids), embedding_model)
+        return {row["memory_id"]: from_bytes(row["vector"]) for row in rows}
 
     async def _fetch(self, name: str, *arguments: Any) -> tuple[Memory, ...]:
         with translated("reading memories"):

@@ -1,6 +1,6 @@
 """The vector index in Qdrant: one collection, a point per memory, the namespace as its tenant."""
 
-from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -8,6 +8,8 @@ from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from schemas.errors import Misconfigured, Retryable
+from schemas.searches import LIVE, Filters
+from sinks.qdrant_payload import INDEXES, accepted, any_of, as_qdrant
 from sinks.vectors import Neighbour, Point, Vector
 
 DEFAULT_COLLECTION = "memories"
@@ -20,13 +22,6 @@ REINDEXING = "reindexing"  # there while not every memory is in it
 # Whose vectors a collection holds that says nothing of it: when it was made, there was no other model.
 UNRECORDED_MODEL = "all-MiniLM-L6-v2-int8"
 RECORDS_METADATA = (1, 16)  # the version of Qdrant that began to
-
-# Keywords only: the embedded engine never matches a boolean.
-INDEXES = {
-    "namespace": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD, is_tenant=True),
-    "kinds": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD),
-    "status": models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD),
-}
 
 
 class Vectors:
@@ -50,6 +45,8 @@ class Vectors:
                 await self._refuse_an_old_server()
                 await self._create({MODEL: self._embedding_model})
         await self.verify()
+        with translated("preparing the collection"):
+            await self._index((await self._client.get_collection(self._collection)).payload_schema)
 
     async def verify(self) -> None:
         """Raises Misconfigured when the collection holds vectors of another dimension or model, or not all there should be."""
@@ -85,8 +82,12 @@ class Vectors:
         except UnexpectedResponse as exc:
             if exc.status_code != CONFLICT:
                 raise
-        for field, index in INDEXES.items():
-            await self._client.create_payload_index(self._collection, field, index, wait=True)
+        await self._index({})
+
+    async def _index(self, known: Mapping[str, Any]) -> None:
+        """Indexes of what searches filter by, where they are not `known`."""
+        for field in INDEXES.keys() - known.keys():
+            await self._client.create_payload_index(self._collection, field, INDEXES[field], wait=True)
 
     def _check_dimension(self, held: object) -> None:
         size = held.size if isinstance(held, models.VectorParams) else None
@@ -121,18 +122,15 @@ class Vectors:
         vector: Vector,
         *,
         namespaces: Collection[str],
-        kinds: Collection[str] = (),
+        filters: Filters = LIVE,
         limit: int = 10,
         min_score: float | None = None,
     ) -> list[Neighbour]:
-        conditions: list[models.Condition] = [any_of("namespace", namespaces), any_of("status", ("active",))]
-        if kinds:
-            conditions.append(any_of("kinds", kinds))
         with translated("searching"):
             answer = await self._client.query_points(
                 self._collection,
                 query=vector.tolist(),
-                query_filter=models.Filter(must=conditions),
+                query_filter=accepted(namespaces, filters),
                 limit=limit,
                 score_threshold=min_score,
                 with_payload=False,
@@ -167,22 +165,6 @@ class Vectors:
             yield [((point.payload or {}).get("namespace", ""), str(point.id)) for point in points]
             if offset is None:
                 return
-
-
-def any_of(field: str, values: Collection[str]) -> models.FieldCondition:
-    return models.FieldCondition(key=field, match=models.MatchAny(any=list(values)))
-
-
-def as_qdrant(point: Point) -> models.PointStruct:
-    payload = {
-        "namespace": point.namespace,
-        "kind": point.kind,
-        "kinds": list(point.kinds),
-        "status": point.status,
-        "text": point.text,
-        "importance": point.importance,
-    }
-    return models.PointStruct(id=point.memory_id, vector=point.vector.tolist(), payload=payload)
 
 
 @contextmanager

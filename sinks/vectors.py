@@ -1,6 +1,7 @@
 """The port of the vector index, and what goes through it. Qdrant stands behind it (sinks/qdrant.py), or a fake in tests."""
 
 from collections.abc import AsyncIterator, Collection, Sequence
+from datetime import datetime
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -8,6 +9,8 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from schemas.memories import Memory, Status
+from schemas.messages import EARLIEST
+from schemas.searches import LIVE, Filters
 
 Vector: TypeAlias = NDArray[np.float32]
 
@@ -25,6 +28,14 @@ class Point(Struct, frozen=True, kw_only=True):
     text: str
     importance: float
     vector: Vector
+    tags: tuple[str, ...] = ()
+    confidence: float = 1.0
+    language: str | None = None
+    pinned: bool = False
+    created_at: datetime = EARLIEST
+    event_time: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
 
     @classmethod
     def of(cls, memory: Memory, vector: Vector) -> "Point":
@@ -38,6 +49,14 @@ class Point(Struct, frozen=True, kw_only=True):
             text=memory.text,
             importance=memory.importance,
             vector=vector,
+            tags=memory.tags,
+            confidence=memory.confidence,
+            language=memory.language,
+            pinned=memory.pinned,
+            created_at=memory.created_at,
+            event_time=memory.event_time,
+            valid_from=memory.valid_from,
+            valid_until=memory.valid_until,
         )
 
 
@@ -75,11 +94,11 @@ class VectorIndex(Protocol):
         vector: Vector,
         *,
         namespaces: Collection[str],
-        kinds: Collection[str] = (),
+        filters: Filters = LIVE,
         limit: int = 10,
         min_score: float | None = None,
     ) -> list[Neighbour]:
-        """Active memories of any of the namespaces and, if any are given, any of the kinds; nearest first."""
+        """Memories of any of the namespaces that the filters accept, nearest first."""
 
     async def upsert(self, points: Sequence[Point]) -> None:
         """Writes the points, replacing those of the same memory."""

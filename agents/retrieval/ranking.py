@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
+from agents.retrieval.scales import Scale
 from schemas.memories import Memory
 from schemas.policies import Fraction
 from schemas.searches import Hit, Parts
@@ -14,7 +15,7 @@ DAY = timedelta(days=1)
 
 
 class Candidate(Struct, frozen=True):
-    """A memory with its cosine, None where nobody looked, and the share of the question that its words cover."""
+    """A memory with its cosine, None where there is none, and the share of the question's words that it has."""
 
     memory: Memory
     cosine: float | None
@@ -22,58 +23,56 @@ class Candidate(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True, kw_only=True):
-    """The weights. A score is (1 - their sum) * relevance + each weight * its part; all parts are from 0 to 1.
+    """The weights of a score; every part is from 0 to 1, and so is the score.
 
-    A cosine counts from `cosine_from`, as nothing, to `cosine_to`, as all. Relevance is the dense and the lexical part, each
-    at most 1, by `dense` and `lexical`, at most 1 together. What is less relevant than `floor` is not found, however important.
+    Relevance is `dense` of what the cosine is worth and the rest of the words' share; of a memory without a cosine it is the
+    words' share. A score is what the weights of the other parts leave of it, and each of these parts by its weight. What has
+    less than `beside_best` of the best relevance is left out: a question with a good answer needs no weak ones beside it.
     """
 
-    cosine_from: float = 0.15
-    cosine_to: float = 0.70
-    dense: Fraction = 0.6
-    lexical: Fraction = 0.6
+    dense: Fraction = 0.70
     importance: Fraction = 0.10
     recency: Fraction = 0.05
     reinforcement: Fraction = 0.05
     half_life_days: float = 30.0
     half_reinforced: float = 3.0
-    floor: Fraction = 0.10
+    beside_best: Fraction = 0.50
 
 
 DEFAULT_RANKING = Ranking()
 
 
 def ranked(
-    candidates: Iterable[Candidate], ranking: Ranking, now: datetime, *, floor: Fraction | None = None
+    candidates: Iterable[Candidate], ranking: Ranking, scale: Scale, now: datetime, *, floor: Fraction | None = None
 ) -> list[Hit]:
-    """Those at the floor or above, best first; equals by their latest moment, then by id, so that an answer repeats."""
-    least = ranking.floor if floor is None else floor
-    scored = (scored_by(candidate, ranking, now) for candidate in candidates)
-    hits = [hit for hit in scored if hit.parts is not None and hit.parts.relevance >= least]
+    """Those at the floor or above, best first; equals by when they were last said, then by id, so that an answer repeats."""
+    by_relevance = [(relevance(candidate, ranking, scale), candidate) for candidate in candidates]
+    best = max((relevant for relevant, _ in by_relevance), default=0.0)
+    least = max(scale.floor if floor is None else floor, ranking.beside_best * best)
+    hits = [hit(candidate, relevant, ranking, now) for relevant, candidate in by_relevance if relevant >= least]
     return sorted(hits, key=lambda hit: (-hit.score, -said(hit.memory).timestamp(), hit.memory.memory_id))
 
 
-def scored_by(candidate: Candidate, ranking: Ranking, now: datetime) -> Hit:
+def relevance(candidate: Candidate, ranking: Ranking, scale: Scale) -> Fraction:
+    if candidate.cosine is None:
+        return candidate.lexical
+    return ranking.dense * scale.near(candidate.cosine) + (1.0 - ranking.dense) * candidate.lexical
+
+
+def hit(candidate: Candidate, relevant: Fraction, ranking: Ranking, now: datetime) -> Hit:
     memory = candidate.memory
     share = 1.0 - ranking.importance - ranking.recency - ranking.reinforcement
-    relevance = relevance_of(candidate, ranking)
     parts = Parts(
         cosine=candidate.cosine,
         lexical=candidate.lexical,
-        relevance=relevance,
-        from_relevance=share * relevance,
+        relevance=relevant,
+        from_relevance=share * relevant,
         from_importance=ranking.importance * memory.importance,
         from_recency=ranking.recency * recency(said(memory), now, ranking.half_life_days),
         from_reinforcement=ranking.reinforcement * reinforcement(memory.reinforcement_count, ranking.half_reinforced),
     )
     score = parts.from_relevance + parts.from_importance + parts.from_recency + parts.from_reinforcement
     return Hit(score=score, memory=memory, parts=parts)
-
-
-def relevance_of(candidate: Candidate, ranking: Ranking) -> Fraction:
-    reach = ranking.cosine_to - ranking.cosine_from
-    near = 0.0 if candidate.cosine is None else (candidate.cosine - ranking.cosine_from) / reach
-    return min(1.0, ranking.dense * min(max(near, 0.0), 1.0) + ranking.lexical * candidate.lexical)
 
 
 def said(memory: Memory) -> datetime:

@@ -6,15 +6,18 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
 
+from msgspec import Struct
+
 from agents.llm.scrub import sendable
 from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, Ranking, ranked
+from agents.retrieval.scales import Scale, scale_of
 from schemas.errors import MemstreamError
 from schemas.memories import Memory
 from schemas.policies import Privacy
 from schemas.searches import Degraded, Filters, Found, Hit, Query
 from sinks.embeddings.port import Embedder
 from sinks.lexical import LexicalIndex, WordMatch
-from sinks.vectors import Neighbour, VectorIndex
+from sinks.vectors import Vector, VectorIndex
 
 log = logging.getLogger(__name__)
 
@@ -28,13 +31,15 @@ class Remembered(Protocol):
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
 
+    async def vectors(self, memory_ids: Collection[str], embedding_model: str) -> dict[str, Vector]: ...
 
-class Near:
-    """What the vector index answered, or why it did not."""
 
-    def __init__(self, found: Sequence[Neighbour] = (), degraded: Degraded | None = None) -> None:
-        self.cosines = {each.memory_id: each.score for each in found}
-        self.degraded: tuple[Degraded, ...] = (degraded,) if degraded else ()
+class Near(Struct, frozen=True, kw_only=True):
+    """Cosines that the vector index knows; the question's vector, for others; and why one of them is missing."""
+
+    vector: Vector | None = None
+    cosines: dict[str, float] = {}
+    degraded: tuple[Degraded, ...] = ()
 
 
 class Retrieval:
@@ -49,6 +54,7 @@ class Retrieval:
         *,
         clock: Callable[[], datetime],
         ranking: Ranking = DEFAULT_RANKING,
+        scale: Scale | None = None,
         within_s: float = WITHIN_S,
     ) -> None:
         self._embedder = embedder
@@ -57,6 +63,7 @@ class Retrieval:
         self._memories = memories
         self._clock = clock
         self._ranking = ranking
+        self._scale = scale or scale_of(embedder.model)
         self._within_s = within_s
 
     async def search(self, asked: Query) -> Found:
@@ -75,37 +82,63 @@ class Retrieval:
             self._lexical.search(text, namespaces=asked.namespaces, filters=asked.filters, limit=limit),
         )
         candidates = await self._candidates(asked, near, matches)
-        hits = ranked(candidates, self._ranking, self._clock(), floor=asked.floor)[: asked.limit]
+        hits = ranked(candidates, self._ranking, self._scale, self._clock(), floor=asked.floor)[: asked.limit]
         return Found(hits=tuple(hits if asked.explain else map(unexplained, hits)), degraded=near.degraded)
 
     async def _candidates(self, asked: Query, near: Near, matches: Sequence[WordMatch]) -> list[Candidate]:
         words = {match.memory_id: match.score for match in matches}
-        known = await self._memories.by_ids(words.keys() | near.cosines.keys())
-        now = self._clock()
+        known, others = await asyncio.gather(
+            self._memories.by_ids(words.keys() | near.cosines.keys()),
+            self._cosines(near.vector, words.keys() - near.cosines.keys()),
+        )
+        cosines, now = near.cosines | others, self._clock()
         return [
-            Candidate(memory, near.cosines.get(memory_id), words.get(memory_id, 0.0))
+            Candidate(
+                memory,
+                cosines.get(memory_id) if self._scale.reads(memory.text) else None,
+                words.get(memory_id, 0.0),
+            )
             for memory_id, memory in known.items()
             if is_found(memory, asked.namespaces, asked.filters, now)
         ]
 
+    async def _cosines(self, asked: Vector | None, memory_ids: Collection[str]) -> dict[str, float]:
+        """Of what the vector index did not name, be it too far away or the index down: Postgres has the vectors too."""
+        if asked is None or not memory_ids:
+            return {}
+        vectors = await self._memories.vectors(memory_ids, self._embedder.model)
+        return {memory_id: float(asked @ vector) for memory_id, vector in vectors.items()}
+
     async def _near(self, text: str, asked: Query, limit: int) -> Near:
         """Never raises: who has no vectors searches by words."""
+        if not self._scale.reads(text):
+            return Near()
+        vector, degraded = await self._embedded(text)
+        if vector is None:
+            return Near(degraded=degraded)
         try:
             async with asyncio.timeout(self._within_s):
-                (vector,) = await self._embedder.embed([sendable(text[: 2 * ASKED_CHARS], Privacy())[:ASKED_CHARS]])
+                found = await self._vectors.search(
+                    vector, namespaces=asked.namespaces, filters=asked.filters, limit=limit
+                )
         except TimeoutError:
-            return Near(degraded="embedder_slow")
-        except MemstreamError as exc:
-            log.warning("a question could not be embedded: %s", exc)
-            return Near(degraded="embedder_failed")
-        try:
-            async with asyncio.timeout(self._within_s):
-                return Near(await self._vectors.search(vector, namespaces=asked.namespaces, limit=limit))
-        except TimeoutError:
-            return Near(degraded="vectors_slow")
+            return Near(vector=vector, degraded=("vectors_slow",))
         except MemstreamError as exc:
             log.warning("the vector index could not be searched: %s", exc)
-            return Near(degraded="vectors_failed")
+            return Near(vector=vector, degraded=("vectors_failed",))
+        return Near(vector=vector, cosines={each.memory_id: each.score for each in found})
+
+    async def _embedded(self, text: str) -> tuple[Vector | None, tuple[Degraded, ...]]:
+        sent = sendable(text[: 2 * ASKED_CHARS], Privacy())[:ASKED_CHARS]
+        try:
+            async with asyncio.timeout(self._within_s):
+                (vector,) = await self._embedder.embed([sent])
+        except TimeoutError:
+            return None, ("embedder_slow",)
+        except MemstreamError as exc:
+            log.warning("a question could not be embedded: %s", exc)
+            return None, ("embedder_failed",)
+        return vector, ()
 
 
 def is_found(memory: Memory, namespaces: Collection[str], filters: Filters, now: datetime) -> bool:

@@ -1,6 +1,6 @@
 -- name: filters
 -- What a memory must be: schemas.searches.Filters.accepts says the same.
-namespace = ANY ($1::text[]) AND status = ANY ($2::text[])
+status = ANY ($2::text[])
   AND ($3::text[] IS NULL OR kind = ANY ($3) OR kinds && $3)
   AND ($4::text[] IS NULL OR tags && $4)
   AND ($5::text[] IS NULL OR language = ANY ($5) OR split_part(language, '-', 1) = ANY ($5))
@@ -12,12 +12,65 @@ namespace = ANY ($1::text[]) AND status = ANY ($2::text[])
   AND ($14::boolean IS NULL OR pinned = $14)
 
 -- name: matches
-SELECT memory_id, ts_rank(to_tsvector('simple', text), asked, 32) AS score
-FROM memories, replace(plainto_tsquery('simple', $15)::text, '&', '|')::tsquery AS asked
-WHERE {filters} AND to_tsvector('simple', text) @@ asked
-ORDER BY score DESC, memory_id LIMIT $16
+-- A word weighs the more the fewer memories have it (as in BM25); the score is the share of the question's weight that a
+-- memory has, where a question counts for no more than $18 words that one memory alone has. What is beside the text counts
+-- half. Counting ends at $17: what so many have tells nobody apart. Words that only bind others are left out; those that do
+-- so in a language that the question may not be in, where no memory has them.
+WITH spaces AS (
+    SELECT string_agg(quote_literal('/' || space), ' | ')::tsquery AS asked FROM unnest($1::text[]) AS space
+), forms AS (
+    SELECT config, lexeme, position
+    FROM unnest('{simple,english,german,french,spanish,italian,portuguese,dutch,russian,swedish}'::regconfig[]) AS config,
+        unnest(to_tsvector(config, search_words($15))) AS said (lexeme, positions, weights),
+        unnest(positions) AS position
+), words AS (
+    SELECT min(position) AS word,
+        string_agg(DISTINCT quote_literal(lexeme), ' | ')::tsquery AS strong,
+        string_agg(DISTINCT quote_literal('~' || lexeme), ' | ')::tsquery AS weak,
+        count(DISTINCT config) FILTER (WHERE config <> 'simple'::regconfig) < 9 AS binding
+    FROM forms JOIN (
+        SELECT position, lexeme AS plain FROM forms WHERE config = 'simple'::regconfig
+    ) AS plain USING (position)
+    WHERE EXISTS (SELECT FROM forms AS other WHERE other.position = forms.position AND other.config = 'english'::regconfig)
+    GROUP BY plain ORDER BY word LIMIT 64
+), matches AS (
+    SELECT word, binding, memory_id, share
+    FROM words CROSS JOIN spaces CROSS JOIN LATERAL (
+        SELECT memory_id, max(share) AS share
+        FROM (
+            (SELECT memory_id, 1.0 AS share FROM (
+                SELECT * FROM memories
+                WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.asked && words.strong)
+                OFFSET 0 -- no other index is any good here, whatever else is asked
+            ) AS with_word WHERE {filters} LIMIT $17)
+            UNION ALL
+            (SELECT memory_id, 0.5 FROM (
+                SELECT * FROM memories
+                WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.asked && words.weak)
+                OFFSET 0 -- no other index is any good here, whatever else is asked
+            ) AS with_word WHERE {filters} LIMIT $17)
+        ) AS either
+        GROUP BY memory_id
+    ) AS found
+), total AS (
+    SELECT count(*) AS memories FROM (
+        SELECT FROM memories WHERE namespace = ANY ($1) AND status = ANY ($2) LIMIT 2 * $17
+    ) AS live
+), weights AS (
+    SELECT word, ln(1 + (greatest(memories, known) - known + 0.5) / (known + 0.5)) AS weight
+    FROM (
+        SELECT word, words.binding, count(memory_id) AS known
+        FROM words LEFT JOIN matches USING (word) GROUP BY word, words.binding
+    ) AS counted CROSS JOIN total
+    WHERE known > 0 OR NOT binding
+), question AS (
+    SELECT least(sum(weight), $18 * ln(1 + (greatest(min(memories), 1) - 0.5) / 1.5)) AS weight FROM weights CROSS JOIN total
+)
+SELECT memory_id, least(1.0, sum(share * weights.weight) / min(question.weight))::float8 AS score
+FROM matches JOIN weights USING (word) CROSS JOIN question
+GROUP BY memory_id ORDER BY score DESC, memory_id LIMIT $16
 
 -- name: listed
 SELECT * FROM memories
-WHERE {filters}
+WHERE namespace = ANY ($1::text[]) AND {filters}
 ORDER BY importance DESC, coalesce(last_reinforced_at, event_time, valid_from, created_at) DESC, memory_id LIMIT $15

@@ -122,6 +122,9 @@ SELECT memories.*, embeddings.vector
 FROM memories JOIN embeddings USING (memory_id)
 WHERE memory_id = ANY ($1::text[]) AND status <> 'deleted' AND embeddings.model = $2
 
+-- name: vectors
+SELECT memory_id, vector FROM embeddings WHERE memory_id = ANY ($1::text[]) AND model = $2
+
 -- name: keys_after
 SELECT namespace, memory_id
 FROM memories

@@ -10,10 +10,13 @@ from qdrant_client import AsyncQdrantClient, models
 
 from deploy.embedded.stack import EmbeddedStack
 from schemas.errors import Misconfigured, Retryable
+from schemas.searches import Filters
 from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.fakes import FakeVectors
 from sinks.qdrant import Vectors
+from sinks.qdrant_payload import INDEXES
 from sinks.vectors import Point, Vector, VectorIndex
+from tests.filter_cases import CASES, FILTERED, ids
 
 DIMENSION = 8
 EXACT = 1e-5
@@ -78,12 +81,45 @@ async def test_a_search_takes_several_namespaces_and_any_of_several_kinds(index:
     fact, plan, both = point(), point(kinds=("plan",)), point(namespace="m", kinds=("event", "plan"))
     await index.upsert([fact, plan, both, point(namespace="other")])
 
-    async def found(**filters: Any) -> set[str]:
-        return {each.memory_id for each in await index.search(towards(0), **filters)}
+    async def found(*namespaces: str, kinds: tuple[str, ...] = ()) -> set[str]:
+        near = await index.search(towards(0), namespaces=namespaces, filters=Filters(kinds=kinds))
+        return {each.memory_id for each in near}
 
-    assert await found(namespaces=("n", "m")) == {fact.memory_id, plan.memory_id, both.memory_id}
-    assert await found(namespaces=("n", "m"), kinds=("plan",)) == {plan.memory_id, both.memory_id}
-    assert await found(namespaces=("m",), kinds=("fact", "event")) == {both.memory_id}
+    assert await found("n", "m") == {fact.memory_id, plan.memory_id, both.memory_id}
+    assert await found("n", "m", kinds=("plan",)) == {plan.memory_id, both.memory_id}
+    assert await found("m", kinds=("fact", "event")) == {both.memory_id}
+
+
+async def test_a_search_finds_what_its_filters_accept(index: VectorIndex) -> None:
+    held = [memory for memory in FILTERED.values() if memory.status != "deleted"]
+    await index.upsert([Point.of(memory, towards(0)) for memory in held])
+    for filters, accepted in CASES:
+        near = await index.search(towards(0), namespaces=("n",), filters=filters)
+        assert {each.memory_id for each in near} == ids(accepted), filters
+
+
+async def test_points_from_before_filters_reached_the_index_are_left_to_who_searches(
+    embedded_stack: EmbeddedStack,
+) -> None:
+    client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
+    await client.create_collection(name, models.VectorParams(size=DIMENSION, distance=models.Distance.COSINE))
+    old = {"namespace": "n", "kind": "fact", "kinds": ["fact"], "status": "active", "text": "text", "importance": 0.5}
+    await client.upsert(name, [models.PointStruct(id=str(uuid4()), vector=towards(0).tolist(), payload=old)])
+    vectors = Vectors(client, dimension=DIMENSION, embedding_model=MiniLmEmbedder.model, collection=name)
+    await vectors.ensure_collection()
+    assert len(await vectors.search(towards(0), namespaces=("n",), filters=Filters(tags=("work",)))) == 1
+    assert await vectors.search(towards(0), namespaces=("n",), filters=Filters(kinds=("plan",))) == []
+    assert INDEXES.keys() <= (await client.get_collection(name)).payload_schema.keys()
+    await client.close()
+
+
+async def test_filters_do_not_starve_a_search(index: VectorIndex) -> None:
+    """What a filter leaves out must not take the places of what it lets in."""
+    await index.upsert([point(0.1) for _ in range(40)])
+    wanted = point(1.0, tags=("work",))
+    await index.upsert([wanted])
+    found = await index.search(towards(0), namespaces=("n",), filters=Filters(tags=("work",)), limit=5)
+    assert [each.memory_id for each in found] == [wanted.memory_id]
 
 
 async def test_writing_a_point_again_replaces_it(index: VectorIndex) -> None:

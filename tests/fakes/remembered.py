@@ -6,6 +6,7 @@ from collections.abc import Collection
 from schemas.memories import Memory
 from schemas.searches import Filters, happened
 from sinks.lexical import WordMatch
+from sinks.vectors import Vector
 
 WORD = re.compile(r"\w+")
 
@@ -15,11 +16,16 @@ class FakeRemembered:
 
     def __init__(self, *memories: Memory) -> None:
         self.known = {memory.memory_id: memory for memory in memories}
+        self.embedded: dict[str, Vector] = {}
         self.failure: Exception | None = None
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
         self._reach()
         return {memory_id: self.known[memory_id] for memory_id in memory_ids if memory_id in self.known}
+
+    async def vectors(self, memory_ids: Collection[str], embedding_model: str) -> dict[str, Vector]:
+        self._reach()
+        return {memory_id: self.embedded[memory_id] for memory_id in memory_ids if memory_id in self.embedded}
 
     async def search(self, text: str, *, namespaces: Collection[str], filters: Filters, limit: int) -> list[WordMatch]:
         self._reach()

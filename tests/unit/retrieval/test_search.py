@@ -1,13 +1,14 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from agents.retrieval.scales import Scale
 from agents.retrieval.search import Retrieval
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.memories import Memory
@@ -27,6 +28,7 @@ async def searching(
 ) -> tuple[Retrieval, FakeRemembered]:
     embedding, index, remembered = FakeEmbedder(), vectors or FakeVectors(), FakeRemembered(*memories)
     rows = await embedding.embed([memory.text for memory in memories])
+    remembered.embedded = {memory.memory_id: row for memory, row in zip(memories, rows, strict=True)}
     index.points |= {memory.memory_id: Point.of(memory, row) for memory, row in zip(memories, rows, strict=True)}
     given: dict[str, Any] = {"clock": lambda: NOON} | settings
     return Retrieval(embedder or embedding, index, remembered, remembered, **given), remembered
@@ -144,3 +146,32 @@ async def test_no_other_namespace_is_searched(memory: MakeMemory) -> None:
     retrieval, _ = await searching(mine, ours, memory("They drink green tea.", namespace="other"))
     found = await retrieval.search(Query(namespaces=("n", "m"), text="green tea"))
     assert {hit.memory.memory_id for hit in found.hits} == {mine.memory_id, ours.memory_id}
+
+
+async def test_without_the_vector_index_what_words_find_is_weighed_by_its_meaning_too(memory: MakeMemory) -> None:
+    near, far = memory("Green tea."), memory("The green car of a neighbour needs new tyres.")
+    retrieval, _ = await searching(near, far, vectors=FakeVectors(fuse=Fuse(1)))
+    found = await retrieval.search(Query(namespaces=("n",), text="green tea", explain=True, floor=0.0))
+    cosines = {hit.memory.text: hit.parts.cosine for hit in found.hits if hit.parts is not None}
+    assert cosines[near.text] == pytest.approx(1.0, abs=1e-5)
+
+
+async def test_a_model_is_not_asked_about_a_script_that_it_does_not_read(memory: MakeMemory) -> None:
+    nuts = memory("花生 过敏")
+    retrieval, _ = await searching(nuts, embedder=FailingEmbedder(Retryable("asked")), scale=Scale(latin_only=True))
+    found = await retrieval.search(Query(namespaces=("n",), text="花生", explain=True))
+    assert [hit.memory for hit in found.hits] == [nuts]
+    assert found.degraded == ()
+
+
+async def test_the_embedder_is_sent_no_secret(memory: MakeMemory) -> None:
+    class Listening(FakeEmbedder):
+        sent: ClassVar[list[str]] = []
+
+        async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            self.sent.extend(texts)
+            return await super().embed(texts)
+
+    retrieval, _ = await searching(memory(), embedder=Listening())
+    await retrieval.search(Query(namespaces=("n",), text="my key is sk-ant-api03-" + "aB3dE5gH7jK9" * 8))
+    assert Listening.sent and not any("aB3dE5gH7jK9" in text for text in Listening.sent)

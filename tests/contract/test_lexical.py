@@ -1,0 +1,201 @@
+"""Words found in memory and in PostgreSQL."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeAlias
+
+import pytest
+from msgspec.structs import replace
+
+from schemas.errors import Retryable
+from schemas.memories import Memory
+from schemas.searches import Filters
+from sinks.lexical import FullText, LexicalIndex
+from sinks.postgres import Pool, connect
+from tests.fakes.remembered import FakeRemembered
+from tests.filter_cases import CASES, DAY, FILTERED, NOON, a_memory
+from tests.hostile_text import HARD_TO_STORE
+from tests.storing import store
+
+Remember: TypeAlias = Callable[..., Awaitable[None]]
+
+
+@pytest.fixture
+async def pool(dsn: str) -> AsyncIterator[Pool]:
+    pool = await connect(dsn, max_size=2)
+    yield pool
+    await pool.close()
+
+
+@pytest.fixture(params=["fake", "postgres"])
+def lexical(request: pytest.FixtureRequest) -> LexicalIndex:
+    return FakeRemembered() if request.param == "fake" else FullText(request.getfixturevalue("pool"))
+
+
+@pytest.fixture
+def remember(lexical: LexicalIndex, request: pytest.FixtureRequest) -> Remember:
+    async def put(*memories: Memory) -> None:
+        if isinstance(lexical, FakeRemembered):
+            lexical.known |= {memory.memory_id: memory for memory in memories}
+        else:
+            await store(request.getfixturevalue("pool"), memories)
+
+    return put
+
+
+async def found(lexical: LexicalIndex, text: str, *namespaces: str, limit: int = 50, **filters: Any) -> list[str]:
+    matches = await lexical.search(text, namespaces=namespaces, filters=Filters(**filters), limit=limit)
+    assert all(0.0 < match.score <= 1.0 for match in matches)
+    assert [match.score for match in matches] == sorted((match.score for match in matches), reverse=True)
+    return [match.memory_id for match in matches]
+
+
+async def test_what_has_more_words_of_the_question_comes_first(
+    lexical: LexicalIndex, remember: Remember, name: str
+) -> None:
+    both, one = (
+        a_memory(f"{name}{text}", namespace=name, text=text) for text in ("Drinks green tea.", "Drives a green car.")
+    )
+    await remember(both, one, a_memory(f"{name}3", namespace=name, text="Has a dog."))
+    assert await found(lexical, "green tea", name) == [both.memory_id, one.memory_id]
+    assert await found(lexical, "green tea", name, limit=1) == [both.memory_id]
+    assert await found(lexical, "motorcycle", name) == []
+
+
+async def test_case_and_punctuation_do_not_matter(lexical: LexicalIndex, remember: Remember, name: str) -> None:
+    tea = a_memory(name, namespace=name, text="Drinks GREEN tea!")
+    await remember(tea)
+    assert await found(lexical, "(green)... TEA?", name) == [tea.memory_id]
+
+
+async def test_tags_are_searched_as_the_text_is(lexical: LexicalIndex, remember: Remember, name: str) -> None:
+    queue = a_memory(name, namespace=name, text="Failed messages are replayed by hand.", tags=("DLQ",))
+    await remember(queue)
+    assert await found(lexical, "dlq", name) == [queue.memory_id]
+
+
+async def test_no_other_namespace_is_searched(lexical: LexicalIndex, remember: Remember, name: str) -> None:
+    first, second, third = (
+        a_memory(f"{name}{number}", namespace=f"{name}{number}", text="Drinks tea.") for number in range(3)
+    )
+    await remember(first, second, third)
+    assert await found(lexical, "tea", f"{name}0") == [first.memory_id]
+    assert set(await found(lexical, "tea", f"{name}0", f"{name}1")) == {first.memory_id, second.memory_id}
+    assert await found(lexical, "tea", name) == []
+    assert await found(lexical, f"{name}0", f"{name}1") == []
+
+
+async def test_a_namespace_is_never_a_word_of_the_question(
+    lexical: LexicalIndex, remember: Remember, name: str
+) -> None:
+    await remember(a_memory(name, namespace=f"shop/{name}", text="Drinks tea."))
+    for asked in (f"/shop/{name}", f"shop/{name}", "~tea' | '/shop"):
+        matches = await lexical.search(asked, namespaces=("other",), filters=Filters(), limit=10)
+        assert matches == []
+
+
+@pytest.mark.parametrize("asked", ["words", "list"])
+async def test_what_the_filters_accept_is_found(
+    lexical: LexicalIndex, remember: Remember, name: str, asked: str
+) -> None:
+    renamed = {key: replace(memory, namespace=name, memory_id=f"{name}{key}") for key, memory in FILTERED.items()}
+    await remember(*renamed.values())
+    keys = {memory.memory_id: key for key, memory in renamed.items()}
+    for filters, accepted in CASES:
+        if asked == "words":
+            matches = await lexical.search("something", namespaces=(name,), filters=filters, limit=50)
+            assert {keys[match.memory_id] for match in matches} == accepted, filters
+        else:
+            listed = await lexical.listed(namespaces=(name,), filters=filters, limit=50)
+            assert {keys[memory.memory_id] for memory in listed} == accepted, filters
+            assert list(listed) == sorted(listed, key=lambda memory: -memory.importance)
+
+
+async def test_among_equally_important_memories_the_latest_comes_first(
+    lexical: LexicalIndex, remember: Remember, name: str
+) -> None:
+    old = a_memory(f"{name}old", namespace=name, created_at=NOON - DAY)
+    new = a_memory(f"{name}new", namespace=name)
+    again = a_memory(f"{name}again", namespace=name, created_at=NOON - DAY, last_reinforced_at=NOON + DAY)
+    await remember(old, new, again)
+    listed = await lexical.listed(namespaces=(name,), filters=Filters(), limit=2)
+    assert [memory.memory_id for memory in listed] == [again.memory_id, new.memory_id]
+
+
+@pytest.mark.parametrize("text", [*HARD_TO_STORE, "' | & ! :* <-> (", "\\", "a" * 8_000, "x " * 4_000])
+async def test_any_text_can_be_asked(lexical: LexicalIndex, name: str, text: str) -> None:
+    assert await found(lexical, text, name) == []
+    word = text[:256] or "n"  # as long as names may be
+    assert await found(lexical, "tea", word, kinds=(word,), tags=(word,)) == []
+
+
+async def test_what_changes_is_found_by_its_new_words_alone(
+    lexical: LexicalIndex, remember: Remember, name: str
+) -> None:
+    tea = a_memory(name, namespace=name, text="Drinks tea.", tags=("habit",))
+    await remember(tea)
+    await remember(replace(tea, text="Drinks coffee.", tags=(), version=2))
+    assert await found(lexical, "tea", name) == await found(lexical, "habit", name) == []
+    assert await found(lexical, "coffee", name) == [tea.memory_id]
+
+
+async def test_of_what_is_deleted_no_word_stays_in_the_index(pool: Pool, name: str) -> None:
+    tea = a_memory(name, namespace=name, text="Drinks tea.", context="Said at lunch.")
+    await store(pool, [tea])
+    await store(pool, [replace(tea, text="", context=None, status="deleted", version=2)])
+    searchable = "SELECT searchable(namespace, text, tags, context, full_text, language)::text FROM memories WHERE memory_id = $1"
+    assert await pool.fetchval(searchable, tea.memory_id) == ""
+
+
+@pytest.mark.parametrize(
+    "text, language, asked",
+    [
+        ("User has two dogs.", None, "dog"),
+        ("User läuft gerne Marathons.", "de", "wer läuft einen Marathon"),
+        ("L'utilisateur mange des crêpes.", "fr", "crepe"),
+        ("El usuario vive en Málaga.", "es", "malaga"),
+        ("Пользователь любит собак.", "ru", "собака"),
+        ("用户对花生过敏。", "zh", "花生"),
+        ("ユーザーはコーヒーが好きです。", "ja", "コーヒー"),
+        ("User uses react.js and a try-catch.", "en", "catch react"),
+        ("The policy's number is V-20931-B.", None, "v20931 V-20931-B"),
+        ("User's e-mail is ada@example.org.", "en", "example"),
+    ],
+)
+async def test_words_are_found_in_other_forms_and_scripts(
+    pool: Pool, name: str, text: str, language: str | None, asked: str
+) -> None:
+    memory = a_memory(name, namespace=name, text=text, language=language)
+    await store(pool, [memory])
+    assert await found(FullText(pool), asked, name) == [memory.memory_id]
+
+
+@pytest.mark.parametrize("asked", ["what is the", "wer ist das?", "qu'est-ce que c'est", "你", "?!", ""])
+async def test_words_that_only_bind_others_find_nothing(pool: Pool, name: str, asked: str) -> None:
+    await store(pool, [a_memory(name, namespace=name, text="User is what the company calls an architect.")])
+    assert await found(FullText(pool), asked, name) == []
+
+
+async def test_what_stands_beside_the_text_counts_half(pool: Pool, name: str) -> None:
+    said = a_memory(f"{name}1", namespace=name, text="User is in Lisbon.")
+    beside = a_memory(f"{name}2", namespace=name, text="User is away.", context="A trip to Lisbon.")
+    longer = a_memory(f"{name}3", namespace=name, text="User is off.", full_text="Off to Lisbon, by train.")
+    await store(pool, [said, beside, longer])
+    matches = await FullText(pool).search("Lisbon", namespaces=(name,), filters=Filters(), limit=5)
+    scores = {match.memory_id: match.score for match in matches}
+    assert scores[beside.memory_id] == scores[longer.memory_id] == pytest.approx(scores[said.memory_id] / 2)
+
+
+async def test_a_rare_word_weighs_more_than_a_common_one(pool: Pool, name: str) -> None:
+    common = [a_memory(f"{name}{n}", namespace=name, text=f"User likes the project {n}.") for n in range(5)]
+    rare = a_memory(f"{name}rare", namespace=name, text="User likes badminton.")
+    await store(pool, [*common, rare])
+    assert (await found(FullText(pool), "badminton project", name))[0] == rare.memory_id
+
+
+async def test_without_postgres_nothing_is_found_out(dsn: str) -> None:
+    pool = await connect(dsn)
+    await pool.close()
+    with pytest.raises(Retryable):
+        await found(FullText(pool), "tea", "n")
+    with pytest.raises(Retryable):
+        await FullText(pool).listed(namespaces=("n",), filters=Filters(), limit=1)

@@ -1,0 +1,37 @@
+"""Memories into PostgreSQL as the curator writes them, without a curator."""
+
+from collections.abc import Sequence
+
+from agents.curation.normalise import normalise
+from schemas.events import Cause
+from schemas.memories import Memory
+from sinks.changes import record, sequence
+from sinks.embeddings.port import Embedder
+from sinks.entry import Entry
+from sinks.postgres import Pool
+from sinks.vectors import Vector
+
+BY_TEST = Cause(actor="test")
+
+
+async def store(pool: Pool, memories: Sequence[Memory], embedder: Embedder | None = None) -> None:
+    """Each becomes what is given here; with an embedder they have their vectors."""
+    vectors = [None] * len(memories) if embedder is None else await embedder.embed([each.text for each in memories])
+    for memory, vector in zip(memories, vectors, strict=True):
+        await store_one(pool, memory, vector, "" if embedder is None else embedder.model)
+
+
+async def store_one(pool: Pool, memory: Memory, vector: Vector | None, model: str) -> None:
+    entry = Entry(
+        change="deleted" if memory.status == "deleted" else "created",
+        before=None,
+        after=memory,
+        normalised=normalise(memory.text),
+        cause=BY_TEST,
+        at=memory.updated_at,
+        vector=vector,
+    )
+    async with pool.acquire() as connection, connection.transaction():
+        await sequence(connection, memory.namespace)
+        await connection.execute("DELETE FROM memory_versions WHERE memory_id = $1", memory.memory_id)
+        await record(connection, memory.namespace, [entry], model)

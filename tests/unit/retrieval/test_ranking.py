@@ -1,0 +1,142 @@
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, ranked, recency, reinforcement, relevance, said
+from agents.retrieval.scales import Scale, scale_of, table
+from schemas.memories import Memory
+from schemas.requests import Source
+from sinks.embeddings.onnx import MiniLmEmbedder
+from tests.filter_cases import a_memory
+
+NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
+SCALE = Scale(cosine_from=0.2, cosine_to=0.7, floor=0.2)
+
+MakeMemory = Callable[..., Memory]
+
+fractions = st.floats(0.0, 1.0)
+cosines = st.one_of(st.none(), st.floats(-1.0, 1.0))
+moments = st.floats(-10_000, 10_000).map(lambda days: NOW - timedelta(days=days))
+memories = st.builds(
+    lambda importance, created_at, count: a_memory(
+        "any", importance=importance, created_at=created_at, reinforcement_count=count
+    ),
+    fractions,
+    moments,
+    st.integers(0, 10_000),
+)
+candidates = st.builds(Candidate, memories, cosines, fractions)
+
+
+def score(candidate: Candidate) -> float:
+    (hit,) = ranked([candidate], DEFAULT_RANKING, SCALE, NOW, floor=0.0)
+    return hit.score
+
+
+@given(candidates)
+def test_a_score_and_all_that_it_is_made_of_lie_between_nothing_and_one(candidate: Candidate) -> None:
+    (hit,) = ranked([candidate], DEFAULT_RANKING, SCALE, NOW, floor=0.0)
+    assert hit.parts is not None
+    added = (
+        hit.parts.from_relevance,
+        hit.parts.from_importance,
+        hit.parts.from_recency,
+        hit.parts.from_reinforcement,
+    )
+    assert all(0.0 <= part <= 1.0 for part in (*added, hit.parts.relevance))
+    assert hit.score == pytest.approx(sum(added))
+    assert 0.0 <= hit.score <= 1.0 + 1e-9
+
+
+@given(candidates, st.integers(1, 50), st.floats(0.0, 0.5), st.floats(0.0, 0.5))
+def test_more_of_anything_good_never_lowers_a_score(
+    candidate: Candidate, again: int, more: float, nearer: float
+) -> None:
+    memory = candidate.memory
+    better = [
+        replace(candidate, lexical=min(1.0, candidate.lexical + more)),
+        replace(candidate, memory=replace(memory, importance=min(1.0, memory.importance + more))),
+        replace(candidate, memory=replace(memory, reinforcement_count=memory.reinforcement_count + again)),
+        replace(candidate, memory=replace(memory, created_at=memory.created_at + timedelta(days=again))),
+    ]
+    if candidate.cosine is not None:
+        better.append(replace(candidate, cosine=candidate.cosine + nearer))
+    for each in better:
+        assert score(each) >= score(candidate) - 1e-12
+
+
+@given(st.lists(candidates, max_size=8), fractions)
+def test_nothing_below_the_floor_is_found_and_an_answer_has_an_order(found: list[Candidate], floor: float) -> None:
+    hits = ranked(found, DEFAULT_RANKING, SCALE, NOW, floor=floor)
+    assert all(hit.parts is not None and hit.parts.relevance >= floor for hit in hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+    assert ranked(list(reversed(found)), DEFAULT_RANKING, SCALE, NOW, floor=floor) == hits
+
+
+def test_importance_recency_and_reinforcement_never_lift_over_the_floor(memory: MakeMemory) -> None:
+    loud = memory(importance=1.0, created_at=NOW, reinforcement_count=1_000)
+    assert ranked([Candidate(loud, 0.25, 0.0)], DEFAULT_RANKING, SCALE, NOW) == []
+
+
+def test_what_is_far_less_relevant_than_the_best_is_left_out(memory: MakeMemory) -> None:
+    best, close, far = (Candidate(memory(str(cosine)), cosine, 0.0) for cosine in (0.7, 0.6, 0.42))
+    assert [hit.memory for hit in ranked([far, best, close], DEFAULT_RANKING, SCALE, NOW)] == [
+        best.memory,
+        close.memory,
+    ]
+    assert [hit.memory for hit in ranked([far], DEFAULT_RANKING, SCALE, NOW)] == [far.memory]
+
+
+def test_equally_relevant_memories_come_by_importance_then_by_when_they_were_said(memory: MakeMemory) -> None:
+    low, high = memory("low", importance=0.2, created_at=NOW), memory("high", importance=0.9, created_at=NOW)
+    old = memory("old", importance=0.2, created_at=NOW - timedelta(days=60))
+    found = ranked([Candidate(each, 0.5, 0.5) for each in (old, low, high)], DEFAULT_RANKING, SCALE, NOW)
+    assert [hit.memory for hit in found] == [high, low, old]
+
+
+def test_a_memory_without_a_cosine_is_as_relevant_as_its_words(memory: MakeMemory) -> None:
+    assert relevance(Candidate(memory(), None, 0.4), DEFAULT_RANKING, SCALE) == 0.4
+    assert relevance(Candidate(memory(), 0.7, 0.4), DEFAULT_RANKING, SCALE) == pytest.approx(0.7 + 0.3 * 0.4)
+
+
+def test_recency_halves_with_each_half_life_and_takes_the_future_for_now() -> None:
+    for days, expected in ((0, 1.0), (30, 0.5), (60, 0.25), (-5, 1.0)):
+        assert recency(NOW - timedelta(days=days), NOW, 30.0) == pytest.approx(expected)
+
+
+def test_reinforcement_is_half_after_so_many_and_never_whole() -> None:
+    assert reinforcement(0, 3.0) == 0.0
+    assert reinforcement(3, 3.0) == 0.5
+    assert reinforcement(10**9, 3.0) < 1.0
+
+
+def test_a_memory_was_said_when_its_latest_source_says_so(memory: MakeMemory) -> None:
+    def source(days: int) -> Source:
+        return Source(conversation_id="c", message_id=str(days), timestamp=NOW - timedelta(days=days))
+
+    assert said(memory(created_at=NOW)) == NOW
+    assert said(memory(created_at=NOW, sources=(source(9), source(4)))) == NOW - timedelta(days=4)
+    again = memory(created_at=NOW, sources=(source(9),), last_reinforced_at=NOW - timedelta(days=2))
+    assert said(again) == NOW - timedelta(days=2)
+
+
+def test_a_cosine_counts_from_where_it_begins_to_say_something() -> None:
+    assert [SCALE.near(cosine) for cosine in (-1.0, 0.2, 0.45, 0.7, 1.0)] == pytest.approx([0, 0, 0.5, 1, 1])
+
+
+def test_the_model_that_ships_has_a_scale_of_its_own_and_unknown_ones_the_defaults() -> None:
+    assert scale_of(MiniLmEmbedder.model) == table()[MiniLmEmbedder.model]
+    assert scale_of("never heard of") == Scale()
+
+
+@pytest.mark.parametrize(
+    "text, read",
+    [("green tea", True), ("thé à Köln", True), ("用户对花生过敏。", False), ("чай", False), ("?! 12", True)],
+)
+def test_a_model_that_is_latin_only_reads_no_other_script(text: str, read: bool) -> None:
+    assert Scale(latin_only=True).reads(text) is read
+    assert Scale().reads(text)
