@@ -18,6 +18,9 @@ from streams.topics import create, specs
 
 READY_WITHIN_S = 60.0
 
+# The embedded broker asks nobody who they are, whatever the environment says of another one.
+PLAIN_KAFKA = {name: field.default for name, field in Settings.model_fields.items() if name.startswith("kafka_")}
+
 
 @asynccontextmanager
 async def running_stack(settings: Settings, ports: Ports, progress: Progress) -> AsyncIterator[Settings]:
@@ -26,6 +29,7 @@ async def running_stack(settings: Settings, ports: Ports, progress: Progress) ->
         reached = settings.model_copy(
             update={
                 "bootstrap_servers": stack.bootstrap_servers,
+                **PLAIN_KAFKA,
                 "postgres_dsn": type(settings.postgres_dsn)(stack.dsn),
                 "qdrant_url": stack.qdrant_url,
             }

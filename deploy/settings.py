@@ -13,6 +13,7 @@ from schemas.policies import Policies
 from schemas.requests import Lane
 from sinks.batches import Bounds
 from streams.cluster import ClusterSettings
+from streams.security import Mechanism, Protocol, Security
 from streams.topics import TopicSettings
 
 PREFIX = "MEMSTREAM_"
@@ -38,6 +39,18 @@ class Settings(BaseSettings):
     bootstrap_servers: str = Field(
         f"127.0.0.1:{DEV_KAFKA_PORT}", pattern=BROKERS, description="Kafka brokers, host:port, separated by commas"
     )
+    kafka_security_protocol: Protocol = Field("PLAINTEXT", description="how Kafka is spoken to")
+    kafka_sasl_mechanism: Mechanism = Field("SCRAM-SHA-512", description="of name and password, with SASL_SSL")
+    kafka_username: str | None = Field(None, min_length=1, description="with SASL_SSL: who memstream is for Kafka")
+    kafka_password: SecretStr | None = Field(None, min_length=1, description="with SASL_SSL: its password")
+    kafka_ca_file: Path | None = Field(
+        None, description="with SSL or SASL_SSL: PEM file of whom to trust, where it is not the system's authorities"
+    )
+    kafka_certificate_file: Path | None = Field(
+        None, description="with SSL or SASL_SSL: PEM file of memstream's own certificate, if brokers ask for one"
+    )
+    kafka_key_file: Path | None = Field(None, description="PEM file of the key of that certificate")
+    kafka_key_password: SecretStr | None = Field(None, min_length=1, description="of that key, if it is encrypted")
     postgres_dsn: SecretStr = Field(
         SecretStr(f"postgresql://memstream@127.0.0.1:{DEV_POSTGRES_PORT}/memstream"),
         description="PostgreSQL connection URL",
@@ -189,6 +202,23 @@ class Settings(BaseSettings):
             raise ValueError(f"{PREFIX}EMBEDDER=openai needs {PREFIX}EMBEDDER_BASE_URL: the address up to /v1")
         return self
 
+    @model_validator(mode="after")
+    def kafka_security_is_whole(self) -> Self:
+        """What the protocol needs is there, and what it would not use is not: a password that is ignored protects nothing."""
+        sasl, tls = self.security().authenticated, self.security().encrypted
+        by_name, by_file = ("username", "password"), ("ca_file", "certificate_file", "key_file", "key_password")
+        used = dict.fromkeys(by_name, sasl) | dict.fromkeys(by_file, tls)
+        given = {name for name in used if getattr(self, f"kafka_{name}") is not None}
+        protocol, variable = f"{PREFIX}KAFKA_SECURITY_PROTOCOL={self.kafka_security_protocol}", f"{PREFIX}KAFKA_"
+        for name, counts in used.items():
+            if name in given and not counts:
+                raise ValueError(f"{variable}{name.upper()} is set, and {protocol} would not use it")
+            if name in by_name and sasl and name not in given:
+                raise ValueError(f"{protocol} needs {variable}{name.upper()}")
+        if len(given & {"certificate_file", "key_file"}) == 1 or ("key_password" in given and "key_file" not in given):
+            raise ValueError(f"{variable}CERTIFICATE_FILE and {variable}KEY_FILE are set together, or not at all")
+        return self
+
     def batch_bounds(self) -> Bounds:
         return Bounds(self.batch_requests, BATCH_BYTES, self.batch_wait_s)
 
@@ -209,6 +239,19 @@ class Settings(BaseSettings):
             heartbeat_interval_s=self.heartbeat_interval_s,
             checkpoint_interval_s=self.checkpoint_interval_s,
             store=self.store,
+            security=self.security(),
+        )
+
+    def security(self) -> Security:
+        return Security(
+            protocol=self.kafka_security_protocol,
+            mechanism=self.kafka_sasl_mechanism,
+            username=self.kafka_username,
+            password=revealed(self.kafka_password),
+            ca_file=self.kafka_ca_file,
+            certificate_file=self.kafka_certificate_file,
+            key_file=self.kafka_key_file,
+            key_password=revealed(self.kafka_key_password),
         )
 
     def policies(self) -> Policies:
@@ -245,6 +288,10 @@ def complaint(error: dict[str, object]) -> str:
     value = "(secret)" if secret else repr(error.get("input"))
     described = f" ({field.description})" if field is not None else ""
     return f"{PREFIX}{name.upper()}={value}: {error['msg']}{described}"
+
+
+def revealed(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()
 
 
 def table() -> list[tuple[str, str, str]]:

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from faust.auth import SASLCredentials, SSLCredentials
+from faust.types.auth import CredentialsT
+
 from schemas import topics as names
 from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
@@ -12,6 +15,7 @@ from streams.delivery.changelog import KafkaChangelog
 from streams.delivery.checkpoint import Checkpointer, in_memory
 from streams.delivery.store import RocksStore, Stores
 from streams.delivery.table import CheckpointedTable
+from streams.security import Security
 from streams.topics import WINDOWS_TABLE, TopicSettings
 
 STAGES: dict[str, tuple[str, ...]] = {
@@ -35,6 +39,7 @@ def stage_app(
         topics.group(stage),
         origins=origins,
         broker="kafka://" + cluster.bootstrap_servers.replace(",", ";"),
+        broker_credentials=credentials(cluster.security),
         datadir=_made(cluster.datadir / stage),
         store="memory://",
         web_enabled=False,
@@ -70,6 +75,16 @@ def stage_app(
         )
         app.Table(WINDOWS_TABLE, partitions=partitions, key_type=bytes, value_type=bytes)
     return app
+
+
+def credentials(security: Security) -> CredentialsT | None:
+    """Faust's words for it. Raises Misconfigured when a file of certificates cannot be used."""
+    context = security.context() if security.encrypted else None
+    if security.authenticated:
+        return SASLCredentials(
+            username=security.username, password=security.password, ssl_context=context, mechanism=security.mechanism
+        )
+    return SSLCredentials(context) if context is not None else None
 
 
 def input_channel(app: StageApp, stage: str, topics: TopicSettings) -> Any:

@@ -5,6 +5,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from streams.security import Security
+
 
 class ClusterSettings(Struct, frozen=True, kw_only=True):
     """How to reach the brokers, how fast a lost worker is noticed, and where tables rest on this machine.
@@ -18,7 +20,8 @@ class ClusterSettings(Struct, frozen=True, kw_only=True):
     heartbeat_interval_s: float = 3.0
     checkpoint_interval_s: float = 0.5
     store: Literal["rocksdb", "memory"] = "rocksdb"
+    security: Security = Security()
 
     def client(self) -> dict[str, Any]:
-        """aiokafka's connection settings."""
-        return {"bootstrap_servers": self.bootstrap_servers}
+        """aiokafka's connection settings. Raises Misconfigured when a file of certificates cannot be used."""
+        return {"bootstrap_servers": self.bootstrap_servers} | self.security.client()

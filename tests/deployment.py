@@ -127,7 +127,7 @@ class Deployment:
 
     async def publish(self, *events: Event) -> None:
         """As a chat service does, with a plain producer; in order."""
-        producer = AIOKafkaProducer(bootstrap_servers=self.settings.bootstrap_servers)
+        producer = AIOKafkaProducer(**self.settings.cluster().client())
         await producer.start()
         try:
             sent = [
@@ -156,7 +156,7 @@ class Deployment:
     @asynccontextmanager
     async def _consumer(self) -> AsyncIterator[AIOKafkaConsumer]:
         consumer = AIOKafkaConsumer(
-            bootstrap_servers=self.settings.bootstrap_servers,
+            **self.settings.cluster().client(),
             isolation_level="read_committed",
             auto_offset_reset="earliest",
             enable_auto_commit=False,
@@ -207,7 +207,7 @@ class Deployment:
 
     async def lags(self) -> dict[str, int]:
         """Records that each stage's group has not committed; a partition without a commit counts from its origin."""
-        admin = AIOKafkaAdminClient(bootstrap_servers=self.settings.bootstrap_servers)
+        admin = AIOKafkaAdminClient(**self.settings.cluster().client())
         await admin.start()
         try:
             async with self._consumer() as consumer:
@@ -276,7 +276,7 @@ class Deployment:
     async def remove(self) -> None:
         """Stops the workers and takes the topics, the database and the collection away again."""
         await self.stop_workers()
-        admin = AIOKafkaAdminClient(bootstrap_servers=self.settings.bootstrap_servers)
+        admin = AIOKafkaAdminClient(**self.settings.cluster().client())
         await admin.start()
         try:
             own = [spec.name for spec in specs(self.settings.topics())]

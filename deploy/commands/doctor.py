@@ -15,6 +15,8 @@ from schemas.errors import MemstreamError, Retryable
 from sinks.migrate import pending
 from streams.topics import changelog_problems, partition_counts, problems, specs
 
+SECURITY = ", or what of MEMSTREAM_KAFKA_... the line on stderr above complains of"
+
 cli = one_command()
 
 
@@ -74,7 +76,7 @@ async def broker(settings: Settings) -> str:
     except MemstreamError as exc:
         raise Unhealthy(
             f"no Kafka broker at {settings.bootstrap_servers} ({exc}): start one (`memstream dev`), "
-            "or set MEMSTREAM_BOOTSTRAP_SERVERS"
+            f"or set MEMSTREAM_BOOTSTRAP_SERVERS{'' if settings.kafka_security_protocol == 'PLAINTEXT' else SECURITY}"
         ) from exc
     return settings.bootstrap_servers
 

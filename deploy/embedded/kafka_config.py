@@ -2,6 +2,8 @@
 
 import base64
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from deploy.embedded.ports import LOOPBACK
@@ -52,16 +54,34 @@ rootLogger.appenderRef.console.ref=console
 """
 
 
-def server_properties(data: Path, port: int, controller_port: int) -> str:
+@dataclass(frozen=True)
+class Listener:
+    """A further listener, as clusters have them: encrypted, or for clients that say who they are.
+
+    `protocol` is Kafka's (SSL, SASL_SSL, ...); `settings` are the listener's, without their prefix.
+    """
+
+    name: str
+    protocol: str
+    port: int
+    settings: dict[str, str] = field(default_factory=dict)
+
+    def properties(self) -> dict[str, str]:
+        return {f"listener.name.{self.name.lower()}.{key}": value for key, value in self.settings.items()}
+
+
+def server_properties(data: Path, port: int, controller_port: int, further: Sequence[Listener] = ()) -> str:
     """KRaft combined mode: one process is broker and controller."""
-    settings = {
+    own = [f"PLAINTEXT://{LOOPBACK}:{port}", *(f"{each.name}://{LOOPBACK}:{each.port}" for each in further)]
+    protocols = {"CONTROLLER": "PLAINTEXT", "PLAINTEXT": "PLAINTEXT"} | {each.name: each.protocol for each in further}
+    settings: dict[str, object] = {
         "process.roles": "broker,controller",
         "node.id": 1,
         "controller.quorum.voters": f"1@{LOOPBACK}:{controller_port}",
-        "listeners": f"PLAINTEXT://{LOOPBACK}:{port},CONTROLLER://{LOOPBACK}:{controller_port}",
-        "advertised.listeners": f"PLAINTEXT://{LOOPBACK}:{port}",
+        "listeners": ",".join((*own, f"CONTROLLER://{LOOPBACK}:{controller_port}")),
+        "advertised.listeners": ",".join(own),
         "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "listener.security.protocol.map": ",".join(f"{name}:{protocol}" for name, protocol in protocols.items()),
         "inter.broker.listener.name": "PLAINTEXT",
         "log.dirs": data,
         "num.partitions": DEFAULT_PARTITIONS,
@@ -88,6 +108,8 @@ def server_properties(data: Path, port: int, controller_port: int) -> str:
         "num.io.threads": 4,
         "background.threads": 2,
     }
+    for each in further:
+        settings |= each.properties()
     return "".join(f"{key}={value}\n" for key, value in settings.items())
 
 

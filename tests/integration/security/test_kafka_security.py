@@ -1,0 +1,134 @@
+"""Brokers that ask who is there: every client of memstream gets in with the right answer, and only with that."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deploy import connections
+from deploy.embedded.stack import EmbeddedStack
+from deploy.settings import Settings, load
+from schemas import topics
+from schemas.errors import Retryable
+from schemas.records import Outgoing
+from streams.topics import create, partition_counts, specs
+from tests.certificates import Authority
+from tests.command_line import Done, lines, run
+from tests.deployment import PASSWORD, Deployment, Event, deployed, eventually
+from tests.integration.security.conftest import Secured
+
+pytestmark = pytest.mark.heavy
+
+SAID = "I am allergic to peanuts."
+
+
+async def reached(settings: Settings) -> dict[str, int]:
+    return await partition_counts(settings.cluster().client(), specs(settings.topics()))
+
+
+@pytest.fixture(params=["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "certificate"])
+def settings(request: pytest.FixtureRequest, secured: Secured) -> Settings:
+    """One of each way in, with topics of its own."""
+    way = request.param
+    own = secured.certificate_settings() if way == "certificate" else secured.password_settings(way)
+    return load(**own, topic_prefix=f"{way}.", namespace_partitions=1, conversation_partitions=1)
+
+
+async def test_topics_are_made_written_and_read_by_a_client_that_says_who_it_is(settings: Settings):
+    assert len(await create(settings.cluster().client(), specs(settings.topics()), 1)) == 12
+    async with connections.kafka(settings) as publisher, connections.policy_topic(settings) as reader:
+        await publisher.publish([Outgoing(topic=topics.POLICIES, key=b"key", value=b"value")])
+        assert [record.value for record in await reader.to_end()] == [b"value"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kafka_password": "of somebody else"},
+        {"kafka_username": "mallory"},
+        {"kafka_sasl_mechanism": "PLAIN", "kafka_password": "of somebody else"},
+        {"kafka_ca_file": None},
+        {"kafka_security_protocol": "SSL", "kafka_username": None, "kafka_password": None},
+        {"kafka_security_protocol": "PLAINTEXT"}
+        | {f"kafka_{name}": None for name in ("username", "password", "ca_file")},
+    ],
+    ids=["password", "name", "plain password", "authority", "no name", "no encryption"],
+)
+async def test_whoever_says_something_else_is_told_so_at_once(secured: Secured, wrong: dict[str, Any]):
+    async with asyncio.timeout(20):
+        with pytest.raises(Retryable):
+            await reached(load(**secured.password_settings("SCRAM-SHA-512") | wrong))
+
+
+async def test_a_broker_with_a_certificate_of_another_authority_is_not_spoken_to(secured: Secured, tmp_path: Path):
+    other = Authority(tmp_path, "another")
+    for way in (secured.password_settings("PLAIN"), secured.certificate_settings()):
+        with pytest.raises(Retryable):
+            await reached(load(**way | {"kafka_ca_file": other.file}))
+
+
+async def test_a_client_without_a_certificate_is_not_let_in_where_one_is_asked_for(secured: Secured):
+    none = {f"kafka_{name}": None for name in ("certificate_file", "key_file", "key_password")}
+    with pytest.raises(Retryable):
+        await reached(load(**secured.certificate_settings() | none))
+
+
+@pytest.fixture(params=["password", "certificate"])
+async def deployment(
+    request: pytest.FixtureRequest, embedded_stack: EmbeddedStack, secured: Secured, tmp_path: Path
+) -> AsyncIterator[Deployment]:
+    """Like any other, on the brokers that ask; its log is searched for the password when it ends."""
+    password = secured.password_settings("SCRAM-SHA-512")
+    way = load(**(password if request.param == "password" else secured.certificate_settings()))
+    given = {name: getattr(way, name) for name in type(way).model_fields if name.startswith("kafka_")}
+    few = {"conversation_partitions": 2, "namespace_partitions": 2, "bootstrap_servers": way.bootstrap_servers}
+    async with deployed(embedded_stack, "secured", tmp_path, **few, **given) as made:
+        yield made
+
+
+async def test_a_worker_remembers_over_an_encrypted_connection_and_the_command_line_tells_of_it(deployment: Deployment):
+    """All stages: consumers on Faust's threads, transactions of checkpoints, the changelog after a restart, the outbox."""
+    worker = await deployment.worker()
+    message = {
+        "conversation_id": "c",
+        "message_id": "c-1",
+        "role": "user",
+        "content": SAID,
+        "app_id": "a",
+        "user_id": "u",
+    }
+    stamped = {"timestamp": "2026-03-01T10:00:00Z"}
+    await deployment.publish(Event(topics.MESSAGES, "c", message | stamped))
+
+    async def stored() -> bool:
+        return await deployment.count("messages") == 1 and not any((await deployment.lags()).values())
+
+    await eventually(stored, "the message is archived, and in its window")
+    await worker.stop()
+    await deployment.worker("second")
+    await deployment.publish(Event(topics.ENDED, "c", {"conversation_id": "c", "message_count": 1} | stamped))
+
+    async def told() -> list[dict[str, Any]]:
+        return await deployment.values(topics.EVENTS)
+
+    (event,) = await eventually(told, "a memory of what was said before the restart is published")
+    assert "peanuts" in event["data"]["memory"]["text"]
+
+    async def command(*args: str, **changed: Any) -> Done:
+        return await asyncio.to_thread(run, deployment.settings, deployment.directory, *args, **changed)
+
+    assert [line["data"] for line in lines(await command("events", "--json"))] == [event["data"]]
+    findings = {line["name"]: line for line in lines(await command("doctor", "--json"))}
+    assert [name for name, line in findings.items() if not line["ok"]] == []
+
+
+async def test_the_command_line_says_why_it_is_not_let_in_and_what_to_look_at(
+    embedded_stack: EmbeddedStack, secured: Secured, tmp_path: Path
+):
+    settings = load(**secured.password_settings("SCRAM-SHA-512") | {"data_dir": tmp_path})
+    done = await asyncio.to_thread(run, settings, tmp_path, "doctor", kafka_password=f"not-{PASSWORD[:4]}")
+    assert "Authentication failed" in done.stderr
+    assert "MEMSTREAM_KAFKA_..." in next(line for line in done.stdout.splitlines() if "broker" in line)
+    assert done.returncode == 1
