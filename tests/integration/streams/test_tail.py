@@ -1,14 +1,17 @@
 """Hearing of what comes onto a topic, on a real broker."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
+from deploy.embedded.broker import EmbeddedBroker
 from deploy.embedded.stack import EmbeddedStack
 from streams.tail import Tail
 from tests.deployment import eventually
@@ -29,8 +32,8 @@ class Listener:
 
     @asynccontextmanager
     async def following(self, bootstrap_servers: str, topic: str) -> AsyncIterator[None]:
-        tail = Tail({"bootstrap_servers": bootstrap_servers}, topic, self.hear, self.lapse, again_s=0.05)
-        task = asyncio.create_task(tail.run())
+        self.tail = Tail({"bootstrap_servers": bootstrap_servers}, topic, self.hear, self.lapse, again_s=0.05)
+        task = asyncio.create_task(self.tail.run())
         try:
             yield
         finally:
@@ -79,3 +82,29 @@ async def test_brokers_that_are_away_are_waited_for(caplog: Any) -> None:
 
         await eventually(tried_twice, "it tries again", 30)
     assert listener.lapses == 0
+
+
+async def test_it_knows_up_to_when_it_has_heard_everything_and_that_it_does_not_while_brokers_are_away(
+    cache_dir: Path, tmp_path: Path
+) -> None:
+    broker, listener = EmbeddedBroker(tmp_path / "kafka", cache_dir / "jars"), Listener()
+    await broker.start()
+    try:
+        admin = AIOKafkaAdminClient(bootstrap_servers=broker.bootstrap_servers)
+        await admin.start()
+        await admin.create_topics([NewTopic("tail", 3, 1)])
+        await admin.close()
+        async with listener.following(broker.bootstrap_servers, "tail"):
+
+            async def fresh() -> bool:
+                return time.time() - listener.tail.heard_to < 0.8
+
+            async def stale() -> bool:
+                return time.time() - listener.tail.heard_to > 2
+
+            await eventually(fresh, "it has heard everything", 20)
+            assert listener.tail.heard_to <= time.time()
+            await broker.stop()
+            await eventually(stale, "it says that it has not heard lately", 20)
+    finally:
+        await broker.stop()

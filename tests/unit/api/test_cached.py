@@ -1,0 +1,159 @@
+"""The cache of memories: what events do to it, and when it is passed by."""
+
+import asyncio
+from collections.abc import Collection
+
+import pytest
+from msgspec.structs import replace
+
+from agents.api.cached import CachedMemories
+from schemas.errors import Retryable
+from schemas.memories import Memory
+from sinks.listing import Listing
+from tests.api import a_memory
+from tests.fakes.memories import FakeMemories
+
+LISTED = Listing(namespace="app/ada")
+
+
+class Slow(FakeMemories):
+    """Counts what it is asked, and answers once it is let: with what it held when it was asked."""
+
+    def __init__(self, *memories: Memory) -> None:
+        super().__init__(*memories)
+        self.asked: list[Collection[str]] = []
+        self.reached = asyncio.Event()
+        self.let = asyncio.Event()
+        self.let.set()
+
+    async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
+        self.asked.append(memory_ids)
+        found = await super().by_ids(memory_ids)
+        self.reached.set()
+        await self.let.wait()
+        return found
+
+    async def listed(self, asked: Listing) -> tuple[Memory, ...]:
+        self.asked.append(())
+        return await super().listed(asked)
+
+
+class Bench:
+    """A cache over a source, with a clock and an ear of its own."""
+
+    def __init__(self, **options: float) -> None:
+        self.now = 100.0
+        self.heard_to = 100.0
+        self.source = Slow(a_memory("m1"), a_memory("m2"), a_memory("b1", namespace="app/bob"))
+        self.cached = CachedMemories(self.source, lambda: self.now, lambda: self.heard_to, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+async def test_a_memory_and_a_page_are_read_once(bench: Bench):
+    for _ in range(3):
+        assert await bench.cached.get("m1") == a_memory("m1")
+        assert len(await bench.cached.listed(LISTED)) == 2
+    assert len(bench.source.asked) == 2
+    assert await bench.cached.by_ids(["m1", "m2", "gone"]) == {"m1": a_memory("m1"), "m2": a_memory("m2")}
+    assert bench.source.asked[-1] == ["m2", "gone"], "what is kept is not asked again"
+
+
+async def test_what_happened_in_a_namespace_empties_it_and_no_other(bench: Bench):
+    await bench.cached.by_ids(["m1", "b1"])
+    await bench.cached.listed(LISTED)
+    bench.source.rows.clear()
+    bench.cached.forget("app/ada")
+    assert await bench.cached.get("m1") is None
+    assert await bench.cached.listed(LISTED) == ()
+    assert await bench.cached.get("b1") is not None
+
+
+async def test_what_may_have_been_missed_empties_everything(bench: Bench):
+    await bench.cached.by_ids(["m1", "b1"])
+    bench.source.rows.clear()
+    bench.cached.forget_all()
+    assert await bench.cached.by_ids(["m1", "b1"]) == {}
+
+
+async def test_a_cache_that_has_not_heard_lately_is_passed_by(bench: Bench):
+    await bench.cached.get("m1")
+    bench.source.rows.clear()
+    bench.now += 0.7
+    assert await bench.cached.get("m1") is not None
+    bench.now += 0.2
+    assert await bench.cached.get("m1") is None, "nothing was heard for 0.9 s"
+
+
+async def test_a_cache_that_has_never_heard_is_passed_by():
+    bench = Bench()
+    bench.heard_to = 0.0
+    await bench.cached.get("m1")
+    await bench.cached.get("m1")
+    assert len(bench.source.asked) == 2
+
+
+async def test_an_entry_has_an_end_whatever_is_heard(bench: Bench):
+    await bench.cached.get("m1")
+    bench.source.rows.clear()
+    bench.now = bench.heard_to = 110.0
+    assert await bench.cached.get("m1") is None
+
+
+@pytest.mark.parametrize("everything", [False, True])
+async def test_what_was_read_before_an_event_and_came_after_it_is_not_kept(bench: Bench, everything: bool):
+    bench.source.let.clear()
+    reading = asyncio.create_task(bench.cached.get("m1"))
+    await bench.source.reached.wait()
+    bench.source.put(a_memory("m1", version=2))
+    if everything:
+        bench.cached.forget_all()
+    else:
+        bench.cached.forget("app/ada")
+    bench.source.let.set()
+    await reading
+    assert (await bench.cached.get("m1") or a_memory()).version == 2
+
+
+async def test_an_event_elsewhere_does_not_keep_a_read_from_being_kept(bench: Bench):
+    bench.source.let.clear()
+    reading = asyncio.create_task(bench.cached.get("m1"))
+    await bench.source.reached.wait()
+    bench.cached.forget("app/bob")
+    bench.source.let.set()
+    await reading
+    await bench.cached.get("m1")
+    assert len(bench.source.asked) == 1
+
+
+async def test_what_was_not_used_for_longest_makes_room():
+    bench = Bench(most_bytes=2_600)
+    for memory_id in ("m1", "m2", "m1", "b1"):  # about 1,220 bytes each
+        await bench.cached.get(memory_id)
+    asked = len(bench.source.asked)
+    await bench.cached.get("m1")
+    assert len(bench.source.asked) == asked
+    await bench.cached.get("m2")
+    assert len(bench.source.asked) == asked + 1
+
+
+async def test_the_cache_hides_no_outage_of_what_it_does_not_hold(bench: Bench):
+    await bench.cached.get("m1")
+    bench.source.down = True
+    assert await bench.cached.get("m1") is not None
+    with pytest.raises(Retryable):
+        await bench.cached.get("m2")
+
+
+async def test_replaced_entries_do_not_add_up():
+    bench = Bench(most_bytes=2_600)
+    for version in range(2, 20):
+        bench.heard_to = 0.0  # passed by, and kept anew
+        bench.source.put(replace(a_memory("m1"), version=version))
+        await bench.cached.get("m1")
+    bench.heard_to = bench.now
+    assert (await bench.cached.get("m1") or a_memory()).version == 19
+    assert bench.cached.hits == 1
