@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 from msgspec.structs import replace
 
+from agents.api.accesses import AccessCounter
 from agents.api.app import create_app
 from agents.api.auth import KeyedDoor
 from agents.api.bell import Bell
@@ -18,6 +19,7 @@ from agents.api.limits import Rates
 from agents.api.ports import Ports
 from schemas.keys import Grant, Key
 from schemas.memories import Memory
+from tests.fakes.accesses import FakeAccesses
 from tests.fakes.chronicle import FakeChronicle
 from tests.fakes.memories import FakeMemories
 
@@ -53,6 +55,7 @@ class Api:
         self.seconds = 0.0
         self.keys = FakeKeys()
         self.memories = FakeMemories()
+        self.accesses = FakeAccesses()
         self.chronicle = FakeChronicle()
         self.bell = Bell()
         self.door = KeyedDoor(self.keys, lambda: self.now)
@@ -60,6 +63,7 @@ class Api:
             "door": self.door,
             "rates": Rates(1_000, 1_000, lambda: self.seconds),
             "memories": self.memories,
+            "accesses": AccessCounter(self.accesses, lambda: self.now),
             "chronicle": self.chronicle,
             "bell": self.bell,
             "clock": lambda: self.now,

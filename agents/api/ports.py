@@ -7,6 +7,7 @@ from typing import Annotated, Protocol
 from fastapi import Depends, Request
 from msgspec import Struct
 
+from agents.api.accesses import AccessCounter
 from agents.api.bell import Bell
 from agents.api.callers import Caller
 from agents.api.limits import Rates
@@ -45,6 +46,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     door: Door
     rates: Rates
     memories: Reading
+    accesses: AccessCounter
     chronicle: Told
     bell: Bell
     clock: Callable[[], datetime]

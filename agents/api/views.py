@@ -8,6 +8,8 @@ from msgspec.structs import asdict
 from schemas import importance
 from schemas.importance import Band
 from schemas.memories import Memory
+from schemas.messages import Moment
+from sinks.accesses import Access
 
 Detail: TypeAlias = Literal["short", "full"]
 
@@ -17,12 +19,15 @@ LONG = {"full_text": None, "context": None, "sources": ()}  # what only the full
 class MemoryView(Memory, frozen=True, kw_only=True, omit_defaults=True):
     """A memory, with its importance also in tenths (0 to 10), in points (0 to 10,000) and as a band's name.
 
-    The short view leaves out `full_text`, `context` and `sources`.
+    The short view leaves out `full_text`, `context` and `sources`. How often it was read, and when last, is counted some seconds
+    behind, and changes no version.
     """
 
     importance_tenths: float
     importance_points: int
     importance_band: Band
+    access_count: int = 0
+    last_accessed_at: Moment | None = None
 
 
 class MemoryPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -32,7 +37,7 @@ class MemoryPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     next: str | None = None
 
 
-def view(memory: Memory, detail: Detail) -> MemoryView:
+def view(memory: Memory, detail: Detail, access: Access | None = None) -> MemoryView:
     points = importance.points(memory.importance)
     fields = asdict(memory) | (LONG if detail == "short" else {})
     return MemoryView(
@@ -40,6 +45,8 @@ def view(memory: Memory, detail: Detail) -> MemoryView:
         importance_tenths=importance.tenths(memory.importance),
         importance_points=points,
         importance_band=importance.band(points),
+        access_count=access.access_count if access else 0,
+        last_accessed_at=access.last_accessed_at if access else None,
     )
 
 

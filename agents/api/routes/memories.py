@@ -34,10 +34,12 @@ async def get_memory(
 ) -> Response:
     """One memory, superseded and expired ones too. Its `ETag` changes with its version."""
     memory = await found(ports, caller, "read", memory_id)
+    ports.accesses.note([memory])
     tag = etag(memory, detail)
     if if_none_match is not None and names(if_none_match, tag):
         return Response(status_code=304, headers={"ETag": tag})
-    return answer(view(memory, detail), headers={"ETag": tag})
+    access = (await ports.accesses.of([memory_id])).get(memory_id)
+    return answer(view(memory, detail, access), headers={"ETag": tag})
 
 
 @router.get("", openapi_extra=described(MemoryPage))
@@ -48,7 +50,9 @@ async def list_memories(asked: Annotated[ListQuery, Query()], caller: CallerOf, 
     memories = await ports.memories.listed(listing)
     page = memories[: asked.limit]
     more = cursor(listing.place(page[-1])) if len(memories) > asked.limit else None
-    return answer(MemoryPage(memories=tuple(view(memory, asked.detail) for memory in page), next=more))
+    read = await ports.accesses.of([memory.memory_id for memory in page])
+    views = tuple(view(memory, asked.detail, read.get(memory.memory_id)) for memory in page)
+    return answer(MemoryPage(memories=views, next=more))
 
 
 async def found(ports: Ports, caller: Caller, right: Right, memory_id: str) -> Memory:

@@ -110,3 +110,15 @@ async def test_a_cursor_of_another_order_is_refused(api: Api):
     page = (await client.get("/v1/memories", params=LISTED | {"limit": "1"})).json()
     answer = await client.get("/v1/memories", params=LISTED | {"order": "created", "cursor": page["next"]})
     assert answer.status_code == 422
+
+
+async def test_reads_are_counted_and_told_and_lists_do_not_count(api: Api):
+    api.memories.put(a_memory("m1"), a_memory("m2"))
+    client = api.client(read="app/*")
+    await client.get("/v1/memories/m1")
+    await client.get("/v1/memories", params=LISTED)
+    told = (await client.get("/v1/memories/m1")).json()
+    assert (told["access_count"], told["last_accessed_at"]) == (2, "2026-03-02T12:00:00Z")
+    page = (await client.get("/v1/memories", params=LISTED)).json()["memories"]
+    assert [memory.get("access_count", 0) for memory in page] == [2, 0]
+    assert api.accesses.rows == {}, "a request waits for no writing"

@@ -1,0 +1,69 @@
+"""Counting reads: noted at once, written in batches, kept while PostgreSQL is away."""
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from agents.api import accesses
+from agents.api.accesses import AccessCounter
+from schemas.errors import Retryable
+from sinks.accesses import Access
+from tests.api import NOON, a_memory
+from tests.fakes.accesses import FakeAccesses
+
+
+class Bench:
+    def __init__(self) -> None:
+        self.now: datetime = NOON
+        self.kept = FakeAccesses()
+        self.counter = AccessCounter(self.kept, lambda: self.now)
+
+
+async def test_reads_are_told_before_they_are_written_and_counted_once():
+    bench = Bench()
+    bench.counter.note([a_memory("m1"), a_memory("m2")])
+    bench.now += timedelta(seconds=3)
+    bench.counter.note([a_memory("m1")])
+    assert bench.kept.rows == {}
+    expected = {"m1": Access(2, bench.now), "m2": Access(1, NOON)}
+    assert await bench.counter.of(["m1", "m2", "m3"]) == expected
+    await bench.counter.flush()
+    await bench.counter.flush()
+    assert bench.kept.rows == expected
+    assert await bench.counter.of(["m1", "m2", "m3"]) == expected
+
+
+async def test_counts_of_other_processes_are_heard_of_after_a_while():
+    bench = Bench()
+    await bench.counter.of(["m1"])
+    bench.kept.rows["m1"] = Access(5, NOON)
+    assert await bench.counter.of(["m1"]) == {}
+    bench.now += timedelta(seconds=accesses.KNOWN_S)
+    assert await bench.counter.of(["m1"]) == {"m1": Access(5, NOON)}
+    assert bench.kept.asked == 2
+
+
+async def test_what_could_not_be_written_is_written_later():
+    bench = Bench()
+    bench.counter.note([a_memory("m1")])
+    bench.kept.down = True
+    with pytest.raises(Retryable):
+        await bench.counter.flush()
+    bench.counter.note([a_memory("m1")])
+    bench.kept.down = False
+    await bench.counter.flush()
+    assert bench.kept.rows["m1"].access_count == 2
+
+
+async def test_what_is_noted_is_bounded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(accesses, "MOST", 3)
+    monkeypatch.setattr(accesses, "MOST_AT_ONCE", 2)
+    bench = Bench()
+    bench.counter.note([a_memory(f"m{number}") for number in range(5)])
+    bench.counter.note([a_memory("m0")])
+    await bench.counter.flush()
+    assert {memory_id: access.access_count for memory_id, access in bench.kept.rows.items()} == {
+        "m0": 2,
+        "m1": 1,
+        "m2": 1,
+    }
