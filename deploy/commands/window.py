@@ -5,14 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
+from agents.conversations.control import ByHand, control
 from deploy import connections, terminal
 from deploy.commands import window_view
 from deploy.commands.command import Json, command, several_commands
 from deploy.settings import load
-from schemas import codec, topics
+from schemas import topics
 from schemas.errors import Misconfigured
-from schemas.records import Outgoing
-from schemas.requests import ControlKind, WindowControl
 from schemas.windows import WindowState
 from sinks.postgres import Pool
 from sinks.windows import Windows
@@ -55,7 +54,7 @@ async def clear(conversation: Conversation, json: Json = False) -> None:
     await send(conversation, "clear", json)
 
 
-async def send(conversation: str, kind: ControlKind, json: bool) -> None:
+async def send(conversation: str, kind: ByHand, json: bool) -> None:
     """Publishes the control event and says so. Raises Misconfigured for a window that is not there."""
     settings = load()
     async with connections.postgres(settings, max_size=1) as pool:
@@ -81,15 +80,3 @@ async def known(pool: Pool, conversation: str) -> WindowState:
             "(a new conversation shows up about a second after its first message)"
         )
     return state
-
-
-def control(state: WindowState, kind: ControlKind, at: datetime) -> Outgoing:
-    """To the partition of the conversation's messages: other clients may have hashed its key in another way."""
-    conversation_id = state.scope.conversation_id
-    event = WindowControl(conversation_id=conversation_id, kind=kind, at=at)
-    return Outgoing(
-        topic=topics.WINDOW_CONTROL,
-        key=conversation_id.encode(),
-        value=codec.encode(event),
-        partition=state.partition,
-    )

@@ -1,0 +1,143 @@
+"""A conversation's context from the archive: the rules of windows, applied to what was said and what is known of the window."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from msgspec import Struct
+
+from schemas.contexts import ContextEntry, ContextQuery, LeftOut, ShownContext
+from schemas.messages import Message
+from schemas.windows import Gap, LastPrune, Reason, WindowState
+from sinks.archive import ArchivedMessage
+from streams.windows import context, gaps, importance, statistics
+from streams.windows.accounting import Budget
+from streams.windows.decision import Decision
+from streams.windows.reasons import SENTENCES
+from streams.windows.segments import Segmentation
+from streams.windows.tokens import TokenCount, message_tokens
+from streams.windows.turn import Turn
+from streams.windows.window import arrived
+
+UNPUBLISHED: Final = ""  # the id of a message that has none
+
+
+class Known(Struct, frozen=True):
+    """What is known of a window: what left its context, and how many messages are in it. Of a new one, nothing."""
+
+    gaps: tuple[Gap, ...] = ()
+    in_context: int = 0
+    last_prune: LastPrune | None = None
+
+    @classmethod
+    def of(cls, state: WindowState | None) -> "Known":
+        if state is None:
+            return cls()
+        return cls(state.gaps, state.statistics.messages_in_context, state.statistics.last_prune)
+
+
+def shown(
+    archived: Sequence[ArchivedMessage],
+    known: Known,
+    asked: ContextQuery,
+    budget: Budget,
+    count: TokenCount,
+    now: float,
+) -> ShownContext:
+    """The context of one window's messages, given in order; those that gaps hold only tell where tasks begin.
+
+    Raises Rejected `context_too_small`, naming the sizes, when what is never pruned exceeds the limit alone.
+    """
+    limited = budget if asked.max_tokens is None else budget.within(asked.max_tokens)
+    messages = {each.position: each.message for each in archived} | unpublished(archived, asked, now)
+    turns = turned(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
+    built = context.build(turns, known.gaps, limited, now)
+    kept = [entry for entry in built.entries if isinstance(entry, Turn)]
+    return ShownContext(
+        entries=tuple(entries(built, kept, messages, {each.position for each in archived}, now)),
+        tokens=built.tokens,
+        billed_tokens=built.billed_tokens,
+        limit_tokens=built.limit_tokens,
+        statistics=statistics.statistics(kept, built.decision.gaps, limited, known.last_prune),
+        left_out=tuple(left_out(built.decision, messages)),
+        missing=max(0, known.in_context - sum(not gaps.holds(known.gaps, each.position) for each in archived)),
+    )
+
+
+def unpublished(archived: Sequence[ArchivedMessage], asked: ContextQuery, now: float) -> dict[int, Message]:
+    """The system prompt and the current message where they were not published, at places before and behind all others."""
+    at = datetime.fromtimestamp(now, UTC)
+    first, last = (archived[0].position, archived[-1].position) if archived else (0, -1)
+    added: dict[int, Message] = {}
+    if asked.system is not None:
+        added[min(first, 0) - 1] = Message(
+            conversation_id=UNPUBLISHED, message_id=UNPUBLISHED, role="system", timestamp=at, content=asked.system
+        )
+    current = asked.current
+    if current is not None and current.message_id not in {each.message.message_id for each in archived}:
+        added[last + 1] = Message(
+            conversation_id=UNPUBLISHED,
+            message_id=current.message_id or UNPUBLISHED,
+            role=current.role,
+            timestamp=current.timestamp or at,
+            content=current.content,
+            important=current.important,
+            tool_calls=current.tool_calls,
+            tool_call_id=current.tool_call_id,
+        )
+    return added
+
+
+def turned(messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: float, count: TokenCount) -> list[Turn]:
+    """The messages that no gap holds, as the rules see them."""
+    turns, stands = [], Segmentation()
+    for position, message in messages.items():
+        gone = gaps.holds(left, position)
+        tokens = 0 if gone else message_tokens(message, count)
+        entry, stands = arrived(message, position, tokens, message.timestamp.timestamp(), stands, task_gap_s)
+        if not gone:
+            turns.append(entry.turn())
+    return turns
+
+
+def entries(
+    built: context.Context, kept: Sequence[Turn], messages: Mapping[int, Message], published: set[int], now: float
+) -> Iterator[ContextEntry]:
+    scores = dict(zip((turn.position for turn in kept), importance.scores(kept, now), strict=True))
+    for entry in built.entries:
+        if isinstance(entry, Gap):
+            yield marker(entry)
+            continue
+        place = entry.position if entry.position in published else None
+        yield told(
+            messages[entry.position], entry, place, scores[entry.position], built.decision.reasons[entry.position]
+        )
+
+
+def marker(gap: Gap) -> ContextEntry:
+    return ContextEntry(
+        role="marker", content=gap.marker, tokens=gap.marker_tokens, position=gap.first, count=gap.count
+    )
+
+
+def told(message: Message, turn: Turn, position: int | None, score: float, reason: Reason) -> ContextEntry:
+    return ContextEntry(
+        role=message.role,
+        content=message.content,
+        tokens=turn.tokens,
+        position=position,
+        message_id=message.message_id or None,
+        timestamp=message.timestamp,
+        importance=score,
+        reason=reason,
+        why=SENTENCES[reason],
+        important=message.important,
+        tool_calls=message.tool_calls,
+        tool_call_id=message.tool_call_id,
+    )
+
+
+def left_out(decision: Decision, messages: Mapping[int, Message]) -> Iterator[LeftOut]:
+    for position in decision.removed:
+        reason = decision.reasons[position]
+        yield LeftOut(message_id=messages[position].message_id, position=position, reason=reason, why=SENTENCES[reason])

@@ -1,0 +1,53 @@
+"""Contexts of conversations: reads what was said and applies the rules on the terms that the window itself is kept on."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from agents.conversations.context import Known, shown
+from agents.conversations.finding import Conversation
+from agents.window_terms import WindowTerms
+from schemas.contexts import ContextQuery, ShownContext
+from schemas.windows import Gap
+from sinks.archive import ArchivedMessage, Place
+from streams.windows.tokens import TokenCount
+
+
+class Said(Protocol):
+    """sinks.archive.Archive."""
+
+    async def page(
+        self, conversation_id: str, *, beyond: Place | None, limit: int, backwards: bool = False
+    ) -> tuple[ArchivedMessage, ...]: ...
+
+    async def window(
+        self, conversation_id: str, partition: int, opened: int, gaps: Sequence[Gap]
+    ) -> tuple[ArchivedMessage, ...]: ...
+
+
+class Contexts:
+    """`terms` are told of changed policies and calibrations by whoever made them."""
+
+    def __init__(
+        self, archive: Said, terms: WindowTerms, count_tokens: TokenCount, clock: Callable[[], datetime]
+    ) -> None:
+        self._archive = archive
+        self._terms = terms
+        self._count_tokens = count_tokens
+        self._clock = clock
+
+    async def build(self, conversation: Conversation, asked: ContextQuery) -> ShownContext:
+        """What a model is to be shown of the conversation now. Raises Retryable, and Rejected `context_too_small`."""
+        state = conversation.state
+        terms = self._terms.of(conversation.scope, asked.model or (state.model if state else None))
+        archived = await self._said(conversation)
+        now = self._clock().timestamp()
+        return shown(archived, Known.of(state), asked, terms.budget, self._count_tokens, now)
+
+    async def _said(self, conversation: Conversation) -> tuple[ArchivedMessage, ...]:
+        """Of a window that nothing is known of yet, in the partition of its latest message."""
+        name, state = conversation.conversation_id, conversation.state
+        if state is not None:
+            return await self._archive.window(name, state.partition, state.opened, state.gaps)
+        latest = await self._archive.page(name, beyond=None, limit=1, backwards=True)
+        return await self._archive.window(name, latest[0].partition, 0, ()) if latest else ()

@@ -1,0 +1,231 @@
+"""The context that is built from the archive is the one that the window itself would show."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agents.conversations.context import Known, shown
+from agents.conversations.contexts import Contexts
+from agents.conversations.finding import Conversations
+from agents.window_terms import WindowTerms
+from schemas.contexts import ContextEntry, ContextQuery, CurrentMessage, ShownContext
+from schemas.errors import Rejected
+from schemas.messages import Message, Scope, ToolCall
+from schemas.policies import Match, Policies, Policy
+from schemas.window_settings import WindowSettings
+from schemas.windows import Gap
+from sinks.archive import ArchivedMessage
+from streams.windows import context
+from streams.windows.accounting import Budget
+from streams.windows.model_limits import ModelLimits
+from streams.windows.terms import Terms
+from streams.windows.tokens import message_tokens
+from streams.windows.turn import Turn
+from streams.windows.window import Window
+from tests.fakes.archive import FakeArchive
+from tests.fakes.chats import control, ended
+from tests.fakes.talk import NOW
+from tests.fakes.turns import window_settings
+from tests.fakes.windows import FakeWindows, a_state
+
+BEGIN = datetime.fromtimestamp(NOW, UTC) - timedelta(days=3)
+
+NEW = Known()
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def budget(size: int = 1_000, **fields: Any) -> Budget:
+    return Budget.of(WindowSettings(**fields), size)
+
+
+def archived(position: int, role: str = "user", content: str = "hello there", **fields: Any) -> ArchivedMessage:
+    given = {"message_id": f"m{position}", "timestamp": BEGIN + timedelta(seconds=position)} | fields
+    message = Message(conversation_id="talk", role=role, content=content, **given)  # type: ignore[arg-type]
+    return ArchivedMessage(message=message, partition=3, position=position)
+
+
+def talk(exchanges: int, first: int = 1) -> list[ArchivedMessage]:
+    return [archived(first + n, ("user", "assistant")[n % 2]) for n in range(2 * exchanges)]
+
+
+def build(said: list[ArchivedMessage], known: Known = NEW, limits: Budget | None = None, **asked: Any) -> ShownContext:
+    return shown(said, known, ContextQuery(**asked), limits or budget(), words, NOW)
+
+
+def told(built: ShownContext) -> list[str]:
+    return [entry.message_id or entry.content for entry in built.entries]
+
+
+def test_a_small_conversation_is_shown_whole_with_what_is_known_of_each_message():
+    system = archived(0, "system", "Be brief.")
+    call = archived(3, "assistant", "", tool_calls=(ToolCall(id="t", name="clock"),))
+    built = build([system, *talk(1), call, archived(4, "tool", "noon", tool_call_id="t")])
+    assert told(built) == ["m0", "m1", "m2", "m3", "m4"]
+    assert built.entries[0] == ContextEntry(
+        role="system",
+        content="Be brief.",
+        tokens=2,
+        position=0,
+        message_id="m0",
+        timestamp=system.message.timestamp,
+        importance=1.0,
+        reason="system_prompt",
+        why="The system prompt always stays.",
+    )
+    assert (built.entries[3].tool_calls, built.entries[4].tool_call_id) == (call.message.tool_calls, "t")
+    assert built.entries[4].importance == 0.9, "0.5, 0.2 as a tool's result, 0.4 for its place, -0.2 for two days"
+    assert (built.tokens, built.statistics.total_tokens, built.limit_tokens) == (8, 8, 800)
+    assert (built.statistics.messages_in_context, built.missing, built.left_out) == (5, 0, ())
+
+
+def test_what_left_the_window_stays_away_with_its_marker():
+    known = Known((Gap(2, 3, 2, 9), Gap(6, 6, 1, 3, "They greeted.", 2)), in_context=7)
+    built = build(talk(5), known)
+    assert told(built) == [
+        *("m1", "... [2 messages removed] ...", "m4", "m5", "... [1 message removed: They greeted.] ..."),
+        *("m7", "m8", "m9", "m10"),
+    ]
+    assert (built.statistics.pruned_messages, built.statistics.messages_in_context) == (3, 7)
+
+
+def test_a_prompt_and_a_message_that_were_not_published_are_shown_first_and_last():
+    asked = {"system": "Be brief.", "current": CurrentMessage(content="And now?", message_id="m9")}
+    built = build(talk(1), **asked)
+    assert told(built) == ["Be brief.", "m1", "m2", "m9"]
+    assert [entry.position for entry in built.entries] == [None, 1, 2, None]
+    assert told(build([*talk(1), archived(9, content="And now?")], **asked)) == ["Be brief.", "m1", "m2", "m9"]
+    assert told(build([], current=CurrentMessage(content="Hi."))) == ["Hi."]
+    assert told(build(talk(1, first=0), **asked)) == ["Be brief.", "m0", "m1", "m9"]
+
+
+def test_what_has_no_room_in_this_context_is_told_with_its_reason():
+    built = build(talk(20), limits=budget(1_000, strategy="rolling_window"), max_tokens=50)
+    assert built.billed_tokens <= 50 == built.limit_tokens
+    assert [each.message_id for each in built.left_out] == [f"m{n}" for n in range(1, 1 + len(built.left_out))]
+    assert {(each.reason, each.why) for each in built.left_out} == {("oldest", "It was the oldest that could leave.")}
+    assert told(built)[0] == f"... [{len(built.left_out)} messages removed] ..."
+    assert build(talk(2), max_tokens=10_000).limit_tokens == 800, "a request makes no context larger"
+
+
+def test_a_limit_that_is_too_small_is_refused_with_the_sizes():
+    with pytest.raises(
+        Rejected, match="what is never pruned takes 32 tokens: system prompt 0, 9 protected messages 18"
+    ) as no:
+        build(talk(9), max_tokens=12)
+    assert no.value.reason == "context_too_small"
+
+
+def test_messages_that_the_archive_no_longer_has_are_counted():
+    known = Known((Gap(2, 3, 2, 9),), in_context=8)
+    assert build([each for each in talk(5) if each.position > 4], known).missing == 2
+    assert build(talk(6), known).missing == 0, "the archive may be ahead of what is known of the window"
+
+
+TEXTS = (
+    *("hello", "Thanks!", "Error: it failed", "No, I meant five.", "Always answer in French.", "Done, that works now."),
+    *("Next task: book a flight.", "Let's start over.", "Can you write a test?", "word " * 60),
+)
+TURNS = st.lists(
+    st.tuples(
+        st.sampled_from(["user", "user", "assistant", "assistant", "tool", "system"]),
+        st.sampled_from(TEXTS),
+        st.sampled_from([1, 1, 60, 10_000, -300]),
+        st.sampled_from(["", "", "", "prune", "clear", "end"]),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=150)
+@given(window_settings(), st.integers(50, 1_000), TURNS, st.integers(0, 40))
+def test_the_context_is_that_of_the_window_itself(limits, model_tokens, turns, behind):
+    policy = Policy(name="p", window=limits)
+    terms = Terms.of(policy, Budget.of(limits, model_tokens))
+    window, said, at = Window.opened("talk", 3), [], 0
+    earlier = Known()
+    for position, (role, text, pause, what) in enumerate(turns):
+        at = max(0, at + pause)
+        answers = {"tool_call_id": "c"} if role == "tool" else {}
+        each = archived(position, role, text, timestamp=BEGIN + timedelta(seconds=at), **answers)
+        said.append(each)
+        window.add(each.message, position, message_tokens(each.message, words), terms, NOW)
+        if what in ("prune", "clear"):
+            window.control(control(what), position, terms, NOW)
+        if what == "end":
+            window.end(ended(timestamp=each.message.timestamp), position, 0, position, terms, NOW)
+        if position == behind:
+            earlier = Known(window.history.removals.gaps)
+    known = Known(window.history.removals.gaps)
+    try:
+        own = context.build(window.history.turns(), known.gaps, terms.budget, NOW)
+    except Rejected as refused:
+        with pytest.raises(Rejected) as alike:
+            build(said, known, terms.budget)
+        assert alike.value.detail == refused.detail
+        return
+    built = build(said, known, terms.budget)
+    assert told(built) == [f"m{entry.position}" if isinstance(entry, Turn) else entry.marker for entry in own.entries]
+    assert (built.tokens, built.billed_tokens) == (own.tokens, own.billed_tokens)
+    assert_legal(said, earlier, terms.budget)
+
+
+def assert_legal(said: list[ArchivedMessage], earlier: Known, limits: Budget) -> None:
+    """A context on what was known some messages ago: within its limit, and with the latest message."""
+    try:
+        late = build(said, earlier, limits)
+    except Rejected as refused:
+        assert refused.reason == "context_too_small"
+        return
+    assert late.billed_tokens <= limits.max_tokens
+    assert not said or told(late)[-1] == said[-1].message.message_id or said[-1].message.role == "system"
+
+
+class Stage:
+    """Contexts of conversations under one policy for everything, with a model of 1,000 tokens and one of 200."""
+
+    def __init__(self) -> None:
+        policies = Policies((Policy(name="all", match=Match(), window=WindowSettings(min_recent=2)),))
+        terms = WindowTerms(policies, ModelLimits(1_000, {"small": 200}))
+        self.archive, self.windows = FakeArchive(), FakeWindows()
+        self.conversations = Conversations(self.windows, self.archive, policies)
+        self.contexts = Contexts(self.archive, terms, words, lambda: datetime.fromtimestamp(NOW, UTC))
+
+    async def build(self, **asked: Any) -> ShownContext:
+        conversation = await self.conversations.find("talk", lambda namespace: True)
+        assert conversation is not None
+        return await self.contexts.build(conversation, ContextQuery(**asked))
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+async def test_a_new_conversation_has_a_context_before_anything_is_known_of_its_window(stage: Stage):
+    stage.archive.say("talk", ("user", "Hi."), ("assistant", "Hello!"), app_id="app", user_id="ada")
+    assert told(await stage.build()) == ["talk-1", "talk-2"]
+
+
+async def test_the_model_says_how_much_there_may_be_and_who_asks_may_name_another(stage: Stage):
+    stage.archive.say("talk", ("user", "Hi."), app_id="app", user_id="ada")
+    assert (await stage.build()).limit_tokens == 800
+    assert (await stage.build(model="small")).limit_tokens == 160
+    await stage.windows.project([a_state("talk", model="small")])
+    assert (await stage.build()).limit_tokens == 160
+    assert (await stage.build(model="other", max_tokens=100)).limit_tokens == 100
+
+
+async def test_what_belongs_to_a_window_that_was_forgotten_is_not_shown_nor_what_went_astray(stage: Stage):
+    stage.archive.say("talk", *[("user", f"Number {n}.") for n in range(1, 7)], app_id="app", user_id="ada")
+    stage.archive.say("talk", ("user", "Astray."), partition=5, app_id="app", user_id="ada")
+    known = a_state("talk", scope=Scope(conversation_id="talk", app_id="app", user_id="ada"))
+    figures = replace(known.statistics, messages_in_context=2, total_messages=3)
+    await stage.windows.project([replace(known, opened=4, gaps=(Gap(5, 5, 1, 2),), statistics=figures)])
+    assert told(await stage.build()) == ["talk-4", "... [1 message removed] ...", "talk-6"]
