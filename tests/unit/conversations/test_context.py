@@ -19,7 +19,7 @@ from schemas.policies import Match, Policies, Policy
 from schemas.window_settings import WindowSettings
 from schemas.windows import Gap
 from sinks.archive import ArchivedMessage
-from streams.windows import context
+from streams.windows import context, gaps
 from streams.windows.accounting import Budget
 from streams.windows.model_limits import ModelLimits
 from streams.windows.terms import Terms
@@ -184,7 +184,9 @@ def assert_legal(said: list[ArchivedMessage], earlier: Known, limits: Budget) ->
         assert refused.reason == "context_too_small"
         return
     assert late.billed_tokens <= limits.max_tokens
-    assert not said or told(late)[-1] == said[-1].message.message_id or said[-1].message.role == "system"
+    latest = [each.message.message_id for each in said if each.message.role != "system"][-1:]
+    cleared = said and gaps.holds(earlier.gaps, said[-1].position)
+    assert cleared or told(late)[-1:] == latest or said[-1].message.role == "system"
 
 
 class Stage:
