@@ -5,15 +5,22 @@ from typing import Any
 
 from msgspec import Struct
 
+from agents.api.tool_ports import Contexts
 from agents.api.tools import Reach, Tools
+from agents.conversations.finding import Conversations
+from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
 from schemas.memories import Memory
+from schemas.policies import Policies, Policy
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.fakes import FakeVectors
+from tests.fakes.archive import FakeArchive
 from tests.fakes.commands import FakeCommands
 from tests.fakes.remembered import FakeRemembered
+from tests.fakes.windows import FakeWindows
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+POLICIES = Policies((Policy(name="kitchen", namespaces=("{app_id}/{user_id}",)),))
 MINE, SHARED, THEIRS = "kitchen/ada", "kitchen", "kitchen/tom"
 
 
@@ -23,10 +30,18 @@ class Workshop(Struct):
     remembered: FakeRemembered
     commands: FakeCommands
     retrieval: Retrieval
+    archive: FakeArchive
 
     def tools(self, *namespaces: str, **reach: Any) -> Tools:
-        wired = Reach(namespaces=namespaces or (MINE,), **reach)
-        return Tools(wired, self.retrieval, self.remembered, self.commands, lambda: NOON)
+        """Over these namespaces, all of them writable unless `reach` says otherwise."""
+        namespaces = namespaces or (MINE,)
+        wired = Reach(**({"namespaces": namespaces, "writable": namespaces} | reach))
+        return Tools(wired, self.retrieval, self.remembered, self.commands, lambda: NOON, self.contexts())
+
+    def contexts(self) -> Contexts:
+        """Words count as tokens."""
+        recall = Recall(self.retrieval, self.archive, POLICIES, lambda text: len(text.split()), lambda: NOON)
+        return Contexts(Conversations(FakeWindows(), self.archive, POLICIES), recall)
 
 
 def memory(text: str, namespace: str = MINE, **fields: Any) -> Memory:
@@ -48,7 +63,7 @@ def memory(text: str, namespace: str = MINE, **fields: Any) -> Memory:
 
 
 def furnished() -> Workshop:
-    """With four memories in three namespaces."""
+    """With four memories in three namespaces, and what ada and tom just said."""
     remembered = FakeRemembered(
         memory("User is allergic to peanuts.", importance=0.9, tags=("food",), full_text="User carries an injector."),
         memory("User prefers short recipes.", kind="preference"),
@@ -56,4 +71,7 @@ def furnished() -> Workshop:
         memory("Tom is allergic to milk.", THEIRS),
     )
     retrieval = Retrieval(FakeEmbedder(), FakeVectors(), remembered, remembered, clock=lambda: NOON)
-    return Workshop(remembered, FakeCommands(remembered), retrieval)
+    archive = FakeArchive()
+    archive.say("of-ada", ("user", "I keep bees."), app_id="kitchen", user_id="ada")
+    archive.say("of-tom", ("user", "I keep wolves."), app_id="kitchen", user_id="tom")
+    return Workshop(remembered, FakeCommands(remembered), retrieval, archive)

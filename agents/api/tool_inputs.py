@@ -103,6 +103,7 @@ TOOLS: Final[Mapping[str, type[Struct]]] = {
     "get_memory": GetMemory,
     "search_memories": SearchMemories,
 }
+CONTEXT: Final[Mapping[str, type[Struct]]] = {"get_context": GetContext}  # beside the others, where it can be answered
 WRITING: Final = frozenset(("create_memory",))
 
 

@@ -49,6 +49,13 @@ class Kept(Struct, frozen=True, kw_only=True):
     change: Change
 
 
+class Context(Struct, frozen=True, kw_only=True):
+    """A block for the prompt, empty when nothing fits, and the memories it tells of."""
+
+    context: str
+    memory_ids: tuple[str, ...]
+
+
 class Waiting(Struct, frozen=True, kw_only=True):
     """It was not carried out in time, and will be."""
 

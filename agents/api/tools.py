@@ -4,52 +4,42 @@ The same handler stands behind the SDK's tool loop, HTTP and MCP. What a model g
 `is_error` that says what to do instead; nothing a model says reaches another namespace.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import uuid4
 
 from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
 from msgspec import Struct
 
-from agents.api.tool_inputs import TOOLS, WRITING, CreateMemory, GetMemory, SearchMemories, definition
-from agents.api.tool_results import Kept, Read, Searched, Waiting, seen
-from agents.curation.outcome import Outcome
+from agents.api.tool_inputs import (
+    CONTEXT,
+    TOOLS,
+    WRITING,
+    CreateMemory,
+    GetContext,
+    GetMemory,
+    SearchMemories,
+    definition,
+)
+from agents.api.tool_ports import Commanding, Contexts, Reading, Searching
+from agents.api.tool_results import Context, Kept, Read, Searched, Waiting, seen
 from schemas import codec
+from schemas.blocks import BlockQuery
 from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.kinds import DEFAULT_KINDS, Kind
-from schemas.memories import Memory
 from schemas.requests import Command
-from schemas.searches import Filters, Found, Query
+from schemas.searches import Filters, Query
 
 AWAY: Final = "The memory cannot be reached right now. Go on without it, and say so if it matters."
 
 
-class Searching(Protocol):
-    """agents.retrieval.search.Retrieval."""
-
-    async def search(self, asked: Query) -> Found: ...
-
-
-class Reading(Protocol):
-    """sinks.memories.Memories."""
-
-    async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
-
-
-class Commanding(Protocol):
-    """The gateway to `memory.commands`."""
-
-    async def carried_out(self, command: Command) -> Outcome | None:
-        """What came of the command; None when that was not known in time. Raises Retryable."""
-
-
 class Reach(Struct, frozen=True, kw_only=True):
-    """What whoever wires the tools allows: in which namespaces, the first of them where nothing else is said, and whether
-    something may be remembered there. `actor` is who is said to have done it."""
+    """What whoever wires the tools allows: which namespaces are read, and in which of them something may be remembered, in the
+    first where nothing else is said. `actor` is who is said to have done it."""
 
     namespaces: tuple[str, ...]
-    may_write: bool = True
+    writable: tuple[str, ...] = ()
     actor: str = "agent"
     kinds: tuple[Kind, ...] = DEFAULT_KINDS
 
@@ -62,7 +52,7 @@ class Answer(Struct, frozen=True):
 
 
 class Tools:
-    """The tools of one wiring. `named` are the inputs of the tools it has, by name."""
+    """The tools of one wiring; with `contexts` there is one more, for a context block."""
 
     def __init__(
         self,
@@ -71,19 +61,24 @@ class Tools:
         memories: Reading,
         commands: Commanding,
         clock: Callable[[], datetime],
-        named: Mapping[str, type[Struct]] = TOOLS,
+        contexts: Contexts | None = None,
     ) -> None:
         self._reach = reach
         self._retrieval = retrieval
         self._memories = memories
         self._commands = commands
         self._clock = clock
-        self._named = {name: shape for name, shape in named.items() if reach.may_write or name not in WRITING}
+        self._contexts = contexts
+        named = TOOLS if contexts is None else {**TOOLS, **CONTEXT}
+        self._named = {name: shape for name, shape in named.items() if reach.writable or name not in WRITING}
 
     def definitions(self) -> list[ToolParam]:
         """For the `tools` of a request to the Messages API."""
         reach = self._reach
-        return [definition(name, shape, reach.namespaces, reach.kinds) for name, shape in self._named.items()]
+        return [
+            definition(name, shape, reach.writable if name in WRITING else reach.namespaces, reach.kinds)
+            for name, shape in self._named.items()
+        ]
 
     async def result(self, used: ToolUseBlock) -> ToolResultBlockParam:
         """The block that answers a tool use, for the very next message."""
@@ -116,13 +111,15 @@ class Tools:
                 return await self._get(given)
             case SearchMemories():
                 return await self._search(given)
+            case GetContext() if self._contexts is not None:
+                return await self._context(given, self._contexts)
         raise TypeError(f"nothing answers {type(given).__name__}")
 
     async def _create(self, given: CreateMemory) -> Struct:
         command = Command(
             command_id=str(uuid4()),
             kind="create",
-            namespace=self._namespace(given.namespace),
+            namespace=chosen(given.namespace, self._reach.writable)[0],
             at=self._clock(),
             actor=self._reach.actor,
             reason="as a tool",
@@ -150,19 +147,35 @@ class Tools:
 
     async def _search(self, given: SearchMemories) -> Struct:
         filters = Filters(kinds=given.kinds, tags=given.tags, min_importance=given.min_importance or None)
-        namespaces = (self._namespace(given.namespace),) if given.namespace else self._reach.namespaces
+        namespaces = chosen(given.namespace, self._reach.namespaces)
         asked = Query(namespaces=namespaces, text=given.query or None, filters=filters, limit=given.limit)
         found = await self._retrieval.search(asked)
         return Searched(memories=tuple(seen(hit.memory) for hit in found.hits), partial=bool(found.degraded))
 
-    def _namespace(self, chosen: str) -> str:
-        allowed = self._reach.namespaces
-        if chosen and chosen not in allowed:
-            raise Rejected("forbidden", f"There is no memory space {chosen!r} here; there are: {', '.join(allowed)}.")
-        return chosen or allowed[0]
+    async def _context(self, given: GetContext, contexts: Contexts) -> Struct:
+        """A conversation is told of only where all that it feeds is within reach: a model may name any."""
+        conversation = None
+        if given.conversation_id:
+            within = self._reach.namespaces.__contains__
+            conversation = await contexts.conversations.find(given.conversation_id, within)
+        asked = BlockQuery(
+            namespaces=chosen(given.namespace, self._reach.namespaces),
+            conversation_id=given.conversation_id or None,
+            text=given.query,
+            max_tokens=given.max_tokens or None,
+        )
+        block = await contexts.recall.block(asked, conversation)
+        return Context(context=block.text, memory_ids=tuple(memory.memory_id for memory in block.memories))
 
-    def _kind(self, chosen: str) -> str:
-        names = [kind.name for kind in self._reach.kinds]
-        if chosen not in names:
-            raise Rejected("unknown", f"There is no kind {chosen!r}; there are: {', '.join(names)}.")
-        return chosen
+    def _kind(self, named: str) -> str:
+        known = [kind.name for kind in self._reach.kinds]
+        if named not in known:
+            raise Rejected("unknown", f"There is no kind {named!r}; there are: {', '.join(known)}.")
+        return named
+
+
+def chosen(namespace: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    """The one that a model named, or all where it named none."""
+    if namespace and namespace not in allowed:
+        raise Rejected("forbidden", f"There is no memory space {namespace!r} here; there are: {', '.join(allowed)}.")
+    return (namespace,) if namespace else allowed

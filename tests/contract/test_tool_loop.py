@@ -76,7 +76,12 @@ async def test_the_loop_remembers_looks_up_and_reads_until_the_model_answers(
     assert [each["memory_id"] for each in found["memories"]] == [allergy]
     assert read["memory"]["full_text"] == "User carries an injector."
     assert [command.text for command in workshop.commands.seen] == ["User keeps bees."]
-    assert {tool["name"] for tool in server.seen[0]["tools"]} == {"create_memory", "get_memory", "search_memories"}
+    assert {tool["name"] for tool in server.seen[0]["tools"]} == {
+        "create_memory",
+        "get_memory",
+        "search_memories",
+        "get_context",
+    }
 
 
 async def test_errors_come_back_as_results_with_is_error_and_the_loop_goes_on(

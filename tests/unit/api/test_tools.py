@@ -92,6 +92,15 @@ async def test_where_several_are_wired_a_model_may_choose_among_them_and_searche
     assert [command.namespace for command in workshop.commands.seen] == [SHARED, MINE]
 
 
+async def test_a_namespace_that_is_only_read_is_searched_and_never_written(workshop: Workshop) -> None:
+    tools = workshop.tools(MINE, SHARED, writable=(MINE,))
+    assert "namespace" not in fields(tools, "create_memory")
+    assert fields(tools, "search_memories")["namespace"]["enum"] == [MINE, SHARED]
+    assert "no memory space 'kitchen' here" in await refused(tools, "create_memory", {"text": "x", "namespace": SHARED})
+    await said(tools, "create_memory", text="User has a knife.")
+    assert [command.namespace for command in workshop.commands.seen] == [MINE]
+
+
 async def test_another_namespaces_memory_is_answered_like_one_that_is_not_there(workshop: Workshop) -> None:
     theirs = "id of Tom is allergic to milk."
     foreign = await refused(workshop.tools(), "get_memory", {"memory_id": theirs})
@@ -99,9 +108,23 @@ async def test_another_namespaces_memory_is_answered_like_one_that_is_not_there(
     assert foreign.replace(theirs, "ID") == missing.replace("nobody", "ID")
 
 
+async def test_a_context_tells_what_fits_and_what_was_just_said(workshop: Workshop) -> None:
+    told = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-ada")
+    assert "allergic to peanuts" in told["context"] and "I keep bees." in told["context"]
+    assert told["memory_ids"] == ["id of User is allergic to peanuts."]
+    without = await said(workshop.tools(), "get_context", query="allergic")
+    assert "bees" not in without["context"]
+
+
+async def test_a_conversation_of_somebody_else_is_not_told_of_whoever_names_it(workshop: Workshop) -> None:
+    foreign = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-tom")
+    unknown = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-nobody")
+    assert foreign == unknown and "wolves" not in foreign["context"] and "milk" not in foreign["context"]
+
+
 async def test_who_may_only_read_has_no_tool_that_writes(workshop: Workshop) -> None:
-    tools = workshop.tools(may_write=False)
-    assert [each["name"] for each in tools.definitions()] == ["get_memory", "search_memories"]
+    tools = workshop.tools(writable=())
+    assert [each["name"] for each in tools.definitions()] == ["get_memory", "search_memories", "get_context"]
     assert "no tool 'create_memory'" in await refused(tools, "create_memory", {"text": "x"})
     assert workshop.commands.seen == []
 
@@ -109,7 +132,7 @@ async def test_who_may_only_read_has_no_tool_that_writes(workshop: Workshop) -> 
 @pytest.mark.parametrize(
     ("name", "given", "why"),
     [
-        ("forget_all", {}, "there are: create_memory, get_memory, search_memories"),
+        ("forget_all", {}, "there are: create_memory, get_memory, search_memories, get_context"),
         ("create_memory", {}, "text"),
         ("create_memory", {"text": ""}, "length >= 1"),
         ("create_memory", {"text": "x" * 4_001}, "length <= 4000"),

@@ -1,0 +1,83 @@
+"""The agent tools over MCP, asked by the SDK's own clients."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+from mcp.shared.memory import create_connected_server_and_client_session
+
+from agents.api.mcp import BROKEN, mcp_server
+from deploy.embedded.process import module_environment
+from tests.workshop import MINE, SHARED, Workshop, furnished
+
+
+@asynccontextmanager
+async def over_stdio() -> AsyncIterator[ClientSession]:
+    """A server in a process of its own."""
+    started = StdioServerParameters(
+        command=sys.executable, args=["-m", "tests.mcp_workshop"], env=dict(module_environment())
+    )
+    async with stdio_client(started) as (reading, writing), ClientSession(reading, writing) as session:
+        await session.initialize()
+        yield session
+
+
+def told(result: Any) -> Any:
+    assert not result.isError, result.content
+    return json.loads(result.content[0].text)
+
+
+async def test_a_client_lists_and_uses_the_tools_of_a_process_it_starts() -> None:
+    async with over_stdio() as session:
+        tools = {tool.name: tool for tool in (await session.list_tools()).tools}
+        assert list(tools) == ["create_memory", "get_memory", "search_memories", "get_context"]
+        hints = {name: tool.annotations and tool.annotations.readOnlyHint for name, tool in tools.items()}
+        assert hints == {"create_memory": False, "get_memory": True, "search_memories": True, "get_context": True}
+        assert tools["create_memory"].inputSchema["required"] == ["text"]
+        kept = told(await session.call_tool("create_memory", {"text": "User keeps bees.", "tags": ["garden"]}))
+        (found,) = told(await session.call_tool("search_memories", {"query": "bees"}))["memories"]
+        assert (found["memory_id"], found["text"]) == (kept["memory_id"], "User keeps bees.")
+        read = told(
+            await session.call_tool("get_memory", {"memory_id": "id of User is allergic to peanuts.", "full": True})
+        )
+        assert read["memory"]["full_text"] == "User carries an injector."
+
+
+async def test_what_a_model_gets_wrong_is_a_result_with_an_error_and_the_session_goes_on() -> None:
+    async with over_stdio() as session:
+        for name, given in (
+            ("create_memory", {"text": ""}),
+            ("forget_all", {}),
+            ("search_memories", {"namespace": "x"}),
+        ):
+            assert (await session.call_tool(name, given)).isError, name
+        assert len(told(await session.call_tool("search_memories", {}))["memories"]) == 2
+
+
+@pytest.fixture
+def workshop() -> Workshop:
+    return furnished()
+
+
+async def test_a_wiring_that_only_reads_lists_no_tool_that_writes(workshop: Workshop) -> None:
+    server = mcp_server(workshop.tools(MINE, SHARED, writable=()), "0.0.0")
+    async with create_connected_server_and_client_session(server) as session:
+        assert [tool.name for tool in (await session.list_tools()).tools] == [
+            "get_memory",
+            "search_memories",
+            "get_context",
+        ]
+        assert (await session.call_tool("create_memory", {"text": "x"})).isError
+
+
+async def test_a_fault_nobody_foresaw_tells_a_client_nothing_of_the_server(workshop: Workshop, caplog: Any) -> None:
+    workshop.remembered.failure = RuntimeError("password=EXAMPLE")
+    async with create_connected_server_and_client_session(mcp_server(workshop.tools(), "0.0.0")) as session:
+        result = await session.call_tool("search_memories", {"query": "bees"})
+    assert result.isError and result.content[0].text == BROKEN.text  # type: ignore[union-attr]
+    assert "password=EXAMPLE" in caplog.text
