@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -16,21 +16,24 @@ from agents.compactor import Compactor
 from agents.curation import change, notices
 from agents.curation.arrivals import by_importance, erases, is_older, mentioned, named
 from agents.curation.ledger import Ledger
-from agents.curation.limits import Crowded, Planned, brought_within
-from agents.curation.links import gone_from, relink
+from agents.curation.limits import Crowded
 from agents.curation.normalise import normalise
-from agents.curation.obey import ERASED, Undone, obey
+from agents.curation.obey import ERASED, Undone, lacks, obey
 from agents.curation.outcome import Outcome, Ruling
+from agents.curation.prepared import Incomplete, Prepared, Unembedded, Unrated
 from agents.curation.scrubbing import scrubbed
 from agents.curation.settle import settle
 from agents.curation.thresholds import Thresholds, thresholds
+from agents.editor import Editor
 from agents.eraser import Eraser
+from agents.ledgers import Limit, close_ledger, open_ledger, same_texts
+from schemas import ids
 from schemas.codec import shaped
 from schemas.errors import Retryable
 from schemas.events import Cause
 from schemas.memories import Memory
 from schemas.policies import Choosing, Policy
-from schemas.requests import CandidateBatch, Command
+from schemas.requests import Candidate, CandidateBatch, Command
 from sinks import changes
 from sinks.embeddings.port import Embedder
 from sinks.memories import Memories
@@ -40,12 +43,9 @@ from sinks.purges import Purges
 from sinks.settlements import Part, Settlements
 from sinks.vectors import Neighbour, Vector, VectorIndex
 
-MOST_READ = 20_000  # live memories of a namespace that is limited: twice the largest limit
-EXPIRED_AT_ONCE = 500  # namespaces, and memories of each
-NEIGHBOURS = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
-
-
-Plan: TypeAlias = Sequence[Planned] | None
+EXPIRED_AT_ONCE: Final = 500  # namespaces, and memories of each
+NEIGHBOURS: Final = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
+MOST_BEGINNINGS: Final = 8  # of one decision: for a model, a plan, a text; and for changes by others meanwhile
 
 
 class Curator:
@@ -64,6 +64,7 @@ class Curator:
         policies: Choosing,
         clock: Callable[[], datetime],
         compactor: Compactor,
+        editor: Editor,
         *,
         concurrency: int = 4,
     ) -> None:
@@ -74,30 +75,30 @@ class Curator:
         self._policies = policies
         self._clock = clock
         self._compactor = compactor
+        self._editor = editor
         self._deciders = asyncio.Semaphore(concurrency)
         self._eraser = Eraser(self._deciding, policies, clock)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
         """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""
-        part, vectors = Part.of(batch), await self._embed([candidate.text for candidate in batch.candidates])
-        policy = self._policies.named(batch.policy)
+        part, policy = Part.of(batch), self._policies.named(batch.policy)
         cause = Cause(actor=batch.provider, request_id=batch.request_id)
 
-        async def decide(plan: Plan) -> Outcome:
+        async def decide(prepared: Prepared) -> Outcome:
             async with self._deciding(batch.namespace) as connection:
                 if (known := await Settlements(connection).of_part(part)) is not None:
                     return repeated(known)
                 now = self._clock()
-                ledger, rulings = await self._settle(connection, batch, vectors, policy, now)
-                brought_within(ledger, policy.max_memories, plan, cause, now)
-                await relinked(connection, ledger, now)
-                await self._record(connection, ledger, policy)
+                ledger, rulings = await self._settle(connection, batch, prepared, policy, now)
+                limit = Limit(most=policy.max_memories, plan=prepared.plan)
+                await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
                 outcome = Outcome(
                     status="settled", namespace=batch.namespace, sequence=ledger.sequence, rulings=rulings
                 )
                 return await record_part(connection, part, outcome, now)
 
-        return await self._planned(decide, policy)
+        texts = [candidate.text for candidate in batch.candidates]
+        return await self._decided(decide, await self._embedded(texts), batch.namespace, policy)
 
     async def drop_part(self, part: Part, reason: str) -> Outcome:
         """Counts a part as answered that cannot be curated (it went to the dead letters): its request must complete."""
@@ -114,32 +115,33 @@ class Curator:
         command = scrubbed(command, policy.privacy)
         if erases(command) and (erased := await self._eraser.erase(command)) is not None:
             return erased
-        undone = await self._undone(command)
-        text = undone.before.text if undone and undone.before else command.text
-        texts = [text] if text else []
-        vectors = await self._embed(texts)
 
-        async def decide(plan: Plan) -> Outcome:
+        async def decide(prepared: Prepared) -> Outcome:
             async with self._deciding(command.namespace) as connection:
-                settlements, now = Settlements(connection), self._clock()
-                if (known := await settlements.of_command(command.namespace, command.command_id)) is not None:
-                    return repeated(known)
-                memory_ids = named(command, undone)
-                same = await same_texts(connection, command.namespace, texts)
-                ledger = await open_ledger(connection, command.namespace, same, memory_ids, policy)
-                fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
-                outcome = obey(ledger, command, vectors[0] if vectors else None, now, undone, fenced)
-                if outcome.change in ("created", "restored"):
-                    cause = Cause(actor=command.actor, command_id=command.command_id)
-                    brought_within(ledger, policy.max_memories, plan, cause, now, outcome.memory_id)
-                await relinked(connection, ledger, now)
-                outcome = replace(outcome, sequence=ledger.sequence)
-                await self._record(connection, ledger, policy)
-                await settlements.record_command(command.namespace, command.command_id, outcome, now)
-                await put_records(connection, command.namespace, notices.of_command(command, outcome, now))
-                return outcome
+                known = await Settlements(connection).of_command(command.namespace, command.command_id)
+                return repeated(known) if known is not None else await self._obey(connection, command, prepared, policy)
 
-        return await self._planned(decide, policy)
+        texts = [command.text] if command.text else []
+        return await self._decided(decide, await self._embedded(texts), command.namespace, policy, command)
+
+    async def _obey(self, connection: Connection, command: Command, prepared: Prepared, policy: Policy) -> Outcome:
+        now, undone = self._clock(), await undone_by(connection, command)
+        asked = prepared.completed or command
+        text = undone.before.text if undone and undone.before else asked.text
+        same = await same_texts(connection, command.namespace, [text] if text else [])
+        ledger = await open_ledger(connection, command.namespace, same, named(asked, undone), policy.max_memories)
+        fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
+        if prepared.completed is None and (fenced is None or command.at > fenced) and lacks(ledger, command):
+            raise Incomplete
+        outcome = obey(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
+        most = policy.max_memories if outcome.change in ("created", "restored") else None
+        cause = Cause(actor=command.actor, command_id=command.command_id)
+        limit = Limit(most=most, plan=prepared.plan, spared=outcome.memory_id)
+        await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
+        outcome = replace(outcome, sequence=ledger.sequence)
+        await Settlements(connection).record_command(command.namespace, command.command_id, outcome, now)
+        await put_records(connection, command.namespace, notices.of_command(command, outcome, now))
+        return outcome
 
     async def expire(self) -> int:
         """Ends memories whose time is over, some of them at a call; returns how many. Another worker may do the same.
@@ -167,32 +169,31 @@ class Curator:
             await changes.record(connection, namespace, ledger.entries, self._vectors.embedding_model)
             return len(over)
 
-    async def _planned(self, decide: Callable[[Plan], Awaitable[Outcome]], policy: Policy) -> Outcome:
-        """Decides; once more, with a plan, where there would be too many memories: a model is asked with nothing locked."""
-        try:
-            return await decide(None)
-        except Crowded as crowded:
-            return await decide(await self._compactor.plan(crowded.free, crowded.surplus, policy))
-
-    async def _undone(self, command: Command) -> Undone | None:
-        """What an undo takes back: versions never change, so they may be read before the transaction."""
-        if command.kind != "undo" or command.memory_id is None:
-            return None
-        found = await Memories(self._pool).version(command.memory_id, command.version)
-        if found is None or found.namespace != command.namespace:
-            return None
-        return Undone(found.version, found.before)
-
-    async def _record(self, connection: Connection, ledger: Ledger, policy: Policy) -> None:
-        """Writes what was decided. Raises RuntimeError when the namespace is not within its limit by then, though all of it was
-        read."""
-        await changes.record(connection, ledger.namespace, ledger.entries, self._vectors.embedding_model)
-        most, live = policy.max_memories, ledger.all_live()
-        if most is None or len(live) > most:  # more than that are there only if all of them are pinned
-            return
-        count = await Memories(connection).count_live(ledger.namespace)
-        if count != len(live) and ledger.size < MOST_READ:  # of more than were read the next decision sees others
-            raise RuntimeError(f"{ledger.namespace!r} has {count} live memories, decided were {len(live)}")
+    async def _decided(
+        self,
+        decide: Callable[[Prepared], Awaitable[Outcome]],
+        vectors: dict[str, Vector],
+        namespace: str,
+        policy: Policy,
+        command: Command | None = None,
+    ) -> Outcome:
+        """Decides; begins anew with what was missing, for which models are asked with nothing locked."""
+        prepared = Prepared(vectors=vectors)
+        for _ in range(MOST_BEGINNINGS):
+            try:
+                return await decide(prepared)
+            except Crowded as crowded:
+                plan = await self._compactor.plan(crowded.free, crowded.surplus, policy)
+                prepared = replace(prepared, plan=plan)
+            except Unrated as unrated:
+                importances = await self._editor.rated(unrated.candidates, namespace, policy)
+                prepared = replace(prepared, importances=importances)
+            except Incomplete:
+                assert command is not None, "only commands are completed"
+                prepared = replace(prepared, completed=await self._editor.completed(command, policy))
+            except Unembedded as unembedded:
+                prepared = replace(prepared, vectors={**prepared.vectors, **await self._embedded([unembedded.text])})
+        raise Retryable(f"{namespace!r} changed {MOST_BEGINNINGS} times while one decision was made")
 
     @asynccontextmanager
     async def _deciding(self, namespace: str) -> AsyncIterator[Connection]:
@@ -206,31 +207,29 @@ class Curator:
                 yield connection
         await self._projector.project_now(namespace)
 
-    async def _embed(self, texts: Sequence[str]) -> list[Vector]:
+    async def _embedded(self, texts: Sequence[str]) -> dict[str, Vector]:
         """Before the transaction: an embedding takes longer than everything a namespace is locked for."""
-        return list(await self._embedder.embed(texts)) if texts else []
+        return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
 
     async def _settle(
-        self,
-        connection: Connection,
-        batch: CandidateBatch,
-        vectors: Sequence[Vector],
-        policy: Policy,
-        now: datetime,
+        self, connection: Connection, batch: CandidateBatch, prepared: Prepared, policy: Policy, now: datetime
     ) -> tuple[Ledger, tuple[Ruling, ...]]:
         texts = [candidate.text for candidate in batch.candidates]
         same = await same_texts(connection, batch.namespace, texts)
         limits = thresholds(self._vectors.embedding_model, policy)
-        found = await self._near(batch.namespace, texts, vectors, same, limits)
-        ledger = await open_ledger(connection, batch.namespace, same, mentioned(batch.candidates, found), policy)
+        found = await self._near(batch.namespace, prepared, texts, same, limits)
+        mentions = mentioned(batch.candidates, found)
+        ledger = await open_ledger(connection, batch.namespace, same, mentions, policy.max_memories)
         fenced = (await Purges(connection).fences([batch.namespace])).get(batch.namespace)
+        candidates = rated(ledger, batch, prepared, policy, fenced)
         left = await self._allowance(connection, batch, policy)
         rulings: dict[int, Ruling] = {}
-        for place in by_importance(batch.candidates) if left is not None else range(len(vectors)):
-            candidate, vector, near = batch.candidates[place], vectors[place], found[place]
+        for place in by_importance(candidates) if left is not None else range(len(candidates)):
+            candidate, near = candidates[place], found[place]
             if fenced is not None and is_older(candidate, batch, fenced):
                 rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=ERASED)
                 continue
+            vector = prepared.vector(candidate.text)
             ruling = settle(ledger, batch, candidate, vector, near, policy, limits, now, left is None or left > 0)
             rulings[place] = ruling
             if left is not None and ruling.result == "created":
@@ -245,45 +244,50 @@ class Curator:
         return policy.max_per_conversation - made
 
     async def _near(
-        self,
-        namespace: str,
-        texts: Sequence[str],
-        vectors: Sequence[Vector],
-        same: Sequence[Memory],
-        limits: Thresholds,
+        self, namespace: str, prepared: Prepared, texts: Sequence[str], same: Sequence[Memory], limits: Thresholds
     ) -> list[list[Neighbour]]:
         """What the index has near each text; nothing near one that is known word for word, which is cheaper to see."""
         known = {normalise(memory.text) for memory in same}
 
-        async def near(text: str, vector: Vector) -> list[Neighbour]:
+        async def near(text: str) -> list[Neighbour]:
             if normalise(text) in known:
                 return []
+            vector = prepared.vector(text)
             return await self._vectors.neighbours(namespace, vector, min_score=limits.related, limit=NEIGHBOURS)
 
-        return list(await asyncio.gather(*map(near, texts, vectors)))
+        return list(await asyncio.gather(*map(near, texts)))
 
 
-async def same_texts(connection: Connection, namespace: str, texts: Sequence[str]) -> tuple[Memory, ...]:
-    """Live memories with one of the texts, up to spelling."""
-    return await Memories(connection).live_by_text(namespace, list(map(normalise, texts)))
+def rated(
+    ledger: Ledger, batch: CandidateBatch, prepared: Prepared, policy: Policy, fenced: datetime | None
+) -> tuple[Candidate, ...]:
+    """The candidates with the importances that they came without. Raises Unrated if one of them says what nobody said before, and
+    nobody was asked yet."""
+    unrated = [
+        each
+        for each in batch.candidates
+        if each.importance is None
+        and ledger.exact(each.text) is None
+        and not ledger.knows(ids.memory_id(each.candidate_id))
+        and (fenced is None or not is_older(each, batch, fenced))
+    ]
+    if unrated and policy.complete and prepared.importances is None:
+        raise Unrated(unrated)
+    known = prepared.importances or {}
+    return tuple(
+        each if each.importance is not None else replace(each, importance=known.get(each.candidate_id))
+        for each in batch.candidates
+    )
 
 
-async def open_ledger(
-    connection: Connection, namespace: str, same: Sequence[Memory], memory_ids: Sequence[str], policy: Policy
-) -> Ledger:
-    """With these memories and those that have one of the ids: all that the rules will ask for. Where their number is limited,
-    with all live ones."""
-    memories = Memories(connection)
-    sequence = await changes.sequence(connection, namespace)
-    named = await memories.by_ids(memory_ids)
-    limited = await memories.live(namespace, MOST_READ) if policy.max_memories is not None else ()
-    return Ledger(namespace, sequence, [*same, *named.values(), *limited])
-
-
-async def relinked(connection: Connection, ledger: Ledger, now: datetime) -> None:
-    """Of what the ledger's changes deleted no link is left."""
-    if gone := gone_from(ledger):
-        relink(ledger, await Memories(connection).linking(ledger.namespace, gone), now)
+async def undone_by(connection: Connection, command: Command) -> Undone | None:
+    """What an undo takes back, as the namespace is now: who undoes the latest change means that one."""
+    if command.kind != "undo" or command.memory_id is None:
+        return None
+    found = await Memories(connection).version(command.memory_id, command.version)
+    if found is None or found.namespace != command.namespace:
+        return None
+    return Undone(found.version, found.before)
 
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:

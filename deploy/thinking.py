@@ -8,6 +8,7 @@ from agents.batch_agent import BatchAgent
 from agents.compactor import Compactor
 from agents.curation_agent import CurationAgent
 from agents.curator import Curator
+from agents.editor import Editor
 from agents.energy import BudgetedEnergy
 from agents.extraction_agent import ExtractionAgent
 from agents.extractor import Extractor
@@ -152,6 +153,7 @@ async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, v
         wiring.policies,
         now,
         Compactor(provider, embedder),
+        Editor(provider),
         concurrency=wiring.settings.curation_concurrency,
     )
 

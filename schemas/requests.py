@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from schemas import importance
 from schemas.links import Link
 from schemas.messages import Identifier, Moment, Role, Scope, ToolCall
 from schemas.policies import Fraction
@@ -82,7 +83,8 @@ class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory proposed by the LLM stage, before deduplication.
 
-    `repeats`, `refines` and `contradicts` name a memory of the namespace: evidence for the curator, not an order.
+    `repeats`, `refines` and `contradicts` name a memory of the namespace: evidence for the curator, not an order. Without an
+    importance it is rated, or has the default.
     """
 
     candidate_id: str
@@ -90,7 +92,7 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: Annotated[str, Meta(min_length=1, max_length=4_000)]
     sources: Annotated[tuple[Source, ...], Meta(min_length=1, max_length=1_000)]
     confidence: Fraction
-    importance: Fraction = 0.5
+    importance: Fraction | None = None
     kinds: Labels = ()
     tags: Labels = ()
     context: Text | None = None
@@ -100,6 +102,11 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     repeats: str | None = None
     refines: str | None = None
     contradicts: str | None = None
+
+    @property
+    def rated(self) -> Fraction:
+        """Its importance, or that of what nobody rated."""
+        return importance.DEFAULT if self.importance is None else self.importance
 
 
 class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -148,10 +155,12 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A change to memories asked for by a person or a service, on `memory.commands` under its namespace.
 
-    create needs `text`; update, delete and undo need `memory_id`. undo: the memory is again as it was before its latest change,
-    or before the one that made `version`. purge: everything of the namespace is erased for good, and nothing comes back that was
-    said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless `purge` is true. `links`
-    lead to memories of the namespace, and replace those that there were. The same `command_id` is carried out once.
+    create needs `text`, or a `full_text` of which a short one is made, as it is when an update gives a new full text alone; its
+    importance is rated if it gives none. update, delete and undo need `memory_id`. undo: the memory is again as it was before
+    its latest change, or before the one that made `version`. purge: everything of the namespace is erased for good, and nothing
+    comes back that was said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless
+    `purge` is true. `links` lead to memories of the namespace, and replace those that there were. The same `command_id` is
+    carried out once.
     """
 
     command_id: Identifier

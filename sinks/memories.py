@@ -62,9 +62,9 @@ class Memories:
         """Memories of a namespace by filters, a page of them in their order."""
         return await self._fetch(f"listed_by_{COLUMNS[asked.order]}", *listing_arguments(asked))
 
-    async def live(self, namespace: str, limit: int) -> tuple[Memory, ...]:
-        """Live memories of a namespace, the oldest of least importance first."""
-        return await self._fetch("live", namespace, limit)
+    async def expendable(self, namespace: str, limit: int) -> tuple[Memory, ...]:
+        """Live memories of a namespace that are not pinned, the oldest of least importance first."""
+        return await self._fetch("expendable", namespace, limit)
 
     async def expiring(self, at: datetime, limit: int) -> tuple[str, ...]:
         """Namespaces with live memories whose time is over, those that wait longest first."""

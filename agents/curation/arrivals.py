@@ -34,4 +34,4 @@ def is_older(candidate: Candidate, batch: CandidateBatch, fenced: datetime) -> b
 
 def by_importance(candidates: Sequence[Candidate]) -> list[int]:
     """Their places, the most important and then the surest first."""
-    return sorted(range(len(candidates)), key=lambda at: (-candidates[at].importance, -candidates[at].confidence, at))
+    return sorted(range(len(candidates)), key=lambda at: (-candidates[at].rated, -candidates[at].confidence, at))

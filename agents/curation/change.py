@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from agents.curation import links
 from agents.curation.merge import raised
 from agents.curation.sources import bounded, distinct
-from schemas import ids
+from schemas import ids, importance
 from schemas.links import Link
 from schemas.memories import Memory
 from schemas.policies import Policy
@@ -32,7 +32,7 @@ def created(
         context=candidate.context,
         full_text=candidate.full_text,
         language=candidate.language,
-        importance=candidate.importance,
+        importance=candidate.rated,
         confidence=candidate.confidence,
         version=UNNUMBERED,
         sequence=UNNUMBERED,
@@ -116,7 +116,7 @@ def commanded(command: Command, text: str, now: datetime) -> Memory:
         text=text,
         context=command.context,
         full_text=command.full_text,
-        importance=0.5 if command.importance is None else command.importance,
+        importance=importance.DEFAULT if command.importance is None else command.importance,
         confidence=1.0 if command.confidence is None else command.confidence,
         version=UNNUMBERED,
         sequence=UNNUMBERED,

@@ -85,8 +85,8 @@ def decide(
     """
     if candidate.confidence < policy.min_confidence:
         return Drop(f"confidence {candidate.confidence:g} is below {policy.min_confidence:g}")
-    if candidate.importance < policy.min_importance:
-        return Drop(f"importance {candidate.importance:g} is below {policy.min_importance:g}")
+    if candidate.rated < policy.min_importance:
+        return Drop(f"importance {candidate.rated:g} is below {policy.min_importance:g}")
     if contradicted is not None and says_the_same(candidate, contradicted):
         contradicted = None
     if contradicted is not None and said_later(contradicted, candidate):

@@ -15,15 +15,19 @@ from sinks.vectors import Neighbour, Vector
 
 
 class Ledger:
-    """Later candidates of a batch see what earlier ones changed, though nothing is written before the end."""
+    """Later candidates of a batch see what earlier ones changed, though nothing is written before the end.
 
-    def __init__(self, namespace: str, sequence: int, memories: Iterable[Memory] = ()) -> None:
+    `live` is how many live memories the namespace has, by default as many as are given.
+    """
+
+    def __init__(self, namespace: str, sequence: int, memories: Iterable[Memory] = (), live: int | None = None) -> None:
         self.namespace = namespace
         self.sequence = sequence
         self.entries: list[Entry] = []
         self._memories = {memory.memory_id: memory for memory in memories}
         self._normalised = {memory_id: normalise(memory.text) for memory_id, memory in self._memories.items()}
         self._vectors: dict[str, Vector] = {}
+        self.number_live = len(self.all_live()) if live is None else live
 
     def knows(self, memory_id: str) -> bool:
         """Whether there is such a memory, whatever its status and namespace."""
@@ -53,11 +57,6 @@ class Ledger:
     def all_there(self) -> list[Memory]:
         """The memories of this namespace that it knows and that are not deleted."""
         return [memory for memory_id in self._memories if (memory := self.find(memory_id)) is not None]
-
-    @property
-    def size(self) -> int:
-        """How many memories it knows, of any status."""
-        return len(self._memories)
 
     def all_live(self) -> list[Memory]:
         """The live memories that the ledger knows, oldest first."""
@@ -91,6 +90,7 @@ class Ledger:
         """Numbers the change (its version, the namespace's next sequence), and returns the memory as it then is."""
         before = self._memories.get(memory.memory_id)
         self.sequence += 1
+        self.number_live += (memory.status == "active") - (before is not None and before.status == "active")
         after = replace(memory, version=before.version + 1 if before else 1, sequence=self.sequence)
         self._memories[after.memory_id] = after
         self._normalised[after.memory_id] = normalise(after.text)

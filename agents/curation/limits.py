@@ -10,12 +10,14 @@ from msgspec.structs import replace
 
 from agents.curation import change
 from agents.curation.ledger import Ledger
+from agents.llm.compacting import MOST_SHOWN
 from agents.llm.port import Compaction
 from schemas.events import Cause
 from schemas.memories import Memory
 from sinks.vectors import Vector
 
 RULE: Final = "memstream"  # the actor of what no model decided
+MOST_AT_ONCE: Final = 1_000  # memories that one decision takes; where a limit was lowered by more, the next ones go on
 
 
 class Planned(Struct, frozen=True, kw_only=True):
@@ -46,12 +48,13 @@ def brought_within(
 ) -> None:
     """Enters what brings the namespace to at most `most` live memories, as far as those allow that are pinned or `spared`.
 
-    Steps of the plan are taken where the memories still say what the model saw; where there is none left the oldest of
-    least importance goes. Raises Crowded when there are too many and `plan` is None: somebody may plan then.
+    The ledger should know what is `needed`. Steps of the plan are taken where the memories still say what the model saw; where
+    there is none left the oldest of least importance goes. Raises Crowded when there are too many and `plan` is None: somebody
+    may plan then.
     """
-    if most is None or (surplus := len(live := ledger.all_live()) - most) <= 0:
+    if (surplus := surplus_of(ledger, most)) <= 0 or most is None:
         return
-    free = {each.memory_id: each for each in live if not each.pinned and each.memory_id != spared}
+    free = {each.memory_id: each for each in ledger.all_live() if not each.pinned and each.memory_id != spared}
     if free and plan is None:
         raise Crowded([*free.values()], surplus)
     waiting = list(plan or ())
@@ -62,6 +65,18 @@ def brought_within(
         surplus -= 1
     for memory in least(free.values(), surplus):
         _drop(ledger, memory, replace(cause, actor=RULE, reason=rule(most)), now)
+
+
+def surplus_of(ledger: Ledger, most: int | None) -> int:
+    """How many live memories there are too many, at most as many as one decision takes."""
+    return 0 if most is None else min(ledger.number_live - most, MOST_AT_ONCE)
+
+
+def needed(ledger: Ledger, most: int | None) -> int:
+    """How many unpinned memories, the oldest of least importance first, have to be known before it is decided which go: as many
+    as go and as a model is shown, also if all that changed are among them."""
+    surplus = surplus_of(ledger, most)
+    return 0 if surplus <= 0 else surplus + MOST_SHOWN + len(ledger.entries) + 1
 
 
 def still_true(step: Planned, free: Mapping[str, Memory]) -> bool:

@@ -33,7 +33,7 @@ def folded(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
         text=richer_text(memory, candidate),
         context=joined_context(memory.context, candidate.context),
         full_text=fuller(memory.full_text, candidate.full_text),
-        importance=raised(memory, candidate.importance, count),
+        importance=raised(memory, candidate.rated, count),
         confidence=max(memory.confidence, candidate.confidence),
         kinds=distinct(kind for kind in (*memory.kinds, candidate.kind, *candidate.kinds) if kind != memory.kind),
         tags=distinct((*memory.tags, *candidate.tags)),

@@ -45,9 +45,21 @@ def obey(
     return ORDERS[command.kind](ledger, command, vector, now)
 
 
+def lacks(ledger: Ledger, command: Command) -> bool:
+    """Whether it came without what a model may add: a new memory's importance, or a short text of a full one that is new."""
+    if command.kind == "create":
+        if not command.text or not command.text.strip():
+            return bool(command.full_text and command.full_text.strip())
+        return command.importance is None and ledger.exact(command.text) is None
+    if command.kind != "update" or command.text is not None or not command.full_text or not command.full_text.strip():
+        return False
+    memory = ledger.live(command.memory_id)
+    return memory is not None and command.full_text != memory.full_text
+
+
 def _create(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
     if not command.text or not command.text.strip():
-        return rejected(ledger, "create needs a text")
+        return rejected(ledger, "create needs a text, or a full text of which a short one can be made")
     if (missing := unknown_link(ledger, command)) is not None:
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     if (known := ledger.exact(command.text)) is not None:

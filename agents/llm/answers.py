@@ -30,7 +30,6 @@ from agents.llm.texts import (
     one_line,
     without_secrets,
 )
-from schemas import importance
 from schemas.policies import Policy, Privacy
 from schemas.requests import ExtractionRequest, SliceMessage
 from streams.windows.tokens import TokenCount
@@ -43,7 +42,7 @@ LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
 class Draft(Struct, frozen=True, kw_only=True):
     """A proposal as a provider writes it: messages and related memories by their numbers in the prompt, from 1; messages
-    before the slice have numbers up to 0. Without an importance it counts as 0.5."""
+    before the slice have numbers up to 0. Without an importance it is rated later."""
 
     kind: str
     text: str
@@ -115,8 +114,7 @@ def shaped(draft: object) -> Draft:
 
 def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Proposal:
     sources = cited(draft.messages, request)
-    rated = importance.DEFAULT if draft.importance is None else draft.importance
-    if not (0.0 <= draft.confidence <= 1.0 and 0.0 <= rated <= 1.0):
+    if not (0.0 <= draft.confidence <= 1.0 and (draft.importance is None or 0.0 <= draft.importance <= 1.0)):
         raise Unfit("range")
     kind = kind_of(draft.kind, context.policy)
     if kind is None:
@@ -129,7 +127,7 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
         text=text,
         message_ids=tuple(dict.fromkeys(source.message_id for source in sources)),
         confidence=draft.confidence,
-        importance=rated,
+        importance=draft.importance,
         kinds=tuple(dict.fromkeys(name for name in further if name is not None and name != kind)),
         tags=tuple(dict.fromkeys(tag for tag in tags if 0 < len(tag) <= TAG_CHARS))[:MOST_TAGS],
         context=cut(draft.context, CONTEXT_CHARS, SHORT_TOKENS, count_tokens) if draft.context else None,
@@ -220,7 +218,7 @@ def merged(first: Proposal, again: Proposal) -> Proposal:
     return msgspec.structs.replace(
         surest,
         message_ids=tuple(dict.fromkeys(first.message_ids + again.message_ids)),
-        importance=max(first.importance, again.importance),
+        importance=max((each for each in (first.importance, again.importance) if each is not None), default=None),
         tags=tuple(dict.fromkeys(first.tags + again.tags)),
         repeats=first.repeats or again.repeats,
         refines=first.refines or again.refines,

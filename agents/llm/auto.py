@@ -52,8 +52,8 @@ class AutoProvider:
     async def score(self, subject: Subject, policy: Policy) -> Rating:
         return await self._first(policy, lambda provider: provider.score(subject, policy))
 
-    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
-        return await self._first(policy, lambda provider: provider.shorten(full_text, policy))
+    async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
+        return await self._first(policy, lambda provider: provider.shorten(full_text, policy, namespace))
 
     async def trouble(self) -> str | None:
         """What is wrong with each of them, unless one is available."""

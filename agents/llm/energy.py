@@ -1,6 +1,6 @@
 """The budgets' port, "energy": what is asked before a model is, for whom, and what is told of the bill afterwards."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Protocol
 
@@ -38,8 +38,13 @@ class Payer(Struct, frozen=True, kw_only=True):
     @classmethod
     def of_memories(cls, memories: Sequence[Memory], policy: Policy) -> "Payer":
         """Nobody waits for what is done about memories that are stored already."""
-        namespaces = tuple(dict.fromkeys(memory.namespace for memory in memories))
-        return cls(namespaces=namespaces, budget=policy.budget, lane="background")
+        return cls.of_namespaces(dict.fromkeys(memory.namespace for memory in memories), policy)
+
+    @classmethod
+    def of_namespaces(cls, namespaces: Iterable[str | None], policy: Policy) -> "Payer":
+        """For what may be left out, or be made by a rule, when there is no room for it."""
+        named = tuple(name for name in namespaces if name is not None)
+        return cls(namespaces=named, budget=policy.budget, lane="background")
 
 
 class Work(Struct, frozen=True, kw_only=True):

@@ -100,9 +100,9 @@ class ModelProvider:
             calls=exchange.calls,
         )
 
-    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
+    async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
         """Raises as `compact` does."""
-        exchange = await self._exchange(shortening.question(full_text, policy, self._count_tokens))
+        exchange = await self._exchange(shortening.question(full_text, policy, self._count_tokens, namespace))
         return ShortText(
             provider=self.name, model=exchange.model, text=exchange.reply, usage=exchange.usage, calls=exchange.calls
         )

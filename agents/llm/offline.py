@@ -78,7 +78,7 @@ class OfflineProvider:
         found = scoring.scored(rated(subject), policy.privacy)
         return Rating(provider=self.name, model=MODEL, points=found.points, reason=found.reason)
 
-    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
+    async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
         """Raises Rejected, with the reason, for a text of which nothing may be kept."""
         text = condensed(full_text[:FULL_CHARS], policy.max_text_chars, policy.feelings, self._count_tokens)
         try:

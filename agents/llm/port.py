@@ -23,14 +23,14 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory as a provider proposes it, already checked against the slice.
 
     `message_ids` are ids of the slice's messages, at least one. `repeats`, `refines`, `contradicts` are memory ids
-    out of `Context.related`.
+    out of `Context.related`. Without an importance the curator has it rated.
     """
 
     kind: str
     text: str
     message_ids: tuple[str, ...]
     confidence: Fraction
-    importance: Fraction = 0.5
+    importance: Fraction | None = None
     kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     context: str | None = None
@@ -107,13 +107,14 @@ class Compaction(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """A memory to be rated, stored or not: its fullest text, and how often it was said again or read."""
+    """A memory to be rated, stored or not: its fullest text, and how often it was said again or read. `namespace` pays."""
 
     text: str
     kind: str
     kinds: tuple[str, ...] = ()
     context: str | None = None
     references: int = 0
+    namespace: str | None = None
 
 
 class Rating(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="rating"):
@@ -173,9 +174,9 @@ class Provider(Protocol):
     async def score(self, subject: Subject, policy: Policy) -> Rating:
         """One model call. Raises as `compact` does."""
 
-    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
-        """One model call. The text has at most `policy.max_text_chars` characters, keeps the language of the full text and
-        has no secrets. Raises as `compact` does."""
+    async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
+        """One model call, which `namespace` pays. The text has at most `policy.max_text_chars` characters, keeps the language of
+        the full text and has no secrets. Raises as `compact` does."""
 
     async def trouble(self) -> str | None:
         """Why a request would have no chance now, and what to do about it; None if it has one. Cheap, never raises."""

@@ -70,7 +70,7 @@ def question(subject: Subject, policy: Policy) -> Question[Scored]:
         told["context"] = sendable(subject.context, policy.privacy)
     return Question(
         purpose="score",
-        payer=Payer(budget=policy.budget, lane="background"),
+        payer=Payer.of_namespaces([subject.namespace], policy),
         stable=SCORE,
         policy=FEELINGS if policy.feelings else EVENLY,
         asked=f"<memory>\n{lines([told])}</memory>\nThe rating, as JSON:",

@@ -39,13 +39,13 @@ SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-def question(full_text: str, policy: Policy, count_tokens: TokenCount) -> Question[str]:
+def question(full_text: str, policy: Policy, count_tokens: TokenCount, namespace: str | None = None) -> Question[str]:
     """Its reply is the short text, checked. Of a full text that is too long the beginning is shown."""
     full = cut(sendable(full_text[: 2 * FULL_CHARS], policy.privacy), FULL_CHARS, FULL_TOKENS, count_tokens)
     most = f"The short text has at most {policy.max_text_chars} characters."
     return Question(
         purpose="shorten",
-        payer=Payer(budget=policy.budget, lane="background"),
+        payer=Payer.of_namespaces([namespace], policy),
         stable=SHORTEN,
         policy=f"{most} {FEELINGS}" if policy.feelings else most,
         asked=f"<full>\n{lines([{'text': full}])}</full>\nThe short text, as JSON:",

@@ -46,10 +46,10 @@ WHERE namespace = $1 AND status = ANY ($2::text[])
   AND ($9::timestamptz IS NULL OR updated_at < $9 OR (updated_at = $9 AND memory_id > $10::text))
 ORDER BY updated_at DESC, memory_id LIMIT $11
 
--- name: live
--- With a bound: what may go first comes first.
+-- name: expendable
+-- In the order of memories_to_compact.
 SELECT * FROM memories
-WHERE namespace = $1 AND status = 'active'
+WHERE namespace = $1 AND status = 'active' AND NOT pinned
 ORDER BY importance, created_at, memory_id
 LIMIT $2
 

@@ -23,6 +23,7 @@ from qdrant_client import AsyncQdrantClient
 
 from agents.compactor import Compactor
 from agents.curator import Curator
+from agents.editor import Editor
 from agents.llm.offline import OfflineProvider
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.vectors import EmbeddedVectors
@@ -118,7 +119,9 @@ async def prepared(
         timed = TimedEmbedder(embedder, spent)
         projector = TimedProjector(spent, pool, vectors, Discarding())
         compactor = Compactor(OfflineProvider(), timed)
-        curator = Curator(pool, vectors, timed, projector, Policies(), now, compactor, concurrency=AT_ONCE)
+        curator = Curator(
+            pool, vectors, timed, projector, Policies(), now, compactor, Editor(OfflineProvider()), concurrency=AT_ONCE
+        )
         yield Bench(curator, spent, Arrivals(stored, namespaces), seeded_s)
         await vectors.drop_collection()
     finally:

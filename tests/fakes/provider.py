@@ -51,7 +51,7 @@ class FakeProvider:
     async def score(self, subject: Subject, policy: Policy) -> Rating:
         return Rating(provider=self.name, model="fake-1", points=300, reason=await self._made("score"))
 
-    async def shorten(self, full_text: str, policy: Policy) -> ShortText:
+    async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
         return ShortText(provider=self.name, model="fake-1", text=await self._made("shorten"))
 
     async def _text(self, request: ExtractionRequest) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from agents.compactor import Compactor
 from agents.curator import Curator
+from agents.editor import Editor
 from deploy.embedded.stack import EmbeddedStack
 from schemas import topics
 from schemas.codec import decode
@@ -93,7 +94,9 @@ class Bench:
     def curator_under(self, policies: Policies) -> Curator:
         embedder = FakeEmbedder()
         compactor = Compactor(self.provider, embedder)
-        return Curator(self.pool, self.vectors, embedder, self.projector, policies, self.now, compactor)
+        return Curator(
+            self.pool, self.vectors, embedder, self.projector, policies, self.now, compactor, Editor(self.provider)
+        )
 
     def now(self) -> datetime:
         return NOON
@@ -102,7 +105,7 @@ class Bench:
         """Each from a message of its own, said a minute after the one before."""
         self._said += 1
         said = Source(conversation_id="c", message_id=f"m{self._said}", timestamp=NOON + timedelta(minutes=self._said))
-        defaults: dict[str, Any] = {"kind": "fact", "confidence": 0.9, "sources": (said,)}
+        defaults: dict[str, Any] = {"kind": "fact", "confidence": 0.9, "importance": 0.5, "sources": (said,)}
         return Candidate(candidate_id=candidate_id or uuid4().hex, text=text, **(defaults | fields))
 
     def batch(self, *said: Candidate | str, **fields: Any) -> CandidateBatch:

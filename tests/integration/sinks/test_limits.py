@@ -143,16 +143,15 @@ async def test_what_is_redelivered_compacts_nothing_again(bench: "Bench", curato
     assert bench.provider.asked["compact"] == 1
 
 
-async def test_a_namespace_with_more_memories_than_are_read_is_brought_within_its_number_step_by_step(
+async def test_a_namespace_with_more_memories_than_one_decision_takes_is_brought_within_its_number_step_by_step(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.curator.MOST_READ", 4)
+    monkeypatch.setattr("agents.curation.limits.MOST_AT_ONCE", 2)
     await remember(bench, bench.curator_under(Policies((replace(NOTES, max_memories=None),))), *FACTS)
     await bench.curator_under(Policies((replace(NOTES, max_memories=2),))).curate(
         bench.batch("User is left-handed", policy="notes")
     )
-    assert len(await texts(bench)) < 5
-    await bench.curator_under(Policies((replace(NOTES, max_memories=2),))).curate(
-        bench.batch("User sings", policy="notes")
-    )
+    assert len(await texts(bench)) == 4
+    for text in ("User sings", "User paints"):
+        await bench.curator_under(Policies((replace(NOTES, max_memories=2),))).curate(bench.batch(text, policy="notes"))
     assert len(await texts(bench)) == 2

@@ -13,6 +13,7 @@ from qdrant_client import AsyncQdrantClient
 
 from agents.compactor import Compactor
 from agents.curator import Curator
+from agents.editor import Editor
 from deploy.embedded.stack import EmbeddedStack
 from schemas.errors import Misconfigured, Retryable
 from schemas.policies import Policies
@@ -57,7 +58,7 @@ def curator(bench: "Bench", vectors: Vectors) -> Curator:
     projector = Projector(bench.pool, vectors, bench.publisher, stale_s=0)
     embedder = FakeEmbedder(DIMENSION)
     compactor = Compactor(bench.provider, embedder)
-    return Curator(bench.pool, vectors, embedder, projector, Policies(), bench.now, compactor)
+    return Curator(bench.pool, vectors, embedder, projector, Policies(), bench.now, compactor, Editor(bench.provider))
 
 
 async def fill(bench: "Bench", curator: Curator) -> dict[str, str]:
@@ -176,7 +177,9 @@ async def test_another_model_is_refused_until_every_memory_is_embedded_by_it(
         assert len(server.seen) == asked, "what is embedded is not embedded again"
         projector = Projector(bench.pool, switched, bench.publisher, stale_s=0)
         compactor = Compactor(bench.provider, other)
-        moved = Curator(bench.pool, switched, other, projector, Policies(), bench.now, compactor)
+        moved = Curator(
+            bench.pool, switched, other, projector, Policies(), bench.now, compactor, Editor(bench.provider)
+        )
         again = await moved.curate(bench.batch("The b 5 dogs", namespace="b"))
         assert again.rulings[0].result == "reinforced"
     with pytest.raises(Misconfigured, match="memstream reindex"):

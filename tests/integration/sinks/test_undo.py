@@ -97,3 +97,25 @@ async def test_what_comes_back_to_a_full_namespace_stays_and_another_goes(bench:
     gone = next(event.data.memory for event in bench.events() if event.data.change == "compacted")
     await curator.carry_out(command("undo", gone.memory_id))
     assert {memory.text for memory in await bench.memories.in_namespace("n")} == {texts[0], texts[2]}
+
+
+async def test_an_undo_takes_back_the_change_that_is_the_latest_when_it_is_carried_out(
+    bench: "Bench", monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another worker changes the memory while the text that comes back is being embedded."""
+    memory = await bench.remember("User has a dog")
+    await bench.curator.carry_out(command("update", memory.memory_id, text="User has two dogs"))
+    embed, others = bench.curator._embedded, [command("update", memory.memory_id, text="User has three dogs")]
+
+    async def slowly(texts: list[str]) -> dict[str, Any]:
+        if others and "User has a dog" in texts:
+            await bench.curator.carry_out(others.pop())
+        return await embed(texts)
+
+    monkeypatch.setattr(bench.curator, "_embedded", slowly)
+    await bench.curator.carry_out(command("undo", memory.memory_id))
+    now = await bench.memories.get(memory.memory_id)
+    assert now is not None
+    assert (now.text, now.version) == ("User has two dogs", 4)
+    assert (await bench.memories.versions(memory.memory_id))[-1].cause.reason == "undo of version 3: as asked"
+    assert bench.vectors.points[memory.memory_id].text == "User has two dogs"

@@ -167,8 +167,8 @@ def test_many_too_many_go_in_one_pass_over_them(monkeypatch: pytest.MonkeyPatch)
         asked += 1
         return of_all(ledger)
 
-    monkeypatch.setattr(Ledger, "all_live", counted)
     ledger = ledger_of(*(remembered(number) for number in range(1_000)))
+    monkeypatch.setattr(Ledger, "all_live", counted)
     brought_within(ledger, 10, (), CAUSE, NOON)
     assert asked == 1, "each pass costs milliseconds of everybody's time"
     assert live(ledger) == [f"m{number}" for number in range(990, 1_000)]

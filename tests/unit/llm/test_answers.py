@@ -7,7 +7,6 @@ from msgspec import structs
 
 from agents.llm.answers import check
 from agents.llm.replies import Unreadable
-from schemas import importance
 from schemas.policies import PersonalKind, Policy, Privacy
 from streams.windows.tokens import TokenCount
 from tests.slices import MONDAY, knowing, known, said, slice_of
@@ -112,9 +111,9 @@ def test_what_only_messages_before_the_slice_say_is_rejected() -> None:
 
 
 @pytest.mark.parametrize("missing", [{}, {"importance": None}])
-def test_a_draft_without_an_importance_has_the_default(missing: dict[str, object]) -> None:
+def test_a_draft_without_an_importance_is_left_to_be_rated(missing: dict[str, object]) -> None:
     (found,) = check([draft(**missing)], SLICE, knowing()).proposals
-    assert found.importance == importance.DEFAULT == 0.5
+    assert found.importance is None
 
 
 @pytest.mark.parametrize(
@@ -193,7 +192,7 @@ def test_long_text_is_cut_at_a_word_and_kept_whole_as_full_text_by_policy() -> N
 
 def test_repeats_within_an_answer_are_folded_into_the_surest() -> None:
     drafts = [
-        draft(confidence=0.5, tags=["home"]),
+        draft(confidence=0.5, importance=0.5, tags=["home"]),
         draft(text="user lives in Turin", messages=[3], confidence=0.8, importance=0.2),
     ]
     (found,) = check(drafts, SLICE, knowing()).proposals

@@ -121,8 +121,11 @@ def test_what_is_done_about_memories_is_paid_for_by_their_namespace_in_the_backg
     policy = Policy(name="p", budget=BUDGET)
     paying = Payer(namespaces=("app/user",), budget=BUDGET, lane="background")
     assert compacting.question([known("one"), known("two")], policy, words).payer == paying
+    subject = Subject(text="one", kind="fact", namespace="app/user")
+    assert scoring.question(subject, policy).payer == paying
+    assert shortening.question("one", policy, words, "app/user").payer == paying
     nobody = Payer(budget=BUDGET, lane="background")
-    assert scoring.question(Subject(text="one", kind="fact"), policy).payer == nobody
+    assert scoring.question(replace(subject, namespace=None), policy).payer == nobody
     assert shortening.question("one", policy, words).payer == nobody
 
 
