@@ -119,4 +119,6 @@ class Arrivals:
         else:
             text = self._recent[name] = next(self._new)
         source = Source(conversation_id=f"c{self._number}", message_id=str(place), timestamp=AT)
-        return Candidate(candidate_id=uuid4().hex, kind="fact", text=text, sources=(source,), confidence=0.9, importance=0.5)
+        return Candidate(
+            candidate_id=uuid4().hex, kind="fact", text=text, sources=(source,), confidence=0.9, importance=0.5
+        )
