@@ -15,6 +15,7 @@ from schemas.policies import DEFAULT_POLICY
 from schemas.requests import Candidate, Source
 from sinks.embeddings.port import Embedder
 from tests.labelled_pairs import Pair
+from tests.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -120,21 +121,7 @@ def measured(cases: Sequence[Case], folds: Callable[[Case], bool]) -> Measured:
 
 def known(text: str) -> Memory:
     source = Source(conversation_id="c", message_id="earlier", timestamp=NOON)
-    return Memory(
-        memory_id="m",
-        namespace="n",
-        kind="fact",
-        text=text,
-        importance=0.5,
-        confidence=0.9,
-        version=1,
-        sequence=1,
-        status="active",
-        created_at=NOON,
-        updated_at=NOON,
-        created_by="offline",
-        sources=(source,),
-    )
+    return a_memory(text, NOON, memory_id="m", sources=(source,))
 
 
 def said(text: str, word: Word = None) -> Candidate:

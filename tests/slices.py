@@ -8,6 +8,7 @@ from schemas.memories import Memory
 from schemas.messages import Role, Scope
 from schemas.policies import DEFAULT_POLICY, Policy
 from schemas.requests import ExtractionRequest, SliceMessage
+from tests.memories import a_memory
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BERLIN = "Europe/Berlin"
@@ -53,20 +54,7 @@ def slice_of(*messages: SliceMessage | str) -> ExtractionRequest:
 
 def known(text: str, kind: str = "fact", memory_id: str | None = None) -> Memory:
     """A live memory; its id is its text unless told otherwise."""
-    return Memory(
-        memory_id=memory_id or text,
-        namespace="app/user",
-        kind=kind,
-        text=text,
-        importance=0.5,
-        confidence=0.8,
-        version=1,
-        sequence=1,
-        status="active",
-        created_at=MONDAY,
-        updated_at=MONDAY,
-        created_by="test",
-    )
+    return a_memory(text, MONDAY, memory_id=memory_id or text, namespace="app/user", kind=kind, confidence=0.8)
 
 
 def knowing(*related: Memory | str, policy: Policy = DEFAULT_POLICY) -> Context:

@@ -18,6 +18,7 @@ from tests.fakes.archive import FakeArchive
 from tests.fakes.commands import FakeCommands
 from tests.fakes.remembered import FakeRemembered
 from tests.fakes.windows import FakeWindows
+from tests.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 POLICIES = Policies((Policy(name="kitchen", namespaces=("{app_id}/{user_id}",)),))
@@ -45,21 +46,7 @@ class Workshop(Struct):
 
 
 def memory(text: str, namespace: str = MINE, **fields: Any) -> Memory:
-    defaults: dict[str, Any] = {
-        "memory_id": f"id of {text}",
-        "namespace": namespace,
-        "kind": "fact",
-        "text": text,
-        "importance": 0.5,
-        "confidence": 0.9,
-        "version": 1,
-        "sequence": 1,
-        "status": "active",
-        "created_at": NOON,
-        "updated_at": NOON,
-        "created_by": "test",
-    }
-    return Memory(**(defaults | fields))
+    return a_memory(text, NOON, namespace=namespace, **fields)
 
 
 def furnished() -> Workshop:

@@ -16,6 +16,7 @@ from sinks.embeddings.port import unit_rows
 from sinks.postgres import Pool
 from sinks.queries import query
 from sinks.vectors import Point, VectorIndex, to_bytes
+from tests.memories import a_memory
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 PAGE = 500
@@ -56,20 +57,15 @@ async def seed(pool: Pool, vectors: VectorIndex, dimension: int, memories: int, 
 
 
 def memory(number: int, text: str, namespaces: int) -> Memory:
-    return Memory(
+    source = Source(conversation_id="seeded", message_id=str(number), timestamp=AT)
+    return a_memory(
+        text,
+        AT,
         memory_id=str(uuid4()),
         namespace=namespace(number % namespaces),
-        kind="fact",
-        text=text,
-        importance=0.5,
-        confidence=0.9,
-        version=1,
         sequence=number + 1,
-        status="active",
-        created_at=AT,
-        updated_at=AT,
         created_by="benchmark",
-        sources=(Source(conversation_id="seeded", message_id=str(number), timestamp=AT),),
+        sources=(source,),
     )
 
 

@@ -30,6 +30,7 @@ from tests import public_data
 from tests.benchmarks.coherence_data import memorybank
 from tests.benchmarks.machine import machine
 from tests.benchmarks.signals import ENCODING
+from tests.memories import a_memory
 
 FILE = ("memorybank", "memory_bank_en.json")
 AIM = 1.5  # input tokens for each token said
@@ -118,20 +119,7 @@ def known(said: Sequence[Message], policy: Policy) -> tuple[Memory, ...]:
     """As many known memories as the policy shows, each as long as a user's message."""
     texts = [message.content[: policy.max_text_chars] for message in said if message.role == "user"]
     return tuple(
-        Memory(
-            memory_id=str(number),
-            namespace="benchmark",
-            kind="preference",
-            text=text,
-            importance=0.5,
-            confidence=0.9,
-            version=1,
-            sequence=1,
-            status="active",
-            created_at=MOMENT,
-            updated_at=MOMENT,
-            created_by="benchmark",
-        )
+        a_memory(text, MOMENT, memory_id=str(number), namespace="benchmark", kind="preference")
         for number, text in enumerate(texts[: policy.related_memories])
     )
 

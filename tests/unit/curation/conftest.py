@@ -8,6 +8,7 @@ import pytest
 
 from schemas.memories import Memory
 from schemas.requests import Candidate, CandidateBatch, Command, Source
+from tests.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -47,20 +48,12 @@ def memory() -> Callable[..., Memory]:
     def make(text: str, *, at: float = 0, **fields: Any) -> Memory:
         defaults: dict[str, Any] = {
             "memory_id": f"memory {text}",
-            "namespace": "n",
-            "kind": "fact",
-            "importance": 0.5,
             "confidence": 0.8,
-            "version": 1,
-            "sequence": 1,
-            "status": "active",
-            "created_at": NOON,
-            "updated_at": NOON,
             "created_by": "offline",
             "valid_from": NOON + timedelta(minutes=at),
             "sources": (source_at(at),),
         }
-        return Memory(text=text, **(defaults | fields))
+        return a_memory(text, NOON, **(defaults | fields))
 
     return make
 

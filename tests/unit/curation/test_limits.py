@@ -13,6 +13,7 @@ from agents.curation.limits import Crowded, Planned, after, brought_within
 from agents.llm.port import Compaction
 from schemas.events import Cause
 from schemas.memories import Memory
+from tests.memories import a_memory
 from tests.unit.curation.conftest import NOON
 
 MakeMemory = Callable[..., Memory]
@@ -22,19 +23,13 @@ CAUSE = Cause(actor="offline", request_id="r")
 def remembered(number: int, **fields: Any) -> Memory:
     defaults: dict[str, Any] = {
         "memory_id": f"m{number}",
-        "namespace": "n",
-        "kind": "fact",
         "text": f"User has {number} dogs",
-        "importance": 0.5,
         "confidence": 0.8,
-        "version": 1,
         "sequence": number,
-        "status": "active",
         "created_at": NOON + timedelta(minutes=number),
-        "updated_at": NOON,
         "created_by": "offline",
     }
-    return Memory(**(defaults | fields))
+    return a_memory(at=NOON, **(defaults | fields))
 
 
 def ledger_of(*memories: Memory) -> Ledger:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from agents.curation.merge import MAX_CONTEXT_CHARS, adds, folded, joined_context, raised
 from schemas.memories import Memory
 from schemas.requests import Candidate, Source
+from tests.memories import a_memory
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]
@@ -144,21 +145,7 @@ def repeated_by(said: Sequence[float], first: float) -> tuple[float, float]:
 
 
 def made(importance: float, confidence: float) -> Memory:
-    at = datetime.fromisoformat("2026-03-01T12:00:00+00:00")
-    return Memory(
-        memory_id="m",
-        namespace="n",
-        kind="fact",
-        text="User has a dog",
-        importance=importance,
-        confidence=confidence,
-        version=1,
-        sequence=1,
-        status="active",
-        created_at=at,
-        updated_at=at,
-        created_by="offline",
-    )
+    return a_memory(importance=importance, confidence=confidence)
 
 
 def proposing(fraction: float, source: Source) -> Candidate:

@@ -1,0 +1,27 @@
+"""A memory, with what a test does not care about filled in."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from schemas.memories import Memory
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def a_memory(text: str = "User has a dog.", at: datetime = NOON, **fields: Any) -> Memory:
+    """A fact of namespace `n`, live and in its first version, made at `at`; `fields` have the last word."""
+    defaults: dict[str, Any] = {
+        "memory_id": f"id of {text}",
+        "namespace": "n",
+        "kind": "fact",
+        "text": text,
+        "importance": 0.5,
+        "confidence": 0.9,
+        "version": 1,
+        "sequence": 1,
+        "status": "active",
+        "created_at": at,
+        "updated_at": at,
+        "created_by": "test",
+    }
+    return Memory(**(defaults | fields))
