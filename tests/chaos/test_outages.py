@@ -110,6 +110,14 @@ async def balanced(settings: Settings, said: list[Conversation]) -> Ledger:
         return await balance(settings, pool, said)
 
 
+async def served(workers: list[WorkerProcess], settings: Settings, said: list[Conversation]) -> Ledger:
+    """The same, with every worker at work: one that stays idle fails its test and does not hold it up."""
+    async with asyncio.timeout(SERVED_WITHIN_S):
+        ledger = await balanced(settings, said)
+        await serve(workers, settings)
+        return ledger
+
+
 async def until_it_owns_everything(worker: WorkerProcess, settings: Settings, timeout_s: float = 60.0) -> None:
     """Until a worker begins an epoch of the windows stage with every partition of its three topics."""
     everything = f"begins with {3 * settings.conversation_partitions} partitions"
@@ -171,11 +179,7 @@ async def test_workers_go_on_after_a_minute_without_a_broker(cache_dir: Path, tm
             async with outage(stack, A_MINUTE_S):
                 pass
             await publish(settings, PLAN, said[half:], rng)
-            async with asyncio.timeout(
-                SERVED_WITHIN_S
-            ):  # a worker that stays idle fails this test and does not hold it up
-                ledger = await balanced(settings, said)
-                await serve(workers, settings)
+            ledger = await served(workers, settings, said)
     assert (ledger.lost, ledger.duplicated) == ([], [])
 
 
@@ -212,9 +216,5 @@ async def test_a_broker_that_goes_away_in_the_middle_of_a_recovery_leaves_no_wor
             async with outage(stack, BEYOND_REQUESTS_S):
                 late.send(signal.SIGCONT)
             await publish(settings, PLAN, said[half:], rng)
-            async with asyncio.timeout(
-                SERVED_WITHIN_S
-            ):  # a worker that stays idle fails this test and does not hold it up
-                ledger = await balanced(settings, said)
-                await serve(workers, settings)
+            ledger = await served(workers, settings, said)
     assert (ledger.lost, ledger.duplicated) == ([], [])
