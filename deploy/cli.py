@@ -13,6 +13,7 @@ COMMANDS = {
     "demo": "Start everything, publish the sample conversations, show what is remembered, stop everything.",
     "dev": "Run the embedded stack with a worker, and keep it running; its data survives a restart.",
     "worker": "Run the stages of the pipeline until SIGTERM.",
+    "serve": "Run the HTTP API until SIGTERM; any number of them may run side by side.",
     "migrate": "Bring PostgreSQL's schema up to date.",
     "publish": "Publish events from a file, as a chat service would.",
     "search": "Find the memories nearest to a query.",

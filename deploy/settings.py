@@ -19,7 +19,7 @@ from streams.topics import TopicSettings
 PREFIX = "MEMSTREAM_"
 
 # Loopback ports of `memstream dev`: other tools find it without settings of their own.
-DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT = 29092, 25432, 26333
+DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT, DEV_API_PORT = 29092, 25432, 26333, 28080
 
 # Of the slices in a batch. The API takes 256 MB of prompts; this much is held in memory at a time, and sent in one call.
 BATCH_BYTES = 32 * 1024 * 1024
@@ -151,7 +151,23 @@ class Settings(BaseSettings):
     policies_file: Path | None = Field(
         None, description="YAML or JSON file of policies that apply beneath those of the topic memory.policies"
     )
-    migrate_at_start: bool = Field(False, description="whether a worker migrates PostgreSQL before it starts")
+    api_host: str = Field("127.0.0.1", min_length=1, description="address that the API listens on")
+    api_port: int = Field(
+        DEV_API_PORT, ge=0, le=65_535, description="port that the API listens on; 0 takes any free one"
+    )
+    api_requests_per_minute: int = Field(
+        6_000, ge=1, le=10_000_000, description="of one key to one API process, on average; a tenth of it at once"
+    )
+    api_max_body_bytes: int = Field(1_048_576, ge=1_024, le=1 << 30, description="largest body of a request to the API")
+    api_wait_s: float = Field(
+        5.0, gt=0.0, le=60.0, description="how long the API awaits what comes of a change, before it answers 202"
+    )
+    api_stop_s: float = Field(
+        10.0, gt=0.0, le=600.0, description="what requests under way get to end when the API stops"
+    )
+    migrate_at_start: bool = Field(
+        False, description="whether a worker or the API migrates PostgreSQL before it starts"
+    )
     data_dir: Path = Field(Path(".memstream"), description="where the embedded stack and workers keep files")
     cache_dir: Path = Field(
         Path("~/.cache/memstream"), description="where Kafka's jars and vocabularies are kept between runs"

@@ -159,8 +159,8 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     importance is rated if it gives none. update, delete and undo need `memory_id`. undo: the memory is again as it was before
     its latest change, or before the one that made `version`. purge: everything of the namespace is erased for good, and nothing
     comes back that was said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless
-    `purge` is true. `links` lead to memories of the namespace, and replace those that there were. The same `command_id` is
-    carried out once.
+    `purge` is true. `links` lead to memories of the namespace, and replace those that there were. With `if_version` the memory
+    must be at that version. The same `command_id` is carried out once.
     """
 
     command_id: Identifier
@@ -182,3 +182,4 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     links: Links | None = None
     purge: bool = False
     version: Annotated[int, Meta(ge=1)] | None = None
+    if_version: Annotated[int, Meta(ge=1)] | None = None

@@ -21,7 +21,7 @@ class Place(Struct, frozen=True):
 
 
 class Listing(Struct, frozen=True, kw_only=True):
-    """Memories of any of the `statuses`, any of the `kinds` (all if none is named) and all of the `tags`.
+    """Memories of any of the `statuses`, of any of the `kinds` and with any of the `tags`, if some are named.
 
     `created_from` is within the time asked for, `created_to` just beyond. The greatest value comes first: the most important,
     the newest.

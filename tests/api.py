@@ -17,10 +17,14 @@ from agents.api.auth import KeyedDoor
 from agents.api.bell import Bell
 from agents.api.limits import Rates
 from agents.api.ports import Ports
+from schemas.errors import Retryable
 from schemas.keys import Grant, Key
 from schemas.memories import Memory
+from sinks.audit import Audited
+from sinks.fakes import FakeVectors
 from tests.fakes.accesses import FakeAccesses
 from tests.fakes.chronicle import FakeChronicle
+from tests.fakes.curation import FakeCuration
 from tests.fakes.memories import FakeMemories
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -47,6 +51,19 @@ class FakeKeys:
         return self.by_token.get(token)
 
 
+class FakeAudit:
+    """What was told; `down` raises Retryable."""
+
+    def __init__(self) -> None:
+        self.rows: list[Audited] = []
+        self.down = False
+
+    async def record(self, done: Audited) -> None:
+        if self.down:
+            raise Retryable("Postgres failed while writing the audit: it is down")
+        self.rows.append(done)
+
+
 class Api:
     """An app over fakes; `ports` replaces some of them. `now` and `seconds` are its clocks."""
 
@@ -59,13 +76,20 @@ class Api:
         self.chronicle = FakeChronicle()
         self.bell = Bell()
         self.door = KeyedDoor(self.keys, lambda: self.now)
+        self.curation = FakeCuration(self.memories, lambda: self.now)
+        self.vectors = FakeVectors()
+        self.audit = FakeAudit()
         fakes = {
             "door": self.door,
             "rates": Rates(1_000, 1_000, lambda: self.seconds),
             "memories": self.memories,
+            "stored": self.memories,
             "accesses": AccessCounter(self.accesses, lambda: self.now),
             "chronicle": self.chronicle,
             "bell": self.bell,
+            "commands": self.curation,
+            "vectors": self.vectors,
+            "audit": self.audit,
             "clock": lambda: self.now,
             "ready": self.ready,
         }

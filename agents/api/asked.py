@@ -1,12 +1,16 @@
 """What may be asked of a list of memories, as parameters of a query."""
 
+from math import inf
 from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from agents.api.pages import foreign, place
-from agents.api.scales import MOST, Scale, fraction
+from schemas.searches import Scale, as_fraction
 from sinks.listing import Listing, Order, Place
+
+# Of the scales that end; points above 10,000 count as so many.
+MOST: dict[Scale, float] = {"fraction": 1.0, "tenths": 10.0}
 
 Label = Annotated[str, Field(min_length=1, max_length=256)]
 
@@ -18,7 +22,7 @@ class ListQuery(BaseModel):
 
     namespace: Label = Field(description="The namespace, such as `app/user`.")
     kind: list[Label] = Field([], max_length=64, description="Memories of any of these kinds.")
-    tag: list[Label] = Field([], max_length=64, description="Memories that carry all of these tags.")
+    tag: list[Label] = Field([], max_length=64, description="Memories with any of these tags.")
     status: list[Literal["active", "superseded", "expired"]] = Field(
         ["active"], max_length=4, description="Memories of any of these; live ones are `active`."
     )
@@ -34,7 +38,7 @@ class ListQuery(BaseModel):
 
     @model_validator(mode="after")
     def importances_fit_their_scale(self) -> Self:
-        most = MOST[self.scale]
+        most = MOST.get(self.scale, inf)
         if self.min_importance > most or (self.max_importance or 0) > most:
             raise ValueError(f"on the scale `{self.scale}` an importance is at most {most:g}")
         return self
@@ -46,8 +50,8 @@ class ListQuery(BaseModel):
             statuses=tuple(self.status),
             kinds=tuple(self.kind),
             tags=tuple(self.tag),
-            least_importance=fraction(self.min_importance, self.scale),
-            most_importance=1.0 if self.max_importance is None else fraction(self.max_importance, self.scale),
+            least_importance=as_fraction(self.min_importance, self.scale),
+            most_importance=1.0 if self.max_importance is None else as_fraction(self.max_importance, self.scale),
             created_from=self.created_from,
             created_to=self.created_to,
             order=self.order,

@@ -49,10 +49,14 @@ def described(
     status: int = 200,
     said: str = "As asked.",
     also: Mapping[int, str] | None = None,
+    alike: Mapping[int, str] | None = None,
 ) -> Described:
-    """`openapi_extra` of a route: the shape it `gives` with `status`, the shape it `takes`, and further statuses without a
-    body by what they say. Problems are added to every route."""
-    responses: dict[str, Any] = {str(status): {"description": said} | content(gives)}
+    """`openapi_extra` of a route: the shape it `gives` with `status`, the shape it `takes`, and further statuses by what they
+    say: `also` those without a body, `alike` those with the same. Problems are added to every route."""
+    with_body = {status: said} | dict(alike or {})
+    responses: dict[str, Any] = {
+        str(each): {"description": words} | content(gives) for each, words in with_body.items()
+    }
     responses |= {str(other): {"description": words} for other, words in (also or {}).items()}
     fields: dict[str, Any] = {"responses": responses}
     if takes is not None:

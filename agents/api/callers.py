@@ -13,6 +13,11 @@ class Caller(Struct, frozen=True):
     name: str
     grants: tuple[Grant, ...]
 
+    @property
+    def actor(self) -> str:
+        """Who did it, in versions of memories and in the audit."""
+        return self.name if self.key_id == self.name else f"{self.name} ({self.key_id})"
+
     def may(self, right: Right, namespace: str) -> bool:
         return any(grant.allows(right, namespace) for grant in self.grants)
 

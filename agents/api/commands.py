@@ -6,7 +6,7 @@ committed. So that is what is asked: for all waiting requests of a process toget
 
 import asyncio
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, Protocol, TypeAlias
 
 from agents.curation.outcome import Outcome
@@ -29,13 +29,23 @@ class Outcomes(Protocol):
 
 
 class Commands:
-    """Sends commands and waits for what comes of them, `wait_s` at most. `poll_s` passes between two looks."""
+    """Sends commands and waits for what comes of them, `wait_s` at most. `poll_s` passes between two looks. `changed` is told the
+    namespace of each outcome before whoever waits for it: who changed something sees it changed."""
 
-    def __init__(self, publisher: Publisher, outcomes: Outcomes, *, wait_s: float = 5.0, poll_s: float = 0.02) -> None:
+    def __init__(
+        self,
+        publisher: Publisher,
+        outcomes: Outcomes,
+        *,
+        wait_s: float = 5.0,
+        poll_s: float = 0.02,
+        changed: Callable[[str], object] = lambda namespace: None,
+    ) -> None:
         self._publisher = publisher
         self._outcomes = outcomes
         self._wait_s = wait_s
         self._poll_s = poll_s
+        self._changed = changed
         self._waiting: dict[Sent, set[asyncio.Future[Outcome]]] = {}
         self._watch: asyncio.Task[None] | None = None
 
@@ -44,7 +54,7 @@ class Commands:
         found = await self._outcomes.of([(namespace, command_id)])
         return shaped(found[namespace, command_id], Outcome) if found else None
 
-    async def carry_out(self, command: Command) -> Outcome | None:
+    async def carried_out(self, command: Command) -> Outcome | None:
         """What came of the command, or None when that is not known in time: it will be carried out all the same.
 
         Raises Retryable when Kafka does not confirm it in time, and Rejected when it never could. It may then be there even so:
@@ -93,6 +103,7 @@ class Commands:
     def _tell(self, found: dict[Sent, Any]) -> None:
         for sent, said in found.items():
             outcome = shaped(said, Outcome)
+            self._changed(outcome.namespace)
             for future in self._waiting.get(sent, ()):
                 if not future.done():
                     future.set_result(outcome)

@@ -12,7 +12,9 @@ from schemas.errors import Rejected
 T = TypeVar("T")
 
 LimitOf = Annotated[int, Query(ge=1, le=500, description="How many at most.")]
-CursorOf = Annotated[str | None, Query(max_length=2_000, description="`next` of the page before; none for the first.")]
+CursorOf = Annotated[
+    str | None, Query(alias="cursor", max_length=2_000, description="`next` of the page before; none for the first.")
+]
 
 
 def cursor(place: Any) -> str:

@@ -12,9 +12,13 @@ from agents.api.bell import Bell
 from agents.api.callers import Caller
 from agents.api.limits import Rates
 from agents.api.live import Told
+from agents.curation.outcome import Outcome
 from schemas.memories import Memory
+from schemas.requests import Command
+from sinks.audit import Audited
 from sinks.listing import Listing
 from sinks.memories import MemoryVersion
+from sinks.vectors import Point, VectorIndex
 
 
 class Door(Protocol):
@@ -25,7 +29,7 @@ class Door(Protocol):
 
 
 class Reading(Protocol):
-    """Reading memories (sinks.memories.Memories, or a fake). Every method raises Retryable."""
+    """Reading memories, up to a second old. Every method raises Retryable."""
 
     async def get(self, memory_id: str) -> Memory | None:
         """The memory, of any status and namespace."""
@@ -40,15 +44,46 @@ class Reading(Protocol):
         """Versions above one, oldest first."""
 
 
+class Stored(Reading, Protocol):
+    """Reading memories as they are (sinks.memories.Memories): for what is decided by them, and for who has just changed one."""
+
+    async def linking(self, namespace: str, memory_ids: Collection[str]) -> tuple[Memory, ...]:
+        """Memories of a namespace with links to any of these."""
+
+    async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
+        """What the vector index should hold of these memories."""
+
+
+class Commanding(Protocol):
+    """The way to the curator (agents.api.commands.Commands)."""
+
+    async def carried_out(self, command: Command) -> Outcome | None:
+        """What came of the command; None when that is not known in time: it will be carried out. Raises Retryable, Rejected."""
+
+    async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
+        """What came of a command that was sent before; None while that is not known. Raises Retryable."""
+
+
+class Auditing(Protocol):
+    """Where it is kept who did what only an administrator may do (sinks.audit.Audit)."""
+
+    async def record(self, done: Audited) -> None:
+        """To be awaited before what it tells of. Raises Retryable."""
+
+
 class Ports(Struct, frozen=True, kw_only=True):
     """One value a process. A new port is a new field here, in `deploy/serve.py` and in `tests/api.py`."""
 
     door: Door
     rates: Rates
     memories: Reading
+    stored: Stored
     accesses: AccessCounter
     chronicle: Told
     bell: Bell
+    commands: Commanding
+    vectors: VectorIndex
+    audit: Auditing
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 

@@ -55,6 +55,7 @@ def etag(memory: Memory, detail: Detail) -> str:
     return f'"{memory.version}"' if detail == "full" else f'"{memory.version}-short"'
 
 
-def names(condition: str, tag: str) -> bool:
-    """Whether an `If-Match` or `If-None-Match` names the tag; a weak mark counts as none here."""
-    return condition.strip() == "*" or tag in (each.strip().removeprefix("W/") for each in condition.split(","))
+def names(condition: str, tag: str, *, weakly: bool = False) -> bool:
+    """Whether an `If-Match` names the tag, or an `If-None-Match`, which compares weakly: tags marked `W/` count there too."""
+    said = (each.strip() for each in condition.split(","))
+    return condition.strip() == "*" or tag in ((each.removeprefix("W/") for each in said) if weakly else said)

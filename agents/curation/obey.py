@@ -40,6 +40,8 @@ def obey(
     """
     if fenced is not None and command.at <= fenced:
         return rejected(ledger, ERASED)
+    if (version := other_version(ledger, command)) is not None:
+        return rejected(ledger, f"memory {command.memory_id} is at version {version}, not {command.if_version}")
     if command.kind == "undo":
         return _undo(ledger, command, vector, now, undone)
     return ORDERS[command.kind](ledger, command, vector, now)
@@ -116,6 +118,14 @@ def _uninstall(ledger: Ledger, command: Command, vector: Vector | None, now: dat
 
 
 ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": _uninstall}
+
+
+def other_version(ledger: Ledger, command: Command) -> int | None:
+    """The version of the memory where it is another than the command is for."""
+    memory = ledger.any(command.memory_id)
+    if memory is None or command.if_version in (None, memory.version):
+        return None
+    return memory.version
 
 
 def accepted(

@@ -20,7 +20,7 @@ LIMIT $3 OFFSET $4
 SELECT * FROM memories
 WHERE namespace = $1 AND status = ANY ($2::text[])
   AND ($3::text[] = '{}' OR kind = ANY ($3::text[]) OR kinds && $3::text[])
-  AND tags @> $4::text[]
+  AND ($4::text[] = '{}' OR tags && $4::text[])
   AND importance BETWEEN $5 AND $6
   AND ($7::timestamptz IS NULL OR created_at >= $7) AND ($8::timestamptz IS NULL OR created_at < $8)
   AND ($9::double precision IS NULL OR importance < $9 OR (importance = $9 AND memory_id > $10::text))
@@ -30,7 +30,7 @@ ORDER BY importance DESC, memory_id LIMIT $11
 SELECT * FROM memories
 WHERE namespace = $1 AND status = ANY ($2::text[])
   AND ($3::text[] = '{}' OR kind = ANY ($3::text[]) OR kinds && $3::text[])
-  AND tags @> $4::text[]
+  AND ($4::text[] = '{}' OR tags && $4::text[])
   AND importance BETWEEN $5 AND $6
   AND ($7::timestamptz IS NULL OR created_at >= $7) AND ($8::timestamptz IS NULL OR created_at < $8)
   AND ($9::timestamptz IS NULL OR created_at < $9 OR (created_at = $9 AND memory_id > $10::text))
@@ -40,7 +40,7 @@ ORDER BY created_at DESC, memory_id LIMIT $11
 SELECT * FROM memories
 WHERE namespace = $1 AND status = ANY ($2::text[])
   AND ($3::text[] = '{}' OR kind = ANY ($3::text[]) OR kinds && $3::text[])
-  AND tags @> $4::text[]
+  AND ($4::text[] = '{}' OR tags && $4::text[])
   AND importance BETWEEN $5 AND $6
   AND ($7::timestamptz IS NULL OR created_at >= $7) AND ($8::timestamptz IS NULL OR created_at < $8)
   AND ($9::timestamptz IS NULL OR updated_at < $9 OR (updated_at = $9 AND memory_id > $10::text))

@@ -6,6 +6,7 @@ from schemas.errors import Retryable
 from schemas.memories import Memory
 from sinks.listing import Listing, Place
 from sinks.memories import MemoryVersion
+from sinks.vectors import Point, Vector
 
 
 class FakeMemories:
@@ -14,6 +15,7 @@ class FakeMemories:
     def __init__(self, *memories: Memory) -> None:
         self.rows = {memory.memory_id: memory for memory in memories}
         self.version_rows: list[MemoryVersion] = []
+        self.vectors: dict[str, Vector] = {}
         self.down = False
 
     def put(self, *memories: Memory) -> None:
@@ -38,6 +40,16 @@ class FakeMemories:
         of_it = [each for each in self.version_rows if each.memory_id == memory_id and each.version > version]
         return tuple(sorted(of_it, key=lambda each: each.version))[:limit]
 
+    async def linking(self, namespace: str, memory_ids: Collection[str]) -> tuple[Memory, ...]:
+        self._check()
+        there = [each for each in self.rows.values() if each.namespace == namespace and each.status != "deleted"]
+        return tuple(each for each in there if any(link.memory_id in memory_ids for link in each.links))
+
+    async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
+        self._check()
+        known = [self.rows[each] for each in memory_ids if each in self.vectors]
+        return [Point.of(memory, self.vectors[memory.memory_id]) for memory in known if memory.status != "deleted"]
+
     def _check(self) -> None:
         if self.down:
             raise Retryable("Postgres failed while reading memories: it is down")
@@ -48,7 +60,7 @@ def selects(asked: Listing, memory: Memory) -> bool:
         memory.namespace == asked.namespace
         and memory.status in asked.statuses
         and (not asked.kinds or not {memory.kind, *memory.kinds}.isdisjoint(asked.kinds))
-        and set(asked.tags) <= set(memory.tags)
+        and (not asked.tags or not set(memory.tags).isdisjoint(asked.tags))
         and asked.least_importance <= memory.importance <= asked.most_importance
         and (asked.created_from is None or memory.created_at >= asked.created_from)
         and (asked.created_to is None or memory.created_at < asked.created_to)

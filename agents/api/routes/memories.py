@@ -1,45 +1,34 @@
-"""Reading memories: one by its id, or those of a namespace.
-
-Namespaces hold slashes (`app/user`), which proxies and clients treat each in their own way within a path: they are told in the
-query, as `namespace=app/user`.
-"""
+"""Reading memories: one by its id with its versions and relations, or those of a namespace."""
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Path, Query, Response
+from fastapi import APIRouter, Header, Query, Response
+from msgspec import Meta, Struct
 
 from agents.api.asked import ListQuery
 from agents.api.auth import CallerOf
 from agents.api.bodies import answer, described
-from agents.api.callers import Caller
-from agents.api.pages import cursor
-from agents.api.ports import Ports, PortsOf
-from agents.api.problems import not_found
+from agents.api.pages import CursorOf, LimitOf, cursor, place
+from agents.api.ports import PortsOf
+from agents.api.reach import MemoryId, found, reached
+from agents.api.related import Related, related
 from agents.api.views import Detail, MemoryPage, MemoryView, etag, names, view
-from schemas.keys import Right
-from schemas.memories import Memory
+from sinks.memories import MemoryVersion
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"])
 
-MemoryId = Annotated[str, Path(min_length=1, max_length=256, description="A memory's id.")]
+
+class VersionPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Versions of a memory, oldest first; `next` is the cursor of the page behind them, absent on the last."""
+
+    versions: tuple[MemoryVersion, ...]
+    next: str | None = None
 
 
-@router.get("/{memory_id}", openapi_extra=described(MemoryView, also={304: "Not changed since `If-None-Match`."}))
-async def get_memory(
-    memory_id: MemoryId,
-    caller: CallerOf,
-    ports: PortsOf,
-    detail: Annotated[Detail, Query(description="With the long parts, or without.")] = "full",
-    if_none_match: Annotated[str | None, Header()] = None,
-) -> Response:
-    """One memory, superseded and expired ones too. Its `ETag` changes with its version."""
-    memory = await found(ports, caller, "read", memory_id)
-    ports.accesses.note([memory])
-    tag = etag(memory, detail)
-    if if_none_match is not None and names(if_none_match, tag):
-        return Response(status_code=304, headers={"ETag": tag})
-    access = (await ports.accesses.of([memory_id])).get(memory_id)
-    return answer(view(memory, detail, access), headers={"ETag": tag})
+class Version(Struct, frozen=True):
+    """The place where a page of versions ended."""
+
+    version: Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
 @router.get("", openapi_extra=described(MemoryPage))
@@ -55,10 +44,45 @@ async def list_memories(asked: Annotated[ListQuery, Query()], caller: CallerOf, 
     return answer(MemoryPage(memories=views, next=more))
 
 
-async def found(ports: Ports, caller: Caller, right: Right, memory_id: str) -> Memory:
-    """The memory of any status but deleted. One in a namespace of others is no different from none. Raises Problem 404."""
-    memory = await ports.memories.get(memory_id)
-    if memory is None or memory.status == "deleted" or not caller.may("read", memory.namespace):
-        raise not_found(f"there is no memory {memory_id!r}")
-    caller.require(right, memory.namespace)
-    return memory
+@router.get("/{memory_id}", openapi_extra=described(MemoryView, also={304: "Not changed since `If-None-Match`."}))
+async def get_memory(
+    memory_id: MemoryId,
+    caller: CallerOf,
+    ports: PortsOf,
+    detail: Annotated[Detail, Query(description="With the long parts, or without.")] = "full",
+    if_none_match: Annotated[str | None, Header(description="`ETag`s that are known.")] = None,
+) -> Response:
+    """One memory, superseded and expired ones too. Its `ETag` changes with its version."""
+    memory = await found(ports, caller, "read", memory_id)
+    ports.accesses.note([memory])
+    tag = etag(memory, detail)
+    if if_none_match is not None and names(if_none_match, tag, weakly=True):
+        return Response(status_code=304, headers={"ETag": tag})
+    access = (await ports.accesses.of([memory_id])).get(memory_id)
+    return answer(view(memory, detail, access), headers={"ETag": tag})
+
+
+@router.get("/{memory_id}/versions", openapi_extra=described(VersionPage))
+async def list_versions(
+    memory_id: MemoryId, caller: CallerOf, ports: PortsOf, limit: LimitOf = 50, cursor_: CursorOf = None
+) -> Response:
+    """What a memory was and became, who changed it and on account of what. Of a deleted one too: its text is only here."""
+    await reached(ports, caller, "read", memory_id)
+    after = place(cursor_, Version).version if cursor_ else 0
+    versions = await ports.memories.versions_after(memory_id, after, limit + 1)
+    page = versions[:limit]
+    more = cursor(Version(page[-1].version)) if len(versions) > limit else None
+    return answer(VersionPage(versions=page, next=more))
+
+
+@router.get("/{memory_id}/related", openapi_extra=described(Related))
+async def list_related(
+    memory_id: MemoryId,
+    caller: CallerOf,
+    ports: PortsOf,
+    limit: Annotated[int, Query(ge=1, le=50, description="How many near ones at most.")] = 10,
+    min_score: Annotated[float, Query(ge=0, le=1, description="Least cosine of a near one.")] = 0.5,
+) -> Response:
+    """What a memory has to do with: those it is linked with, either way, and those that are near in meaning."""
+    memory = await found(ports, caller, "read", memory_id)
+    return answer(await related(ports, memory, limit, min_score))

@@ -65,7 +65,7 @@ async def test_a_list_comes_in_pages_the_most_important_first_and_each_memory_on
         ({"kind": ["fact"]}, {"fact", "both"}),
         ({"kind": ["fact", "plan"]}, {"fact", "both", "plan"}),
         ({"tag": ["home"]}, {"plan", "both"}),
-        ({"tag": ["home", "work"]}, {"both"}),
+        ({"tag": ["work", "none"]}, {"both"}),
         ({"status": ["superseded"]}, {"old"}),
         ({"min_importance": "5", "scale": "tenths"}, {"plan", "fact"}),
         ({"min_importance": "501", "scale": "points"}, {"plan"}),

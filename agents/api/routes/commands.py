@@ -1,0 +1,30 @@
+"""What came of a change that was answered with 202."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query, Response
+
+from agents.api.auth import CallerOf
+from agents.api.bodies import answer, described
+from agents.api.ports import PortsOf
+from agents.api.settling import RETRY_AFTER_S, Settled, settled
+
+router = APIRouter(prefix="/v1/commands", tags=["changes"])
+
+
+@router.get("/{command_id}", openapi_extra=described(Settled))
+async def get_command(
+    command_id: Annotated[str, Path(min_length=1, max_length=256)],
+    namespace: Annotated[str, Query(min_length=1, max_length=256, description="That the command was for.")],
+    caller: CallerOf,
+    ports: PortsOf,
+) -> Response:
+    """What came of a command, over HTTP or from any Kafka client. `pending` is what is not carried out yet, and what nobody
+    sent: only outcomes are stored."""
+    caller.require("read", namespace)
+    outcome = await ports.commands.outcome(namespace, command_id)
+    if outcome is None:
+        pending = Settled(command_id=command_id, namespace=namespace, status="pending")
+        return answer(pending, headers={"Retry-After": str(RETRY_AFTER_S)})
+    memory = await ports.stored.get(outcome.memory_id) if outcome.memory_id else None
+    return answer(settled(command_id, outcome, memory))

@@ -1,0 +1,55 @@
+"""What concerns a namespace as a whole, and cannot be taken back: for administrators, and audited."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query, Response
+
+from agents.api.auth import CallerOf
+from agents.api.bodies import described, takes
+from agents.api.callers import Caller
+from agents.api.changes import Uninstall
+from agents.api.ports import Ports, PortsOf
+from agents.api.routes.changes import DONE, LATER, Reason
+from agents.api.settling import CommandKind, IdempotencyKey, Settled, ordered, replayed, sent
+from sinks.audit import Audited
+
+router = APIRouter(prefix="/v1/namespaces", tags=["namespaces"])
+
+
+@router.delete("", openapi_extra=described(Settled, said=DONE, alike=LATER))
+async def purge_namespace(
+    namespace: Annotated[str, Query(min_length=1, max_length=256, description="What is erased.")],
+    caller: CallerOf,
+    ports: PortsOf,
+    key: IdempotencyKey = None,
+    reason: Reason = None,
+) -> Response:
+    """Erase a namespace for good: memories, versions, vectors, cached answers, archived messages.
+
+    Nothing that was said before comes back.
+    """
+    return await administer(ports, caller, "purge", namespace, key, reason=reason)
+
+
+@router.post("/uninstall", openapi_extra=described(Settled, takes=Uninstall, said=DONE, alike=LATER))
+async def uninstall_app(
+    gone: Annotated[Uninstall, Depends(takes(Uninstall))], caller: CallerOf, ports: PortsOf, key: IdempotencyKey = None
+) -> Response:
+    """Say that an app is gone. Its memories stay, unless they are to be purged."""
+    return await administer(ports, caller, "uninstall", gone.namespace, key, purge=gone.purge, reason=gone.reason)
+
+
+async def administer(
+    ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
+) -> Response:
+    """Audited first: what cannot be told is not done."""
+    caller.require("admin", namespace)
+    command = ordered(ports, caller, kind, namespace, key, **fields)
+    if (again := await replayed(ports, command, key)) is not None:
+        return again
+    details = {"command_id": command.command_id} | fields
+    action = f"namespace.{kind}"
+    await ports.audit.record(
+        Audited(at=command.at, actor=caller.actor, action=action, subject=namespace, details=details)
+    )
+    return await sent(ports, command)

@@ -1,0 +1,37 @@
+"""`memstream serve`: the HTTP API, in this process."""
+
+import logging
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deploy import serve as api
+from deploy.commands.command import command, one_command
+from deploy.process import log_to_stderr, stop_on_signals
+from deploy.settings import load
+
+log = logging.getLogger(__name__)
+
+cli = one_command()
+
+
+@cli.command()
+@command
+async def serve(
+    host: Annotated[str | None, typer.Option(help="Default MEMSTREAM_API_HOST.")] = None,
+    port: Annotated[int | None, typer.Option(min=0, max=65535, help="Default MEMSTREAM_API_PORT.")] = None,
+    keys: Annotated[bool, typer.Option(help="Without, on loopback only: everybody there may do everything.")] = True,
+    ready_file: Annotated[Path | None, typer.Option(help="Gets the address once it answers.")] = None,
+) -> None:
+    """Run the HTTP API until SIGTERM; any number of them may run side by side."""
+    given = {"api_host": host, "api_port": port}
+    settings = load(**{name: value for name, value in given.items() if value is not None})
+    log_to_stderr(settings)
+
+    def ready(address: str) -> None:
+        log.info("serving on %s", address)
+        if ready_file:
+            ready_file.write_text(address)
+
+    await api.serve(settings, stop_on_signals(), keyed=keys, on_ready=ready)

@@ -1,0 +1,78 @@
+"""A server around an ASGI app: where it listens, how it tells that it answers, and how it ends what is under way."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+
+import uvicorn
+from fastapi import FastAPI
+
+from schemas.errors import Misconfigured
+
+
+def listener(host: str, port: int) -> socket.socket:
+    """Raises Misconfigured where nothing can listen."""
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048
+        )
+    except OSError as exc:
+        raise Misconfigured(
+            f"the API cannot listen on {host}, port {port} ({exc.strerror}): set MEMSTREAM_API_HOST, MEMSTREAM_API_PORT"
+        ) from exc
+
+
+class Server(uvicorn.Server):
+    """Tells when it has begun to answer, and when it is about to stop: streams never end by themselves."""
+
+    def __init__(
+        self, config: uvicorn.Config, on_started: Callable[[], object], on_stopping: Callable[[], object]
+    ) -> None:
+        super().__init__(config)
+        self._on_started = on_started
+        self._on_stopping = on_stopping
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._on_stopping()
+        await super().shutdown(sockets)
+
+
+async def run(
+    app: FastAPI,
+    listening: socket.socket,
+    stop_s: float,
+    stop: asyncio.Event,
+    on_ready: Callable[[str], object],
+    on_stopping: Callable[[], object],
+) -> None:
+    """uvicorn takes SIGTERM and SIGINT while it runs: it ends what is under way, and hands the signal on."""
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_graceful_shutdown=round(stop_s),
+    )
+    server = Server(config, lambda: on_ready(address(listening)), on_stopping)
+    running = asyncio.create_task(server.serve(sockets=[listening]), name="API")
+    stopping = asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        server.should_exit = True
+        stopping.cancel()
+        await running
+
+
+def address(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    return f"http://{bracketed(host)}:{port}"
+
+
+def bracketed(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

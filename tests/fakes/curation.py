@@ -1,0 +1,74 @@
+"""A curator in memory: commands are carried out by the real rules, at once, and their outcomes kept."""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from agents.curation.ledger import Ledger
+from agents.curation.obey import Undone, obey
+from agents.curation.outcome import Outcome
+from schemas.errors import Retryable
+from schemas.requests import Command
+from sinks.memories import MemoryVersion
+from tests.fakes.memories import FakeMemories
+
+
+class FakeCuration:
+    """A Commanding. `late`: nothing is carried out in time; `down`: Kafka does not answer. `before` is called before each is
+    carried out, as another writer would come between."""
+
+    def __init__(self, memories: FakeMemories, clock: Callable[[], datetime]) -> None:
+        self.seen: list[Command] = []
+        self.outcomes: dict[tuple[str, str], Outcome] = {}
+        self.late = False
+        self.down = False
+        self.before: Callable[[], object] = lambda: None
+        self._memories = memories
+        self._clock = clock
+
+    async def carried_out(self, command: Command) -> Outcome | None:
+        if self.down:
+            raise Retryable("Kafka did not confirm the command within 5 s")
+        self.seen.append(command)
+        if self.late:
+            return None
+        self.before()
+        sent = (command.namespace, command.command_id)
+        if sent not in self.outcomes:
+            self.outcomes[sent] = self._obeyed(command)
+        return self.outcomes[sent]
+
+    async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
+        return self.outcomes.get((namespace, command_id))
+
+    def _obeyed(self, command: Command) -> Outcome:
+        if command.kind == "purge":
+            return self._purged(command)
+        known = [memory for memory in self._memories.rows.values() if memory.namespace == command.namespace]
+        ledger = Ledger(command.namespace, max((memory.sequence for memory in known), default=0), known)
+        outcome = obey(ledger, command, None, self._clock(), self._undone(command))
+        for entry in ledger.entries:
+            self._memories.put(entry.after)
+            self._memories.version_rows.append(
+                MemoryVersion(
+                    memory_id=entry.after.memory_id,
+                    version=entry.after.version,
+                    namespace=command.namespace,
+                    change=entry.change,
+                    before=entry.before,
+                    after=entry.after,
+                    cause=entry.cause,
+                    at=entry.at,
+                )
+            )
+        return outcome
+
+    def _purged(self, command: Command) -> Outcome:
+        rows = self._memories.rows
+        for memory_id in [each for each, memory in rows.items() if memory.namespace == command.namespace]:
+            del rows[memory_id]
+        return Outcome(status="accepted", namespace=command.namespace, sequence=99, change="purged")
+
+    def _undone(self, command: Command) -> Undone | None:
+        of_it = [each for each in self._memories.version_rows if each.memory_id == command.memory_id]
+        wanted = [each for each in of_it if command.version in (None, each.version)]
+        return Undone(wanted[-1].version, wanted[-1].before) if wanted else None

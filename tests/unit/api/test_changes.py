@@ -1,0 +1,235 @@
+"""Changing memories over HTTP: what becomes of a command is the answer."""
+
+import pytest
+from msgspec.structs import replace
+
+from agents.api.auth import OpenDoor
+from tests.api import NOON, Api, a_memory
+
+NEW = {"namespace": "app/ada", "text": "User plays chess."}
+
+
+async def test_a_created_memory_is_told_with_its_address(api: Api):
+    client = api.client(write="app/*")
+    answer = await client.post("/v1/memories", json=NEW | {"kind": "skill", "importance": 850, "scale": "points"})
+    assert answer.status_code == 201
+    told = answer.json()
+    assert (told["status"], told["change"], told["memory"]["kind"]) == ("accepted", "created", "skill")
+    assert told["memory"]["importance_points"] == 850
+    assert told["memory"]["created_by"] == "key 1 (key1)"
+    read = await client.get(answer.headers["location"])
+    assert read.json() == told["memory"]
+    assert read.headers["etag"] == answer.headers["etag"]
+
+
+async def test_what_is_known_word_for_word_is_reinforced(api: Api):
+    api.memories.put(a_memory())
+    answer = await api.client(write="*").post("/v1/memories", json=NEW | {"text": "user lives in Ghent"})
+    assert answer.status_code == 200
+    assert (answer.json()["change"], answer.json()["memory_id"]) == ("reinforced", "m1")
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"text": " "}, "$.text"),
+        ({"importance": 7}, "at most 1"),
+        ({"importance": 11, "scale": "tenths"}, "at most 10"),
+        ({"importance": -1}, "$.importance"),
+        ({"colour": "red"}, "colour"),
+        ({"namespace": ""}, "$.namespace"),
+        ({"tags": "home"}, "$.tags"),
+    ],
+)
+async def test_a_memory_that_cannot_be_made_is_refused_with_its_place(api: Api, body, said):
+    answer = await api.client(write="*").post("/v1/memories", json=NEW | body)
+    assert answer.status_code == 422
+    assert said in answer.json()["detail"]
+    assert api.curation.seen == []
+
+
+async def test_a_body_that_is_no_json_and_one_of_another_type_and_one_too_large_are_told_apart(api: Api):
+    client, json = api.client(write="*"), {"content-type": "application/json"}
+    assert (await client.post("/v1/memories", content=b"{", headers=json)).status_code == 400
+    assert (await client.post("/v1/memories", content=b"{}", headers={"content-type": "text/plain"})).status_code == 415
+    assert (await client.post("/v1/memories", content=b"[" * 500 + b"]" * 500, headers=json)).status_code == 422
+    large = await client.post("/v1/memories", content=b"x" * 1_048_577, headers=json)
+    assert (large.status_code, large.json()["type"]) == (413, "urn:memstream:problem:content-too-large")
+
+
+async def test_what_is_asked_twice_with_one_key_is_done_once(api: Api):
+    client, key = api.client(write="*"), {"Idempotency-Key": "k1"}
+    first = await client.post("/v1/memories", json=NEW, headers=key)
+    again = await client.post("/v1/memories", json=NEW, headers=key)
+    assert (first.status_code, first.json()) == (again.status_code, again.json())
+    assert len(api.curation.seen) == 1
+    other_caller = await api.client(write="*").post("/v1/memories", json=NEW, headers=key)
+    assert other_caller.json()["change"] == "reinforced"
+    deleted = [await client.delete(first.headers["location"], headers=key) for _ in range(2)]
+    assert [answer.status_code for answer in deleted] == [200, 200]
+    assert (await client.delete(first.headers["location"])).status_code == 404
+
+
+async def test_a_memory_is_updated_in_what_is_given(api: Api):
+    api.memories.put(a_memory(tags=("home",), importance=0.5))
+    answer = await api.client(write="*").patch(
+        "/v1/memories/m1", json={"text": "User lives in Bruges.", "reason": "moved"}
+    )
+    assert answer.status_code == 200
+    told = answer.json()["memory"]
+    assert (told["text"], told["tags"], told["importance"], told["version"]) == (
+        "User lives in Bruges.",
+        ["home"],
+        0.5,
+        2,
+    )
+    assert api.memories.version_rows[-1].cause.reason == "moved"
+
+
+@pytest.mark.parametrize("body", [{}, {"reason": "why"}, {"scale": "tenths"}, {"text": None}, {"namespace": "other"}])
+async def test_an_update_that_changes_nothing_or_takes_away_is_refused(api: Api, body):
+    api.memories.put(a_memory())
+    assert (await api.client(write="*").patch("/v1/memories/m1", json=body)).status_code == 422
+
+
+async def test_a_write_on_an_old_version_is_refused(api: Api):
+    api.memories.put(a_memory(version=3))
+    client = api.client(write="*")
+    for stale in ('"2"', 'W/"3"', "3", '"2", "4-short"'):
+        answer = await client.patch("/v1/memories/m1", json={"text": "New."}, headers={"If-Match": stale})
+        assert (answer.status_code, answer.headers["etag"]) == (412, '"3"')
+    assert api.curation.seen == []
+    for fresh in ('"3"', '"1", "3-short"', "*"):
+        api.memories.put(a_memory(version=3))
+        answer = await client.patch("/v1/memories/m1", json={"text": "New."}, headers={"If-Match": fresh})
+        assert answer.status_code == 200
+
+
+async def test_a_writer_that_comes_between_is_seen_by_the_curator(api: Api):
+    api.memories.put(a_memory(version=3))
+    api.curation.before = lambda: api.memories.put(a_memory(version=4, text="Of another writer."))
+    answer = await api.client(write="*").delete("/v1/memories/m1", headers={"If-Match": '"3"'})
+    assert (answer.status_code, answer.headers["etag"]) == (412, '"4"')
+    assert api.memories.rows["m1"].text == "Of another writer."
+
+
+async def test_a_superseded_memory_cannot_be_changed_and_can_be_deleted(api: Api):
+    api.memories.put(a_memory(status="superseded"))
+    client = api.client(write="*")
+    assert (await client.patch("/v1/memories/m1", json={"text": "New."})).status_code == 409
+    assert (await client.delete("/v1/memories/m1")).json()["change"] == "deleted"
+
+
+async def test_a_deleted_memory_is_brought_back_by_an_undo_and_its_versions_tell_all(api: Api):
+    client = api.client(write="*")
+    address = (await client.post("/v1/memories", json=NEW)).headers["location"]
+    await client.patch(address, json={"text": "User plays go."})
+    await client.delete(address)
+    assert (await client.get(address)).status_code == 404
+    back = await client.post(f"{address}/undo", json={})
+    assert (back.status_code, back.json()["memory"]["text"]) == (200, "User plays go.")
+    first = await client.post(f"{address}/undo", json={"version": 2})
+    assert first.json()["memory"]["text"] == "User plays chess."
+    page = (await client.get(f"{address}/versions", params={"limit": 3})).json()
+    rest = (await client.get(f"{address}/versions", params={"cursor": page["next"]})).json()
+    changes = [version["change"] for version in page["versions"] + rest["versions"]]
+    assert changes == ["created", "updated", "deleted", "restored", "restored"]
+    assert "next" not in rest
+
+
+async def test_an_undo_of_a_version_that_never_was_is_a_conflict(api: Api):
+    api.memories.put(a_memory())
+    assert (await api.client(write="*").post("/v1/memories/m1/undo", json={"version": 7})).status_code == 409
+
+
+async def test_a_memory_is_pinned_and_unpinned(api: Api):
+    api.memories.put(a_memory())
+    client = api.client(write="*")
+    assert (await client.put("/v1/memories/m1/pin")).json()["memory"]["pinned"]
+    assert "pinned" not in (await client.delete("/v1/memories/m1/pin")).json()["memory"]
+
+
+async def test_what_is_not_carried_out_in_time_is_told_later(api: Api):
+    api.curation.late = True
+    client = api.client(write="*")
+    answer = await client.post("/v1/memories", json=NEW | {"namespace": "app/ada & bob"})
+    assert (answer.status_code, answer.json()["status"]) == (202, "pending")
+    address = answer.headers["location"]
+    waiting = await client.get(address)
+    assert (waiting.status_code, waiting.json(), waiting.headers["retry-after"]) == (200, answer.json(), "1")
+    api.curation.late = False
+    await api.curation.carried_out(api.curation.seen[0])
+    settled = (await client.get(address)).json()
+    assert (settled["status"], settled["memory"]["text"]) == ("accepted", "User plays chess.")
+
+
+async def test_a_rejected_command_tells_its_reason_later_too(api: Api):
+    api.memories.put(a_memory())
+    client = api.client(write="*")
+    api.curation.before = lambda: api.memories.rows.clear()
+    answer = await client.delete("/v1/memories/m1")
+    assert (answer.status_code, answer.json()["type"]) == (409, "urn:memstream:problem:conflict")
+    command = api.curation.seen[0]
+    later = await client.get(f"/v1/commands/{command.command_id}", params={"namespace": "app/ada"})
+    assert (later.json()["status"], later.json()["reason"]) == ("rejected", answer.json()["detail"])
+
+
+async def test_an_outage_of_kafka_asks_to_come_again(api: Api):
+    api.curation.down = True
+    assert (await api.client(write="*").post("/v1/memories", json=NEW)).status_code == 503
+
+
+@pytest.mark.parametrize("rights", [{"read": "*"}, {"write": "app/bob", "read": "app/ada"}])
+async def test_who_may_only_read_changes_nothing(api: Api, rights):
+    api.memories.put(a_memory())
+    client = api.client(**rights)
+    answers = [
+        await client.post("/v1/memories", json=NEW),
+        await client.patch("/v1/memories/m1", json={"text": "New."}),
+        await client.delete("/v1/memories/m1"),
+        await client.post("/v1/memories/m1/undo", json={}),
+        await client.put("/v1/memories/m1/pin"),
+        await client.delete("/v1/memories/m1/pin"),
+    ]
+    assert [answer.status_code for answer in answers] == [403] * 6
+    assert api.curation.seen == []
+
+
+async def test_a_namespace_is_purged_by_an_administrator_alone_and_audited(api: Api):
+    api.memories.put(a_memory(), a_memory("m2", namespace="app/bob"))
+    params = {"namespace": "app/ada", "reason": "asked to"}
+    assert (await api.client(write="*").delete("/v1/namespaces", params=params)).status_code == 403
+    answer = await api.client(admin="app/ada").delete("/v1/namespaces", params=params)
+    assert (answer.status_code, answer.json()["change"]) == (200, "purged")
+    assert list(api.memories.rows) == ["m2"]
+    (told,) = api.audit.rows
+    assert (told.action, told.subject, told.actor, told.at) == ("namespace.purge", "app/ada", "key 2 (key2)", NOON)
+    assert told.details == {"command_id": answer.json()["command_id"], "reason": "asked to"}
+
+
+async def test_what_cannot_be_audited_is_not_done(api: Api):
+    api.memories.put(a_memory())
+    api.audit.down = True
+    answer = await api.client(admin="*").delete("/v1/namespaces", params={"namespace": "app/ada"})
+    assert answer.status_code == 503
+    assert api.curation.seen == []
+
+
+async def test_an_app_that_is_uninstalled_keeps_its_memories(api: Api):
+    api.memories.put(a_memory())
+    answer = await api.client(admin="*").post("/v1/namespaces/uninstall", json={"namespace": "app/ada"})
+    assert (answer.status_code, answer.json()["status"]) == (200, "accepted")
+    assert list(api.memories.rows) == ["m1"]
+    assert api.audit.rows[0].action == "namespace.uninstall"
+
+
+async def test_without_keys_everybody_is_an_administrator():
+    api = Api(door=OpenDoor())
+    assert (await api.client().post("/v1/memories", json=NEW)).json()["memory"]["created_by"] == "local"
+    assert (await api.client().delete("/v1/namespaces", params={"namespace": "app/ada"})).status_code == 200
+
+
+async def test_a_reason_of_a_deletion_is_kept(api: Api):
+    api.memories.put(replace(a_memory(), version=1))
+    await api.client(write="*").delete("/v1/memories/m1", params={"reason": "wrong"})
+    assert api.memories.version_rows[-1].cause.reason == "wrong"

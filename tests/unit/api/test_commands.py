@@ -1,0 +1,127 @@
+"""Commands are published once, and what comes of them is awaited with a bound."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agents.api.commands import Commands
+from schemas import codec, topics
+from schemas.errors import Retryable
+from schemas.requests import Command
+from tests.api import NOON
+from tests.fakes.clock import VirtualLoop
+from tests.fakes.publisher import FakePublisher
+
+ACCEPTED = {"status": "accepted", "namespace": "n", "sequence": 7, "memory_id": "m1", "change": "created"}
+
+
+class Stored:
+    """Outcomes that are there from a moment on (virtual seconds). `down_until` raises Retryable."""
+
+    def __init__(self) -> None:
+        self.from_s: dict[str, float] = {}
+        self.down_until_s = 0.0
+        self.asked: list[list[str]] = []
+
+    async def of(self, sent: Any) -> dict[Any, Any]:
+        now_s = asyncio.get_running_loop().time()
+        self.asked.append(sorted(command_id for _, command_id in sent))
+        if now_s < self.down_until_s:
+            raise Retryable("Postgres is down")
+        return {each: ACCEPTED for each in sent if now_s >= self.from_s.get(each[1], 1e9)}
+
+
+@pytest.fixture
+def runner() -> Iterator[asyncio.Runner]:
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        yield runner
+
+
+def command(command_id: str = "c1") -> Command:
+    return Command(command_id=command_id, kind="create", namespace="n", at=NOON, text="Text.")
+
+
+def test_a_command_goes_out_under_its_namespace_and_its_outcome_comes_back(runner):
+    async def scenario():
+        publisher, stored = FakePublisher(), Stored()
+        stored.from_s["c1"] = 0.3
+        commands = Commands(publisher, stored)
+        outcome = await commands.carried_out(command())
+        assert (outcome.memory_id, asyncio.get_running_loop().time() < 0.4) == ("m1", True)
+        (record,) = publisher.on(topics.COMMANDS)
+        assert (record.key, record.partition, codec.decode(record.value, Command)) == (b"n", None, command())
+        await commands.close()
+
+    runner.run(scenario())
+
+
+def test_what_takes_too_long_is_left_and_what_is_stored_later_is_found(runner):
+    async def scenario():
+        stored = Stored()
+        stored.from_s["c1"] = 5.5
+        commands = Commands(FakePublisher(), stored, wait_s=5)
+        assert await commands.carried_out(command()) is None
+        assert asyncio.get_running_loop().time() == pytest.approx(5, abs=0.1)
+        assert await commands.outcome("n", "c1") is None
+        await asyncio.sleep(1)
+        assert (await commands.outcome("n", "c1")).change == "created"
+        await commands.close()
+
+    runner.run(scenario())
+
+
+def test_many_that_wait_are_one_question_and_nobody_asks_when_nobody_waits(runner):
+    async def scenario():
+        stored = Stored()
+        stored.from_s |= {f"c{number}": 0.1 * number for number in range(3)}
+        commands = Commands(FakePublisher(), stored, poll_s=0.05)
+        await asyncio.gather(*(commands.carried_out(command(f"c{number}")) for number in (0, 1, 2, 2)))
+        assert stored.asked[0] == ["c0", "c1", "c2"]
+        assert stored.asked[-1] == ["c2"]
+        asked = len(stored.asked)
+        await asyncio.sleep(60)
+        assert len(stored.asked) <= asked + 1
+        stored.from_s["c9"] = 0
+        assert await commands.carried_out(command("c9")) is not None
+        await commands.close()
+
+    runner.run(scenario())
+
+
+def test_an_outage_of_postgres_while_waiting_is_waited_out(runner):
+    async def scenario():
+        stored = Stored()
+        stored.from_s["c1"], stored.down_until_s = 0, 2
+        commands = Commands(FakePublisher(), stored, wait_s=5)
+        assert (await commands.carried_out(command())) is not None
+        stored.down_until_s = 1e9
+        assert await commands.carried_out(command("c2")) is None
+        await commands.close()
+
+    runner.run(scenario())
+
+
+def test_when_kafka_does_not_confirm_in_time_nothing_is_promised(runner):
+    async def scenario():
+        class Hanging:
+            async def publish(self, records):
+                await asyncio.sleep(1e6)
+
+        commands = Commands(Hanging(), Stored(), wait_s=5)
+        with pytest.raises(Retryable, match="within 5 s"):
+            await commands.carried_out(command())
+
+    runner.run(scenario())
+
+
+def test_who_waits_when_the_process_stops_is_let_go(runner):
+    async def scenario():
+        commands = Commands(FakePublisher(), Stored(), wait_s=5)
+        waiting = asyncio.create_task(commands.carried_out(command()))
+        await asyncio.sleep(1)
+        await commands.close()
+        assert await waiting is None
+
+    runner.run(scenario())

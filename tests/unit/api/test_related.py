@@ -1,0 +1,51 @@
+"""What a memory has to do with: links either way, and nearness."""
+
+import numpy as np
+
+from schemas.links import Link
+from sinks.fakes import Fuse
+from sinks.vectors import Point
+from tests.api import Api, a_memory
+
+
+def near(api: Api, memory, *vector: float) -> None:
+    api.memories.put(memory)
+    api.memories.vectors[memory.memory_id] = np.array(vector, np.float32)
+    api.vectors.points[memory.memory_id] = Point.of(memory, np.array(vector, np.float32))
+
+
+async def test_near_memories_come_nearest_first_and_never_the_memory_itself(api: Api):
+    near(api, a_memory("m1"), 1, 0)
+    near(api, a_memory("m2"), 1, 1)
+    near(api, a_memory("m3"), 1, 0.1)
+    near(api, a_memory("far"), 0, 1)
+    near(api, a_memory("other", namespace="app/bob"), 1, 0)
+    answer = (await api.client(read="app/ada").get("/v1/memories/m1/related")).json()
+    assert [each["memory"]["memory_id"] for each in answer["near"]] == ["m3", "m2"]
+    assert answer["near"][0]["score"] > 0.99
+    one = (await api.client(read="*").get("/v1/memories/m1/related", params={"limit": 1, "min_score": 0.9})).json()
+    assert [each["memory"]["memory_id"] for each in one["near"]] == ["m3"]
+
+
+async def test_links_are_told_in_both_directions(api: Api):
+    api.memories.put(
+        a_memory("m1", supersedes="old", links=(Link(type="relates", memory_id="m2"),)),
+        a_memory("old", status="superseded", superseded_by="m1"),
+        a_memory("m2"),
+        a_memory("m3", links=(Link(type="refines", memory_id="m1"),)),
+        a_memory("gone", status="deleted"),
+    )
+    answer = (await api.client(read="*").get("/v1/memories/m1/related")).json()
+    relations = {each["memory"]["memory_id"]: each["relation"] for each in answer["linked"]}
+    assert relations == {"old": "supersedes", "m2": "relates", "m3": "refined_by"}
+    assert answer["near"] == []
+
+
+async def test_without_the_vector_index_links_are_all_there_is(api: Api):
+    near(api, a_memory("m1", links=(Link(type="relates", memory_id="m2"),)), 1, 0)
+    near(api, a_memory("m2"), 1, 0)
+    api.vectors._fuse = Fuse(at=1)
+    answer = await api.client(read="*").get("/v1/memories/m1/related")
+    assert answer.status_code == 200
+    assert answer.json()["degraded"]
+    assert len(answer.json()["linked"]) == 1
