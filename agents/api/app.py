@@ -18,15 +18,16 @@ MAX_BODY_BYTES: Final = 1_048_576
 
 
 def create_app(ports: Ports, *, max_body_bytes: int = MAX_BODY_BYTES) -> FastAPI:
-    """An ASGI app over the ports. A larger body is answered with 413, unless its route has a bound of its own."""
-    app = routed(max_body_bytes)
+    """An ASGI app over the ports. A larger body of a Struct is answered with 413."""
+    app = routed()
     app.state.ports = ports
+    app.state.max_body_bytes = max_body_bytes
     problems.handle_in(app)
     app.add_middleware(RequestIds)
     return app
 
 
-def routed(max_body_bytes: int = MAX_BODY_BYTES) -> FastAPI:
+def routed() -> FastAPI:
     """With its routes, and nothing behind them yet."""
     app = FastAPI(
         title="memstream",
@@ -34,7 +35,6 @@ def routed(max_body_bytes: int = MAX_BODY_BYTES) -> FastAPI:
         version=openapi.VERSION,
         openapi_url=None,
         redirect_slashes=False,  # `DELETE /v1/memories/` with an empty id must not become another request
-        max_body_size=max_body_bytes,
         generate_unique_id_function=lambda route: route.name,  # names of operations are those of functions
     )
     for router in OPEN:

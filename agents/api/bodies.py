@@ -17,16 +17,33 @@ JSON = "application/json"
 def takes(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
     """A dependency: the request's body as this Struct, `Annotated[Shape, Depends(takes(Shape))]`.
 
-    Raises Problem 415 for another media type (a browser on a foreign page can send those without being asked), and Rejected.
+    Raises Problem 413, 415 for another media type (a browser on a foreign page can send those without asking), and Rejected.
     """
 
     async def body(request: Request) -> T:
         media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if media_type != JSON:
             raise Problem(415, "unsupported-media-type", f"send the body as {JSON}", {"Accept": JSON})
-        return codec.admit(await request.body(), shape)
+        return codec.admit(await read(request, request.app.state.max_body_bytes), shape)
 
     return body
+
+
+async def read(request: Request, most_bytes: int) -> bytes:
+    """The body. Raises Problem 413 before more of it is held than that."""
+    declared = request.headers.get("content-length", "")[:18]
+    if declared.isdecimal() and int(declared) > most_bytes:
+        raise too_large(most_bytes)
+    parts, size = [], 0
+    async for part in request.stream():
+        parts.append(part)
+        if (size := size + len(part)) > most_bytes:
+            raise too_large(most_bytes)
+    return b"".join(parts)
+
+
+def too_large(most_bytes: int) -> Problem:
+    return Problem(413, "content-too-large", f"a body may have {most_bytes:,} bytes at most", {"Connection": "close"})
 
 
 def answer(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -1,5 +1,7 @@
 """Changing memories over HTTP: what becomes of a command is the answer."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 from msgspec.structs import replace
 
@@ -18,7 +20,7 @@ async def test_a_created_memory_is_told_with_its_address(api: Api):
     assert told["memory"]["importance_points"] == 850
     assert told["memory"]["created_by"] == "key 1 (key1)"
     read = await client.get(answer.headers["location"])
-    assert read.json() == told["memory"]
+    assert told["memory"].items() <= read.json().items()
     assert read.headers["etag"] == answer.headers["etag"]
 
 
@@ -53,8 +55,15 @@ async def test_a_body_that_is_no_json_and_one_of_another_type_and_one_too_large_
     assert (await client.post("/v1/memories", content=b"{", headers=json)).status_code == 400
     assert (await client.post("/v1/memories", content=b"{}", headers={"content-type": "text/plain"})).status_code == 415
     assert (await client.post("/v1/memories", content=b"[" * 500 + b"]" * 500, headers=json)).status_code == 422
-    large = await client.post("/v1/memories", content=b"x" * 1_048_577, headers=json)
-    assert (large.status_code, large.json()["type"]) == (413, "urn:memstream:problem:content-too-large")
+    for body in (b"x" * 1_048_577, in_parts(1_048_577)):
+        large = await client.post("/v1/memories", content=body, headers=json)
+        assert (large.status_code, large.json()["type"]) == (413, "urn:memstream:problem:content-too-large")
+
+
+async def in_parts(size: int) -> AsyncIterator[bytes]:
+    """Without saying how much there will be."""
+    for _ in range(0, size, 1_000):
+        yield b"x" * 1_000
 
 
 async def test_what_is_asked_twice_with_one_key_is_done_once(api: Api):
