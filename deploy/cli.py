@@ -17,6 +17,7 @@ COMMANDS = {
     "migrate": "Bring PostgreSQL's schema up to date.",
     "publish": "Publish events from a file, as a chat service would.",
     "search": "Find the memories nearest to a query.",
+    "mcp": "Give a model's client tools over memories: a server of the Model Context Protocol on standard input and output.",
     "events": "Print memory events, one a line.",
     "reindex": "Rebuild Qdrant from PostgreSQL; only what another model embedded is embedded again. Safe beside running workers.",
     "doctor": "Check every dependency and say what to do; exit code 1 when something is wrong.",

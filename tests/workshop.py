@@ -1,11 +1,12 @@
 """Agent tools over memories in a dictionary."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 from msgspec import Struct
 
-from agents.api.tool_ports import Contexts
+from agents.api.tool_ports import Blocks
 from agents.api.tools import Reach, Tools
 from agents.conversations.finding import Conversations
 from agents.retrieval.recall import Recall
@@ -32,17 +33,21 @@ class Workshop(Struct):
     commands: FakeCommands
     retrieval: Retrieval
     archive: FakeArchive
+    noted: list[str] = []  # texts that were read
 
     def tools(self, *namespaces: str, **reach: Any) -> Tools:
         """Over these namespaces, all of them writable unless `reach` says otherwise."""
         namespaces = namespaces or (MINE,)
         wired = Reach(**({"namespaces": namespaces, "writable": namespaces} | reach))
-        return Tools(wired, self.retrieval, self.remembered, self.commands, lambda: NOON, self.contexts())
+        return Tools(wired, self.retrieval, self.remembered, self.commands, lambda: NOON, self.blocks(), self.note)
 
-    def contexts(self) -> Contexts:
+    def note(self, memories: Iterable[Memory]) -> None:
+        self.noted += [memory.text for memory in memories]
+
+    def blocks(self) -> Blocks:
         """Words count as tokens."""
         recall = Recall(self.retrieval, self.archive, POLICIES, lambda text: len(text.split()), lambda: NOON)
-        return Contexts(Conversations(FakeWindows(), self.archive, POLICIES), recall)
+        return Blocks(Conversations(FakeWindows(), self.archive, POLICIES), recall)
 
 
 def memory(text: str, namespace: str = MINE, **fields: Any) -> Memory:

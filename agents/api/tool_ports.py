@@ -44,7 +44,7 @@ class Recalling(Protocol):
     async def block(self, asked: BlockQuery, conversation: Conversation | None) -> Block: ...
 
 
-class Contexts(Struct, frozen=True):
+class Blocks(Struct, frozen=True):
     """What context blocks are made with."""
 
     conversations: Finding

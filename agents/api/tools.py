@@ -4,7 +4,7 @@ The same handler stands behind the SDK's tool loop, HTTP and MCP. What a model g
 `is_error` that says what to do instead; nothing a model says reaches another namespace.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any, Final
 from uuid import uuid4
@@ -22,16 +22,21 @@ from agents.api.tool_inputs import (
     SearchMemories,
     definition,
 )
-from agents.api.tool_ports import Commanding, Contexts, Reading, Searching
+from agents.api.tool_ports import Blocks, Commanding, Reading, Searching
 from agents.api.tool_results import Context, Kept, Read, Searched, Waiting, seen
 from schemas import codec
 from schemas.blocks import BlockQuery
 from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.kinds import DEFAULT_KINDS, Kind
+from schemas.memories import Memory
 from schemas.requests import Command
 from schemas.searches import Filters, Query
 
 AWAY: Final = "The memory cannot be reached right now. Go on without it, and say so if it matters."
+
+
+def unnoted(memories: Iterable[Memory]) -> None:
+    """Where reading is not counted."""
 
 
 class Reach(Struct, frozen=True, kw_only=True):
@@ -52,7 +57,7 @@ class Answer(Struct, frozen=True):
 
 
 class Tools:
-    """The tools of one wiring; with `contexts` there is one more, for a context block."""
+    """The tools of one wiring; with `blocks` there is one more, for a context block. `note` is told what was read."""
 
     def __init__(
         self,
@@ -61,15 +66,17 @@ class Tools:
         memories: Reading,
         commands: Commanding,
         clock: Callable[[], datetime],
-        contexts: Contexts | None = None,
+        blocks: Blocks | None = None,
+        note: Callable[[Iterable[Memory]], object] = unnoted,
     ) -> None:
         self._reach = reach
         self._retrieval = retrieval
         self._memories = memories
         self._commands = commands
         self._clock = clock
-        self._contexts = contexts
-        named = TOOLS if contexts is None else {**TOOLS, **CONTEXT}
+        self._blocks = blocks
+        self._note = note
+        named = TOOLS if blocks is None else {**TOOLS, **CONTEXT}
         self._named = {name: shape for name, shape in named.items() if reach.writable or name not in WRITING}
 
     def definitions(self) -> list[ToolParam]:
@@ -111,8 +118,8 @@ class Tools:
                 return await self._get(given)
             case SearchMemories():
                 return await self._search(given)
-            case GetContext() if self._contexts is not None:
-                return await self._context(given, self._contexts)
+            case GetContext() if self._blocks is not None:
+                return await self._context(given, self._blocks)
         raise TypeError(f"nothing answers {type(given).__name__}")
 
     async def _create(self, given: CreateMemory) -> Struct:
@@ -143,6 +150,7 @@ class Tools:
             raise Rejected(
                 "unknown", f"There is no memory {given.memory_id!r}; search_memories tells the ids there are."
             )
+        self._note((memory,))
         return Read(memory=seen(memory, full=given.full))
 
     async def _search(self, given: SearchMemories) -> Struct:
@@ -150,21 +158,22 @@ class Tools:
         namespaces = chosen(given.namespace, self._reach.namespaces)
         asked = Query(namespaces=namespaces, text=given.query or None, filters=filters, limit=given.limit)
         found = await self._retrieval.search(asked)
+        self._note([hit.memory for hit in found.hits])
         return Searched(memories=tuple(seen(hit.memory) for hit in found.hits), partial=bool(found.degraded))
 
-    async def _context(self, given: GetContext, contexts: Contexts) -> Struct:
+    async def _context(self, given: GetContext, blocks: Blocks) -> Struct:
         """A conversation is told of only where all that it feeds is within reach: a model may name any."""
         conversation = None
         if given.conversation_id:
             within = self._reach.namespaces.__contains__
-            conversation = await contexts.conversations.find(given.conversation_id, within)
+            conversation = await blocks.conversations.find(given.conversation_id, within)
         asked = BlockQuery(
             namespaces=chosen(given.namespace, self._reach.namespaces),
             conversation_id=given.conversation_id or None,
             text=given.query,
             max_tokens=given.max_tokens or None,
         )
-        block = await contexts.recall.block(asked, conversation)
+        block = await blocks.recall.block(asked, conversation)
         return Context(context=block.text, memory_ids=tuple(memory.memory_id for memory in block.memories))
 
     def _kind(self, named: str) -> str:

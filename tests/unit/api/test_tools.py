@@ -62,6 +62,14 @@ async def test_what_is_created_is_found_and_read_again(workshop: Workshop) -> No
     assert read["memory"]["full_text"] == "Two hives." and "more" not in read["memory"]
 
 
+async def test_what_was_read_is_noted(workshop: Workshop) -> None:
+    tools = workshop.tools()
+    await said(tools, "search_memories", query="allergic")
+    await said(tools, "get_memory", memory_id="id of User prefers short recipes.")
+    await refused(tools, "get_memory", {"memory_id": "id of Tom is allergic to milk."})
+    assert workshop.noted == ["User is allergic to peanuts.", "User prefers short recipes."]
+
+
 async def test_without_a_query_the_most_important_come_first_and_filters_hold(workshop: Workshop) -> None:
     tools = workshop.tools()
     found = (await said(tools, "search_memories"))["memories"]

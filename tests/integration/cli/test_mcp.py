@@ -1,0 +1,77 @@
+"""`memstream mcp` on a deployment, asked by the SDK's own client."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
+
+from deploy.dev import environment
+from deploy.embedded.process import module_environment
+from schemas import topics
+from tests.deployment import Deployment, Event, eventually
+
+MINE, THEIRS = "kitchen/ada", "kitchen/tom"
+
+
+@asynccontextmanager
+async def asking(deployment: Deployment, log: Path, *options: str) -> AsyncIterator[ClientSession]:
+    """A client of a server that it started itself."""
+    command = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "deploy.cli", "mcp", *options],
+        env=dict(module_environment()) | environment(deployment.settings),
+    )
+    with log.open("w") as errors:
+        async with stdio_client(command, errors) as (reading, writing), ClientSession(reading, writing) as session:
+            await session.initialize()
+            yield session
+
+
+async def told(session: ClientSession, name: str, **given: Any) -> Any:
+    result = await session.call_tool(name, given)
+    assert not result.isError, result.content
+    return json.loads(result.content[0].text)  # type: ignore[union-attr]
+
+
+def said(conversation: str, user: str, content: str) -> Event:
+    message = {"conversation_id": conversation, "message_id": f"{conversation}-1", "role": "user", "content": content}
+    who = {"app_id": "kitchen", "user_id": user, "timestamp": datetime.now(UTC).isoformat()}
+    return Event(topics.MESSAGES, conversation, message | who)
+
+
+@pytest.mark.heavy
+async def test_a_client_remembers_finds_and_gets_a_context_and_reaches_nobody_else(deploy: Any, tmp_path: Path) -> None:
+    deployment = await deploy("mcp")
+    await deployment.worker(stages=["windows", "archive", "curation"])
+    await deployment.publish(said("of-ada", "ada", "I keep bees."), said("of-tom", "tom", "I keep wolves."))
+    async with (
+        asking(deployment, tmp_path / "mine.log", "-n", MINE) as session,
+        asking(deployment, tmp_path / "theirs.log", "-n", THEIRS, "--read-only") as stranger,
+    ):
+        kept = await told(session, "create_memory", text="User is allergic to peanuts.", importance=0.9, tags=["food"])
+        assert kept["change"] == "created"
+        again = await told(session, "create_memory", text="User is allergic to peanuts!")
+        assert again == {"memory_id": kept["memory_id"], "change": "reinforced"}
+        (found,) = (await told(session, "search_memories", query="what may they not eat?"))["memories"]
+        assert (found["memory_id"], found["tags"]) == (kept["memory_id"], ["food"])
+        assert (await told(session, "get_memory", memory_id=kept["memory_id"]))["memory"]["text"] == found["text"]
+
+        async def archived() -> bool:
+            context = await told(session, "get_context", query="peanuts", conversation_id="of-ada")
+            return "I keep bees." in context["context"] and "allergic to peanuts" in context["context"]
+
+        await eventually(archived, "the context tells what was just said", 30)
+        foreign = await told(session, "get_context", query="peanuts", conversation_id="of-tom")
+        assert "wolves" not in foreign["context"]
+        assert "create_memory" not in {tool.name for tool in (await stranger.list_tools()).tools}
+        assert (await told(stranger, "search_memories", query="peanuts"))["memories"] == []
+        assert (await stranger.call_tool("get_memory", {"memory_id": kept["memory_id"]})).isError
+    (row,) = await deployment.fetch("SELECT created_by, namespace FROM memories")
+    assert row == {"created_by": "mcp", "namespace": MINE}
