@@ -1,5 +1,6 @@
 """`memstream worker`: stages of the pipeline, in this process."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +20,9 @@ cli = one_command()
 @command
 async def worker(
     stage: Annotated[list[str] | None, typer.Option(help=f"Run only these stages: {', '.join(STAGES)}.")] = None,
-    ready_file: Annotated[Path | None, typer.Option(help="Written once every stage has its partitions.")] = None,
+    ready_file: Annotated[
+        Path | None, typer.Option(help="There from when every stage has its partitions until the worker stops.")
+    ] = None,
 ) -> int:
     """Run the stages of the pipeline until SIGTERM."""
     stages = stage or list(STAGES)
@@ -28,6 +31,21 @@ async def worker(
         return 2
     settings = load()
     log_to_stderr(settings)
-    on_ready = (lambda: ready_file.write_text("ready\n")) if ready_file else (lambda: None)
-    await Worker(settings, stages).run(stop_on_signals(), on_ready, end_soon)
+    await Worker(settings, stages).run(stop_on_signals(), *told_by(ready_file))
     return 0
+
+
+def told_by(ready_file: Path | None) -> tuple[Callable[[], None], Callable[[], None]]:
+    """What a worker does when it is ready, and when it is stopping: the file is there between the two, whatever was before."""
+    if ready_file is None:
+        return (lambda: None), end_soon
+    ready_file.unlink(missing_ok=True)
+
+    def ready() -> None:
+        ready_file.write_text("ready\n")
+
+    def stopping() -> None:
+        ready_file.unlink(missing_ok=True)
+        end_soon()
+
+    return ready, stopping

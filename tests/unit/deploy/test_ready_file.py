@@ -1,0 +1,23 @@
+"""The file that probes look for is there while a worker is ready, and at no other time."""
+
+from pathlib import Path
+
+import pytest
+
+from deploy.commands import worker
+
+
+def test_the_ready_file_of_an_earlier_life_is_removed_and_that_of_this_one_ends_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A container that is started again finds the files of the one before it."""
+    ended: list[str] = []
+    monkeypatch.setattr(worker, "end_soon", lambda: ended.append("soon"))
+    file = tmp_path / "ready"
+    file.write_text("ready\n")
+    ready, stopping = worker.told_by(file)
+    assert not file.exists()
+    ready()
+    assert file.exists()
+    stopping()
+    assert (file.exists(), ended) == (False, ["soon"])

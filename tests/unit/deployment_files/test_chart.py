@@ -1,0 +1,233 @@
+"""What the chart makes of values: Kubernetes takes it, and it is what memstream is."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from jsonschema import Draft7Validator
+
+from deploy.settings import PREFIX, Settings
+from streams.apps import STAGES
+from streams.topics import TopicSettings
+from tests.unit.deployment_files.commands import assert_known, assert_runs
+
+# Its wheels are for x86-64: elsewhere the chart is linted by whoever has Helm.
+helm = pytest.importorskip("helm_python")
+
+CHART = Path(__file__).parents[3] / "deploy" / "helm" / "memstream"
+VERSIONS = ("1.30", "1.33", "1.37")
+PROTECTED = {
+    "keda": {"enabled": True},
+    "settings": {"KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "TOPIC_PREFIX": "a."},
+    "secrets": {name: {"name": "kafka", "key": name.lower()} for name in ("KAFKA_USERNAME", "KAFKA_PASSWORD")},
+    "kafkaFiles": {"secret": "kafka-files", "ca": "ca.crt", "certificate": "tls.crt", "key": "tls.key"},
+}
+CHOSEN: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "scaled, and Kafka asks": PROTECTED,
+    "bare": {name: {"enabled": False} for name in ("api", "setup", "podDisruptionBudget", "networkPolicy")},
+    "elsewhere": {
+        "image": {"digest": f"sha256:{'0' * 64}", "pullSecrets": [{"name": "registry"}]},
+        "nodeSelector": {"disk": "ssd"},
+        "tolerations": [{"key": "a", "operator": "Exists"}],
+        "podAnnotations": {"a": "b"},
+        "podDisruptionBudget": {"maxUnavailable": "50%"},
+    },
+}
+
+# KEDA's own definitions come in no package; this is what its documentation says of the fields that are used.
+TEXT = {"type": "string", "minLength": 1}
+COUNT = {"type": "integer", "minimum": 0}
+
+
+def exact(**properties: Any) -> dict[str, Any]:
+    needed = [name for name, schema in properties.items() if not schema.pop("optional", False)]
+    return {"type": "object", "additionalProperties": False, "properties": properties, "required": needed}
+
+
+KEDA = {
+    "ScaledObject": exact(
+        scaleTargetRef=exact(name=TEXT),
+        pollingInterval=COUNT,
+        cooldownPeriod=COUNT,
+        minReplicaCount=COUNT,
+        maxReplicaCount=COUNT,
+        fallback=exact(failureThreshold=COUNT, replicas=COUNT),
+        triggers={
+            "type": "array",
+            "minItems": 1,
+            "items": exact(
+                type={"const": "kafka"},
+                metadata=exact(
+                    bootstrapServers=TEXT,
+                    consumerGroup=TEXT,
+                    topic=TEXT,
+                    lagThreshold={"type": "string", "pattern": r"^\d+$"},
+                    offsetResetPolicy={"enum": ["latest", "earliest"]},
+                    sasl={"enum": ["plaintext", "scram_sha256", "scram_sha512"], "optional": True},
+                    tls={"const": "enable", "optional": True},
+                ),
+                authenticationRef=exact(name=TEXT) | {"optional": True},
+            ),
+        },
+    ),
+    "TriggerAuthentication": exact(
+        secretTargetRef={"type": "array", "minItems": 1, "items": exact(parameter=TEXT, name=TEXT, key=TEXT)}
+    ),
+}
+
+Manifest = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def chart() -> Iterator[Any]:
+    with helm.Chart.load(str(CHART)) as loaded:
+        yield loaded
+
+
+def rendered(chart: Any, values: dict[str, Any]) -> list[Manifest]:
+    files = chart.render(values, name="demo", namespace="prod").values()
+    return [document for text in files for document in yaml.safe_load_all(text) if document]
+
+
+def of_kind(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
+    return {each["metadata"]["name"]: each for each in manifests if each["kind"] == kind}
+
+
+def containers(manifests: list[Manifest]) -> list[dict[str, Any]]:
+    pods = [each["spec"]["template"]["spec"] for each in manifests if each["kind"] in ("Deployment", "Job")]
+    return [one for pod in pods for one in (*pod.get("initContainers", ()), *pod["containers"])]
+
+
+def test_helm_finds_nothing_to_improve_but_an_icon():
+    found = helm.lint(str(CHART))
+    findings = found.get("messages", found) if isinstance(found, dict) else found
+    assert [each for each in findings if "icon" not in str(each)] == []
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("chosen", CHOSEN)
+def test_kubernetes_takes_what_it_makes(chart: Any, chosen: str, version: str):
+    for manifest in rendered(chart, CHOSEN[chosen]):
+        if manifest["apiVersion"] == "keda.sh/v1alpha1":
+            assert [
+                error.message for error in Draft7Validator(KEDA[manifest["kind"]]).iter_errors(manifest["spec"])
+            ] == []
+        else:
+            kubernetes_validate.validate(manifest, version, strict=True)
+
+
+def test_kubernetes_would_not_take_a_misspelt_field(chart: Any):
+    (manifest, *_) = of_kind(rendered(chart, {}), "Deployment").values()
+    manifest["spec"]["template"]["spec"]["containers"][0]["readynessProbe"] = {}
+    with pytest.raises(kubernetes_validate.ValidationError, match="readynessProbe"):
+        kubernetes_validate.validate(manifest, VERSIONS[0], strict=True)
+
+
+@pytest.mark.parametrize("chosen", CHOSEN)
+def test_its_commands_and_variables_are_those_of_memstream(chart: Any, chosen: str):
+    for container in containers(rendered(chart, CHOSEN[chosen])):
+        assert_runs(container["args"])
+        assert_known({variable["name"] for variable in container["env"]})
+
+
+def test_each_stage_is_a_deployment_and_the_api_another(chart: Any):
+    assert set(of_kind(rendered(chart, {}), "Deployment")) == {f"demo-{name}" for name in (*STAGES, "api")}
+
+
+def test_selectors_budgets_and_network_policies_are_for_the_pods_of_one_deployment(chart: Any):
+    manifests = rendered(chart, {})
+    labels = {
+        name: each["spec"]["template"]["metadata"]["labels"] for name, each in of_kind(manifests, "Deployment").items()
+    }
+
+    def chosen_by(selector: dict[str, str]) -> list[str]:
+        return [name for name, labelled in labels.items() if selector.items() <= labelled.items()]
+
+    for name in labels:
+        for kind, place in (
+            ("Deployment", "selector"),
+            ("PodDisruptionBudget", "selector"),
+            ("NetworkPolicy", "podSelector"),
+        ):
+            manifest = of_kind(manifests, kind)[name]
+            assert chosen_by(manifest["spec"][place]["matchLabels"]) == [name], kind
+    assert chosen_by(of_kind(manifests, "Service")["demo-api"]["spec"]["selector"]) == ["demo-api"]
+
+
+def test_containers_have_no_rights_and_a_read_only_root(chart: Any):
+    for container in containers(rendered(chart, PROTECTED)):
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert container["resources"]["limits"]["memory"]
+
+
+def secret_names() -> set[str]:
+    fields = Settings.model_fields.items()
+    return {name.upper() for name, field in fields if "SecretStr" in str(field.annotation)}
+
+
+def test_what_is_secret_comes_from_secrets_alone(chart: Any):
+    secret = {PREFIX + name for name in secret_names()}
+    for container in containers(rendered(chart, PROTECTED)):
+        given = {variable["name"]: set(variable) for variable in container["env"]}
+        assert {"MEMSTREAM_POSTGRES_DSN", "MEMSTREAM_KAFKA_PASSWORD"} <= given.keys()
+        assert all(given[name] == {"name", "valueFrom"} for name in given.keys() & secret)
+
+
+@pytest.mark.parametrize("name", sorted(secret_names()))
+def test_a_secret_among_the_settings_is_refused(chart: Any, name: str):
+    with pytest.raises(helm.HelmValuesError, match=name):
+        chart.validate_schema({"settings": {name: "EXAMPLE"}})
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"stages": {"windows": {"replica": 3}}},
+        {"secrets": {"POSTGRES_DSN": "postgresql://memstream@postgres/memstream"}},
+        {"settings": {"MEMSTREAM_PROVIDER": "offline"}},
+        {"settings": {"DATA_DIR": "/data"}},
+        {"networkPolicy": {"from": []}},
+        {"image": {"digest": "latest"}},
+    ],
+)
+def test_values_that_would_do_nothing_or_harm_are_refused(chart: Any, wrong: dict[str, Any]):
+    with pytest.raises(helm.HelmValuesError):
+        chart.validate_schema(chart.merge_values(wrong))
+
+
+def test_a_stage_is_scaled_by_the_lag_of_its_group_in_each_topic_that_it_reads(chart: Any):
+    topics = TopicSettings(prefix="a.")
+    for stage, scaled in zip(sorted(STAGES), of_kind(rendered(chart, PROTECTED), "ScaledObject").values(), strict=True):
+        assert scaled["spec"]["scaleTargetRef"]["name"] == f"demo-{stage}"
+        read = [trigger["metadata"] for trigger in scaled["spec"]["triggers"]]
+        assert [each["topic"] for each in read] == [topics.physical(name) for name in STAGES[stage]]
+        assert {each["consumerGroup"] for each in read} == {topics.group(stage)}
+        assert {(each["sasl"], each["tls"]) for each in read} == {("scram_sha512", "enable")}
+        assert scaled["spec"]["maxReplicaCount"] <= TopicSettings().conversation_partitions
+
+
+def test_kafkas_files_are_mounted_where_the_settings_look_for_them(chart: Any):
+    for container in containers(rendered(chart, PROTECTED)):
+        (mount,) = [each["mountPath"] for each in container["volumeMounts"] if each["name"] == "kafka"]
+        values = {variable["name"]: variable.get("value") for variable in container["env"]}
+        assert values["MEMSTREAM_KAFKA_CA_FILE"] == f"{mount}/ca.crt"
+        assert values["MEMSTREAM_KAFKA_CERTIFICATE_FILE"] == f"{mount}/tls.crt"
+        assert values["MEMSTREAM_KAFKA_KEY_FILE"] == f"{mount}/tls.key"
+
+
+def test_the_pods_of_a_scaled_stage_are_counted_by_keda_alone(chart: Any):
+    deployments = of_kind(rendered(chart, PROTECTED), "Deployment")
+    assert [name for name, each in deployments.items() if "replicas" in each["spec"]] == ["demo-api"]
+
+
+def test_the_values_schema_is_one(chart: Any):
+    Draft7Validator.check_schema(json.loads((CHART / "values.schema.json").read_text()))

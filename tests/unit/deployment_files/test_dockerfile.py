@@ -1,0 +1,55 @@
+"""The image is built as its linter would have it, from pinned packages, and runs as nobody in particular."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.unit.deployment_files.commands import assert_known, assert_runs
+
+ROOT = Path(__file__).parents[3]
+DOCKERFILE = ROOT / "deploy" / "Dockerfile"
+HADOLINT = Path(sys.executable).parent / "hadolint"
+
+
+def complaints(text: str) -> list[str]:
+    """Codes of what hadolint finds, of any severity."""
+    command = [str(HADOLINT), "--format", "json", "--no-fail", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60, check=True)
+    return [found["code"] for found in json.loads(done.stdout)]
+
+
+def instructions(name: str) -> list[str]:
+    joined = DOCKERFILE.read_text().replace("\\\n", " ")
+    return [line.removeprefix(name).strip() for line in joined.splitlines() if line.startswith(f"{name} ")]
+
+
+def test_the_linter_has_nothing_to_say_of_the_dockerfile_and_would_have_of_a_worse_one():
+    text = DOCKERFILE.read_text()
+    assert complaints(text) == []
+    assert "DL3002" in complaints(text.replace("USER 10001:10001", "USER root"))
+    assert "DL3006" in complaints(text.replace("python:${PYTHON} AS memstream", "python"))
+
+
+def test_packages_are_those_of_the_lock_with_their_hashes():
+    (lock, project) = [line for line in instructions("RUN") if "pip install" in line]
+    assert "--require-hashes --requirement deploy/requirements.lock" in lock
+    assert "--no-deps" in project
+
+
+def test_it_runs_a_worker_as_a_user_without_rights_and_writes_where_a_volume_is():
+    assert instructions("USER") == ["10001:10001"]
+    assert json.loads(instructions("ENTRYPOINT")[-1]) == ["memstream"]
+    assert_runs(json.loads(instructions("CMD")[-1]))
+    environment = dict(re.findall(r"(\w+)=(\S+)", instructions("ENV")[-1]))
+    assert_known(set(environment))
+    assert json.loads(instructions("VOLUME")[-1]) == [environment["MEMSTREAM_DATA_DIR"]]
+
+
+def test_everything_that_it_copies_is_there_and_let_through():
+    copied = [word for line in instructions("COPY") if "--from" not in line for word in line.split()[:-1]]
+    ignored = (ROOT / "deploy" / "Dockerfile.dockerignore").read_text().splitlines()
+    for name in copied:
+        assert (ROOT / name).exists()
+        assert f"!{name.split('/')[0]}" in ignored
