@@ -1,27 +1,53 @@
 """Loopback ports: finding free ones, and saying early when a wanted one is taken."""
 
+import random
 import socket
+from collections.abc import Iterator
+from functools import cache
+from itertools import cycle, islice
+from pathlib import Path
 
 from deploy.embedded.errors import EmbeddedPartFailed
 
 LOOPBACK = "127.0.0.1"
+POSSIBLE = range(10_000, 25_000)  # below the ports that `memstream dev` takes if it is told nothing
+OUTGOING = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def free_ports(count: int) -> list[int]:
-    """Distinct ports nobody listens on now; held together while searching, so that they differ."""
-    held = [socket.socket() for _ in range(count)]
-    try:
-        for one in held:
-            one.bind((LOOPBACK, 0))
-        return [int(one.getsockname()[1]) for one in held]
-    finally:
-        for one in held:
-            one.close()
+    """Distinct ports nobody listens on now, and nobody is likely to take before they are listened on.
+
+    Any connection of any program may be given a port that the kernel hands out by itself, and a server takes seconds to start.
+    So none of those is chosen, nor twice the same in one process; of several processes, each tries them in an order of its own.
+    Raises EmbeddedPartFailed when there are not so many.
+    """
+    found = list(islice(filter(is_free, islice(candidates(), len(POSSIBLE))), count))
+    if len(found) < count:
+        raise EmbeddedPartFailed(
+            "ports", f"fewer than {count} of {POSSIBLE} are free", "Stop programs that listen there."
+        )
+    return found
 
 
 def free_port() -> int:
-    """A loopback port nobody listens on now."""
+    """A loopback port that is free in the same sense."""
     return free_ports(1)[0]
+
+
+@cache
+def candidates() -> Iterator[int]:
+    """The process's own: what has been tried comes again after all others."""
+    lowest, highest = map(int, OUTGOING.read_text().split()) if OUTGOING.exists() else (49_152, 65_535)
+    apart = [port for port in POSSIBLE if not lowest <= port <= highest] or list(POSSIBLE)
+    return cycle(random.sample(apart, len(apart)))
+
+
+def is_free(port: int) -> bool:
+    try:
+        require_free("", port)
+    except EmbeddedPartFailed:
+        return False
+    return True
 
 
 def require_free(part: str, port: int) -> None:

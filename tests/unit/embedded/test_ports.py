@@ -1,18 +1,45 @@
 """Free ports and taken ones."""
 
 import socket
+from pathlib import Path
 
 import pytest
 
+from deploy.embedded import ports
 from deploy.embedded.errors import EmbeddedPartFailed
-from deploy.embedded.ports import LOOPBACK, free_ports, require_free
+from deploy.embedded.ports import LOOPBACK, OUTGOING, free_port, free_ports, require_free
 
 
 def test_free_ports_differ_and_can_be_bound():
-    ports = free_ports(5)
-    assert len(set(ports)) == 5
-    for port in ports:
+    found = free_ports(5)
+    assert len(set(found)) == 5
+    for port in found:
         require_free("test", port)
+
+
+def test_no_port_is_chosen_that_the_kernel_may_give_to_an_outgoing_connection():
+    lowest, highest = map(int, OUTGOING.read_text().split())
+    assert not [port for port in free_ports(200) if lowest <= port <= highest]
+
+
+def test_one_process_is_not_given_the_same_port_twice_though_nobody_listens_on_it_yet():
+    given = [free_port() for _ in range(200)]
+    assert len(set(given)) == 200
+
+
+def test_a_port_that_somebody_listens_on_is_passed_over(monkeypatch: pytest.MonkeyPatch):
+    with socket.create_server((LOOPBACK, 0)) as server:
+        taken, free = server.getsockname()[1], free_port()
+        monkeypatch.setattr(ports, "candidates", lambda: iter((taken, free)))
+        assert free_ports(1) == [free]
+
+
+def test_where_every_port_is_for_outgoing_connections_one_of_them_is_chosen(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    (tmp_path / "range").write_text("1024\t65535\n")
+    monkeypatch.setattr(ports, "OUTGOING", tmp_path / "range")
+    assert next(ports.candidates.__wrapped__()) in ports.POSSIBLE
 
 
 def test_a_taken_port_is_named_with_the_part_that_wanted_it():
