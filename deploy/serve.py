@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,6 +24,7 @@ from agents.api.ports import Ports
 from deploy import connections, indexing
 from deploy.chores import Chore, Chores
 from deploy.http_server import bracketed, listener, run
+from deploy.searching import retrieval
 from deploy.settings import Settings
 from schemas import topics
 from schemas.addresses import is_loopback
@@ -82,6 +83,8 @@ async def wired(settings: Settings, *, keyed: bool) -> AsyncIterator[Ports]:
         await indexing.refuse_by_topic(settings)
         embedder = await resources.enter_async_context(indexing.embedder(settings))
         vectors = await resources.enter_async_context(indexing.qdrant(settings, embedder))
+        with suppress(Retryable):  # while Qdrant is down words are searched; one of another model must not be asked
+            await vectors.verify()
         accesses, keys = AccessCounter(Accesses(pool), now), Keys(pool)
         door = KeyedDoor(keys, now) if keyed else None
 
@@ -105,6 +108,7 @@ async def wired(settings: Settings, *, keyed: bool) -> AsyncIterator[Ports]:
             rates=Rates(per_s, max(1, round(per_s * BURST_S)), time.monotonic),
             memories=memories,
             stored=stored,
+            retrieval=retrieval(pool, embedder, vectors),
             accesses=accesses,
             chronicle=Chronicle(pool),
             bell=bell,

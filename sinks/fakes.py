@@ -34,7 +34,7 @@ class FakeVectors:
     def __init__(self, *, embedding_model: str = "fake-word-hashes", fuse: Fuse | None = None) -> None:
         self.points: dict[str, Point] = {}
         self._embedding_model = embedding_model
-        self._fuse = fuse or Fuse()
+        self.fuse = fuse or Fuse()
 
     @property
     def embedding_model(self) -> str:
@@ -64,26 +64,26 @@ class FakeVectors:
         limit: int = 10,
         min_score: float | None = None,
     ) -> list[Neighbour]:
-        self._fuse.before_step()
+        self.fuse.before_step()
         near = [
             Neighbour(point.memory_id, cosine(vector, point.vector))
             for point in self.points.values()
             if point.namespace in namespaces and filters.accepts(point)
         ]
-        self._fuse.after_step()
+        self.fuse.after_step()
         kept = [each for each in near if min_score is None or each.score >= min_score]
         return sorted(kept, key=lambda each: -each.score)[:limit]
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        self._fuse.before_step()
+        self.fuse.before_step()
         self.points |= {point.memory_id: point for point in points}
-        self._fuse.after_step()
+        self.fuse.after_step()
 
     async def delete(self, memory_ids: Collection[str]) -> None:
-        self._fuse.before_step()
+        self.fuse.before_step()
         for memory_id in memory_ids:
             self.points.pop(memory_id, None)
-        self._fuse.after_step()
+        self.fuse.after_step()
 
     async def count(self, namespace: str | None = None) -> int:
         return sum(namespace in (None, point.namespace) for point in self.points.values())

@@ -17,15 +17,18 @@ from agents.api.auth import KeyedDoor
 from agents.api.bell import Bell
 from agents.api.limits import Rates
 from agents.api.ports import Ports
+from agents.retrieval.search import Retrieval
 from schemas.errors import Retryable
 from schemas.keys import Grant, Key
 from schemas.memories import Memory
 from sinks.audit import Audited
+from sinks.embeddings.fake import FakeEmbedder
 from sinks.fakes import FakeVectors
 from tests.fakes.accesses import FakeAccesses
 from tests.fakes.chronicle import FakeChronicle
 from tests.fakes.curation import FakeCuration
 from tests.fakes.memories import FakeMemories
+from tests.fakes.remembered import FakeRemembered
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
@@ -72,18 +75,22 @@ class Api:
         self.seconds = 0.0
         self.keys = FakeKeys()
         self.memories = FakeMemories()
+        self.vectors = FakeVectors()
+        self.remembered = FakeRemembered()  # what is searched
         self.accesses = FakeAccesses()
         self.chronicle = FakeChronicle()
         self.bell = Bell()
         self.door = KeyedDoor(self.keys, lambda: self.now)
         self.curation = FakeCuration(self.memories, lambda: self.now)
-        self.vectors = FakeVectors()
         self.audit = FakeAudit()
         fakes = {
             "door": self.door,
             "rates": Rates(1_000, 1_000, lambda: self.seconds),
             "memories": self.memories,
             "stored": self.memories,
+            "retrieval": Retrieval(
+                FakeEmbedder(), self.vectors, self.remembered, self.remembered, clock=lambda: self.now
+            ),
             "accesses": AccessCounter(self.accesses, lambda: self.now),
             "chronicle": self.chronicle,
             "bell": self.bell,

@@ -47,6 +47,7 @@ CASES: tuple[tuple[Filters, set[str]], ...] = (
     (Filters(kinds=("plan",)), {"plan"}),
     (Filters(kinds=("event", "insight")), {"plan"}),
     (Filters(kinds=("fact",), tags=("work", "Travel")), {"swiss"}),
+    (Filters(tags=("work", "Travel")), {"swiss", "plan"}),
     (Filters(tags=("café",)), {"plan"}),
     (Filters(tags=("travel",)), set()),
     (Filters(languages=("de",)), {"swiss"}),

@@ -8,10 +8,10 @@ from agents.api import openapi, problems
 from agents.api.auth import admitted
 from agents.api.ports import Ports
 from agents.api.request_ids import RequestIds
-from agents.api.routes import changes, commands, events, health, memories, namespaces
+from agents.api.routes import changes, commands, events, health, memories, namespaces, search
 
 OPEN: Final = (health.router,)  # no key: what they tell is nobody's
-KEYED: Final = (memories.router, changes.router, commands.router, namespaces.router, events.router)
+KEYED: Final = (memories.router, changes.router, commands.router, namespaces.router, events.router, search.router)
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."
 MAX_BODY_BYTES: Final = 1_048_576

@@ -15,6 +15,7 @@ from agents.api.live import Told
 from agents.curation.outcome import Outcome
 from schemas.memories import Memory
 from schemas.requests import Command
+from schemas.searches import Found, Query
 from sinks.audit import Audited
 from sinks.listing import Listing
 from sinks.memories import MemoryVersion
@@ -71,6 +72,13 @@ class Auditing(Protocol):
         """To be awaited before what it tells of. Raises Retryable."""
 
 
+class Searching(Protocol):
+    """Search (agents.retrieval.search.Retrieval)."""
+
+    async def search(self, asked: Query) -> Found:
+        """The best first. Raises Retryable."""
+
+
 class Ports(Struct, frozen=True, kw_only=True):
     """One value a process. A new port is a new field here, in `deploy/serve.py` and in `tests/api.py`."""
 
@@ -78,6 +86,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     rates: Rates
     memories: Reading
     stored: Stored
+    retrieval: Searching
     accesses: AccessCounter
     chronicle: Told
     bell: Bell

@@ -1,71 +1,83 @@
-"""`memstream search`: the nearest live memories of the named namespaces."""
+"""`memstream search`: the memories that have to do with a question, or the most important ones."""
 
-from collections.abc import Sequence
+from contextlib import suppress
 from typing import Annotated
 
 import typer
-from msgspec import Struct
 
 from deploy import connections, indexing, terminal
 from deploy.commands.command import Json, command, one_command
+from deploy.searching import retrieval
 from deploy.settings import load
-from schemas.memories import Memory
-from sinks.embeddings.port import Embedder
-from sinks.memories import Memories
-from sinks.vectors import VectorIndex
+from schemas.errors import Retryable
+from schemas.searches import Filters, Found, Hit, Query
 
 cli = one_command()
 
-
-class Hit(Struct, frozen=True):
-    """A memory and the cosine of its vector with the query's."""
-
-    score: float
-    memory: Memory
+COLUMNS = ("score", "kind", "text", "id")
+PARTS = ("cosine", "words", "relevance", "importance", "recency", "reinforced")
 
 
 @cli.command("search")
 @command
-async def search_memories(
-    query: Annotated[str, typer.Argument(help="What to look for.")],
+async def search(
     namespace: Annotated[list[str], typer.Option("--namespace", "-n", help="Namespace to search; may be repeated.")],
+    query: Annotated[str, typer.Argument(help="What to look for; without it the most important come first.")] = "",
+    kind: Annotated[list[str] | None, typer.Option(help="Of this kind; may be repeated.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="With this tag; may be repeated.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=100)] = 10,
-    min_score: Annotated[float, typer.Option(min=0.0, max=1.0, help="Least cosine of a hit.")] = 0.2,
+    floor: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Least relevance; default the embedding model's.")
+    ] = None,
+    explain: Annotated[bool, typer.Option(help="Show how each score came about.")] = False,
     json: Json = False,
 ) -> None:
-    """Find the memories nearest to a query."""
+    """Find the memories that have to do with a question."""
     settings = load()
     await indexing.refuse_by_topic(settings)
+    filters = Filters(kinds=tuple(kind or ()), tags=tuple(tag or ()))
+    asked = Query(namespaces=tuple(namespace), text=query, filters=filters, limit=limit, floor=floor, explain=explain)
     async with (
-        connections.postgres(settings, max_size=1) as pool,
+        connections.postgres(settings, max_size=2) as pool,
         indexing.embedder(settings) as embedder,
         indexing.qdrant(settings, embedder) as vectors,
     ):
-        await vectors.verify()
-        hits = await search(query, namespace, embedder, vectors, Memories(pool), limit=limit, min_score=min_score)
+        with suppress(Retryable):  # without the index words are searched, and the answer says so
+            await vectors.verify()
+        found = await retrieval(pool, embedder, vectors).search(asked)
     if json:
-        for hit in hits:
+        for hit in found.hits:
             terminal.emit(hit)
-        return
-    rows = [(f"{hit.score:.2f}", hit.memory.kind, hit.memory.text, hit.memory.memory_id) for hit in hits]
-    if rows:
-        terminal.show_table(f"memories for {query!r}", ("score", "kind", "text", "id"), rows, wide="text")
     else:
+        show(asked, found)
+    for reason in found.degraded:
+        terminal.complain(f"found without the vector index ({reason}): `memstream doctor` says more")
+
+
+def show(asked: Query, found: Found) -> None:
+    if not found.hits:
         terminal.say("nothing is remembered that has to do with this")
+        return
+    title = f"memories for {asked.text!r}" if asked.text else "memories, the most important first"
+    explained = asked.explain and asked.text
+    columns = (COLUMNS[0], *PARTS, *COLUMNS[2:]) if explained else COLUMNS
+    rows = [
+        (
+            f"{hit.score:.2f}",
+            *(parts(hit) if explained else (hit.memory.kind,)),
+            hit.memory.text,
+            hit.memory.memory_id,
+        )
+        for hit in found.hits
+    ]
+    terminal.show_table(title, columns, rows, wide="text")
 
 
-async def search(
-    query: str,
-    namespaces: Sequence[str],
-    embedder: Embedder,
-    vectors: VectorIndex,
-    memories: Memories,
-    *,
-    limit: int,
-    min_score: float,
-) -> list[Hit]:
-    """At most `limit` live memories, nearest first. Raises Retryable."""
-    (vector,) = await embedder.embed([query])
-    found = await vectors.search(vector, namespaces=namespaces, limit=limit, min_score=min_score)
-    known = await memories.by_ids([neighbour.memory_id for neighbour in found])
-    return [Hit(found.score, known[found.memory_id]) for found in found if found.memory_id in known]
+def parts(hit: Hit) -> tuple[str, ...]:
+    """What was found, then what each part adds to the score."""
+    told = hit.parts
+    if told is None:
+        return ("",) * len(PARTS)
+    cosine = "-" if told.cosine is None else f"{told.cosine:.2f}"
+    added = (told.from_relevance, told.from_importance, told.from_recency, told.from_reinforcement)
+    return cosine, f"{told.lexical or 0:.2f}", *(f"+{part:.2f}" for part in added)

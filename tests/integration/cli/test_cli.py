@@ -119,6 +119,25 @@ def test_a_memory_is_found_by_its_meaning_in_its_namespace_only(memstream: Run):
     assert "nothing is remembered" in elsewhere.stdout
 
 
+def test_a_search_explains_its_scores_and_lists_by_importance_without_a_question(memstream: Run):
+    (hit, *_) = lines(memstream("search", "peanuts", "-n", "notes/tom", "--explain", "--json"))
+    added = [hit["parts"].get(f"from_{part}", 0.0) for part in ("relevance", "importance", "recency", "reinforcement")]
+    assert hit["score"] == pytest.approx(sum(added))
+    table = memstream("search", "peanuts", "-n", "notes/tom", "--explain").stdout
+    assert all(column in table for column in ("cosine", "words", "relevance", "importance", "recency", "reinforced"))
+    listed = lines(memstream("search", "-n", "notes/tom", "--json"))
+    scores = [hit["memory"]["importance"] for hit in listed]
+    assert len(scores) > 1 and scores == sorted(scores, reverse=True)
+    assert lines(memstream("search", "-n", "notes/tom", "--kind", "no such kind", "--json")) == []
+
+
+def test_a_search_goes_on_without_qdrant_and_says_so(memstream: Run):
+    done = memstream("search", "allergic to peanuts", "-n", "notes/tom", "--json", qdrant_url="http://127.0.0.1:1")
+    assert done.returncode == 0
+    assert lines(done)[0]["memory"]["text"] == "User is allergic to peanuts."
+    assert "vectors_failed" in done.stderr
+
+
 def test_events_are_printed_one_a_line(memstream: Run, samples: Any):
     printed = lines(memstream("events", "--json"))
     published = samples.twice.values(topics.EVENTS)

@@ -44,7 +44,7 @@ async def test_links_are_told_in_both_directions(api: Api):
 async def test_without_the_vector_index_links_are_all_there_is(api: Api):
     near(api, a_memory("m1", links=(Link(type="relates", memory_id="m2"),)), 1, 0)
     near(api, a_memory("m2"), 1, 0)
-    api.vectors._fuse = Fuse(at=1)
+    api.vectors.fuse = Fuse(at=1)
     answer = await api.client(read="*").get("/v1/memories/m1/related")
     assert answer.status_code == 200
     assert answer.json()["degraded"]

@@ -1,0 +1,112 @@
+"""Searching memories: whole questions as a body, simple ones in the address."""
+
+from math import inf
+from typing import Annotated, Literal, Self
+
+from fastapi import APIRouter, Depends, Response
+from fastapi import Query as Parameter
+from msgspec import Struct
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
+
+from agents.api.asked import MOST, Label
+from agents.api.auth import CallerOf
+from agents.api.bodies import answer, described, takes
+from agents.api.callers import Caller
+from agents.api.ports import Ports, PortsOf
+from agents.api.views import Detail, MemoryView, view
+from schemas.searches import Degraded, Filters, Parts, Query, Scale
+
+router = APIRouter(prefix="/v1/search", tags=["search"])
+
+
+class SearchQuery(Query, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A question, and whether the memories found are shown with their long parts."""
+
+    detail: Detail = "short"
+
+
+class FoundMemory(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A memory with its score, from 0 to 1 and comparable within one answer; `parts` where they were asked for."""
+
+    score: float
+    memory: MemoryView
+    parts: Parts | None = None
+
+
+class SearchAnswer(Struct, frozen=True, kw_only=True):
+    """The best first. `degraded` is empty, or says what could not be asked: then this is what the rest knows."""
+
+    hits: tuple[FoundMemory, ...]
+    degraded: tuple[Degraded, ...]
+
+
+class SimpleQuery(BaseModel):
+    """A question in an address. Unknown parameters are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    namespace: list[Label] = Field(min_length=1, max_length=100, description="Namespaces to search.")
+    q: str | None = Field(None, max_length=8_000, description="What is looked for; without it importance orders.")
+    kind: list[Label] = Field([], max_length=64, description="Memories of any of these kinds.")
+    tag: list[Label] = Field([], max_length=64, description="Memories with any of these tags.")
+    language: list[Label] = Field([], max_length=64, description="Memories in any of these languages, such as `de`.")
+    scale: Scale = Field("fraction", description="What importance is said in: 0 to 1, 0 to 10, 0 to 10,000.")
+    min_importance: float | None = Field(None, ge=0, le=1e9, description="Of at least this importance.")
+    min_confidence: float = Field(0.0, ge=0, le=1, description="Of at least this confidence.")
+    valid_at: AwareDatetime | None = Field(None, description="Memories that held at this moment, superseded ones too.")
+    floor: float | None = Field(None, ge=0, le=1, description="The least relevance; default the embedding model's.")
+    limit: int = Field(10, ge=1, le=100, description="How many at most.")
+    explain: bool = Field(False, description="Show how each score came about.")
+    detail: Literal["short", "full"] = Field("short", description="Without the long parts, or with them.")
+
+    @model_validator(mode="after")
+    def importance_fits_its_scale(self) -> Self:
+        most = MOST.get(self.scale, inf)
+        if (self.min_importance or 0) > most:
+            raise ValueError(f"on the scale `{self.scale}` an importance is at most {most:g}")
+        return self
+
+    def asked(self) -> SearchQuery:
+        filters = Filters(
+            kinds=tuple(self.kind),
+            tags=tuple(self.tag),
+            languages=tuple(self.language),
+            scale=self.scale,
+            min_importance=self.min_importance,
+            min_confidence=self.min_confidence,
+            valid_at=self.valid_at,
+        )
+        return SearchQuery(
+            namespaces=tuple(self.namespace),
+            text=self.q,
+            filters=filters,
+            limit=self.limit,
+            floor=self.floor,
+            explain=self.explain,
+            detail=self.detail,
+        )
+
+
+@router.post("", openapi_extra=described(SearchAnswer, takes=SearchQuery))
+async def search(
+    asked: Annotated[SearchQuery, Depends(takes(SearchQuery))], caller: CallerOf, ports: PortsOf
+) -> Response:
+    """Memories that have to do with a text; without one those that the filters accept, the most important first."""
+    return answer(await found(asked, caller, ports))
+
+
+@router.get("", openapi_extra=described(SearchAnswer))
+async def search_simply(asked: Annotated[SimpleQuery, Parameter()], caller: CallerOf, ports: PortsOf) -> Response:
+    """The same for what fits into an address."""
+    return answer(await found(asked.asked(), caller, ports))
+
+
+async def found(asked: SearchQuery, caller: Caller, ports: Ports) -> SearchAnswer:
+    for namespace in asked.namespaces:
+        caller.require("read", namespace)
+    answered = await ports.retrieval.search(asked)
+    ports.accesses.note(hit.memory for hit in answered.hits)
+    hits = (
+        FoundMemory(score=hit.score, memory=view(hit.memory, asked.detail), parts=hit.parts) for hit in answered.hits
+    )
+    return SearchAnswer(hits=tuple(hits), degraded=answered.degraded)
