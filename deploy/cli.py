@@ -11,7 +11,7 @@ from typer.main import get_command
 # loading Kafka's, Qdrant's and the models' clients takes seconds, which a command that needs none of them should not take.
 COMMANDS = {
     "demo": "Start everything, publish the sample conversations, show what is remembered, stop everything.",
-    "dev": "Run the embedded stack with a worker, and keep it running; its data survives a restart.",
+    "dev": "Run the embedded stack with a worker and the API, and keep it running; its data survives a restart.",
     "worker": "Run the stages of the pipeline until SIGTERM.",
     "serve": "Run the HTTP API until SIGTERM; any number of them may run side by side.",
     "migrate": "Bring PostgreSQL's schema up to date.",

@@ -1,14 +1,16 @@
-"""`memstream dev`: the embedded stack and a worker, kept running on fixed addresses with its data in a directory."""
+"""`memstream dev`: the embedded stack, a worker and the API, kept running on fixed addresses with its data in a directory."""
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 
 from pydantic import SecretStr
 
 from deploy import terminal
 from deploy.embedded.errors import EmbeddedPartFailed, log_tail
+from deploy.embedded.ports import LOOPBACK
 from deploy.embedded.process import GuardedProcess
 from deploy.embedded.stack import EmbeddedStack, Ports, Progress
 from deploy.settings import PREFIX, Settings
@@ -40,15 +42,26 @@ async def running_stack(settings: Settings, ports: Ports, progress: Progress) ->
         yield reached
 
 
+def running_worker(settings: Settings) -> AbstractAsyncContextManager[GuardedProcess]:
+    return running("worker", ["worker"], settings)
+
+
+def running_api(settings: Settings) -> AbstractAsyncContextManager[GuardedProcess]:
+    """Without keys: it listens on this machine alone, whatever the environment says of another one."""
+    local = settings.model_copy(update={"api_host": LOOPBACK, "migrate_at_start": False})
+    return running("api", ["serve", "--no-keys"], local)
+
+
 @asynccontextmanager
-async def running_worker(settings: Settings) -> AsyncIterator[GuardedProcess]:
-    """A worker in a process of its own, which ends with this one whatever happens; its log lies in the data directory."""
-    ready_file = settings.data_dir / "worker.ready"
+async def running(name: str, arguments: Sequence[str], settings: Settings) -> AsyncIterator[GuardedProcess]:
+    """A process of its own, which ends with this one whatever happens; its log lies in the data directory, and so does the file
+    that it writes once it is ready."""
+    ready_file = ready_path(name, settings)
     ready_file.unlink(missing_ok=True)
     process = GuardedProcess(
-        "worker",
-        [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(ready_file)],
-        settings.data_dir / "worker.log",
+        name,
+        [sys.executable, "-m", "deploy.cli", *arguments, "--ready-file", str(ready_file)],
+        settings.data_dir / f"{name}.log",
         environment=environment(settings),
     )
     process.start()
@@ -61,6 +74,10 @@ async def running_worker(settings: Settings) -> AsyncIterator[GuardedProcess]:
         yield process
     finally:
         await process.stop()
+
+
+def ready_path(name: str, settings: Settings) -> Path:
+    return settings.data_dir / f"{name}.ready"
 
 
 def environment(settings: Settings) -> dict[str, str]:
@@ -77,21 +94,24 @@ def written(value: object) -> str:
 
 
 async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None:
-    """Prints the addresses and runs until `stop` is set."""
+    """Prints the addresses and runs until `stop` is set. Raises EmbeddedPartFailed when a process ends by itself."""
     absolute = settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
-    async with running_stack(absolute, ports, tell) as reached, running_worker(reached) as worker:
+    async with (
+        running_stack(absolute, ports, tell) as reached,
+        running_worker(reached) as worker,
+        running_api(reached) as api,
+    ):
         for line in addresses(reached):
             terminal.say(line)
-        while not stop.is_set() and worker.running:
+        while not stop.is_set() and worker.running and api.running:
             try:
                 async with asyncio.timeout(0.5):
                     await stop.wait()
             except TimeoutError:
                 continue
         if not stop.is_set():
-            raise EmbeddedPartFailed(
-                "worker", "it stopped by itself", "The log says why.", log_tail(reached.data_dir / "worker.log")
-            )
+            ended = api if worker.running else worker
+            raise EmbeddedPartFailed(ended.name, "it stopped by itself", "The log says why.", log_tail(ended.log_path))
         terminal.say("stopping")
 
 
@@ -100,8 +120,10 @@ def addresses(settings: Settings) -> list[str]:
         f"Kafka       {settings.bootstrap_servers}",
         f"PostgreSQL  {settings.postgres_dsn.get_secret_value()}",
         f"Qdrant      {settings.qdrant_url}",
+        f"API         {ready_path('api', settings).read_text()}",
         f"data        {settings.data_dir}",
-        "Publish to chat.messages and chat.conversations.ended; subscribe to memory.events. Ctrl-C stops everything.",
+        "Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API needs no key here. "
+        "Ctrl-C stops everything.",
     ]
 
 

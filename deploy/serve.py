@@ -11,8 +11,6 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from starlette.middleware.trustedhost import TrustedHostMiddleware
-
 from agents.api.accesses import FLUSH_S, AccessCounter
 from agents.api.app import create_app
 from agents.api.auth import KeyedDoor, OpenDoor
@@ -43,7 +41,6 @@ log = logging.getLogger(__name__)
 
 USED_S = 10.0  # between notes of which keys were used
 BURST_S = 6.0  # what a key may ask in so many seconds it may ask at once
-LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 
 async def serve(settings: Settings, stop: asyncio.Event, *, keyed: bool, on_ready: Callable[[str], object]) -> None:
@@ -60,9 +57,7 @@ async def serve(settings: Settings, stop: asyncio.Event, *, keyed: bool, on_read
     async with AsyncExitStack() as resources:
         listening = resources.enter_context(listener(settings.api_host, settings.api_port))
         ports = await resources.enter_async_context(wired(settings, keyed=keyed))
-        app = create_app(ports, max_body_bytes=settings.api_max_body_bytes)
-        if not keyed:  # a foreign page's name may lead to this machine
-            app.add_middleware(TrustedHostMiddleware, allowed_hosts=[*LOCAL_HOSTS, "*.localhost"])
+        app = create_app(ports, max_body_bytes=settings.api_max_body_bytes, local=not keyed)
         await run(app, listening, settings.api_stop_s, stop, on_ready, ports.bell.close)
 
 

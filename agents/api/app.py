@@ -6,6 +6,7 @@ from fastapi import Depends, FastAPI
 
 from agents.api import openapi, problems
 from agents.api.auth import admitted
+from agents.api.hosts import Hosts
 from agents.api.ports import Ports
 from agents.api.request_ids import RequestIds
 from agents.api.routes import changes, commands, events, health, memories, namespaces, search
@@ -17,13 +18,18 @@ DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is rem
 MAX_BODY_BYTES: Final = 1_048_576
 
 
-def create_app(ports: Ports, *, max_body_bytes: int = MAX_BODY_BYTES) -> FastAPI:
-    """An ASGI app over the ports. A larger body of a Struct is answered with 413."""
+def create_app(ports: Ports, *, max_body_bytes: int = MAX_BODY_BYTES, local: bool = False) -> FastAPI:
+    """An ASGI app over the ports. A larger body of a Struct is answered with 413.
+
+    A `local` app answers to this machine's names alone.
+    """
     app = routed()
     app.state.ports = ports
     app.state.max_body_bytes = max_body_bytes
     problems.handle_in(app)
-    app.add_middleware(RequestIds)
+    if local:
+        app.add_middleware(Hosts)
+    app.add_middleware(RequestIds)  # the outermost
     return app
 
 

@@ -1,4 +1,4 @@
-"""`memstream dev`: the embedded stack with a worker, on addresses that stay."""
+"""`memstream dev`: the embedded stack with a worker and the API, on addresses that stay."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,7 @@ from deploy.commands.command import command, one_command
 from deploy.dev import run_dev
 from deploy.embedded.stack import Ports
 from deploy.process import stop_on_signals
-from deploy.settings import DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT, load
+from deploy.settings import DEV_API_PORT, DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT, load
 
 cli = one_command()
 
@@ -25,8 +25,9 @@ async def dev(
     kafka_port: DevPort = DEV_KAFKA_PORT,
     postgres_port: DevPort = DEV_POSTGRES_PORT,
     qdrant_port: DevPort = DEV_QDRANT_PORT,
+    api_port: DevPort = DEV_API_PORT,
 ) -> None:
-    """Run the embedded stack with a worker, and keep it running; its data survives a restart."""
-    settings = load(**({"data_dir": data_dir} if data_dir else {}))
+    """Run the embedded stack with a worker and the API, and keep it running; its data survives a restart."""
+    settings = load(api_port=api_port, **({"data_dir": data_dir} if data_dir else {}))
     ports = Ports(kafka_port or None, postgres_port or None, qdrant_port or None)
     await run_dev(settings, ports, stop_on_signals())

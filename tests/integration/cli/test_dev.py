@@ -26,7 +26,7 @@ class Dev:
     """One `memstream dev` on a data directory, on free ports."""
 
     def __init__(self, data_dir: Path, log: Path) -> None:
-        ports = [word for part in ("kafka", "postgres", "qdrant") for word in (f"--{part}-port", "0")]
+        ports = [word for part in ("kafka", "postgres", "qdrant", "api") for word in (f"--{part}-port", "0")]
         self._command = [sys.executable, "-m", "deploy.cli", "dev", "--data-dir", str(data_dir), *ports]
         self._log = log
         self.process: subprocess.Popen[bytes] | None = None
@@ -83,7 +83,7 @@ def dev(tmp_path: Path) -> Iterator[Dev]:
 async def test_dev_serves_a_chat_service_keeps_its_data_and_leaves_no_process_behind(dev: Dev):
     dev.start()
     first = await dev.addresses()
-    assert len(dev.family) >= 8, "dev, three servers and a worker, each of the four under its guard"
+    assert len(dev.family) >= 10, "dev, three servers, a worker and the API, each of the five under its guard"
     await talk(first["Kafka"])
     (event,) = await events(first["Kafka"])
     assert event["data"]["memory"]["text"] == "User lives in Ghent."

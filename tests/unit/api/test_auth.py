@@ -2,9 +2,12 @@
 
 from datetime import timedelta
 
+import httpx
 import pytest
 from msgspec.structs import replace
 
+from agents.api.app import create_app
+from agents.api.auth import OpenDoor
 from agents.api.limits import Rates
 from schemas.keys import covers
 from tests.api import NOON, Api
@@ -98,3 +101,17 @@ def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.Mo
     monkeypatch.setattr("agents.api.limits.MOST_BUCKETS", 1)
     assert rates.wait_s("b") == rates.wait_s("a") == rates.wait_s("a") == 0
     assert rates.wait_s("a") == 1
+
+
+@pytest.mark.parametrize(
+    ("host", "status"), [("127.0.0.1:28080", 200), ("[::1]:1", 200), ("localhost", 200), ("evil.example", 421)]
+)
+async def test_without_keys_only_this_machine_s_names_are_answered_to(host, status):
+    api = Api(door=OpenDoor())
+    transport = httpx.ASGITransport(create_app(api.ports, local=True))
+    async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
+        answer = await client.get(LISTED)
+    assert answer.status_code == status
+    assert answer.headers["x-request-id"]
+    if status == 421:
+        assert answer.headers["content-type"] == "application/problem+json"
