@@ -17,20 +17,42 @@ from agents.api.auth import KeyedDoor
 from agents.api.bell import Bell
 from agents.api.limits import Rates
 from agents.api.ports import Ports
+from agents.conversations.contexts import Contexts
+from agents.conversations.control import ByHandSender
+from agents.conversations.finding import Conversations
+from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
+from agents.window_terms import WindowTerms
 from schemas.errors import Retryable
 from schemas.keys import Grant, Key
 from schemas.memories import Memory
+from schemas.policies import Match, Policies, Policy
+from schemas.window_settings import WindowSettings
 from sinks.audit import Audited
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.fakes import FakeVectors
+from streams.windows.model_limits import ModelLimits
 from tests.fakes.accesses import FakeAccesses
+from tests.fakes.archive import FakeArchive
 from tests.fakes.chronicle import FakeChronicle
 from tests.fakes.curation import FakeCuration
 from tests.fakes.memories import FakeMemories
+from tests.fakes.publisher import FakePublisher
 from tests.fakes.remembered import FakeRemembered
+from tests.fakes.searched import Searched
+from tests.fakes.windows import FakeWindows
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+POLICIES = Policies(
+    (
+        Policy(
+            name="app",
+            match=Match(app_id="app"),
+            namespaces=("{app_id}/{user_id}",),
+            window=WindowSettings(min_recent=2, strategy="rolling_window"),
+        ),
+    )
+)
 
 
 class FakeKeys:
@@ -80,6 +102,8 @@ class Api:
         self.accesses = FakeAccesses()
         self.chronicle = FakeChronicle()
         self.bell = Bell()
+        self.archive, self.windows, self.searched = FakeArchive(), FakeWindows(), Searched()
+        self.published = FakePublisher()
         self.door = KeyedDoor(self.keys, lambda: self.now)
         self.curation = FakeCuration(self.memories, lambda: self.now)
         self.audit = FakeAudit()
@@ -98,10 +122,21 @@ class Api:
             "vectors": self.vectors,
             "audit": self.audit,
             "clock": lambda: self.now,
+            **self._conversations(),
             "ready": self.ready,
         }
         self.ports = Ports(**(fakes | ports))
         self.app = create_app(self.ports)
+
+    def _conversations(self) -> dict[str, Any]:
+        """Under POLICIES, with a model of 1,000 tokens; a token is a word."""
+        terms = WindowTerms(POLICIES, ModelLimits(1_000, {}))
+        return {
+            "recall": Recall(self.searched, self.archive, POLICIES, words, lambda: self.now),
+            "conversations": Conversations(self.windows, self.archive, POLICIES),
+            "contexts": Contexts(self.archive, terms, words, lambda: self.now),
+            "by_hand": ByHandSender(self.published, lambda: self.now, wait_s=0.1),
+        }
 
     async def ready(self) -> None:
         await self.memories.get("")
@@ -111,6 +146,10 @@ class Api:
         headers = {"Authorization": f"Bearer {self.keys.add(**patterns)}"} if patterns else {}
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         return httpx.AsyncClient(transport=transport, base_url="http://api", headers=headers)
+
+
+def words(text: str) -> int:
+    return len(text.split())
 
 
 def a_memory(memory_id: str = "m1", **fields: Any) -> Memory:

@@ -5,7 +5,6 @@ from datetime import datetime
 from itertools import islice
 from typing import Final, Protocol
 
-from schemas.memories import Memory
 from sinks.accesses import Access
 
 FLUSH_S: Final = 2.0  # how often what was noted is written
@@ -22,6 +21,13 @@ class Counted(Protocol):
     async def of(self, memory_ids: Collection[str]) -> dict[str, Access]: ...
 
 
+class Read(Protocol):
+    """A memory that was read, whole or in part."""
+
+    @property
+    def memory_id(self) -> str: ...
+
+
 class AccessCounter:
     """One a process. What it noted and had not written when it died is not counted: counts are about right."""
 
@@ -31,7 +37,7 @@ class AccessCounter:
         self._noted: dict[str, Access] = {}
         self._known: dict[str, tuple[datetime, Access | None]] = {}
 
-    def note(self, memories: Iterable[Memory]) -> None:
+    def note(self, memories: Iterable[Read]) -> None:
         """These were read, now. Waits for nothing."""
         now = self._clock()
         for memory in memories:

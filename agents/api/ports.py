@@ -12,7 +12,11 @@ from agents.api.bell import Bell
 from agents.api.callers import Caller
 from agents.api.limits import Rates
 from agents.api.live import Told
+from agents.conversations.contexts import Contexts
+from agents.conversations.control import ByHandSender
+from agents.conversations.finding import Conversations
 from agents.curation.outcome import Outcome
+from agents.retrieval.recall import Recall
 from schemas.memories import Memory
 from schemas.requests import Command
 from schemas.searches import Found, Query
@@ -93,6 +97,10 @@ class Ports(Struct, frozen=True, kw_only=True):
     commands: Commanding
     vectors: VectorIndex
     audit: Auditing
+    recall: Recall
+    conversations: Conversations
+    contexts: Contexts
+    by_hand: ByHandSender
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 

@@ -1,10 +1,13 @@
-"""What is asked of a window by hand, as the record that asks for it."""
+"""What is asked of a window by hand: the record that asks for it, and sending that."""
 
+import asyncio
+from collections.abc import Callable
 from datetime import datetime
 from typing import Literal
 
 from schemas import codec, topics
-from schemas.records import Outgoing
+from schemas.errors import Retryable
+from schemas.records import Outgoing, Publisher
 from schemas.requests import WindowControl
 from schemas.windows import WindowState
 
@@ -21,3 +24,23 @@ def control(state: WindowState, kind: ByHand, at: datetime) -> Outgoing:
         value=codec.encode(event),
         partition=state.partition,
     )
+
+
+class ByHandSender:
+    """Sends what is asked for; `wait_s` is how long Kafka may take to confirm it."""
+
+    def __init__(self, publisher: Publisher, clock: Callable[[], datetime], *, wait_s: float = 5.0) -> None:
+        self._publisher = publisher
+        self._clock = clock
+        self._wait_s = wait_s
+
+    async def send(self, state: WindowState, kind: ByHand) -> None:
+        """Once it returns the request will be carried out, and after about a second the window's row tells of it.
+
+        Raises Retryable: then it may be carried out all the same, and once more does no harm.
+        """
+        try:
+            async with asyncio.timeout(self._wait_s):
+                await self._publisher.publish([control(state, kind, self._clock())])
+        except TimeoutError as exc:
+            raise Retryable(f"Kafka did not confirm {kind} within {self._wait_s:g} s") from exc

@@ -1,4 +1,4 @@
-"""Finding a conversation: what is known of its window, and whose it is."""
+"""Finding a conversation: what is known of its window, whose it is, and what was said in it."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,7 +9,8 @@ from msgspec import Struct
 from agents.conversations.owners import may, namespaces_of, scope_of
 from schemas.messages import Scope
 from schemas.policies import Choosing, Policy
-from schemas.windows import WindowState
+from schemas.windows import Pruning, WindowState
+from sinks.archive import ArchivedMessage, Place
 
 
 class Conversation(Struct, frozen=True):
@@ -30,23 +31,29 @@ class States(Protocol):
 
     async def of(self, conversation_id: str) -> WindowState | None: ...
 
+    async def prunings(self, conversation_id: str, limit: int) -> tuple[Pruning, ...]: ...
 
-class Scopes(Protocol):
+
+class Said(Protocol):
     """sinks.archive.Archive."""
 
     async def scopes(self, conversation_id: str) -> tuple[Scope, ...]: ...
 
+    async def page(
+        self, conversation_id: str, *, beyond: Place | None, limit: int, backwards: bool = False
+    ) -> tuple[ArchivedMessage, ...]: ...
+
 
 class Conversations:
-    """All that are known."""
+    """All that are known. Every method raises Retryable."""
 
-    def __init__(self, states: States, archive: Scopes, policies: Choosing) -> None:
+    def __init__(self, states: States, archive: Said, policies: Choosing) -> None:
         self._states = states
         self._archive = archive
         self._policies = policies
 
     async def find(self, conversation_id: str, allowed: Callable[[str], bool]) -> Conversation | None:
-        """The conversation, for one who is `allowed` in namespaces. Raises Retryable.
+        """The conversation, for one who is `allowed` in namespaces.
 
         One that feeds a namespace in which the caller is not allowed is no different from none.
         """
@@ -56,3 +63,14 @@ class Conversations:
         scope = scope_of(conversation_id, state.scope if state else None, said)
         namespaces = namespaces_of(scope, said, self._policies)
         return Conversation(scope, namespaces, self._policies.match(scope), state) if may(allowed, namespaces) else None
+
+    async def messages(
+        self, conversation: Conversation, *, beyond: Place | None, limit: int, backwards: bool
+    ) -> tuple[ArchivedMessage, ...]:
+        """What was said in it, by partition and position from behind a place on, or from before it backwards."""
+        name = conversation.conversation_id
+        return await self._archive.page(name, beyond=beyond, limit=limit, backwards=backwards)
+
+    async def prunings(self, conversation: Conversation, limit: int) -> tuple[Pruning, ...]:
+        """What left its context, and why, newest first."""
+        return await self._states.prunings(conversation.conversation_id, limit)

@@ -9,11 +9,11 @@ from agents.conversations.finding import Conversation, Conversations
 from agents.retrieval.recall import Recall
 from schemas.block_settings import BlockSettings
 from schemas.blocks import Block, BlockQuery
-from schemas.memories import Memory
 from schemas.policies import Match, Policies, Policy
 from schemas.requests import Source
-from schemas.searches import Filters, Found, Hit, Query
+from schemas.searches import Filters
 from tests.fakes.archive import FakeArchive
+from tests.fakes.searched import Searched
 from tests.fakes.windows import FakeWindows
 from tests.unit.retrieval.conftest import MakeMemory
 
@@ -29,20 +29,6 @@ POLICIES = Policies(
         Policy(name="still", match=Match(app_id="still"), extract=False),
     )
 )
-
-
-class Searched:
-    """A search that finds what it is told to; `asked` keeps the questions."""
-
-    def __init__(self) -> None:
-        self.memories: list[Memory] = []
-        self.degraded: tuple[Any, ...] = ()
-        self.asked: list[Query] = []
-
-    async def search(self, asked: Query) -> Found:
-        self.asked.append(asked)
-        found = tuple(Hit(score=0.9, memory=memory) for memory in self.memories)
-        return Found(hits=found[: asked.limit], degraded=self.degraded)
 
 
 class Stage:

@@ -1,0 +1,35 @@
+"""The context block of a prompt: the memories that fit it, and what was just said."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from agents.api.auth import CallerOf
+from agents.api.bodies import answer, described, takes
+from agents.api.ports import PortsOf
+from agents.api.problems import invalid, not_found
+from schemas.blocks import Block, BlockQuery
+
+NOT_KNOWN = (
+    "no conversation of this id is known that this key may read; for a new one, known about a second after its first message, "
+    "name the namespaces"
+)
+
+router = APIRouter(prefix="/v1/context", tags=["context"])
+
+
+@router.post("", openapi_extra=described(Block, takes=BlockQuery))
+async def make_context_block(
+    asked: Annotated[BlockQuery, Depends(takes(BlockQuery))], caller: CallerOf, ports: PortsOf
+) -> Response:
+    """What a prompt needs to know: the best memories, and what was said and is not yet remembered, within a token budget."""
+    for namespace in asked.namespaces:
+        caller.require("read", namespace)
+    conversation = None
+    if asked.conversation_id is not None:
+        conversation = await ports.conversations.find(asked.conversation_id, lambda name: caller.may("read", name))
+    if not asked.namespaces and conversation is None:
+        raise not_found(NOT_KNOWN) if asked.conversation_id else invalid("name namespaces, or a conversation_id")
+    block = await ports.recall.block(asked, conversation)
+    ports.accesses.note(block.memories)
+    return answer(block)

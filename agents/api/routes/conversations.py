@@ -1,0 +1,158 @@
+"""Conversations: what is in context and why, what was said, and acting on a window by hand.
+
+A conversation may be read with the right to read in every namespace that it feeds, and acted on with the right to write in
+them. One that may not be read is no different from none.
+"""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Response
+from msgspec import Meta, Struct
+
+from agents.api import pages
+from agents.api.auth import CallerOf
+from agents.api.bodies import answer, described, takes
+from agents.api.callers import Caller
+from agents.api.conversation_views import (
+    Asked,
+    ContextView,
+    ConversationView,
+    MessagePage,
+    Prunings,
+    context_view,
+    message_view,
+    pruning_view,
+    view,
+)
+from agents.api.pages import CursorOf, LimitOf, place
+from agents.api.ports import Ports, PortsOf
+from agents.api.problems import conflict, not_found
+from agents.conversations.control import ByHand
+from agents.conversations.finding import Conversation
+from schemas.contexts import ContextQuery
+from sinks.archive import Place
+
+router = APIRouter(prefix="/v1/conversations", tags=["conversations"])
+
+# Chat services choose these ids, and some hold slashes: whatever stands between is the id, escaped or not.
+ConversationId = Annotated[str, Path(min_length=1, max_length=256, description="A conversation's id.")]
+ONE = "/{conversation_id:path}"
+
+
+@router.get(f"{ONE}/messages", openapi_extra=described(MessagePage))
+async def list_messages(
+    conversation_id: ConversationId,
+    caller: CallerOf,
+    ports: PortsOf,
+    limit: LimitOf = 50,
+    cursor: CursorOf = None,
+    order: Annotated[Literal["oldest", "newest"], Query(description="What comes first.")] = "oldest",
+) -> Response:
+    """What was said in a conversation, a page at a time, as long as the archive keeps it."""
+    conversation = await readable(conversation_id, caller, ports)
+    found = await ports.conversations.messages(
+        conversation, beyond=place(cursor, At).place if cursor else None, limit=limit + 1, backwards=order == "newest"
+    )
+    page = found[:limit]
+    more = pages.cursor(At(page[-1].partition, page[-1].position)) if len(found) > limit else None
+    return answer(MessagePage(messages=tuple(message_view(each, conversation.state) for each in page), next=more))
+
+
+@router.get(f"{ONE}/context", openapi_extra=described(ContextView))
+async def get_context(
+    conversation_id: ConversationId,
+    caller: CallerOf,
+    ports: PortsOf,
+    max_tokens: Annotated[int | None, Query(ge=1, le=2**31, description="Fewer billed tokens than may be.")] = None,
+    model: Annotated[
+        str | None, Query(min_length=1, max_length=256, description="The model that will read it.")
+    ] = None,
+) -> Response:
+    """What a model is to be shown of the conversation: pruned by the rules of its policy, with markers and statistics."""
+    return await shown(conversation_id, ContextQuery(max_tokens=max_tokens, model=model), caller, ports)
+
+
+@router.post(f"{ONE}/context", openapi_extra=described(ContextView, takes=ContextQuery))
+async def make_context(
+    conversation_id: ConversationId,
+    asked: Annotated[ContextQuery, Depends(takes(ContextQuery))],
+    caller: CallerOf,
+    ports: PortsOf,
+) -> Response:
+    """The same, with a system prompt, or a current message, that was not published."""
+    return await shown(conversation_id, asked, caller, ports)
+
+
+@router.get(f"{ONE}/prunings", openapi_extra=described(Prunings))
+async def list_prunings(
+    conversation_id: ConversationId, caller: CallerOf, ports: PortsOf, limit: LimitOf = 50
+) -> Response:
+    """When messages left the context, how many and why, the newest first."""
+    conversation = await readable(conversation_id, caller, ports)
+    found = await ports.conversations.prunings(conversation, limit)
+    return answer(Prunings(prunings=tuple(map(pruning_view, found))))
+
+
+class At(Struct, frozen=True, array_like=True):
+    """What a cursor of messages stands for."""
+
+    partition: Annotated[int, Meta(ge=0, le=2**31 - 1)]
+    position: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+    @property
+    def place(self) -> Place:
+        return self.partition, self.position
+
+
+SENT = described(Asked, status=202, said="It is asked for, and the conversation tells of it after about a second.")
+
+
+@router.post(f"{ONE}/flush", openapi_extra=SENT)
+async def flush_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
+    """Ask for the extraction of all that was said and is not extracted yet."""
+    return await ask(conversation_id, "flush", caller, ports)
+
+
+@router.post(f"{ONE}/prune", openapi_extra=SENT)
+async def prune_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
+    """Take out of the context what the current task does not need."""
+    return await ask(conversation_id, "prune", caller, ports)
+
+
+@router.post(f"{ONE}/clear", openapi_extra=SENT)
+async def clear_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
+    """Take everything out of the context but the system prompt; what is not extracted yet still will be."""
+    return await ask(conversation_id, "clear", caller, ports)
+
+
+@router.get(ONE, openapi_extra=described(ConversationView))  # the last: its address begins all others
+async def get_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
+    """What is known of a conversation: whose it is, and how full its context is with what."""
+    return answer(view(await readable(conversation_id, caller, ports), ports.clock()))
+
+
+async def readable(conversation_id: str, caller: Caller, ports: Ports) -> Conversation:
+    """Raises Problem 404, also for one that the caller may not read."""
+    found = await ports.conversations.find(conversation_id, lambda namespace: caller.may("read", namespace))
+    if found is None:
+        raise not_found("no conversation of this id is known that this key may read")
+    return found
+
+
+async def shown(conversation_id: str, asked: ContextQuery, caller: Caller, ports: Ports) -> Response:
+    conversation = await readable(conversation_id, caller, ports)
+    return answer(context_view(conversation, await ports.contexts.build(conversation, asked), ports.clock()))
+
+
+async def ask(conversation_id: str, kind: ByHand, caller: Caller, ports: Ports) -> Response:
+    """Raises Problem 404, 403 without the right to write, 409 for a window that is not there."""
+    conversation = await readable(conversation_id, caller, ports)
+    for namespace in conversation.namespaces:
+        caller.require("write", namespace)
+    state = conversation.state
+    if state is None:
+        raise conflict("the conversation's window is not known yet: ask again in a second")
+    if state.phase == "forgotten":
+        raise conflict(f"the conversation's window is forgotten: there is nothing left to {kind}")
+    await ports.by_hand.send(state, kind)
+    return answer(Asked(conversation_id=conversation_id, kind=kind), 202)

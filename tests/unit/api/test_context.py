@@ -1,0 +1,65 @@
+"""The context block over HTTP."""
+
+from schemas.requests import Source
+from tests.api import Api, a_memory
+
+ADA = {"app_id": "app", "user_id": "ada"}
+
+
+async def test_memories_and_what_was_just_said_make_a_block(api: Api):
+    api.archive.say("talk", ("user", "I moved to Ghent."), ("assistant", "How nice!"), **ADA)
+    said = (Source(conversation_id="talk", message_id="talk-1"),)
+    api.searched.memories = [a_memory("m-of-today", sources=said), a_memory("m-of-before", text="User likes tea.")]
+    asked = {"conversation_id": "talk", "text": "Where do I live?", "cite": True}
+    answer = await api.client(read="app/*").post("/v1/context", json=asked)
+    block = answer.json()
+    assert answer.status_code == 200
+    assert "- [FACT] User likes tea. (importance: 0.5) [m-of-bef]" in block["text"]
+    assert "user: I moved to Ghent.\nassistant: How nice!" in block["text"]
+    assert "lives in Ghent" not in block["text"]
+    assert [(each["memory_id"], each["reference"]) for each in block["memories"]] == [("m-of-before", "m-of-bef")]
+    assert [each["message_id"] for each in block["messages"]] == ["talk-1", "talk-2"]
+    assert (block["memories_known"], block["conversation_known"], block["namespaces"]) == (1, True, ["app/ada"])
+    assert block["tokens"] <= block["max_tokens"] == 1_000
+    await api.ports.accesses.flush()
+    assert list(api.accesses.rows) == ["m-of-before"], "what is told counts as read, what is left out does not"
+
+
+async def test_a_budget_that_is_too_small_is_refused_with_the_sizes(api: Api):
+    api.searched.memories = [a_memory()]
+    refused = await api.client(read="app/*").post("/v1/context", json={"namespaces": ["app/ada"], "max_tokens": 3})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:memstream:problem:budget_too_small")
+    assert "max_tokens is 3, and the smallest block takes about" in refused.json()["detail"]
+
+
+async def test_a_namespace_of_others_is_refused_and_nothing_is_looked_for(api: Api):
+    asked = {"namespaces": ["app/ada", "other/eve"], "text": "What?"}
+    assert (await api.client(read="app/*").post("/v1/context", json=asked)).status_code == 403
+    assert api.searched.asked == []
+
+
+async def test_a_conversation_of_others_is_taken_for_one_that_is_not_known(api: Api):
+    api.archive.say("hers", ("user", "Eve's secret."), app_id="other", user_id="eve")
+    client = api.client(read="app/*")
+    alone = [(await client.post("/v1/context", json={"conversation_id": name})).json() for name in ("hers", "none")]
+    assert [each["status"] for each in alone] == [404, 404]
+    assert alone[0]["detail"] == alone[1]["detail"]
+    beside = [
+        (await client.post("/v1/context", json={"conversation_id": name, "namespaces": ["app/ada"]})).json()
+        for name in ("hers", "none")
+    ]
+    assert beside[0] == beside[1]
+    assert (beside[0]["text"], beside[0]["conversation_known"]) == ("", False)
+
+
+async def test_a_conversation_that_others_speak_in_does_not_let_their_words_out(api: Api):
+    api.archive.say("talk", ("user", "Ada's words."), **ADA)
+    api.archive.say("talk", ("user", "Eve's words."), app_id="other", user_id="eve")
+    asked = {"conversation_id": "talk", "namespaces": ["app/ada"]}
+    assert (await api.client(read="app/*").post("/v1/context", json=asked)).json()["text"] == ""
+    assert "Eve's words." in (await api.client(read="*").post("/v1/context", json=asked)).json()["text"]
+
+
+async def test_neither_namespaces_nor_a_conversation_is_refused(api: Api):
+    refused = await api.client(read="*").post("/v1/context", json={"text": "What?"})
+    assert (refused.status_code, "name namespaces" in refused.json()["detail"]) == (422, True)

@@ -1,0 +1,201 @@
+"""Conversations over HTTP: what is in context and why, what was said, and acting by hand, for who may."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from schemas import topics
+from schemas.codec import decode
+from schemas.errors import Retryable
+from schemas.messages import Scope
+from schemas.requests import WindowControl
+from schemas.windows import Gap, LastPrune
+from tests.api import Api
+from tests.fakes.windows import AT_S, a_pruning, a_state
+
+ADA = {"app_id": "app", "user_id": "ada"}
+OURS = "/v1/conversations/talk"
+READS = ("", "/messages", "/context", "/prunings")
+ACTS = ("/flush", "/prune", "/clear")
+
+
+@pytest.fixture
+async def talk(api: Api) -> Api:
+    """Ada's conversation of six messages, two of which left its context."""
+    api.archive.say("talk", *[(role, f"Message of {role}.") for _ in range(3) for role in ("user", "assistant")], **ADA)
+    await api.windows.project([known()])
+    return api
+
+
+def known(**fields: Any) -> Any:
+    state = a_state("talk", scope=Scope(conversation_id="talk", **ADA), gaps=(Gap(2, 3, 2, 6),), extracted_to=4)
+    figures = replace(state.statistics, last_prune=LastPrune(AT_S, "usage", 2), messages_in_context=4)
+    return replace(state, policy="app", statistics=figures, prunings=(a_pruning(1), a_pruning(2)), **fields)
+
+
+async def test_what_is_known_of_a_conversation_is_told_with_its_statistics(talk: Api):
+    told = (await talk.client(read="app/*").get(OURS)).json()
+    assert {name: told[name] for name in ("conversation_id", "namespaces", "policy", "phase", "extracted_to")} == {
+        "conversation_id": "talk",
+        "namespaces": ["app/ada"],
+        "policy": "app",
+        "phase": "open",
+        "extracted_to": 4,
+    }
+    assert told["scope"] == {"conversation_id": "talk", **ADA}
+    assert told["headline"].startswith("4 messages (2 pruned ")
+    statistics = told["statistics"]
+    assert (statistics["messages_in_context"], statistics["percent_used"], statistics["level"]) == (4, 60.1, "ok")
+    assert statistics["last_prune"] == {"at": "2026-03-01T12:00:00.250000Z", "cause": "usage", "removed": 2}
+    assert statistics["oldest_message_at"] == "2026-03-01T12:00:00.250000Z"
+    assert "oldest messages leave first" in statistics["explanation"]
+    (gap,) = told["gaps"]
+    assert gap == {"first": 2, "last": 3, "count": 2, "tokens": 6, "marker": "... [2 messages removed] ..."}
+
+
+async def test_a_conversation_is_told_of_as_new_until_its_window_is_known(api: Api):
+    api.archive.say("talk", ("user", "Hi."), **ADA)
+    client = api.client(admin="*")
+    told = (await client.get(OURS)).json()
+    assert (told["phase"], "statistics" in told) == ("new", False)
+    assert [each["content"] for each in (await client.get(f"{OURS}/context")).json()["messages"]] == ["Hi."]
+    assert (await client.get(f"{OURS}/prunings")).json() == {"prunings": []}
+    refused = await client.post(f"{OURS}/flush")
+    assert (refused.status_code, "ask again in a second" in refused.json()["detail"]) == (409, True)
+
+
+async def test_messages_come_in_pages_with_whether_they_are_in_context_and_extracted(talk: Api):
+    client = talk.client(read="app/ada")
+    talk.archive.say("talk", ("user", "Astray."), partition=9, **ADA)
+    for order, positions in (("oldest", [1, 2, 3, 4, 5, 6, 7]), ("newest", [7, 6, 5, 4, 3, 2, 1])):
+        found, cursor = [], {}
+        while cursor is not None:
+            page = (await client.get(f"{OURS}/messages", params={"limit": 3, "order": order, **cursor})).json()
+            found += page["messages"]
+            cursor = {"cursor": page["next"]} if "next" in page else None
+        assert [each["position"] for each in found] == positions
+    found.reverse()
+    assert [each.get("in_context") for each in found] == [True, False, False, True, True, True, None]
+    assert [each.get("extracted") for each in found] == [True, True, True, False, False, False, None]
+    assert (found[0]["message_id"], found[0]["role"], found[0]["content"]) == ("talk-1", "user", "Message of user.")
+    assert (await client.get(f"{OURS}/messages", params={"cursor": "none-of-ours"})).status_code == 422
+
+
+async def test_what_a_model_is_to_be_shown_has_markers_and_reasons_and_fits(talk: Api):
+    client = talk.client(read="app/*")
+    told = (await client.get(f"{OURS}/context")).json()
+    assert [each["content"] for each in told["messages"]] == [
+        *("Message of user.", "... [2 messages removed] ...", "Message of assistant."),
+        *("Message of user.", "Message of assistant."),
+    ]
+    assert [each["role"] for each in told["messages"]] == ["user", "marker", "assistant", "user", "assistant"]
+    assert told["messages"][-1]["why"] == "It is one of the most recent messages, which always stay."
+    assert 0.0 <= told["messages"][0]["importance"] <= 1.0
+    assert (told["tokens"], told["limit_tokens"], told["statistics"]["messages_in_context"]) == (24, 800, 4)
+    less = (await client.get(f"{OURS}/context", params={"max_tokens": 20})).json()
+    assert less["billed_tokens"] <= 20
+    assert [each["reason"] for each in less["left_out"]] == ["oldest", "oldest"]
+    refused = await client.get(f"{OURS}/context", params={"max_tokens": 5})
+    assert (refused.status_code, refused.json()["type"]) == (422, "urn:memstream:problem:context_too_small")
+    assert "current message 3" in refused.json()["detail"]
+
+
+async def test_a_prompt_and_a_message_of_this_moment_are_taken_into_the_context(talk: Api):
+    asked = {"system": "Be brief.", "current": {"content": "And now?"}}
+    told = (await talk.client(read="app/*").post(f"{OURS}/context", json=asked)).json()
+    assert [each["content"] for each in told["messages"]][:: len(told["messages"]) - 1] == ["Be brief.", "And now?"]
+    wrong = await talk.client(read="app/*").post(f"{OURS}/context", json={"currant": {"content": "And now?"}})
+    assert (wrong.status_code, "currant" in wrong.json()["detail"]) == (422, True)
+
+
+async def test_prunings_are_told_with_their_reasons_in_words_the_newest_first(talk: Api):
+    told = (await talk.client(read="app/*").get(f"{OURS}/prunings")).json()["prunings"]
+    assert [(each["number"], each["count"], each["cause"]) for each in told] == [(2, 12, "usage"), (1, 12, "usage")]
+    assert told[0]["removed"][1] == {
+        "reason": "completed_task",
+        "why": "It belonged to a completed task.",
+        "first": 9,
+        "last": 12,
+        "count": 4,
+    }
+    assert len((await talk.client(read="app/*").get(f"{OURS}/prunings?limit=1")).json()["prunings"]) == 1
+
+
+@pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
+async def test_acting_by_hand_publishes_what_is_asked_to_the_conversations_own_partition(talk: Api, kind: str):
+    told = await talk.client(write="app/*").post(f"{OURS}/{kind}")
+    assert (told.status_code, told.json()) == (202, {"conversation_id": "talk", "kind": kind})
+    (record,) = talk.published.on(topics.WINDOW_CONTROL)
+    assert (record.key, record.partition) == (b"talk", 3)
+    assert decode(record.value, WindowControl) == WindowControl(conversation_id="talk", kind=kind, at=talk.now)
+
+
+async def test_acting_takes_the_right_to_write_and_a_window_that_is_there(talk: Api):
+    refused = await talk.client(read="app/*").post(f"{OURS}/clear")
+    assert (refused.status_code, refused.json()["type"]) == (403, "urn:memstream:problem:forbidden")
+    await talk.windows.project([known(phase="forgotten")])
+    refused = await talk.client(write="app/*").post(f"{OURS}/clear")
+    assert (refused.status_code, "nothing left to clear" in refused.json()["detail"]) == (409, True)
+    assert talk.published.records == []
+
+
+async def test_what_kafka_does_not_confirm_is_to_be_tried_again(talk: Api):
+    talk.published.failures.append(Retryable("no broker"))
+    refused = await talk.client(write="app/*").post(f"{OURS}/flush")
+    assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
+
+
+@pytest.mark.parametrize(
+    "rights",
+    [{"read": "other/*"}, {"admin": "app"}, {"admin": "app/bob"}, {"admin": "conversation/talk"}, {"write": "app/ad"}],
+    ids=lambda rights: next(iter(rights.values())),
+)
+async def test_a_conversation_of_others_is_no_different_from_none(talk: Api, rights: dict[str, str]):
+    client = talk.client(**rights)
+    answers = [(await client.get(OURS + read), await client.get(f"/v1/conversations/none{read}")) for read in READS]
+    answers += [(await client.post(OURS + act), await client.post(f"/v1/conversations/none{act}")) for act in ACTS]
+    body = {"current": {"content": "Hi."}}
+    answers.append(
+        (
+            await client.post(f"{OURS}/context", json=body),
+            await client.post("/v1/conversations/none/context", json=body),
+        )
+    )
+    for ours, none in answers:
+        assert (ours.status_code, none.status_code) == (404, 404)
+        assert unlike(ours.json()) == unlike(none.json())
+        assert "Message of" not in ours.text
+    assert talk.published.records == []
+
+
+def unlike(problem: dict[str, Any]) -> dict[str, Any]:
+    """Without what tells two requests apart."""
+    return {name: value for name, value in problem.items() if name not in ("instance", "request_id")}
+
+
+async def test_who_may_read_only_one_of_those_who_speak_reads_none_of_them(talk: Api):
+    talk.archive.say("talk", ("user", "Bob's secret."), app_id="app", user_id="bob")
+    for read in READS:
+        assert (await talk.client(read="app/ada").get(OURS + read)).status_code == 404
+        assert (await talk.client(read="app/bob").get(OURS + read)).status_code == 404
+        assert (await talk.client(read="app/*").get(OURS + read)).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["slack/C1/17.5", "a%2Fb", "50%", "Grüße?", "a/messages/b"])
+async def test_any_id_may_stand_in_an_address(api: Api, name: str):
+    api.archive.say(name, ("user", "Hi."), **ADA)
+    await api.windows.project([replace(known(), scope=Scope(conversation_id=name, **ADA))])
+    client = api.client(write="app/*")
+    place = "/v1/conversations/" + name.replace("%", "%25").replace("?", "%3F")
+    assert (await client.get(place)).json()["conversation_id"] == name
+    assert (await client.get(f"{place}/messages")).json()["messages"][0]["content"] == "Hi."
+    assert (await client.post(f"{place}/flush")).status_code == 202
+    escaped = place.replace("/", "%2F").replace("%2Fv1%2Fconversations%2F", "/v1/conversations/")
+    assert (await client.get(f"{escaped}/context")).status_code == 200
+
+
+async def test_without_the_archive_nothing_is_told_and_to_be_tried_again(talk: Api):
+    talk.archive.down = True
+    for read in READS:
+        assert (await talk.client(read="app/*").get(OURS + read)).status_code == 503
