@@ -19,7 +19,11 @@ from agents.api.cached import CachedMemories
 from agents.api.commands import Commands
 from agents.api.limits import Rates
 from agents.api.ports import Ports
-from deploy import connections, indexing
+from agents.conversations.contexts import Contexts
+from agents.conversations.control import ByHandSender
+from agents.conversations.finding import Conversations
+from agents.retrieval.recall import Recall
+from deploy import connections, governing, indexing, models
 from deploy.chores import Chore, Chores
 from deploy.http_server import bracketed, listener, run
 from deploy.searching import retrieval
@@ -28,6 +32,7 @@ from schemas import topics
 from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured, Retryable
 from sinks.accesses import Accesses
+from sinks.archive import Archive
 from sinks.audit import Audit
 from sinks.carried_out import CarriedOut
 from sinks.chronicle import Chronicle
@@ -35,6 +40,7 @@ from sinks.keys import Keys
 from sinks.memories import Memories
 from sinks.migrate import migrate, pending
 from sinks.postgres import Pool, translated
+from sinks.windows import Windows
 from streams.tail import Tail
 
 log = logging.getLogger(__name__)
@@ -80,6 +86,10 @@ async def wired(settings: Settings, *, keyed: bool) -> AsyncIterator[Ports]:
         vectors = await resources.enter_async_context(indexing.qdrant(settings, embedder))
         with suppress(Retryable):  # while Qdrant is down words are searched; one of another model must not be asked
             await vectors.verify()
+        chores = Chores()
+        policies = await governing.current_policies(settings, publisher, resources, chores)
+        resources.push_async_callback(chores.stop)  # before what they use is closed
+        terms = await governing.window_terms(settings, policies, pool, chores)
         accesses, keys = AccessCounter(Accesses(pool), now), Keys(pool)
         door = KeyedDoor(keys, now) if keyed else None
 
@@ -89,27 +99,32 @@ async def wired(settings: Settings, *, keyed: bool) -> AsyncIterator[Ports]:
 
         for name, chore in (("reads", accesses.flush), ("use of keys", note_use)):
             resources.push_async_callback(at_last, name, chore)
-        chores = Chores()
-        resources.push_async_callback(chores.stop)
+        resources.push_async_callback(chores.stop)  # before what is left of them is done at last
         chores.add("reads", FLUSH_S, accesses.flush)
         chores.add("use of keys", USED_S, note_use)
         stored, bell = Memories(pool), Bell()
         memories = following(settings, stored, bell, chores)
         commands = Commands(publisher, CarriedOut(pool), wait_s=settings.api_wait_s, changed=memories.forget)
         resources.push_async_callback(commands.close)
+        archive, count_tokens = Archive(pool), models.token_counter(settings)
+        searched = retrieval(pool, embedder, vectors)
         per_s = settings.api_requests_per_minute / 60
         yield Ports(
             door=door or OpenDoor(),
             rates=Rates(per_s, max(1, round(per_s * BURST_S)), time.monotonic),
             memories=memories,
             stored=stored,
-            retrieval=retrieval(pool, embedder, vectors),
+            retrieval=searched,
             accesses=accesses,
             chronicle=Chronicle(pool),
             bell=bell,
             commands=commands,
             vectors=vectors,
             audit=Audit(pool),
+            recall=Recall(searched, archive, policies, count_tokens, now),
+            conversations=Conversations(Windows(pool), archive, policies),
+            contexts=Contexts(archive, terms, count_tokens, now),
+            by_hand=ByHandSender(publisher, now, wait_s=settings.api_wait_s),
             clock=now,
             ready=lambda: answering(pool),
         )

@@ -4,26 +4,20 @@ from collections.abc import Collection
 from contextlib import AsyncExitStack
 
 from agents.archive_agent import ArchiveAgent
-from agents.policies import CurrentPolicies
 from agents.serving import Handle
 from agents.window_agent import WindowAgent
 from agents.window_projection import WindowProjection
-from agents.window_terms import WindowTerms
-from deploy import connections, models, thinking
+from deploy import connections, governing, models, thinking
 from deploy.chores import Chores
 from deploy.settings import Settings
 from deploy.wiring import Wiring, now
 from sinks.archive import Archive
-from sinks.calibrations import Calibrations
 from sinks.windows import Windows
 from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
-from streams.publisher import KafkaPublisher
 
 TICK_S = 0.2
 PROJECT_S = 1.0
-FOLLOW_S = 0.2
-CALIBRATE_S = 60.0
 
 
 async def wired(
@@ -37,7 +31,7 @@ async def wired(
     """The stages' apps, not started yet. Their chores run from here on; what they use is closed with `resources`."""
     pool = await resources.enter_async_context(connections.postgres(settings, max_size=16))
     publisher = await resources.enter_async_context(connections.kafka(settings))
-    policies = await current_policies(settings, publisher, resources, chores)
+    policies = await governing.current_policies(settings, publisher, resources, chores)
     wiring = Wiring(
         settings=settings,
         cluster=cluster,
@@ -57,36 +51,18 @@ async def wired(
     return wiring.apps
 
 
-async def current_policies(
-    settings: Settings, publisher: KafkaPublisher, resources: AsyncExitStack, chores: Chores
-) -> CurrentPolicies:
-    """Read to their end before anything is decided by them."""
-    topic = await resources.enter_async_context(connections.policy_topic(settings))
-    policies = CurrentPolicies(settings.policies(), topic, publisher, now)
-    await policies.read()
-    chores.add("policies", FOLLOW_S, policies.follow)
-    return policies
-
-
 async def add_windows(wiring: Wiring) -> None:
     settings, chores = wiring.settings, wiring.chores
     count_tokens = models.token_counter(settings)
-    limits, most = models.model_limits(settings), models.most_slice_tokens(settings)
-    terms, calibrations = WindowTerms(wiring.policies.now, limits, most), Calibrations(wiring.pool)
-    wiring.policies.tell(terms.governed)
-
-    async def calibrate() -> None:
-        terms.calibrated(await calibrations.all())
+    terms = await governing.window_terms(settings, wiring.policies, wiring.pool, chores)
 
     def handle(app: StageApp) -> Handle:
         agent = WindowAgent(app, settings.topics(), terms, count_tokens, wiring.publisher)
         projection = WindowProjection(app, Windows(wiring.pool), terms)
         chores.add("window timers", TICK_S, agent.tick)
         chores.add("window projection", PROJECT_S, lambda: projection.tell(now()))
-        chores.add("calibration", CALIBRATE_S, calibrate)
         return agent.handle
 
-    await calibrate()
     await wiring.add("windows", handle)
 
 

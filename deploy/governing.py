@@ -1,0 +1,41 @@
+"""What a process goes by and keeps up to date: the policies, and the terms on which windows are kept under them."""
+
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+
+from agents.policies import CurrentPolicies
+from agents.window_terms import WindowTerms
+from deploy import connections, models
+from deploy.chores import Chores
+from deploy.settings import Settings
+from sinks.calibrations import Calibrations
+from sinks.postgres import Pool
+from streams.publisher import KafkaPublisher
+
+FOLLOW_S = 0.2
+CALIBRATE_S = 60.0
+
+
+async def current_policies(
+    settings: Settings, publisher: KafkaPublisher, resources: AsyncExitStack, chores: Chores
+) -> CurrentPolicies:
+    """Read to their end before anything is decided by them."""
+    topic = await resources.enter_async_context(connections.policy_topic(settings))
+    policies = CurrentPolicies(settings.policies(), topic, publisher, lambda: datetime.now(UTC))
+    await policies.read()
+    chores.add("policies", FOLLOW_S, policies.follow)
+    return policies
+
+
+async def window_terms(settings: Settings, policies: CurrentPolicies, pool: Pool, chores: Chores) -> WindowTerms:
+    """Under the policies as they are, for models as far as they are known."""
+    terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
+    policies.tell(terms.governed)
+    calibrations = Calibrations(pool)
+
+    async def calibrate() -> None:
+        terms.calibrated(await calibrations.all())
+
+    await calibrate()
+    chores.add("calibration", CALIBRATE_S, calibrate)
+    return terms
