@@ -23,6 +23,7 @@ COMMANDS = {
     "doctor": "Check every dependency and say what to do; exit code 1 when something is wrong.",
     "settings": "List the environment variables that memstream reads, with their defaults.",
     "usage": "Show what model calls consumed, by operation, lane and model, and what is left of the budget.",
+    "keys": "Keys of the API: who may do what in which namespaces.",
     "topics": "memstream's topics on the cluster.",
     "window": "A conversation's context: look at it, act on it by hand.",
     "policies": "What applies to which conversations: policies, as YAML files.",

@@ -1,0 +1,47 @@
+"""`memstream keys` on PostgreSQL: made, listed, revoked, and told of in the audit."""
+
+import asyncio
+import json
+from typing import Any
+
+from typer.testing import CliRunner
+
+from deploy.cli import cli
+from deploy.dev import environment
+from sinks.keys import Keys
+from sinks.postgres import connect
+
+
+async def test_keys_are_made_listed_revoked_and_audited(deploy: Any):
+    deployment = await deploy("keys")
+
+    async def keys(*args: str) -> Any:
+        env = environment(deployment.settings)
+        return await asyncio.to_thread(CliRunner().invoke, cli, ["keys", *args], env=env)
+
+    made = await keys("create", "chat", "--write", "app/*", "--read", "shared", "--days", "30")
+    assert made.exit_code == 0, made.stderr
+    token = made.stdout.strip()
+    assert "write app/*" in made.stderr and "only time" in made.stderr
+    pool = await connect(deployment.dsn, max_size=1)
+    found = await Keys(pool).find(token)
+    await pool.close()
+    assert found is not None and (found.name, found.expires_at is None) == ("chat", False)
+
+    for wrong in (["create", "chat", "--read", "x"], ["create", "other"], ["create", "other", "--read", ""]):
+        done = await keys(*wrong)
+        assert (done.exit_code, done.stdout) == (1, ""), wrong
+    assert "--read 'app/*'" in (await keys("create", "other")).stderr
+
+    listed = await keys("list")
+    assert found.key_id in listed.stdout and "until" in listed.stdout and token not in listed.stdout
+    assert token not in (await keys("list", "--json")).stdout
+    assert (await keys("revoke", "chat")).stdout == f"revoked {found.key_id} (chat)\n"
+    assert (await keys("revoke", "chat")).exit_code == 1
+    assert "revoked" in (await keys("list")).stdout
+    latest = [json.loads(line) for line in (await keys("audit", "--json")).stdout.splitlines()]
+    assert [(done["action"], done["subject"]) for done in latest] == [
+        ("key.revoked", found.key_id),
+        ("key.created", found.key_id),
+    ]
+    assert "at the command line" in (await keys("audit")).stdout
