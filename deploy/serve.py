@@ -121,6 +121,7 @@ async def wired(settings: Settings, *, keyed: bool) -> AsyncIterator[Ports]:
             commands=commands,
             vectors=vectors,
             audit=Audit(pool),
+            policies=policies,
             recall=Recall(searched, archive, policies, count_tokens, now),
             conversations=Conversations(Windows(pool), archive, policies),
             contexts=Contexts(archive, terms, count_tokens, now),

@@ -132,6 +132,7 @@ class Api:
         """Under POLICIES, with a model of 1,000 tokens; a token is a word."""
         terms = WindowTerms(POLICIES, ModelLimits(1_000, {}))
         return {
+            "policies": POLICIES,
             "recall": Recall(self.searched, self.archive, POLICIES, words, lambda: self.now),
             "conversations": Conversations(self.windows, self.archive, POLICIES),
             "contexts": Contexts(self.archive, terms, words, lambda: self.now),

@@ -9,12 +9,24 @@ from agents.api.auth import admitted
 from agents.api.hosts import Hosts
 from agents.api.ports import Ports
 from agents.api.request_ids import RequestIds
-from agents.api.routes import changes, commands, context, conversations, events, health, memories, namespaces, search
+from agents.api.routes import (
+    changes,
+    commands,
+    context,
+    conversations,
+    events,
+    health,
+    mcp,
+    memories,
+    namespaces,
+    search,
+    tools,
+)
 
 OPEN: Final = (health.router,)  # no key: what they tell is nobody's
 KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
-    *(context.router, conversations.router),
+    *(context.router, conversations.router, tools.router, mcp.router),
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."

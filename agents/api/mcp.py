@@ -8,7 +8,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from agents.api.tool_inputs import WRITING
 from agents.api.tools import Answer, Tools
@@ -74,13 +74,18 @@ async def serve_stdio(tools: Tools, version: str) -> None:
 
 
 class McpResponse(Response):
-    """Answers one request of streamable HTTP. Nothing is kept between requests, so any replica answers the next."""
+    """Answers one request of streamable HTTP, whose body was read. Nothing is kept between requests, so any replica answers the
+    next."""
 
-    def __init__(self, tools: Tools, version: str) -> None:
+    def __init__(self, tools: Tools, version: str, body: bytes) -> None:
         super().__init__()
         self._server = mcp_server(tools, version)
+        self._body = body
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def again() -> Message:
+            return {"type": "http.request", "body": self._body, "more_body": False}
+
         manager = StreamableHTTPSessionManager(self._server, stateless=True, json_response=True)
         async with manager.run():
-            await manager.handle_request(scope, receive, send)
+            await manager.handle_request(scope, again, send)

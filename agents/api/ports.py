@@ -18,6 +18,7 @@ from agents.conversations.finding import Conversations
 from agents.curation.outcome import Outcome
 from agents.retrieval.recall import Recall
 from schemas.memories import Memory
+from schemas.policies import Choosing
 from schemas.requests import Command
 from schemas.searches import Found, Query
 from sinks.audit import Audited
@@ -97,6 +98,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     commands: Commanding
     vectors: VectorIndex
     audit: Auditing
+    policies: Choosing
     recall: Recall
     conversations: Conversations
     contexts: Contexts

@@ -29,6 +29,7 @@ from schemas.blocks import BlockQuery
 from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.kinds import DEFAULT_KINDS, Kind
 from schemas.memories import Memory
+from schemas.policies import Choosing
 from schemas.requests import Command
 from schemas.searches import Filters, Query
 
@@ -181,6 +182,12 @@ class Tools:
         if named not in known:
             raise Rejected("unknown", f"There is no kind {named!r}; there are: {', '.join(known)}.")
         return named
+
+
+def kinds_of(policies: Choosing, namespaces: Iterable[str]) -> tuple[Kind, ...]:
+    """The kinds of the policies that govern them, each once."""
+    known = [kind for namespace in namespaces for kind in policies.governing(namespace).described_kinds]
+    return tuple({kind.name: kind for kind in known}.values())
 
 
 def chosen(namespace: str, allowed: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """`memstream mcp`: the agent tools for a client that starts its servers itself, as desktop applications and editors do."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Annotated
@@ -10,7 +10,7 @@ import typer
 from agents.api.commands import Commands
 from agents.api.mcp import serve_stdio
 from agents.api.tool_ports import Blocks
-from agents.api.tools import Reach, Tools
+from agents.api.tools import Reach, Tools, kinds_of
 from agents.conversations.finding import Conversations
 from agents.policies import collected
 from agents.retrieval.recall import Recall
@@ -20,7 +20,6 @@ from deploy.commands.command import command, one_command
 from deploy.process import log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import now
-from schemas.kinds import Kind
 from schemas.policies import Policies
 from sinks.archive import Archive
 from sinks.carried_out import CarriedOut
@@ -50,7 +49,7 @@ async def mcp(
         namespaces=tuple(namespace),
         writable=() if read_only else tuple(namespace),
         actor=actor,
-        kinds=kinds(known, namespace),
+        kinds=kinds_of(known, namespace),
     )
     async with wired(settings, reach, known) as tools:
         await serve_stdio(tools, version("memstream"))
@@ -60,12 +59,6 @@ async def policies(settings: Settings) -> Policies:
     """Those that were put on their topic, over those of the settings. Raises Retryable."""
     async with connections.policy_topic(settings) as topic:
         return collected(await topic.to_end()).over(settings.policies())
-
-
-def kinds(policies: Policies, namespaces: Sequence[str]) -> tuple[Kind, ...]:
-    """The kinds of all of them, each once, in their policies' order."""
-    known = [kind for namespace in namespaces for kind in policies.governing(namespace).described_kinds]
-    return tuple({kind.name: kind for kind in reversed(known)}.values())[::-1]
 
 
 @asynccontextmanager

@@ -1,0 +1,138 @@
+"""The agent tools behind keys: over MCP's streamable HTTP with the SDK's client, and over plain HTTP."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.api import Api
+from tests.served import served
+from tests.workshop import MINE, SHARED, THEIRS, Workshop, furnished
+
+ALL = ["create_memory", "get_memory", "search_memories", "get_context"]
+
+
+@pytest.fixture
+def workshop() -> Workshop:
+    return furnished()
+
+
+@pytest.fixture
+def api(workshop: Workshop) -> Api:
+    blocks = workshop.blocks()
+    return Api(
+        retrieval=workshop.retrieval,
+        memories=workshop.remembered,
+        commands=workshop.commands,
+        recall=blocks.recall,
+        conversations=blocks.conversations,
+    )
+
+
+@asynccontextmanager
+async def mcp(api: Api, *namespaces: str, **rights: str) -> AsyncIterator[ClientSession]:
+    """A session of a client with a key of these rights."""
+    headers = {"Authorization": f"Bearer {api.keys.add(**rights)}"}
+    async with served(api.app) as url, httpx.AsyncClient(headers=headers) as client:
+        address = str(httpx.URL(f"{url}/mcp", params={"namespace": list(namespaces)}))
+        async with (
+            streamable_http_client(address, http_client=client) as (reading, writing, _),
+            ClientSession(reading, writing) as session,
+        ):
+            await session.initialize()
+            yield session
+
+
+def told(result: Any) -> Any:
+    assert not result.isError, result.content
+    return json.loads(result.content[0].text)
+
+
+async def names(session: ClientSession) -> list[str]:
+    return [tool.name for tool in (await session.list_tools()).tools]
+
+
+async def test_a_client_uses_every_tool_over_http(api: Api, workshop: Workshop) -> None:
+    async with mcp(api, MINE, write="kitchen/*") as session:
+        assert await names(session) == ALL
+        kept = told(await session.call_tool("create_memory", {"text": "User keeps bees."}))
+        (found,) = told(await session.call_tool("search_memories", {"query": "bees"}))["memories"]
+        assert found["memory_id"] == kept["memory_id"]
+        told(await session.call_tool("get_memory", {"memory_id": kept["memory_id"]}))
+        block = told(await session.call_tool("get_context", {"query": "allergic", "conversation_id": "of-ada"}))
+        assert "peanuts" in block["context"]
+        assert (await session.call_tool("create_memory", {"text": "x", "namespace": THEIRS})).isError
+    (command,) = workshop.commands.seen
+    assert (command.namespace, command.text) == (MINE, "User keeps bees.")
+    assert (await api.ports.accesses.of([kept["memory_id"]]))[kept["memory_id"]].access_count == 2
+
+
+async def test_a_key_says_what_a_model_may_do(api: Api) -> None:
+    async with mcp(api, MINE, SHARED, read="kitchen*") as session:
+        assert await names(session) == ["get_memory", "search_memories", "get_context"]
+    async with mcp(api, MINE, SHARED, read="kitchen*", write=MINE) as session:
+        create, _, search, _ = (await session.list_tools()).tools
+        assert "namespace" not in create.inputSchema["properties"]
+        assert search.inputSchema["properties"]["namespace"]["enum"] == [MINE, SHARED]
+
+
+async def test_a_key_that_names_its_namespace_in_full_need_not_be_told_it(api: Api) -> None:
+    async with mcp(api, write=MINE) as session:
+        memories = told(await session.call_tool("search_memories", {}))["memories"]
+        assert {each["namespace"] for each in memories} == {MINE}
+
+
+@pytest.mark.parametrize(
+    ("rights", "namespaces", "status"),
+    [
+        ({}, [MINE], 401),
+        ({"read": MINE}, [THEIRS], 403),
+        ({"read": MINE}, [MINE, THEIRS], 403),
+        ({"read": "*"}, [], 422),
+    ],
+)
+async def test_without_its_right_nothing_is_spoken_or_listed(
+    api: Api, rights: dict[str, str], namespaces: list[str], status: int
+) -> None:
+    params = {"namespace": namespaces}
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    async with api.client(**rights) as client:
+        answers = [
+            await client.post("/mcp", params=params, json=ping),
+            await client.get("/v1/tools", params=params),
+            await client.post("/v1/tools/search_memories", params=params, json={"input": {}}),
+        ]
+    assert [answer.status_code for answer in answers] == [status] * 3
+    assert all(answer.headers["content-type"] == "application/problem+json" for answer in answers)
+
+
+async def test_what_is_no_message_is_refused_and_there_is_nothing_to_get(api: Api) -> None:
+    async with served(api.app) as url, httpx.AsyncClient(base_url=url) as client:
+        headers = {
+            "Authorization": f"Bearer {api.keys.add(read=MINE)}",
+            "Accept": "application/json, text/event-stream",
+        }
+        assert (await client.get("/mcp", headers=headers)).status_code == 405
+        for body in (b"", b"{", b"[]", b'{"jsonrpc": "2.0"}', b"\xff"):
+            answer = await client.post("/mcp", content=body, headers=headers | {"Content-Type": "application/json"})
+            assert 400 <= answer.status_code < 500, body
+
+
+async def test_a_loop_of_a_chat_service_gets_definitions_and_results_over_plain_http(
+    api: Api, workshop: Workshop
+) -> None:
+    params = {"namespace": MINE}
+    async with api.client(write="kitchen/*") as client:
+        listed = (await client.get("/v1/tools", params=params)).json()["tools"]
+        assert [tool["name"] for tool in listed] == ALL and all(tool["strict"] for tool in listed)
+        found = await client.post("/v1/tools/search_memories", params=params, json={"input": {"query": "allergic"}})
+        wrong = await client.post("/v1/tools/create_memory", params=params, json={"input": {"text": ""}})
+        unknown = await client.post("/v1/tools/forget_all", params=params, json={"input": {}})
+    assert json.loads(found.json()["content"])["memories"][0]["text"] == "User is allergic to peanuts."
+    assert [each.json()["is_error"] for each in (found, wrong, unknown)] == [False, True, True]
+    assert workshop.commands.seen == []
