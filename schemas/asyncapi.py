@@ -49,7 +49,14 @@ LISTED = (
         "Every change of a memory, in order and without gaps within its namespace.",
         CONTENT_TYPE,
     ),
-    Topic(topics.STATE, "memory_id", "memory", "out", "The latest state of every memory (compacted)."),
+    Topic(
+        topics.STATE,
+        "memory_id",
+        "memory",
+        "out",
+        "The latest state of every memory (compacted). A tombstone says that it is deleted or erased; its headers "
+        "memstream-namespace, memstream-version and memstream-sequence say of which change that is.",
+    ),
     Topic(
         topics.ACTIVITY,
         "conversation_id or namespace",

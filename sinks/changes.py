@@ -85,6 +85,10 @@ def told(change: Change, before: Memory | None, after: Memory, cause: Cause) -> 
 
 
 def state(memory: Memory) -> Outgoing:
-    """The latest state under the memory's id; a tombstone when it is deleted."""
-    value = None if memory.status == "deleted" else encode(memory)
-    return Outgoing(topic=topics.STATE, key=memory.memory_id.encode(), value=value)
+    """The latest state under the memory's id; a tombstone when it is deleted, which tells by headers what a value tells."""
+    key = memory.memory_id.encode()
+    if memory.status != "deleted":
+        return Outgoing(topic=topics.STATE, key=key, value=encode(memory))
+    told = {"namespace": memory.namespace, "version": memory.version, "sequence": memory.sequence}
+    headers = tuple((f"memstream-{name}", str(each).encode()) for name, each in told.items())
+    return Outgoing(topic=topics.STATE, key=key, value=None, headers=headers)

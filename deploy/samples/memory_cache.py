@@ -7,33 +7,43 @@ it from the beginning has the latest state of every memory, and whoever reads on
 import argparse
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord
 
+VERSION = "memstream-version"  # a header of tombstones
+
 
 class MemoryCache:
     """Every memory of any status, by its id.
 
-    After a crash some records come again, in their order and up to the latest, so what is held in the end is right. An older
-    version of what is held is passed over. A tombstone has no version: when one comes again, what followed it does as well.
+    After a crash some records come again, in their order and up to the latest. A version that is not newer than what is known is
+    passed over, so that nothing that is gone is held again even for a moment: a tombstone has its version in a header.
     """
 
     def __init__(self) -> None:
         self.memories: dict[str, dict[str, Any]] = {}
+        self._versions: dict[str, int] = {}  # of what is gone as well: a few bytes for each that was ever read
 
-    def apply(self, memory_id: str, value: bytes | None) -> bool:
+    def apply(self, memory_id: str, value: bytes | None, headers: Iterable[tuple[str, bytes]] = ()) -> bool:
         """Takes a record in; False if it changed nothing. A tombstone (None) says that the memory is deleted or erased."""
         if value is None:
-            return self.memories.pop(memory_id, None) is not None
+            return self._end(memory_id, dict(headers).get(VERSION))
         memory = json.loads(value)  # fields that are not known yet are kept and passed over
-        held = self.memories.get(memory_id)
-        if held is not None and memory["version"] <= held["version"]:
+        if memory["version"] <= self._versions.get(memory_id, 0):
             return False
+        self._versions[memory_id] = memory["version"]
         self.memories[memory_id] = memory
         return True
+
+    def _end(self, memory_id: str, version: bytes | None) -> bool:
+        """Of a tombstone without a version nobody knows what it is older than: it ends what is held, and all may come again."""
+        if version is not None and int(version) < self._versions.get(memory_id, 0):
+            return False
+        self._versions[memory_id] = int(version or 0)
+        return self.memories.pop(memory_id, None) is not None
 
     def live(self, namespace: str, now: datetime) -> list[dict[str, Any]]:
         """What holds in a namespace, the most important first."""
@@ -71,7 +81,7 @@ async def main(bootstrap_servers: str, topic: str, until_end: bool) -> None:
     cache = MemoryCache()
     async for record in states(bootstrap_servers, topic, until_end):
         memory_id = record.key.decode()
-        if cache.apply(memory_id, record.value) and not until_end:
+        if cache.apply(memory_id, record.value, record.headers) and not until_end:
             memory = cache.memories.get(memory_id)
             print(told(memory) if memory else f"gone: {memory_id}", flush=True)
     for memory in cache.memories.values():

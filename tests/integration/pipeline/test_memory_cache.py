@@ -35,7 +35,7 @@ class Follower:
     async def run(self) -> None:
         topic = self._deployment.topic(topics.STATE)
         async for record in states(self._deployment.settings.bootstrap_servers, topic):
-            self.cache.apply(record.key.decode(), record.value)
+            self.cache.apply(record.key.decode(), record.value, record.headers)
             self.records += 1
 
     async def caught_up(self) -> None:
@@ -136,7 +136,9 @@ async def publish_again(deployment: Deployment) -> None:
     producer = AIOKafkaProducer(bootstrap_servers=deployment.settings.bootstrap_servers)
     async with producer:
         for record in await deployment.records(topics.STATE):
-            await producer.send_and_wait(record.topic, record.value, key=record.key, partition=record.partition)
+            await producer.send_and_wait(
+                record.topic, record.value, key=record.key, partition=record.partition, headers=list(record.headers)
+            )
 
 
 @pytest.mark.heavy

@@ -60,6 +60,10 @@ async def test_memories_versions_vectors_and_states_are_gone_and_nobody_elses(be
     assert all(data.memory.text == "" and data.before is None and data.cause.actor == "mara" for data in told)
     tombstones = {record.key.decode() for record in bench.publisher.on(topics.STATE) if record.value is None}
     assert set(ids) <= tombstones
+    last = {record.key.decode(): dict(record.headers) for record in bench.publisher.on(topics.STATE)}
+    assert {name: last[name]["memstream-version"] for name in ids} == dict(zip(ids, (b"3", b"2"), strict=True))
+    assert {last[name]["memstream-sequence"] for name in ids} == {b"4", b"5"}
+    assert last[ids[0]]["memstream-namespace"] == OWNER.encode()
     assert await bench.pending() == 0
     (answer,) = [event.data for event in bench.activity() if event.type == "memstream.command.accepted"][-1:]
     assert answer["change"] == "purged"

@@ -39,13 +39,36 @@ def test_versions_that_come_again_change_nothing() -> None:
     assert cache.memories["a"]["version"] == 2
 
 
+def tombstone(version: int) -> list[tuple[str, bytes]]:
+    return [("memstream-namespace", b"n"), ("memstream-version", b"%d" % version), ("memstream-sequence", b"9")]
+
+
+def test_what_comes_again_after_its_tombstone_is_not_held_even_for_a_moment() -> None:
+    cache = MemoryCache()
+    assert cache.apply("a", state(1)) and cache.apply("a", state(2))
+    assert cache.apply("a", None, tombstone(3))
+    assert [cache.apply("a", state(version)) for version in (1, 2, 3)] == [False] * 3
+    assert cache.memories == {}
+    assert cache.apply("a", state(4)), "it was brought back by an undo"
+    assert not cache.apply("a", None, tombstone(3))
+    assert cache.memories["a"]["version"] == 4
+
+
+def test_a_tombstone_that_is_read_without_what_it_ends_keeps_that_out() -> None:
+    cache = MemoryCache()
+    assert not cache.apply("a", None, tombstone(3))
+    assert not cache.apply("a", state(2))
+    assert cache.memories == {}
+
+
+@pytest.mark.parametrize("headers", [[], tombstone(2)])
 @pytest.mark.parametrize("again", range(5))
-def test_whatever_comes_again_up_to_the_latest_leaves_what_was_held(again: int) -> None:
+def test_whatever_comes_again_up_to_the_latest_leaves_what_was_held(again: int, headers: list[Any]) -> None:
     """Deleted for good, and deleted and brought back by an undo: repeats begin anywhere."""
     kept = [("gone", state(1)), ("back", state(1)), ("gone", None), ("back", None), ("back", state(3))]
     cache = MemoryCache()
     for memory_id, value in [*kept, *kept[again:]]:
-        cache.apply(memory_id, value)
+        cache.apply(memory_id, value, () if value else headers)
     assert {memory_id: memory["version"] for memory_id, memory in cache.memories.items()} == {"back": 3}
 
 
