@@ -9,6 +9,7 @@ from datetime import datetime
 
 from msgspec import structs
 
+from agents.erased import nothing_of, still_proposed, still_said
 from agents.leases import StillHeld, leased, tolerated
 from agents.llm.port import Answer, Context, Proposal, Provider, Summary
 from agents.related import RelatedMemories
@@ -136,6 +137,8 @@ class Extractor:
             log.info(
                 "of what %s proposed for %s some was not kept: %s", answer.model, request.request_id, answer.rejected
             )
+        if isinstance(answer, Answer):
+            answer = still_proposed(request, answer, await self._erased_until(request))
         return await self._extractions.store_answer(
             request.request_id,
             owner,
@@ -153,9 +156,17 @@ class Extractor:
 
     async def _call(self, request: ExtractionRequest) -> Answer | Summary:
         policy = self._policy(request)
+        request = still_said(request, await self._erased_until(request))
+        if not request.messages:
+            return nothing_of(request)
         if request.purpose == "summarise":
             return await self._provider.summarise(request, policy)
         return await self._provider.extract(request, await self._context(request))
+
+    async def _erased_until(self, request: ExtractionRequest) -> datetime | None:
+        """A summary feeds no namespace; it tells of what fed those of its conversation."""
+        fed = request.namespaces or self._policy(request).namespaces_of(request.scope)
+        return await self._extractions.erased_until(fed)
 
     async def _context(self, request: ExtractionRequest) -> Context:
         policy = self._policy(request)

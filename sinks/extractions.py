@@ -1,5 +1,6 @@
 """The extractor's memory: who is asking a model about a slice, and what it answered (guarantee 4)."""
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, TypeAlias
 
@@ -8,6 +9,7 @@ from msgspec import Struct
 from schemas.errors import Rejected
 from schemas.requests import ExtractionRequest
 from sinks.postgres import Pool, storable_json, translated
+from sinks.purges import Purges
 from sinks.queries import query
 
 
@@ -63,6 +65,13 @@ class Extractions:
         """Gives the owner's lease back, after a call that failed in a way that may pass; nothing if it is not held."""
         with translated("releasing a lease"):
             await self._pool.execute(query("extractions", "release"), request_id, owner)
+
+    async def erased_until(self, namespaces: Collection[str]) -> datetime | None:
+        """Until when all that was said to these namespaces is erased; None where one of them never was."""
+        with translated("asking for fences"):
+            async with self._pool.acquire() as connection:
+                fences = await Purges(connection).fences(namespaces)
+        return min(fences.values(), default=None) if len(fences) == len(set(namespaces)) else None
 
     async def answer(self, request_id: str) -> bytes | None:
         """The stored answer's JSON."""

@@ -13,7 +13,7 @@ from schemas.records import Outgoing
 from sinks import changes
 from sinks.memories import all_found
 from sinks.outbox import put_records, put_vectors
-from sinks.postgres import Connection, translated
+from sinks.postgres import Connection, storable, translated
 from sinks.queries import query
 
 PAGE: Final = 1_000  # memories erased in one transaction
@@ -34,8 +34,9 @@ class Purges:
     async def fences(self, namespaces: Collection[str]) -> dict[str, datetime]:
         """Since when which of these namespaces take nothing older; those that were never erased are missing."""
         with translated("asking for fences"):
-            rows = await self._connection.fetch(query("purges", "fences"), list(namespaces))
-        return {row["namespace"]: row["purged_at"] for row in rows}
+            rows = await self._connection.fetch(query("purges", "fences"), list(map(storable, namespaces)))
+        fences = {row["namespace"]: row["purged_at"] for row in rows}
+        return {name: fences[storable(name)] for name in namespaces if storable(name) in fences}
 
     async def page(self, namespace: str) -> tuple[Memory, ...]:
         """Some of its memories, of any status."""

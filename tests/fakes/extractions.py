@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -26,6 +26,7 @@ class FakeExtractions:
         self.rows: dict[str, Row] = {}
         self.failures: dict[str, deque[Exception]] = {}
         self.calls: list[str] = []
+        self.fences: dict[str, datetime] = {}
         self._clock = clock
 
     async def _reach(self, name: str) -> None:
@@ -57,6 +58,11 @@ class FakeExtractions:
         row = self.rows[request_id]
         if row.owner == owner and row.answer is None:
             row.owner = row.until = None
+
+    async def erased_until(self, namespaces: Collection[str]) -> datetime | None:
+        await self._reach("erased_until")
+        fences = [self.fences.get(name) for name in namespaces]
+        return None if None in fences else min((each for each in fences if each is not None), default=None)
 
     async def store_answer(self, request_id: str, owner: str, answer_json: bytes, **_: Any) -> bytes:
         await self._reach("store_answer")

@@ -43,6 +43,51 @@ async def test_a_request_becomes_one_part_for_each_namespace_and_is_then_acked(w
     assert first.candidates[0].candidate_id != candidate.candidate_id
 
 
+async def test_of_what_was_said_before_its_namespaces_were_erased_no_model_is_told(worker):
+    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    given = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert given.acked
+    assert not worker.provider.asked
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def test_a_message_of_before_the_erasure_is_left_out_beside_one_of_after_it(worker):
+    first, second = asked().messages
+    first = structs.replace(first, timestamp=second.timestamp - timedelta(minutes=1))
+    worker.extractions.fences = dict.fromkeys(asked().namespaces, first.timestamp)
+    await worker.take(structs.replace(asked(), messages=(first, second)))
+    await asyncio.sleep(2)
+    ((candidate,), _) = (batch.candidates for batch in worker.candidates)
+    assert [source.message_id for source in candidate.sources] == [second.message_id]
+
+
+async def test_what_another_namespace_still_feeds_on_is_asked_about(worker):
+    worker.extractions.fences = {asked().namespaces[0]: asked().messages[-1].timestamp}
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    assert all(batch.candidates for batch in worker.candidates)
+
+
+async def test_what_comes_of_a_message_that_was_erased_while_the_model_was_asked_is_not_stored(worker):
+    worker.provider.takes_s = 5.0
+    await worker.take(asked())
+    await asyncio.sleep(1.0)
+    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    await asyncio.sleep(10)
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+    assert b"answer" not in (worker.extractions.rows[asked().request_id].answer or b"").replace(b'"answers"', b"")
+
+
+async def test_of_messages_that_are_erased_there_is_no_summary(worker):
+    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    await worker.take(left())
+    await asyncio.sleep(2)
+    assert not worker.provider.summarised
+    assert [control.summary for control in worker.controls] == [""]
+
+
 async def test_what_was_not_kept_of_an_answer_is_stored_with_it_and_told(worker, caplog):
     worker.provider.rejected = {"kind": 2}
     with caplog.at_level("INFO"):
