@@ -16,6 +16,7 @@ from streams.apps import STAGES
 from tests.chaos.faults import ANSWERED, BILLED, MATRIX, VARIANTS, Script, marker_in, talks
 from tests.chaos.outcomes import answered, batches, failed, letters, markers, memories, parked, published, replay
 from tests.deployment import Deployment, deployed, eventually
+from tests.long_day import begin_tomorrow
 from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.scripted_server import in_a_thread
 
@@ -147,13 +148,13 @@ async def test_workers_side_by_side_exceed_a_budget_by_one_question_at_most_and_
     lasting = {talk.conversation_id: talk.fault.reason for talk in asked if talk.fault.reason}
     server.choose = script = Script(asked)
     limited = {"budget": {"tokens_per_day": TOKENS_PER_DAY}, "extraction_concurrency": 16}
+    await begin_tomorrow(deployment.dsn)
     for name in ("one", "other"):
         # Both have joined before anything is said: a question whose partition moves before it is given up is asked again.
         await deployment.worker(name, **limited)
     await deployment.publish(*published(asked))
 
     async def spent() -> bool:
-        """Nobody knows in which minute of a day this runs, but a day has one midnight only."""
         waiting = "SELECT FROM parked WHERE reason = 'budget' AND not_before = date_trunc('day', not_before, 'UTC')"
         done = len(await answered(deployment)) + len(await failed(deployment)) + len(await deployment.fetch(waiting))
         return done == len(asked) and await deployment.count("energy_reservations") == 0

@@ -14,6 +14,7 @@ from schemas.usage import Consumed
 from sinks.energy import Ledger
 from sinks.postgres import connect
 from tests.command_line import Run, lines, run
+from tests.long_day import tomorrow
 
 BUDGET = '{"tokens_per_day": 10000, "usd_per_hour": 0.5}'
 
@@ -34,8 +35,9 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
     )
     old = consumed("u-2", timedelta(days=10), input_tokens=40_000, cost_micros=4_000, namespaces=("a",))
     other = consumed("u-3", timedelta(minutes=1), operation="compact", lane="background", model="llama", input_tokens=7)
-    await Ledger(pool).settle("none", [recent, old, other], {OVERALL: Amount(2_301, 351)})
-    await Ledger(pool).reserve("r-1", {OVERALL: Amount(1_000, 100)}, 3_600, lambda levels, now: None)
+    ledger = Ledger(pool, tomorrow)  # whose row counts today too, so that no hour ends meanwhile
+    await ledger.settle("none", [recent, old, other], {OVERALL: Amount(2_301, 351)})
+    await ledger.reserve("r-1", {OVERALL: Amount(1_000, 100)}, 3_600, lambda levels, now: None)
     await pool.close()
     return partial(run, deployment.settings, tmp_path)
 

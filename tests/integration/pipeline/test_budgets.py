@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from schemas import topics
 from tests.command_line import lines, run
 from tests.deployment import Event, eventually
+from tests.long_day import begin_tomorrow
 from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.scripted_server import in_a_thread
 
@@ -58,9 +59,10 @@ async def test_calls_end_where_the_budget_does_and_the_rest_is_parked(
         anthropic_api_key=SecretStr(KEY),
         extraction_concurrency=1,
         prices_file=tmp_path / "prices.json",
-        # One call spends it; nobody can know in which minute of a day this runs, but a day has one midnight only.
+        # One call spends it.
         budget={"usd_per_day": 0.000001},
     )
+    await begin_tomorrow(deployment.dsn)
     await deployment.worker()
     await deployment.publish(*(event for number in range(CONVERSATIONS) for event in chat(number)))
 
@@ -91,8 +93,8 @@ async def test_calls_end_where_the_budget_does_and_the_rest_is_parked(
     assert (usage["answered"], usage["cost_micros"]) == (1, row["cost_micros"])
     assert budget["remains"] < 0 < budget["spent"]
 
-    # The next day has come: what is spent is yesterday's, and what waited for it goes on, one call a day.
-    await deployment.fetch("UPDATE energy SET day = day - interval '1 day', hour = hour - interval '1 day'")
+    # The day after has come: what is spent is yesterday's, and what waited for it goes on, one call a day.
+    await deployment.fetch("UPDATE energy SET day = day - interval '2 days', hour = hour - interval '2 days'")
     await deployment.fetch("UPDATE parked SET not_before = clock_timestamp()")
 
     async def one_more_is_answered() -> bool:
