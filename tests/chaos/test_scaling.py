@@ -33,7 +33,7 @@ USERS = 12
 ROUNDS_WAITING = 3
 SUBJECTS = ("moss", "granite", "tin", "amber", "reed")
 AUDIT = """
-CREATE TABLE audit (
+CREATE TABLE seen_writing (
     number    bigserial PRIMARY KEY,
     namespace text NOT NULL,
     source    text NOT NULL,
@@ -43,7 +43,7 @@ CREATE TABLE audit (
 );
 CREATE FUNCTION note_the_writer() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    INSERT INTO audit (namespace, source) VALUES (NEW.namespace, TG_TABLE_NAME);
+    INSERT INTO seen_writing (namespace, source) VALUES (NEW.namespace, TG_TABLE_NAME);
     RETURN NULL;
 END $$;
 CREATE TRIGGER audited AFTER INSERT ON memory_versions FOR EACH ROW EXECUTE FUNCTION note_the_writer();
@@ -127,14 +127,17 @@ def starting(deployment: Deployment, name: str) -> WorkerProcess:
 
 async def audit(deployment: Deployment, since: int = 0) -> list[dict[str, Any]]:
     """Decisions in their order: a number is drawn while its namespace is locked."""
-    return await deployment.fetch("SELECT * FROM audit WHERE number > $1 ORDER BY number", since)
+    return await deployment.fetch("SELECT * FROM seen_writing WHERE number > $1 ORDER BY number", since)
 
 
-async def all_write(deployment: Deployment, *names: str) -> None:
+async def all_write(deployment: Deployment, *workers: WorkerProcess) -> None:
     """Until each of these workers, and between them every namespace, has been written by, from now on."""
     since = max((row["number"] for row in await audit(deployment)), default=0)
+    names = [worker.name for worker in workers]
 
     async def written() -> bool:
+        ended = {worker.name: worker.exit_code for worker in workers if not worker.running}
+        assert not ended, f"{ended} ended by themselves\n{deployment.logs()[-4000:]}"
         rows = [row for row in await audit(deployment, since) if row["writer"] in names]
         return {row["writer"] for row in rows} == set(names) and len({row["namespace"] for row in rows}) == USERS
 
@@ -175,17 +178,17 @@ async def test_each_namespace_has_one_writer_while_workers_come_and_go(embedded_
         one = starting(deployment, "one")
         await one.wait_ready()
         async with flowing(deployment) as load:
-            await all_write(deployment, "one")
+            await all_write(deployment, one)
             two = starting(deployment, "two")
-            await all_write(deployment, "one", "two")
+            await all_write(deployment, one, two)
             three = starting(deployment, "three")
-            await all_write(deployment, "one", "two", "three")
+            await all_write(deployment, one, two, three)
             one.send(signal.SIGTERM)
-            await all_write(deployment, "two", "three")
+            await all_write(deployment, two, three)
             await eventually(ended(one), "the worker that was asked to stop has stopped", 30.0)
             assert one.exit_code == 0
             three.kill()
-            await all_write(deployment, "two")
+            await all_write(deployment, two)
         await deployment.settled(300.0)
         async with connections.postgres(deployment.settings, max_size=2) as pool:
             ledger = await balance(deployment.settings, pool, load.said)
