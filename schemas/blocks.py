@@ -13,10 +13,21 @@ from schemas.searches import Degraded, Filters
 KnownMessages = Annotated[tuple[Identifier, ...], Meta(max_length=2_000)]
 
 
+class Whose(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The fields that a chat service's messages carry, by which policies match and namespaces are derived."""
+
+    tenant_id: Identifier | None = None
+    app_id: Identifier | None = None
+    user_id: Identifier | None = None
+    agent_id: Identifier | None = None
+    mode: Identifier | None = None
+
+
 class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a prompt needs to know. `text` is what the answer will be about, as a rule the user's latest words.
 
-    Without `namespaces` they are those that the conversation feeds. Of the conversation comes what was said and is not
+    Without `namespaces` they are those that the conversation feeds or, as long as nothing of it is known, that messages of
+    `scope` would feed. Of the conversation comes what was said and is not
     extracted yet, unless `tail` is false. What the prompt has already is neither told nor remembered again: the messages of
     the conversation that `known_messages` names, and all that were said at `known_since` or later. What is left out here
     (`max_tokens`, `max_memories`, `order`) is as the policy says; `cite` puts a reference behind each memory.
@@ -24,6 +35,7 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
 
     namespaces: Annotated[tuple[Identifier, ...], Meta(max_length=100)] = ()
     conversation_id: Identifier | None = None
+    scope: Whose | None = None
     text: Annotated[str, Meta(max_length=8_000)] | None = None
     filters: Filters = Filters()
     floor: Fraction | None = None

@@ -27,7 +27,7 @@ from schemas import topics
 from sinks.migrate import migrate
 from streams.apps import STAGES
 from streams.topics import create, specs
-from tests.chaos.workers import WorkerProcess
+from tests.chaos.workers import ApiProcess, WorkerProcess
 
 CHAT = (topics.MESSAGES, topics.ENDED)
 MEMORY = tuple(name for name in vars(topics).values() if isinstance(name, str) and name.startswith("memory."))
@@ -113,6 +113,14 @@ class Deployment:
         worker.start()
         self._workers.append(worker)
         return worker
+
+    async def api(self, name: str = "api") -> str:
+        """The address of an HTTP API without keys, which is stopped with the deployment."""
+        process = ApiProcess(name, self.settings, self.directory)
+        process.start()
+        self._workers.append(process)
+        await process.wait_ready()
+        return process.said_when_ready
 
     def forget(self, worker: WorkerProcess) -> None:
         """That it ended by itself was meant."""

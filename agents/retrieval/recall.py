@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from agents.conversations.finding import Conversation
 from agents.retrieval.block import Covers, Limits, TokenCount, block
@@ -35,6 +36,14 @@ class Waiting(Protocol):
     async def unextracted(self, conversation_id: str, completed_before: datetime) -> tuple[Message, ...]: ...
 
 
+class Target(Struct, frozen=True):
+    """In which namespaces is looked, how it is told, and what is known of whom it is about."""
+
+    namespaces: tuple[str, ...]
+    policy: Policy
+    scope: Scope
+
+
 class Recall:
     """`count_tokens` counts as windows count."""
 
@@ -52,28 +61,46 @@ class Recall:
         self._count_tokens = count_tokens
         self._clock = clock
 
+    def target(self, asked: BlockQuery, conversation: Conversation | None) -> Target | None:
+        """None when nothing says in which namespaces to look.
+
+        What a conversation is known to be goes before what is said of it, and that before what a namespace's name tells.
+        """
+        if conversation is not None:
+            policy, scope = conversation.policy, conversation.scope
+        elif asked.scope is not None:
+            scope = Scope(conversation_id=asked.conversation_id or UNSAID, **asdict(asked.scope))
+            policy = self._policies.match(scope)
+        elif asked.namespaces:
+            first = asked.namespaces[0]
+            scope = next(iter(self._policies.fed_by(first)), Scope(conversation_id=UNSAID))
+            policy = self._policies.governing(first)
+        else:
+            return None
+        return Target(asked.namespaces or policy.namespaces_of(scope), policy, scope)
+
     async def block(self, asked: BlockQuery, conversation: Conversation | None) -> Block:
-        """The block that is asked for. What the caller may read was looked at before: the namespaces, and the `conversation`,
-        None where there is none or none is known yet. One of the two says the namespaces.
+        """The block that is asked for; there is a target. What the caller may read was looked at before: the target's
+        namespaces, and the `conversation`, None where there is none or none is known yet.
 
         Raises Retryable, and Rejected `budget_too_small`.
         """
-        namespaces = asked.namespaces or namespaces_of(conversation)
-        policy = conversation.policy if conversation else self._policies.governing(namespaces[0])
-        limits = limits_of(asked, policy.block)
+        target = self.target(asked, conversation)
+        if target is None:
+            raise ValueError("neither namespaces nor a known conversation nor a scope are given")
+        limits = limits_of(asked, target.policy.block)
         found, tail = await asyncio.gather(
-            self._found(asked, namespaces, limits.max_memories), self._tail(asked, conversation)
+            self._found(asked, target.namespaces, limits.max_memories), self._tail(asked, conversation)
         )
-        scope = conversation.scope if conversation else self._scope_of(namespaces[0])
-        made = block(
-            found.hits,
-            tail,
-            BlockStyle.of(policy.block, namespaces[0], scope, asked.cite),
-            limits,
-            self._count_tokens,
-            covers(asked),
+        style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, asked.cite)
+        made = block(found.hits, tail, style, limits, self._count_tokens, covers(asked))
+        return replace(
+            made,
+            namespaces=target.namespaces,
+            policy=target.policy.name,
+            degraded=found.degraded,
+            conversation_known=conversation is not None,
         )
-        return told(made, namespaces, policy, found, conversation)
 
     async def _found(self, asked: BlockQuery, namespaces: tuple[str, ...], most: int) -> Found:
         if not most:
@@ -89,17 +116,6 @@ class Recall:
             return ()
         waiting = await self._archive.unextracted(conversation.conversation_id, self._clock() - SETTLING)
         return [said for said in waiting if not asked.knows(said.message_id, said.timestamp)]
-
-    def _scope_of(self, namespace: str) -> Scope:
-        """As far as the namespace's name tells."""
-        return next(iter(self._policies.fed_by(namespace)), Scope(conversation_id=UNSAID))
-
-
-def namespaces_of(conversation: Conversation | None) -> tuple[str, ...]:
-    """Those that its policy derives; not those of others who said something in it."""
-    if conversation is None:
-        raise ValueError("neither namespaces nor a conversation are given")
-    return conversation.policy.namespaces_of(conversation.scope)
 
 
 def limits_of(asked: BlockQuery, settings: BlockSettings) -> Limits:
@@ -127,15 +143,3 @@ def covers(asked: BlockQuery) -> Covers:
         )
 
     return covered
-
-
-def told(
-    made: Block, namespaces: tuple[str, ...], policy: Policy, found: Found, conversation: Conversation | None
-) -> Block:
-    return replace(
-        made,
-        namespaces=namespaces,
-        policy=policy.name,
-        degraded=found.degraded,
-        conversation_known=conversation is not None,
-    )

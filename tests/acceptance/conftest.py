@@ -1,9 +1,10 @@
-"""All presets side by side in one deployment with one worker, each for an app of its name: five ways to use one engine."""
+"""All presets side by side in one deployment with one worker and an API, each for an app of its name."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 
+import httpx
 import pytest
 
 from deploy.commands.policies import chosen
@@ -29,3 +30,15 @@ def engine(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFacto
             yield deployment
         finally:
             runner.run(made.aclose())
+
+
+@pytest.fixture(scope="session")
+def address(engine: Deployment) -> str:
+    """Where the engine's API answers."""
+    return asyncio.run(engine.api())
+
+
+@pytest.fixture
+async def api(address: str) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(base_url=address, timeout=60) as client:
+        yield client

@@ -71,6 +71,15 @@ class ChatService:
 
         await eventually(completed, f"{times} extractions of {conversation}", WITHIN_S)
 
+    async def archived(self, conversation: str, messages: int) -> None:
+        """Until the archive has so many messages of the conversation."""
+
+        async def there() -> bool:
+            rows = await self.deployment.fetch("SELECT 1 FROM messages WHERE conversation_id = $1", conversation)
+            return len(rows) >= messages
+
+        await eventually(there, f"{messages} messages of {conversation} in the archive", WITHIN_S)
+
     async def activity(self, conversation: str) -> list[dict[str, Any]]:
         return [event for event in await self.deployment.values(topics.ACTIVITY) if event["subject"] == conversation]
 

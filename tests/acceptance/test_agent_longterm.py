@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 
+import httpx
 import pytest
 
 from deploy.policy_files import preset, read_file
@@ -62,3 +63,31 @@ def test_an_ended_conversation_waits_for_two_in_the_night_and_goes_in_the_backgr
     for ended in (True, False):
         assert triggers.due_at(waiting, ended, written.policy) == night
         assert triggers.lane(waiting, ended, written.policy, night) == "background"
+
+
+async def test_what_is_said_by_day_is_told_beside_what_was_consolidated_and_searched_by_kind_and_confidence(
+    engine: Deployment, api: httpx.AsyncClient
+):
+    agent = ChatService(engine, "agent-longterm", agent_id="tester", user_id="nina")
+    yesterday, today = agent.conversation(), agent.conversation()
+    await agent.say(yesterday, *(("user", said) for said in SAID), ("assistant", "All noted."))
+    await agent.ask(yesterday, "flush")
+    await agent.extracted(yesterday)
+    await agent.say(today, ("user", "We moved the server to Falkenstein."), ("assistant", "Good to know."))
+    await agent.archived(today, 2)
+
+    asked = {"conversation_id": today, "text": "Where does the production server run?"}
+    block = (await api.post("/v1/context", json=asked)).json()
+    assert "[FACT] The team's production server runs on Hetzner." in block["text"]
+    assert block["text"].endswith("user: We moved the server to Falkenstein.\nassistant: Good to know.")
+
+    async def found(**asked: object) -> list[str]:
+        answer = await api.get("/v1/search", params={"namespace": "tester", **asked})
+        assert answer.status_code == 200, answer.text
+        return [hit["memory"]["text"] for hit in answer.json()["hits"]]
+
+    (first, *_) = await found(q="Why did the team take React and not Vue?")
+    assert first == "User's team chose React over Vue because the team knows it."
+    assert await found(kind=["preference"]) == ["User prefers TypeScript."]
+    assert len(await found(min_confidence=0.1)) == 3 and await found(min_confidence=1.0) == []
+    assert await found(q="Do they keep goldfish?") == [], "nothing rather than what has nothing to do with it"

@@ -1,5 +1,9 @@
 """app-notes: a few short notes an app, made when a conversation ends, kept apart from other apps and within ten."""
 
+from datetime import UTC
+from typing import Any
+
+import httpx
 import pytest
 
 from schemas import topics
@@ -85,3 +89,39 @@ async def test_an_app_that_is_uninstalled_is_remembered_unless_it_is_to_be_erase
     assert await service.texts("app-notes-gone") == ["User lives in Lisbon."]
     await service.command("uninstall", "app-notes-gone", purge=True)
     assert await service.texts("app-notes-gone") == []
+
+
+async def test_the_notes_of_an_app_are_told_to_its_next_conversation_with_their_dates_and_to_no_other_app(
+    engine: Deployment, api: httpx.AsyncClient
+):
+    service, other = (ChatService(engine, f"app-notes-{name}", user_id="mara") for name in ("told", "silent"))
+    for said in ("I prefer meetings after 2pm.", "We decided to use Postgres."):
+        talk = service.conversation()
+        await service.say(talk, ("user", said), ("assistant", "Noted."))
+        await service.end(talk)
+        await service.extracted(talk)
+    talk, elsewhere = service.conversation(), other.conversation()
+    await service.say(talk, ("user", "When do we meet?"))
+    await other.say(elsewhere, ("user", "When do we meet?"))
+    await service.archived(talk, 1)
+    await other.archived(elsewhere, 1)
+
+    block = await made(api, conversation_id=talk)
+    notes = await service.memories("app-notes-told")
+    assert block["text"].split("\n")[0] == "(memories for app: app-notes-told)"
+    lines = [line for line in block["text"].split("\n") if line[:1].isdigit()]
+    dated = [f"[Created: {note['created_at'].astimezone(UTC):%Y-%m-%d}] {note['text']}" for note in notes[::-1]]
+    assert lines == [f"{number}. {line}" for number, line in enumerate(dated, start=1)], "the newest first"
+    assert block["text"].endswith("user: When do we meet?"), "what was just said is there"
+    assert {each["memory_id"] for each in block["memories"]} == {str(note["memory_id"]) for note in notes}
+
+    block = await made(api, conversation_id=elsewhere)
+    assert (block["memories"], block["policy"]) == ([], "app-notes")
+    assert "meetings" not in block["text"]
+
+
+async def made(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
+    """A context block, once the API knows of the conversation and of the app's policy."""
+    answer = await api.post("/v1/context", json=asked)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.json())

@@ -1,5 +1,6 @@
 """chat-window: a context within its model's limits, pruned where it may be, told of, and never extracted."""
 
+import httpx
 import pytest
 
 from schemas import codec, topics
@@ -89,3 +90,54 @@ async def test_a_task_that_is_done_leaves_when_the_next_begins_and_all_leaves_wh
 
     assert await eventually(cleared, "cleared", WITHIN_S) == 1, "the system prompt alone"
     await never_extracted(chat, talk)
+
+
+async def test_a_model_is_shown_what_is_in_context_within_its_limit_and_people_see_why(
+    chat: ChatService, api: httpx.AsyncClient
+):
+    talk = chat.conversation()
+    await chat.say(talk, SYSTEM, *exchanges(20, words=200), model="gpt-4")
+    told = (await chat.window(talk, 41))["statistics"]
+    current = {"content": "And what comes next?"}
+    shown = (await api.post(f"/v1/conversations/{talk}/context", json={"current": current})).json()
+    contents = [each["content"] for each in shown["messages"]]
+    assert (contents[0], contents[-1]) == (SYSTEM[1], current["content"])
+    assert f"... [{told['pruned_messages']} messages removed] ..." in contents
+    assert shown["billed_tokens"] <= shown["limit_tokens"] == int(0.8 * 8_192)
+    assert shown["statistics"]["messages_in_context"] == told["messages_in_context"] + 1
+    assert all(each["importance"] is not None and each["why"] for each in shown["messages"] if each["role"] != "marker")
+    assert contents[-11:-1] == [said for _, said in exchanges(20, words=200)][-10:]
+
+    less = (await api.get(f"/v1/conversations/{talk}/context", params={"max_tokens": 3_000})).json()
+    assert less["billed_tokens"] <= 3_000 and less["left_out"], "what leaves for one request stays in the window"
+    refused = await api.get(f"/v1/conversations/{talk}/context", params={"max_tokens": 300})
+    assert (refused.status_code, "protected messages" in refused.json()["detail"]) == (422, True)
+
+    known = (await api.get(f"/v1/conversations/{talk}")).json()
+    assert known["headline"].startswith(f"{told['messages_in_context']} messages (")
+    assert known["statistics"]["pruned_messages"] == told["pruned_messages"]
+    assert "The system prompt and the last 10 messages always stay" in known["statistics"]["explanation"]
+    prunings = (await api.get(f"/v1/conversations/{talk}/prunings")).json()["prunings"]
+    assert sum(each["count"] for each in prunings) == told["pruned_messages"]
+    assert {each["cause"] for each in prunings} == {"usage"}
+    assert all(run["why"] for each in prunings for run in each["removed"])
+    page = (await api.get(f"/v1/conversations/{talk}/messages", params={"limit": 500})).json()["messages"]
+    assert [each["in_context"] for each in page].count(False) == told["pruned_messages"]
+
+
+async def test_a_conversation_is_cleared_over_http(chat: ChatService, api: httpx.AsyncClient):
+    talk = chat.conversation()
+    await chat.say(talk, SYSTEM, *exchanges(3), model="gpt-4")
+    await chat.window(talk, 7)
+    assert (await api.post(f"/v1/conversations/{talk}/clear")).status_code == 202
+
+    async def cleared() -> bool:
+        return "cleared_at" in (await api.get(f"/v1/conversations/{talk}")).json()
+
+    await eventually(cleared, "cleared", WITHIN_S)
+    shown = (await api.get(f"/v1/conversations/{talk}/context")).json()
+    assert [each["content"] for each in shown["messages"]] == [SYSTEM[1], "... [6 messages removed] ..."]
+    await chat.say(talk, ("user", "Something new."))
+    await chat.archived(talk, 8)
+    shown = (await api.get(f"/v1/conversations/{talk}/context")).json()
+    assert [each["content"] for each in shown["messages"]][-1] == "Something new."

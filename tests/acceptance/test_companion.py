@@ -1,5 +1,6 @@
 """companion: what a user tells about themselves, in nine kinds and others, with short and full texts and their versions."""
 
+import httpx
 import pytest
 
 from deploy.policy_files import preset, read_file
@@ -65,3 +66,37 @@ def test_the_nine_kinds_have_descriptions_and_icons_and_others_may_be_made():
     assert policy.kinds == nine and policy.unknown_kinds == "create"
     assert all(kind.description and kind.icon for kind in policy.described_kinds)
     assert (policy.style, policy.feelings, policy.full_text, policy.max_text_chars) == ("companion", True, True, 2_000)
+
+
+async def test_memories_are_found_by_kind_and_by_points_the_most_important_first_and_told_in_points(
+    companion: ChatService, api: httpx.AsyncClient
+):
+    for kind, text, points in (
+        ("person", "Ana, the user's sister, felt sad after her divorce.", 3_000),
+        ("event", "The user's graduation was the happiest day of the year.", 800),
+        ("person", "Bruno sells bread at the corner.", 60),
+    ):
+        new = {"namespace": "ines", "text": text, "kind": kind, "importance": points, "scale": "points"}
+        made = await api.post("/v1/memories", json=new | {"full_text": f"{text} {FULL}"})
+        assert made.status_code == 201, made.text
+
+    async def found(**asked: object) -> list[tuple[str, int]]:
+        answer = await api.get("/v1/search", params={"namespace": "ines", "scale": "points", **asked})
+        assert answer.status_code == 200, answer.text
+        memories = [hit["memory"] for hit in answer.json()["hits"]]
+        return [(memory["text"][:3], memory["importance_points"]) for memory in memories]
+
+    assert await found() == [("Ana", 3_000), ("The", 800), ("Bru", 60)]
+    assert await found(kind=["person", "event"], min_importance=500, limit=1) == [("Ana", 3_000)]
+    assert await found(kind=["person"], min_importance=50) == [("Ana", 3_000), ("Bru", 60)]
+
+    block = (
+        await api.post("/v1/context", json={"scope": {"app_id": "companion", "user_id": "ines"}, "text": "How is Ana?"})
+    ).json()
+    assert "- [PERSON] Ana, the user's sister, felt sad after her divorce. (importance: 3000)" in block["text"]
+    memory_id = block["memories"][0]["memory_id"]
+    short, full = [
+        (await api.get(f"/v1/memories/{memory_id}", params={"detail": detail})).json() for detail in ("short", "full")
+    ]
+    assert "full_text" not in short and full["full_text"].endswith(FULL)
+    assert (short["importance_band"], short["importance_points"]) == ("very important", 3_000)

@@ -2,6 +2,7 @@
 
 from uuid import uuid4
 
+import httpx
 import pytest
 
 from schemas import topics
@@ -84,3 +85,66 @@ async def test_what_matters_little_is_dropped_and_a_session_keeps_fifty_at_most(
 
     await eventually(settled, "everything decided is told", WITHIN_S)
     assert len(await chat.memories(session)) == 50
+
+
+async def test_of_a_sessions_memories_the_five_that_fit_a_question_are_told_with_their_kinds_and_importance(
+    chat: ChatService, api: httpx.AsyncClient
+):
+    session = chat.conversation()
+    facts = [(f"Room {number} is on floor {number * 3} of the blue house.", 0.4) for number in range(1, 8)]
+    await chat.deployment.publish(proposed(session, *facts, ("Revenue follows marketing in the third quarter.", 0.8)))
+    await chat.extracted(session)
+    whose = {"conversation_id": session, "scope": chat.fields}
+    asked = {**whose, "text": "On which floor of the blue house is room 3?"}
+    answer = await api.post("/v1/context", json=asked)
+    block = answer.json()
+    assert answer.status_code == 200, answer.text
+    lines = [line for line in block["text"].split("\n") if line.startswith("- ")]
+    assert len(lines) == len(block["memories"]) == 5
+    assert "- [INSIGHT] Room 3 is on floor 9 of the blue house. (importance: 0.4)" in lines
+    assert not any("Revenue" in line for line in lines)
+
+    answer = await api.post("/v1/context", json=asked | {"text": "Why does revenue rise?", "cite": True})
+    (first, *_) = answer.json()["memories"]
+    assert first["text"] == "Revenue follows marketing in the third quarter."
+    assert f"(importance: 0.8) [{first['reference']}]" in answer.json()["text"]
+
+
+async def test_what_was_said_a_moment_ago_is_told_until_it_is_remembered_and_never_twice(
+    chat: ChatService, api: httpx.AsyncClient
+):
+    session = chat.conversation()
+    await chat.say(session, ("user", "The project deadline is March 15."))
+    await chat.archived(session, 1)
+
+    async def told() -> tuple[bool, bool]:
+        """Whether the message is told, and whether its memory is."""
+        answer = await api.post("/v1/context", json={"conversation_id": session, "text": "When is the deadline?"})
+        assert answer.status_code == 200, answer.text
+        text = answer.json()["text"]
+        return "user: The project deadline is March 15." in text, f"[FACT] {DEADLINE}" in text
+
+    assert await told() == (True, False)
+    await chat.say(session, ("assistant", "I will keep to it."))
+    seen = []
+
+    async def remembered() -> bool:
+        seen.append(await told())
+        return seen[-1] == (False, True)
+
+    await eventually(remembered, "the memory in place of the message", WITHIN_S)
+    assert set(seen) == {(True, False), (False, True)}, "one of the two at any moment"
+
+
+async def test_a_memory_made_by_hand_is_listed_found_and_deleted_again(chat: ChatService, api: httpx.AsyncClient):
+    session = chat.conversation()
+    new = {"namespace": session, "text": "User prefers detailed explanations.", "kind": "preference", "importance": 0.7}
+    made = await api.post("/v1/memories", json=new)
+    assert made.status_code == 201, made.text
+    (listed,) = (await api.get("/v1/memories", params={"namespace": session})).json()["memories"]
+    assert (listed["text"], listed["kind"], listed["importance"]) == (new["text"], "preference", 0.7)
+    found = await api.get("/v1/search", params={"namespace": session, "q": "How detailed should an explanation be?"})
+    assert [hit["memory"]["memory_id"] for hit in found.json()["hits"]] == [listed["memory_id"]]
+    assert (await api.delete(f"/v1/memories/{listed['memory_id']}")).status_code == 200
+    assert (await api.get(f"/v1/memories/{listed['memory_id']}")).status_code == 404
+    assert (await api.get("/v1/memories", params={"namespace": session})).json()["memories"] == []

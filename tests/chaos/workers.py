@@ -39,6 +39,10 @@ class WorkerProcess:
         return [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(self.ready_file), *self._stages]
 
     @property
+    def said_when_ready(self) -> str:
+        return self.ready_file.read_text()
+
+    @property
     def ready(self) -> bool:
         return self.ready_file.exists()
 
@@ -80,3 +84,15 @@ class WorkerProcess:
             return await asyncio.to_thread(self._process.wait, timeout_s)
         self.kill()
         raise TimeoutError(f"{self.name} did not stop within {timeout_s:g} s; see {self._log}")
+
+
+class ApiProcess(WorkerProcess):
+    """The HTTP API on a port that is free, without keys; `said_when_ready` is its address."""
+
+    def command(self) -> list[str]:
+        options = ["--no-keys", "--port", "0", "--ready-file", str(self.ready_file)]
+        return [sys.executable, "-m", "deploy.cli", "serve", *options]
+
+    @property
+    def ready(self) -> bool:
+        return super().ready and bool(self.said_when_ready)

@@ -12,7 +12,7 @@ from schemas.blocks import Block, BlockQuery
 
 NOT_KNOWN = (
     "no conversation of this id is known that this key may read; for a new one, known about a second after its first message, "
-    "name the namespaces"
+    "say its scope, or the namespaces"
 )
 
 router = APIRouter(prefix="/v1/context", tags=["context"])
@@ -28,8 +28,13 @@ async def make_context_block(
     conversation = None
     if asked.conversation_id is not None:
         conversation = await ports.conversations.find(asked.conversation_id, lambda name: caller.may("read", name))
-    if not asked.namespaces and conversation is None:
-        raise not_found(NOT_KNOWN) if asked.conversation_id else invalid("name namespaces, or a conversation_id")
+    target = ports.recall.target(asked, conversation)
+    if target is None:
+        raise (
+            not_found(NOT_KNOWN) if asked.conversation_id else invalid("name namespaces, a conversation_id or a scope")
+        )
+    for namespace in target.namespaces:
+        caller.require("read", namespace)
     block = await ports.recall.block(asked, conversation)
     ports.accesses.note(block.memories)
     return answer(block)

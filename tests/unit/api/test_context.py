@@ -60,6 +60,14 @@ async def test_a_conversation_that_others_speak_in_does_not_let_their_words_out(
     assert "Eve's words." in (await api.client(read="*").post("/v1/context", json=asked)).json()["text"]
 
 
+async def test_a_scope_says_the_namespaces_which_take_the_right_to_read_them(api: Api):
+    api.searched.memories = [a_memory()]
+    for user, status in (("ada", 200), ("eve", 403)):
+        asked = {"conversation_id": "new", "scope": {"app_id": "app", "user_id": user}}
+        assert (await api.client(read="app/ada").post("/v1/context", json=asked)).status_code == status
+    assert [asked.namespaces for asked in api.searched.asked] == [("app/ada",)]
+
+
 async def test_neither_namespaces_nor_a_conversation_is_refused(api: Api):
     refused = await api.client(read="*").post("/v1/context", json={"text": "What?"})
-    assert (refused.status_code, "name namespaces" in refused.json()["detail"]) == (422, True)
+    assert (refused.status_code, "a conversation_id or a scope" in refused.json()["detail"]) == (422, True)

@@ -8,7 +8,7 @@ import pytest
 from agents.conversations.finding import Conversation, Conversations
 from agents.retrieval.recall import Recall
 from schemas.block_settings import BlockSettings
-from schemas.blocks import Block, BlockQuery
+from schemas.blocks import Block, BlockQuery, Whose
 from schemas.policies import Match, Policies, Policy
 from schemas.requests import Source
 from schemas.searches import Filters
@@ -139,6 +139,19 @@ async def test_without_a_conversation_the_namespaces_name_says_what_is_known(sta
     assert (answer.policy, answer.conversation_known, len(answer.memories)) == ("default", False, 1)
 
 
+async def test_before_anything_is_known_of_a_conversation_its_scope_says_what_is_looked_for_and_how_it_is_told(
+    stage: Stage, memory: MakeMemory
+):
+    stage.searched.memories = [memory("Bob likes rye.")]
+    scope = Whose(app_id="kitchen", user_id="bob")
+    answer = await stage.block(conversation_id="a-new-one", scope=scope)
+    assert (answer.text, answer.namespaces) == ("Of kitchen and bob:\n* Bob likes rye.", ("kitchen/bob",))
+    answer = await stage.block(namespaces=("elsewhere",), scope=scope)
+    assert (answer.policy, answer.namespaces) == ("kitchen", ("elsewhere",))
+    answer = await stage.block(conversation_id="talk", scope=scope)
+    assert answer.namespaces == ("kitchen/ada",), "what is known goes before what is said"
+
+
 async def test_where_nothing_is_extracted_nothing_waits_for_it(stage: Stage):
     stage.archive.say("quiet", ("user", "Hello."), app_id="still", user_id="ada")
     answer = await stage.block(conversation_id="quiet")
@@ -146,5 +159,5 @@ async def test_where_nothing_is_extracted_nothing_waits_for_it(stage: Stage):
 
 
 async def test_neither_a_namespace_nor_a_conversation_is_a_mistake_of_the_caller(stage: Stage):
-    with pytest.raises(ValueError, match="neither namespaces nor a conversation"):
+    with pytest.raises(ValueError, match="neither namespaces nor a known conversation nor a scope"):
         await stage.block(text="What?")
