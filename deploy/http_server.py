@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from collections.abc import Callable
+from math import ceil
 
 import uvicorn
 from fastapi import FastAPI
@@ -20,6 +21,9 @@ def listener(host: str, port: int) -> socket.socket:
         raise Misconfigured(
             f"the API cannot listen on {host}, port {port} ({exc.strerror}): set MEMSTREAM_API_HOST, MEMSTREAM_API_PORT"
         ) from exc
+
+
+WATCH_S = 1.0
 
 
 class Server(uvicorn.Server):
@@ -46,23 +50,29 @@ async def run(
     listening: socket.socket,
     stop_s: float,
     stop: asyncio.Event,
+    watch: Callable[[], object],
     on_ready: Callable[[str], object],
     on_stopping: Callable[[], object],
 ) -> None:
-    """uvicorn takes SIGTERM and SIGINT while it runs: it ends what is under way, and hands the signal on."""
+    """Until `stop` is set, a signal comes, or `watch`, which is called all the time, raises what then ends the process.
+
+    uvicorn takes SIGTERM and SIGINT while it runs: it ends what is under way, `stop_s` at most, and hands the signal on.
+    """
     config = uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
         lifespan="off",
         server_header=False,
-        timeout_graceful_shutdown=round(stop_s),
+        timeout_graceful_shutdown=ceil(stop_s),
     )
     server = Server(config, lambda: on_ready(address(listening)), on_stopping)
     running = asyncio.create_task(server.serve(sockets=[listening]), name="API")
     stopping = asyncio.create_task(stop.wait())
     try:
-        await asyncio.wait([running, stopping], return_when=asyncio.FIRST_COMPLETED)
+        while not running.done() and not stopping.done():
+            await asyncio.wait([running, stopping], timeout=WATCH_S, return_when=asyncio.FIRST_COMPLETED)
+            watch()
     finally:
         server.should_exit = True
         stopping.cancel()

@@ -19,10 +19,11 @@ MOST: dict[Scale, float] = {"fraction": 1.0, "tenths": 10.0}  # points above 10,
 
 
 class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A memory made by hand. Its `importance` is on the `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more."""
+    """A memory made by hand: with a `text`, or with a `full_text` of which a short one is made. Its `importance` is on the
+    `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more; without one it is rated."""
 
     namespace: Identifier
-    text: Said
+    text: Said | None = None
     kind: Identifier | None = None
     tags: Labels | None = None
     context: Text | None = None
@@ -37,6 +38,8 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         require_on_scale(self.importance, self.scale)
+        if self.text is None and not (self.full_text and self.full_text.strip()):
+            raise ValueError("there is nothing to remember: give a `text`, or a `full_text`")
 
     def fields(self) -> dict[str, Any]:
         """Of a command."""
@@ -45,7 +48,7 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class ChangedMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is to be different about a memory; what is left out stays, and nothing can be null. `tags` and `links` replace those
-    that there are. The `importance` is on the `scale`."""
+    that there are. Of a new `full_text` without a `text` a short one is made. The `importance` is on the `scale`."""
 
     text: Said | UnsetType = UNSET
     kind: Identifier | UnsetType = UNSET

@@ -85,7 +85,7 @@ class Searching(Protocol):
 
 
 class Ports(Struct, frozen=True, kw_only=True):
-    """One value a process. A new port is a new field here, in `deploy/serve.py` and in `tests/api.py`."""
+    """One value a process. A new port is a new field here, in `deploy/api.py` and in `tests/api.py`."""
 
     door: Door
     rates: Rates

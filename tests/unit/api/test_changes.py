@@ -24,6 +24,13 @@ async def test_a_created_memory_is_told_with_its_address(api: Api):
     assert read.headers["etag"] == answer.headers["etag"]
 
 
+async def test_a_memory_may_come_with_a_full_text_alone(api: Api):
+    api.curation.late = True
+    body = {"namespace": "app/ada", "full_text": "User plays chess on Tuesdays, at the club by the river."}
+    assert (await api.client(write="*").post("/v1/memories", json=body)).status_code == 202
+    assert (api.curation.seen[0].text, api.curation.seen[0].full_text) == (None, body["full_text"])
+
+
 async def test_what_is_known_word_for_word_is_reinforced(api: Api):
     api.memories.put(a_memory())
     answer = await api.client(write="*").post("/v1/memories", json=NEW | {"text": "user lives in Ghent"})
@@ -35,6 +42,8 @@ async def test_what_is_known_word_for_word_is_reinforced(api: Api):
     ("body", "said"),
     [
         ({"text": " "}, "$.text"),
+        ({"text": None}, "give a `text`, or a `full_text`"),
+        ({"text": None, "full_text": " "}, "give a `text`, or a `full_text`"),
         ({"importance": 7}, "at most 1"),
         ({"importance": 11, "scale": "tenths"}, "at most 10"),
         ({"importance": -1}, "$.importance"),

@@ -1,0 +1,158 @@
+"""What the API is made of: its ports from the settings, and what is done beside the requests."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from agents.api.accesses import FLUSH_S, AccessCounter
+from agents.api.auth import KeyedDoor, OpenDoor
+from agents.api.bell import Bell
+from agents.api.cached import CachedMemories
+from agents.api.commands import Commands
+from agents.api.limits import Rates
+from agents.api.ports import Door, Ports
+from agents.conversations.contexts import Contexts
+from agents.conversations.control import ByHandSender
+from agents.conversations.finding import Conversations
+from agents.policies import CurrentPolicies
+from agents.retrieval.recall import Recall
+from deploy import connections, governing, indexing, models
+from deploy.chores import Chore, Chores
+from deploy.searching import retrieval
+from deploy.settings import Settings
+from schemas import topics
+from schemas.errors import Retryable
+from sinks.accesses import Accesses
+from sinks.archive import Archive
+from sinks.audit import Audit
+from sinks.carried_out import CarriedOut
+from sinks.chronicle import Chronicle
+from sinks.embeddings.port import Embedder
+from sinks.keys import Keys
+from sinks.memories import Memories
+from sinks.postgres import Pool, translated
+from sinks.qdrant import Vectors
+from sinks.windows import Windows
+from streams.tail import Tail
+
+log = logging.getLogger(__name__)
+
+USED_S = 10.0  # between notes of which keys were used
+BURST_S = 6.0  # what a key may ask in so many seconds it may ask at once
+
+
+async def wired(settings: Settings, resources: AsyncExitStack, chores: Chores, *, keyed: bool) -> Ports:
+    """The ports. The chores have to be stopped before the resources are closed."""
+    pool = await resources.enter_async_context(connections.postgres(settings, max_size=16))
+    publisher = await resources.enter_async_context(connections.kafka(settings))
+    policies = await governing.current_policies(settings, publisher, resources, chores)
+    terms = await governing.window_terms(settings, policies, pool, chores)
+    embedder, vectors = await searchable(settings, policies, resources)
+    stored, bell = Memories(pool), Bell()
+    memories = following(settings, stored, bell, chores)
+    commands = Commands(publisher, CarriedOut(pool), wait_s=settings.api_wait_s, changed=memories.forget)
+    resources.push_async_callback(commands.close)
+    archive, count_tokens = Archive(pool), models.token_counter(settings)
+    searched = retrieval(pool, embedder, vectors)
+    return Ports(
+        door=door(pool, resources, chores) if keyed else OpenDoor(),
+        rates=rates(settings.api_requests_per_minute),
+        memories=memories,
+        stored=stored,
+        retrieval=searched,
+        accesses=counter(pool, resources, chores),
+        chronicle=Chronicle(pool),
+        bell=bell,
+        commands=commands,
+        vectors=vectors,
+        audit=Audit(pool),
+        policies=policies,
+        recall=Recall(searched, archive, policies, count_tokens, now),
+        conversations=Conversations(Windows(pool), archive, policies),
+        contexts=Contexts(archive, terms, count_tokens, now),
+        by_hand=ByHandSender(publisher, now, wait_s=settings.api_wait_s),
+        clock=now,
+        ready=partial(answering, pool),
+    )
+
+
+async def searchable(
+    settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack
+) -> tuple[Embedder, Vectors]:
+    """Who embeds questions, and the index. A policy that forbids to send texts ends the process, whenever it comes."""
+    keep_texts_here = partial(indexing.refuse_if_texts_must_stay, settings)
+    keep_texts_here(policies.now)
+    policies.tell(keep_texts_here)
+    embedder = await resources.enter_async_context(indexing.embedder(settings))
+    vectors = await resources.enter_async_context(indexing.qdrant(settings, embedder))
+    with suppress(Retryable):  # while Qdrant is down words are searched; one of another model must not be asked
+        await vectors.verify()
+    return embedder, vectors
+
+
+def following(settings: Settings, stored: Memories, bell: Bell, chores: Chores) -> CachedMemories:
+    """Memories kept in the process, and the bell rung, by memory events as they come."""
+
+    def heard(records: Sequence[Any]) -> None:
+        for namespace in {(record.key or b"").decode(errors="replace") for record in records}:
+            memories.forget(namespace)
+            bell.ring(namespace)
+
+    def lapsed() -> None:
+        memories.forget_all()
+        bell.ring_all()
+
+    tail = Tail(settings.cluster().client(), settings.topics().physical(topics.EVENTS), heard, lapsed)
+    memories = CachedMemories(stored, time.time, lambda: tail.heard_to)
+    chores.watch(asyncio.create_task(tail.run(), name="memory events"))
+    return memories
+
+
+def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Door:
+    keys = Keys(pool)
+    keyed = KeyedDoor(keys, now)
+
+    async def note() -> None:
+        await keys.used(keyed.used())
+
+    done_at_last("use of keys", USED_S, note, resources, chores)
+    return keyed
+
+
+def counter(pool: Pool, resources: AsyncExitStack, chores: Chores) -> AccessCounter:
+    accesses = AccessCounter(Accesses(pool), now)
+    done_at_last("reads", FLUSH_S, accesses.flush, resources, chores)
+    return accesses
+
+
+def done_at_last(name: str, interval_s: float, chore: Chore, resources: AsyncExitStack, chores: Chores) -> None:
+    """A chore that is done once more at the end. What an outage loses then is a count, or a time of day."""
+
+    async def once_more() -> None:
+        try:
+            await chore()
+        except Retryable as exc:
+            log.warning("%s: %s", name, exc)
+
+    chores.add(name, interval_s, chore)
+    resources.push_async_callback(once_more)
+
+
+def rates(per_minute: int) -> Rates:
+    per_s = per_minute / 60
+    return Rates(per_s, max(1, round(per_s * BURST_S)), time.monotonic)
+
+
+async def answering(pool: Pool) -> None:
+    """Raises Retryable while PostgreSQL does not answer."""
+    with translated("asking whether it answers"):
+        await pool.execute("SELECT 1")
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
