@@ -11,7 +11,7 @@ from streams.delivery.fenced_futures import leave_out_fenced_futures
 
 STOP_WITHIN_S = 20.0
 
-QUIET = ("uvicorn", "aiokafka", "faust", "mode", "httpx", "httpcore", "httpx2", "httpcore2", "asyncio")
+QUIET = ("uvicorn", "aiokafka", "faust", "mode", "httpx", "httpcore", "httpx2", "httpcore2", "asyncio", "mcp")
 
 
 def log_to_stderr(settings: Settings) -> None:

@@ -1,6 +1,6 @@
 """A client of memstream's HTTP API in one file, to be copied into a chat service. It needs httpx, and nothing of memstream.
 
-    async with Memstream("http://127.0.0.1:8080", key) as memstream:
+    async with Memstream("http://127.0.0.1:28080", key) as memstream:
         block = await memstream.context("what shall we cook?", "kitchen/ada", conversation_id="c1")
         async for event in memstream.events("kitchen/ada", after=place_kept):
             ...
@@ -278,6 +278,12 @@ class Memstream:
             except (Unavailable, httpx.TransportError):
                 failures += 1
             await self._sleep(backoff_s(failures))
+
+    async def place(self, *namespaces: str) -> str:
+        """Where events are now: `events(..., after=place)` tells of everything from here on."""
+        async with self._stream(namespaces, None, "now") as frames:
+            place, _ = await anext(frames)
+        return place
 
     @asynccontextmanager
     async def _stream(

@@ -1,33 +1,53 @@
 """The example that the README shows to chat services does what it says."""
 
 import asyncio
-import json
 import subprocess
 import sys
 from pathlib import Path
 
+from deploy.dev import ready_path, running_api
 from deploy.embedded.stack import EmbeddedStack
-from tests.deployment import Deployment, deployed
+from deploy.settings import Settings
+from tests.deployment import deployed
 
 EXAMPLE = Path(__file__).parents[2] / "deploy" / "samples" / "chat_service.py"
 
 
-async def test_the_example_of_a_chat_service_is_told_what_is_remembered(embedded_stack: EmbeddedStack, tmp_path: Path):
+async def test_the_example_of_a_chat_service_is_told_what_is_remembered_and_asks_for_it(
+    embedded_stack: EmbeddedStack, tmp_path: Path
+):
     """It uses the topics' own names, so this deployment has no prefix."""
-    few = {"conversation_partitions": 2, "namespace_partitions": 2}
+    few = {"conversation_partitions": 2, "namespace_partitions": 2, "api_port": 0}
     async with deployed(embedded_stack, "example", tmp_path, topic_prefix="", start_from="now", **few) as deployment:
         await deployment.worker()
-        printed = await run_example(deployment)
+        settings = deployment.settings.model_copy(update={"data_dir": tmp_path})
+        async with running_api(settings):
+            printed = await run_example(settings)
         rows = await deployment.fetch("SELECT namespace, kind, text FROM memories")
-    assert len(printed) == len(rows) >= 2
+    assert len(rows) >= 2
     for row in rows:
         assert f"{row['namespace']}: created {row['kind']}: {row['text']}" in printed
-    assert "allergic to peanuts" in json.dumps(printed)
+    first, second, later = turns(printed)
+    assert first == ["(nothing is remembered yet)"]
+    assert any("I'm allergic to peanuts" in line for line in second), "what was just said is no memory yet, and is told"
+    assert any("User is allergic to peanuts." in line for line in later), "another conversation knows it"
 
 
-async def run_example(deployment: Deployment) -> list[str]:
-    """Lines printed by the example as a process of its own, with only the broker's address."""
-    command = [sys.executable, str(EXAMPLE), deployment.settings.bootstrap_servers]
+async def run_example(settings: Settings) -> list[str]:
+    """Lines printed by the example as a process of its own, with only the addresses of the broker and the API."""
+    address = ready_path("api", settings).read_text()
+    command = [sys.executable, str(EXAMPLE), settings.bootstrap_servers, address]
     done = await asyncio.to_thread(subprocess.run, command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout.splitlines()
+
+
+def turns(printed: list[str]) -> list[list[str]]:
+    """The context of each turn, by lines."""
+    contexts: list[list[str]] = []
+    for line in printed:
+        if line.startswith("> "):
+            contexts.append([])
+        elif line.startswith("  | "):
+            contexts[-1].append(line.removeprefix("  | "))
+    return contexts

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from fastapi.sse import KEEPALIVE_COMMENT
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.api import places
@@ -25,6 +25,7 @@ async def following(frames: AsyncIterator[bytes], count: int) -> list[dict[str, 
     return [fields(await anext(frames)) for _ in range(count)]
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), st.integers(0, places.LARGEST)))
 def test_a_place_is_read_as_it_was_written_in_one_printable_line(given_places: dict[str, int]) -> None:
     text = places.written(given_places)

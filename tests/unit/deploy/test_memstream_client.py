@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi.sse import format_sse_event
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deploy.samples import memstream_client
@@ -210,6 +210,7 @@ async def test_a_stream_that_is_refused_raises_and_an_erasure_is_told_as_one() -
     assert server.seen[0].headers["Last-Event-ID"] == "kitchen%2Fada=3"
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])), max_size=4),
     st.lists(st.integers(1, 30), min_size=1, max_size=20),
