@@ -18,7 +18,8 @@ from schemas.memories import Memory
 from schemas.messages import Message
 from schemas.searches import Hit
 
-SHORTEST: Final = 16  # tokens of a message whose middle is left out; less of it tells nothing
+SHORTEST: Final = 24  # tokens of a message whose middle is left out; less of it tells nothing
+SPARE: Final = 4  # tokens that joined texts may make beyond those of their parts
 LONGEST_TOKEN: Final = 16  # characters, on average over a message: longer ones are not counted whole
 REFERENCE_CHARS: Final = 8
 
@@ -87,7 +88,7 @@ class _Draft:
         wanted = hits if limits.max_memories else ()
         self._candidates = [self._line(hit, place, hits) for place, hit in enumerate(wanted)]
         self._frame = sum(self._cost(part) for part in (style.heading, style.closing) if part)
-        self._tail_frame = self._cost(TAIL_HEADING)
+        self._tail_frame = self._cost("\n" + TAIL_HEADING)
         self._entries: list[Entry] = []
         self._lines: list[Line] = []
 
@@ -189,12 +190,10 @@ class _Draft:
         ]
 
     def _text(self) -> str:
-        parts = []
-        if lines := self._ordered():
-            parts += [self._style.heading, *(line.text for line in lines), self._style.closing]
-        if self._entries:
-            parts += [TAIL_HEADING, *(entry.text for entry in self._entries)]
-        return "\n".join(part for part in parts if part)
+        memories, messages = self._ordered(), self._entries
+        told = [self._style.heading, *(line.text for line in memories), self._style.closing] if memories else []
+        said = [TAIL_HEADING, *(entry.text for entry in messages)] if messages else []
+        return "\n\n".join("\n".join(part for part in parts if part) for parts in (told, said) if parts)
 
     def _told(self, text: str, tokens: int) -> Block:
         wanted = len(self._wanted())
@@ -215,13 +214,14 @@ class _Draft:
             shortest = min(line.tokens for line in lines)
             least.append((self._frame + shortest, f"heading and closing {self._frame}, the shortest memory {shortest}"))
         if self._tail:
-            said = f"the messages' heading {self._tail_frame}, {SHORTEST} of the latest message"
-            least.append((self._tail_frame + SHORTEST, said))
+            latest = min(SHORTEST, self._entry(self._tail[-1], self._tail[-1].content).tokens)
+            said = f"the messages' heading {self._tail_frame}, {latest} of the latest message"
+            least.append((self._tail_frame + latest, said))
         tokens, parts = min(least)
         return Rejected(
             "budget_too_small",
             f"max_tokens is {self._limits.max_tokens}, and the smallest block takes about {tokens} tokens ({parts}): "
-            f"give {tokens + SHORTEST} or more",
+            f"give {tokens + SPARE} or more",
         )
 
 

@@ -1,5 +1,6 @@
 """Context blocks: within their budget whatever is told, nothing twice, the same bytes for the same values."""
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -210,10 +211,10 @@ def test_a_budget_too_small_for_anything_is_refused_with_the_sizes(memory: MakeM
         told(hits(memory("A memory of six words here.")), said(("user", "Hi there.")), max_tokens=9)
     assert refused.value.reason == "budget_too_small"
     frame = words(RATED.heading + "\n") + words(RATED.closing + "\n")
-    heading = words(TAIL_HEADING + "\n")
-    assert f"max_tokens is 9, and the smallest block takes about {heading + 16} tokens" in refused.value.detail
-    assert f"the messages' heading {heading}, 16 of the latest message" in refused.value.detail
-    assert f"give {heading + 32} or more" in refused.value.detail
+    heading = words(f"\n{TAIL_HEADING}\n")
+    assert f"max_tokens is 9, and the smallest block takes about {heading + 4} tokens" in refused.value.detail
+    assert f"the messages' heading {heading}, 4 of the latest message" in refused.value.detail
+    assert f"give {heading + 8} or more" in refused.value.detail
     with pytest.raises(Rejected, match=f"heading and closing {frame}, the shortest memory 11"):
         told(hits(memory("A memory of six words here.")), max_tokens=9)
 
@@ -251,6 +252,11 @@ def test_a_block_is_never_larger_than_its_budget_and_is_made_again_alike(
         answer = block(found, tail, style, limits, counted, from_messages)
     except Rejected as refused:
         assert refused.reason == "budget_too_small"
+        (enough,) = re.findall(r"give (\d+) or more", refused.detail)
+        enough_for_some = replace(limits, max_tokens=int(enough))
+        assert block(found, tail, style, enough_for_some, counted, from_messages).text, (
+            "as much as was asked for is enough"
+        )
         return
     assert answer.tokens == counted(answer.text) <= max_tokens
     assert len(answer.memories) <= most

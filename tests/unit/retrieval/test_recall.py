@@ -69,7 +69,7 @@ async def test_memories_and_what_was_just_said_are_told_as_the_conversations_pol
     answer = await stage.block(conversation_id="talk", text="Where does she live?", filters=Filters(kinds=("fact",)))
     assert answer.text.split("\n") == [
         *("Of kitchen and ada:", "* Ada likes tea.", "* Ada likes rye.", "* Ada likes figs."),
-        *("Said in this conversation, and not yet remembered:", "user: I moved to Ghent.", "assistant: How nice!"),
+        *("", "Said in this conversation, and not yet remembered:", "user: I moved to Ghent.", "assistant: How nice!"),
     ]
     assert (answer.namespaces, answer.policy, answer.conversation_known) == (("kitchen/ada",), "kitchen", True)
     (asked,) = stage.searched.asked
