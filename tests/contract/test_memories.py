@@ -1,0 +1,161 @@
+"""Memories in memory and on PostgreSQL are listed, found and told alike."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any, TypeAlias
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from schemas.events import Cause
+from schemas.links import Link
+from schemas.memories import Memory
+from sinks import changes
+from sinks.entry import Entry
+from sinks.listing import Listing
+from sinks.memories import Memories, MemoryVersion
+from sinks.postgres import Pool, connect
+from tests.fakes.memories import FakeMemories
+from tests.hostile_text import HARD_TO_STORE
+from tests.memories import NOON, a_memory
+
+CAUSE = Cause(actor="test")
+VECTOR = np.ones(4, np.float32) / 2
+MODEL = "m"
+
+
+class OnPostgres(Memories):
+    """With a way to put memories there."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool)
+        self.pool = pool
+
+    async def keep(self, *memories: Memory) -> None:
+        """In this version, as created, with a vector."""
+        async with self.pool.acquire() as connection, connection.transaction():
+            for each in memories:
+                await changes.sequence(connection, each.namespace)
+                fields: dict[str, Any] = {"before": None, "normalised": each.text, "cause": CAUSE, "at": NOON}
+                entry = Entry(change="created", after=each, vector=VECTOR, **fields)
+                await changes.record(connection, each.namespace, [entry], MODEL)
+
+
+class InMemory(FakeMemories):
+    async def keep(self, *memories: Memory) -> None:
+        for each in memories:
+            self.put(each)
+            self.vectors[each.memory_id] = VECTOR
+            fields: dict[str, Any] = {"namespace": each.namespace, "version": each.version, "cause": CAUSE, "at": NOON}
+            self.version_rows.append(
+                MemoryVersion(memory_id=each.memory_id, change="created", before=None, after=each, **fields)
+            )
+
+
+AnyMemories: TypeAlias = OnPostgres | InMemory
+
+
+@pytest.fixture(params=["fake", "postgres"])
+async def memories(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[AnyMemories]:
+    if request.param == "fake":
+        yield InMemory()
+        return
+    pool = await connect(dsn, max_size=2)
+    yield OnPostgres(pool)
+    await pool.close()
+
+
+async def test_what_nobody_keeps_is_not_found(memories: AnyMemories, name: str) -> None:
+    assert await memories.get(name) is None
+    assert await memories.by_ids([]) == {}
+    assert await memories.listed(Listing(namespace=name)) == ()
+    assert await memories.versions_after(name, 0, 10) == ()
+    assert await memories.points([name], MODEL) == []
+    assert await memories.linking(name, [name]) == ()
+
+
+async def test_versions_come_in_their_order_behind_one(memories: AnyMemories, name: str) -> None:
+    first = a_memory(memory_id=name, namespace=name)
+    await memories.keep(*(replace(first, version=version, sequence=version) for version in (1, 2, 3)))
+    assert [each.version for each in await memories.versions_after(name, 1, 10)] == [2, 3]
+    assert [each.version for each in await memories.versions_after(name, 0, 1)] == [1]
+
+
+async def test_memories_that_link_to_one_are_found_in_its_namespace_alone(memories: AnyMemories, name: str) -> None:
+    links = (Link(type="relates", memory_id=f"{name} 1"),)
+    one, linking = (a_memory(memory_id=f"{name} {number}", namespace=name) for number in (1, 2))
+    foreign = a_memory(memory_id=f"{name} 3", namespace=f"{name} other", links=links)
+    await memories.keep(one, linking := replace(linking, links=links), foreign)
+    assert await memories.linking(name, [one.memory_id]) == (linking,)
+
+
+async def test_a_vector_is_told_of_what_is_there_and_of_this_model(memories: AnyMemories, name: str) -> None:
+    await memories.keep(a_memory(memory_id=name, namespace=name))
+    (point,) = await memories.points([name, "unknown"], MODEL)
+    assert (point.memory_id, point.vector.tolist()) == (name, VECTOR.tolist())
+
+
+@pytest.mark.parametrize("text", HARD_TO_STORE)
+async def test_hostile_text_can_be_asked_for(memories: AnyMemories, name: str, text: str) -> None:
+    asked = Listing(namespace=f"{name}{text}", kinds=(text,), tags=(text,))
+    assert await memories.listed(asked) == ()
+
+
+KINDS, TAGS = ["fact", "plan", "pet"], ["home", "work"]
+MOMENTS = st.integers(0, 3).map(lambda hours: NOON + timedelta(hours=hours))
+IMPORTANCES = st.sampled_from([0.0, 0.1, 0.2, 0.30000000000000004, 0.5, 1.0])
+
+KEPT = st.lists(
+    st.builds(
+        dict,
+        kind=st.sampled_from(KINDS),
+        kinds=st.lists(st.sampled_from(KINDS), max_size=2).map(tuple),
+        tags=st.lists(st.sampled_from(TAGS), max_size=2, unique=True).map(tuple),
+        importance=IMPORTANCES,
+        status=st.sampled_from(["active", "active", "superseded", "expired", "deleted"]),
+        created_at=MOMENTS,
+        updated_at=MOMENTS,
+    ),
+    max_size=12,
+)
+ASKED = st.builds(
+    Listing,
+    namespace=st.just(""),
+    statuses=st.sampled_from([("active",), ("active", "superseded"), ("expired", "deleted")]),
+    kinds=st.lists(st.sampled_from(KINDS), max_size=2).map(tuple),
+    tags=st.lists(st.sampled_from(TAGS), max_size=2).map(tuple),
+    least_importance=st.sampled_from([0.0, 0.0, 0.2]),
+    most_importance=st.sampled_from([1.0, 1.0, 0.5]),
+    created_from=st.none() | MOMENTS,
+    created_to=st.none() | MOMENTS,
+    order=st.sampled_from(["importance", "created", "updated"]),
+    limit=st.integers(1, 4),
+)
+
+
+async def pages(memories: AnyMemories, asked: Listing) -> list[str]:
+    """Ids of all that is found, a page at a time."""
+    found: list[str] = []
+    while page := await memories.listed(asked):
+        assert len(page) <= asked.limit
+        found += [memory.memory_id for memory in page]
+        asked = replace(asked, after=asked.place(page[-1]))
+    return found
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(KEPT, ASKED)
+async def test_the_fake_and_the_database_list_the_same_in_the_same_order(dsn: str, kept: Any, asked: Listing) -> None:
+    pool, name = await connect(dsn, max_size=1), uuid4().hex
+    there = [a_memory(memory_id=f"{name} {number}", namespace=name, **fields) for number, fields in enumerate(kept)]
+    found = []
+    for memories in (InMemory(), OnPostgres(pool)):
+        await memories.keep(*there, a_memory(memory_id=f"{name} x", namespace=f"{name} other"))
+        found.append(await pages(memories, replace(asked, namespace=name)))
+    await pool.close()
+    assert found[0] == found[1]
+    assert len(set(found[0])) == len(found[0])
