@@ -8,16 +8,16 @@ from agents.window_terms import WindowTerms
 from deploy import connections, models
 from deploy.chores import Chores
 from deploy.settings import Settings
+from schemas.records import Publisher
 from sinks.calibrations import Calibrations
 from sinks.postgres import Pool
-from streams.publisher import KafkaPublisher
 
 FOLLOW_S = 0.2
 CALIBRATE_S = 60.0
 
 
 async def current_policies(
-    settings: Settings, publisher: KafkaPublisher, resources: AsyncExitStack, chores: Chores
+    settings: Settings, publisher: Publisher, resources: AsyncExitStack, chores: Chores
 ) -> CurrentPolicies:
     """Read to their end before anything is decided by them."""
     topic = await resources.enter_async_context(connections.policy_topic(settings))

@@ -29,6 +29,11 @@ def provider(settings: Settings, count_tokens: TokenCount | None = None, energy:
     return PROVIDERS[settings.provider](settings, count_tokens, energy)
 
 
+def each(provider: Provider) -> tuple[Provider, ...]:
+    """Those that are asked, of which `auto` has several."""
+    return provider.providers if isinstance(provider, AutoProvider) else (provider,)
+
+
 def provider_names(settings: Settings) -> tuple[str, ...]:
     """Those that may be asked, in order."""
     return tuple(settings.provider_order.split(",")) if settings.provider == "auto" else (settings.provider,)

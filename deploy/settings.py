@@ -168,6 +168,10 @@ class Settings(BaseSettings):
     migrate_at_start: bool = Field(
         False, description="whether a worker or the API migrates PostgreSQL before it starts"
     )
+    metrics_port: int | None = Field(
+        None, ge=0, le=65_535, description="port that a worker is scraped and probed on; 0 takes any free one"
+    )
+    metrics_host: str = Field("127.0.0.1", min_length=1, description="address that it listens on for that")
     data_dir: Path = Field(Path(".memstream"), description="where the embedded stack and workers keep files")
     cache_dir: Path = Field(
         Path("~/.cache/memstream"), description="where Kafka's jars and vocabularies are kept between runs"

@@ -7,8 +7,11 @@ from agents.archive_agent import ArchiveAgent
 from agents.serving import Handle
 from agents.window_agent import WindowAgent
 from agents.window_projection import WindowProjection
-from deploy import connections, governing, models, thinking
+from deploy import budgets, connections, governing, models, thinking
 from deploy.chores import Chores
+from deploy.metrics.measured import MeasuredPublisher
+from deploy.metrics.meters import Meters
+from deploy.metrics.standing import look
 from deploy.settings import Settings
 from deploy.wiring import Wiring, now
 from sinks.archive import Archive
@@ -18,6 +21,7 @@ from streams.delivery.app import StageApp
 
 TICK_S = 0.2
 PROJECT_S = 1.0
+LOOK_S = 30.0
 
 
 async def wired(
@@ -27,10 +31,11 @@ async def wired(
     worker: str,
     resources: AsyncExitStack,
     chores: Chores,
+    meters: Meters,
 ) -> list[StageApp]:
     """The stages' apps, not started yet. Their chores run from here on; what they use is closed with `resources`."""
     pool = await resources.enter_async_context(connections.postgres(settings, max_size=16))
-    publisher = await resources.enter_async_context(connections.kafka(settings))
+    publisher = MeasuredPublisher(await resources.enter_async_context(connections.kafka(settings)), meters)
     policies = await governing.current_policies(settings, publisher, resources, chores)
     wiring = Wiring(
         settings=settings,
@@ -39,6 +44,7 @@ async def wired(
         pool=pool,
         publisher=publisher,
         policies=policies,
+        meters=meters,
         resources=resources,
         chores=chores,
     )
@@ -48,6 +54,9 @@ async def wired(
         await add_archive(wiring)
     if {"extraction", "curation"} & set(stages):
         await thinking.add(wiring, stages)
+    if settings.metrics_port is not None and "curation" in stages:
+        budget = budgets.overall(settings)
+        chores.add("metrics", LOOK_S, lambda: look(meters, pool, budget))
     return wiring.apps
 
 

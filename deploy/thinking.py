@@ -21,6 +21,8 @@ from agents.related import RelatedMemories
 from agents.serving import Handle
 from agents.usage_notices import UsageNotices
 from deploy import budgets, indexing, models
+from deploy.metrics.measured import MeasuredLedger, MeasuredProvider
+from deploy.metrics.standing import ask
 from deploy.wiring import Wiring, now
 from schemas.errors import Misconfigured
 from schemas.policies import Policies
@@ -42,6 +44,7 @@ EXPIRE_S = 30.0
 RESUME_S = 1.0
 BATCHES_S = 5.0
 USAGE_S = 5.0
+ASK_S = 15.0
 
 
 async def add(wiring: Wiring, stages: Collection[str]) -> None:
@@ -67,13 +70,17 @@ def model_provider(wiring: Wiring) -> Provider:
     wiring.resources.push_async_callback(provider.close)
     check_policies(wiring.policies.now, provider)
     wiring.policies.tell(lambda changed: warn_of_leaving(changed, provider))
+    if settings.metrics_port is not None:
+        wiring.chores.add("providers", ASK_S, lambda: ask(wiring.meters, models.each(provider)))
     return provider
 
 
 def energy(wiring: Wiring) -> BudgetedEnergy:
     """What models may be asked for; what they consumed is booked and told beside the work."""
     asked = models.asked(wiring.settings)
-    energy = budgets.energy(wiring.settings, asked, wiring.pool, wiring.policies.now, now)
+    energy = budgets.energy(
+        wiring.settings, asked, MeasuredLedger(wiring.pool, wiring.meters), wiring.policies.now, now
+    )
     wiring.resources.push_async_callback(energy.close)
     wiring.chores.add("usage", USAGE_S, energy.book)
     wiring.chores.add("usage notices", USAGE_S, UsageNotices(UsageRecords(wiring.pool), wiring.publisher).tell)
@@ -93,7 +100,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
     extractions, parking = Extractions(wiring.pool), Parking(wiring.pool)
     extractor = Extractor(
         extractions,
-        provider,
+        MeasuredProvider(provider, wiring.meters),
         RelatedMemories(embedder, vectors, Memories(wiring.pool)),
         wiring.publisher,
         wiring.policies,
@@ -144,6 +151,7 @@ def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: Outcomes, batche
 
 
 async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
+    asked = MeasuredProvider(provider, wiring.meters)
     projector = Projector(wiring.pool, vectors, wiring.publisher)
     curator = Curator(
         wiring.pool,
@@ -152,8 +160,8 @@ async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, v
         projector,
         wiring.policies,
         now,
-        Compactor(provider, embedder),
-        Editor(provider),
+        Compactor(asked, embedder),
+        Editor(asked),
         concurrency=wiring.settings.curation_concurrency,
     )
 

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 from agents.policies import CurrentPolicies
 from agents.serving import Handle, serve
 from deploy.chores import Chores
+from deploy.metrics.meters import Meters
 from deploy.origins import fixed_origins
 from deploy.settings import Settings
+from schemas.records import Publisher
 from sinks.postgres import Pool
 from streams.apps import input_channel, stage_app
 from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
-from streams.publisher import KafkaPublisher
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +26,9 @@ class Wiring:
     cluster: ClusterSettings
     worker: str
     pool: Pool
-    publisher: KafkaPublisher
+    publisher: Publisher
     policies: CurrentPolicies
+    meters: Meters
     resources: AsyncExitStack
     chores: Chores
     apps: list[StageApp] = field(default_factory=list)
@@ -36,7 +38,9 @@ class Wiring:
         topics = self.settings.topics()
         origins = await fixed_origins(stage, self.settings, self.pool)
         app = stage_app(stage, self.cluster, topics, origins)
-        serve(app, input_channel(app, stage, topics), handle(app))
+        serve(app, input_channel(app, stage, topics), self.meters.delivery.watched(app, handle(app)))
+        if app.checkpointer is not None:
+            app.checkpointer.on_sent = self.meters.sent
         app.finalize()
         self.apps.append(app)
 

@@ -12,6 +12,8 @@ from contextlib import AsyncExitStack
 from msgspec import structs
 
 from deploy.chores import Chores
+from deploy.metrics.endpoint import served
+from deploy.metrics.meters import Meters
 from deploy.settings import Settings
 from deploy.slots import claimed
 from deploy.stages import wired
@@ -19,6 +21,7 @@ from schemas.errors import Misconfigured
 from sinks.migrate import migrate, pending
 from streams.apps import STAGES
 from streams.delivery.app import StageApp
+from streams.delivery.fence import Phase
 from streams.topics import changelog_problems, partition_counts, problems, specs
 
 log = logging.getLogger(__name__)
@@ -35,6 +38,8 @@ class Worker:
         self._stages = stages
         self._apps: list[StageApp] = []
         self._chores = Chores()
+        self._meters = Meters()
+        self._stands = False
         self._name = f"{socket.gethostname()}/{os.getpid()}"
 
     async def run(self, stop: asyncio.Event, on_ready: Callable[[], object], on_stopping: Callable[[], object]) -> None:
@@ -44,6 +49,7 @@ class Worker:
         """
         async with AsyncExitStack() as resources:
             await self._check()
+            await self._tell(resources)
             await self._wire(resources)
             try:
                 starting = asyncio.create_task(self._start())
@@ -52,10 +58,12 @@ class Worker:
                 await asyncio.wait({starting}, timeout=START_ENDS_WITHIN_S)  # stages stop best when they stand whole
                 gc.collect()
                 gc.freeze()  # what was imported stays: going through it all again takes a fifth of a second each time
+                self._stands = True
                 on_ready()
                 self._chores.add("report", REPORT_S, self._report)
                 await self._until_stopped(stop)
             finally:
+                self._stands = False
                 on_stopping()
                 await self._stop()
 
@@ -73,10 +81,24 @@ class Worker:
         if wrong:
             raise Misconfigured("; ".join(wrong))
 
+    async def _tell(self, resources: AsyncExitStack) -> None:
+        settings = self._settings
+        if settings.metrics_port is not None:
+            endpoint = served(settings.metrics_host, settings.metrics_port, self._meters.registry, self._not_ready)
+            port = await resources.enter_async_context(endpoint)
+            log.info("metrics are at http://%s:%d/metrics", settings.metrics_host, port)
+
+    def _not_ready(self) -> list[str]:
+        if not self._stands:
+            return ["the worker is starting or stopping"]
+        return [app.conf.id for app in self._apps if app.fence.phase is not Phase.OPEN]
+
     async def _wire(self, resources: AsyncExitStack) -> None:
         cluster = self._settings.cluster()
         cluster = structs.replace(cluster, datadir=resources.enter_context(claimed(cluster.datadir)))
-        self._apps = await wired(self._stages, self._settings, cluster, self._name, resources, self._chores)
+        self._apps = await wired(
+            self._stages, self._settings, cluster, self._name, resources, self._chores, self._meters
+        )
 
     async def _start(self) -> None:
         for app in self._apps:

@@ -1,19 +1,18 @@
 """`memstream usage`: what model calls consumed, and how much of the budget of all namespaces together is gone."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Final
 
 import typer
 from msgspec.structs import asdict
 
-from agents.budgets import limits
 from agents.energy import OVERALL
 from deploy import budgets, connections, terminal
 from deploy.commands.command import Json, command, one_command
 from deploy.settings import load
-from schemas.budgets import MICROS, Budget, Level
+from schemas.budgets import MICROS
 from schemas.usage import Total
 from sinks.energy import Ledger
 from sinks.usage import UsageRecords
@@ -22,7 +21,6 @@ cli = one_command()
 
 AGO: Final = re.compile(r"(\d{1,6})([mhd])")
 UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
-LIMITS: Final = ("tokens_per_hour", "tokens_per_day", "usd_per_hour", "usd_per_day")
 
 
 def moment(text: str) -> datetime:
@@ -56,7 +54,7 @@ async def usage(
         asked: Sequence[str | None] = namespace or [None]
         groups = {name: await records.totals(begin, namespace=name) for name in asked}
         levels = await Ledger(pool).levels([OVERALL])
-    standing = list(standings(budgets.overall(settings), levels[OVERALL]))
+    standing = list(budgets.standings(budgets.overall(settings), levels[OVERALL]))
     if json:
         emit(groups, standing, begin)
     else:
@@ -97,13 +95,3 @@ def cost(total: Total) -> str:
     if total.unpriced == total.answered + total.failed:
         return "unknown"
     return f"{total.cost_micros / MICROS:.4f}{'+' if total.unpriced else ''}"
-
-
-def standings(budget: Budget, level: Level) -> Iterator[dict[str, Any]]:
-    """Each limit with what is gone of it, in tokens or dollars; `remains` may be below 0 by one call."""
-    stated = [name for name in LIMITS if getattr(budget, name) is not None]
-    for name, limit in zip(stated, limits(budget, level, datetime.now(UTC)), strict=True):
-        unit = 1 if name.startswith("tokens") else MICROS
-        parts = {"spent": limit.spent, "reserved": limit.reserved, "of": limit.limit}
-        parts["remains"] = limit.limit - limit.spent - limit.reserved
-        yield {"limit": name} | {part: amount if unit == 1 else amount / unit for part, amount in parts.items()}

@@ -6,6 +6,7 @@ from collections.abc import Coroutine, Mapping
 from typing import Any
 
 import faust
+from faust.types import TP
 from msgspec import structs
 
 from schemas import codec
@@ -81,6 +82,10 @@ class StageApp(faust.App):
         """The counters and the frontier's lag, as JSON."""
         lag = self._consumer.frontier_lag if self._consumer is not None else 0
         return codec.encode({**structs.asdict(self.counters), "frontier_lag": lag}).decode()
+
+    def lags(self) -> dict[TP, int]:
+        """Offsets of each held partition that are not below the frontier yet, as of the last fetch."""
+        return self._consumer.lags() if self._consumer is not None else {}
 
     async def settle(self) -> None:
         """Makes safe what was applied in the closing epoch."""

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from schemas.errors import Retryable
@@ -27,7 +27,7 @@ class Checkpointer:
 
     `interval_s` is the time between checkpoints of a partition that has changes; `ask` brings the next one forward.
     A checkpoint that fails shuts the fence and is told to `on_failure`: Retryable means that the epoch must be begun anew.
-    `on_safe` is told the partition and the keys of each checkpoint that arrived, once the store has them.
+    `on_safe` is told the partition and the keys of each checkpoint that arrived, once the store has them; `on_sent` its effects.
     `max_pending_bytes` bounds what a partition may have applied and not yet made safe: `room` waits above it. `stores` opens a
     partition's store; `now` is Unix seconds, `clock` monotonic ones.
     """
@@ -62,6 +62,7 @@ class Checkpointer:
         self._progress = asyncio.Event()
         self.counters = counters or Counters()
         self.on_safe: Callable[[int, Iterable[bytes]], None] | None = None
+        self.on_sent: Callable[[Sequence[Outgoing]], None] | None = None
 
     def __getitem__(self, partition: int) -> Ledger:
         """Raises KeyError for a partition that is not held."""
@@ -185,6 +186,8 @@ class Checkpointer:
             batch.ack()
         if self.on_safe is not None:
             self.on_safe(partition, checkpoint.rows)
+        if self.on_sent is not None:
+            self.on_sent(checkpoint.effects)
         self._count(checkpoint, self._clock() - begun)
 
     def _count(self, checkpoint: Checkpoint, seconds: float) -> None:

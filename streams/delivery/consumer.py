@@ -138,6 +138,11 @@ class FencedConsumer(driver.Consumer):
         """Offsets that were handed out and may not be committed yet, over all partitions."""
         return self.positions.lag()
 
+    def lags(self) -> dict[TP, int]:
+        """See StageApp.lags; without partitions that were not fetched yet."""
+        ends = {tp: self._thread.log_end(tp) for tp in self.positions}
+        return {tp: max(0, end - self.positions.committable(tp)) for tp, end in ends.items() if end is not None}
+
     def read_to(self, topic: str, partition: int, applied: int | None) -> int | None:
         """See Positions.read_to; None when the partition is not held."""
         tp = TP(topic, partition)

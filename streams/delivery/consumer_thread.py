@@ -119,6 +119,15 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         state = assignment.state_value(tp)
         return state._position if state.has_valid_position else None
 
+    def log_end(self, tp: TP) -> int | None:
+        """The offset after the partition's last committed record, as the last fetch had it. For any thread."""
+        subscription = self._consumer and self._consumer._subscription.subscription
+        assignment = subscription and subscription.assignment
+        if assignment is None or tp not in assignment.tps:
+            return None
+        end: int | None = assignment.state_value(tp).lso
+        return end
+
     async def place(self, positions: Mapping[TP, int], paused: Iterable[TP] = ()) -> bool:
         """Seeks; False when a partition is no longer assigned. `paused` are not fetched at all."""
         placed: bool = await self.call_thread(self._place, dict(positions), set(paused))

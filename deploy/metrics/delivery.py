@@ -1,0 +1,89 @@
+"""What each stage's delivery has done and how far behind it is, read at each scrape from where it is kept anyway."""
+
+import time
+from collections.abc import Callable, Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+
+from agents.serving import Handle
+from streams.delivery.app import StageApp
+from streams.delivery.batch import Batch
+from streams.delivery.fence import Phase
+
+COUNTED = {
+    "batches": "Batches handed to the agent.",
+    "records": "Records handed to the agent.",
+    "rewinds": "Reads that did not continue where the partition was left, and were read again.",
+    "stale_batches": "Batches not finished when their epoch ended; they are delivered again.",
+    "epochs": "Epochs begun, one at each rebalance.",
+    "fenced": "Checkpoints that the broker refused because another worker owns the partition.",
+    "checkpoints": "Checkpoints that arrived.",
+    "checkpoint_bytes": "Bytes of window rows in checkpoints.",
+}
+
+
+class DeliveryCollector(Collector):
+    """Of the apps that it watches, as they are at a scrape. `now` is Unix seconds."""
+
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self._apps: list[StageApp] = []
+        self._now = now
+        self._reached_ms: dict[tuple[str, str, int], int] = {}
+
+    def watched(self, app: StageApp, handle: Handle) -> Handle:
+        """The app's handler, which notes of each batch how far it reaches."""
+        self._apps.append(app)
+
+        async def noting(batch: Batch) -> None:
+            if batch.records:
+                self._reached_ms[app.conf.id, batch.topic, batch.partition] = batch.records[-1].timestamp
+            await handle(batch)
+
+        return noting
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._counted()
+        yield from self._lags()
+
+    def _counted(self) -> Iterator[Metric]:
+        seconds = CounterMetricFamily(
+            "memstream_delivery_checkpoint_seconds", "Time that checkpoints took.", labels=("group",)
+        )
+        ready = GaugeMetricFamily(
+            "memstream_stage_ready", "Whether the stage has its partitions and recovered them.", labels=("group",)
+        )
+        for app in self._apps:
+            seconds.add_metric((app.conf.id,), app.counters.checkpoint_s)
+            ready.add_metric((app.conf.id,), float(app.fence.phase is Phase.OPEN))
+        yield from (seconds, ready)
+        for name, meaning in COUNTED.items():
+            family = CounterMetricFamily(f"memstream_delivery_{name}", meaning, labels=("group",))
+            for app in self._apps:
+                family.add_metric((app.conf.id,), getattr(app.counters, name))
+            yield family
+
+    def _lags(self) -> Iterator[Metric]:
+        """By topic: the sum of messages, and the longest time."""
+        labels = ("group", "topic")
+        messages = GaugeMetricFamily(
+            "memstream_consumer_lag_messages",
+            "Offsets of this worker's partitions that are not processed yet.",
+            labels=labels,
+        )
+        seconds = GaugeMetricFamily(
+            "memstream_consumer_lag_seconds",
+            "Age of the newest record that was handed to the agent, in the partition that is furthest behind; 0 without a lag.",
+            labels=labels,
+        )
+        for app in self._apps:
+            behind: dict[str, list[tuple[int, float]]] = {}
+            for (topic, partition), lag in app.lags().items():
+                reached_ms = self._reached_ms.get((app.conf.id, topic, partition))
+                age_s = max(0.0, self._now() - reached_ms / 1000) if lag and reached_ms is not None else 0.0
+                behind.setdefault(topic, []).append((lag, age_s))
+            for topic, lags in behind.items():
+                messages.add_metric((app.conf.id, topic), sum(lag for lag, _ in lags))
+                seconds.add_metric((app.conf.id, topic), max(age_s for _, age_s in lags))
+        yield from (messages, seconds)

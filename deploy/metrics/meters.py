@@ -1,0 +1,132 @@
+"""The metrics of one process by their names: what alerts and dashboards may rely on. Units are in the names."""
+
+import re
+from collections.abc import Sequence
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
+from prometheus_client.gc_collector import GCCollector
+
+from agents.dead_letters import told
+from deploy.metrics.delivery import DeliveryCollector
+from schemas import topics
+from schemas.budgets import MICROS
+from schemas.records import Outgoing
+from schemas.usage import Consumed
+
+# From what rules take to what a local model does.
+CALL_BUCKETS_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
+
+# An event's id and type come before everything that somebody wrote.
+CHANGE = re.compile(rb'"type":"memstream\.memory\.([a-z_]+)"')
+
+TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
+
+
+class Meters:
+    """Counts since the process started, and gauges of how things stand; `registry` is what is scraped.
+
+    Gauges that end in `_all` tell of PostgreSQL, and so the same from every worker: take their maximum, not their sum.
+    """
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        for collect in (ProcessCollector, PlatformCollector, GCCollector):
+            collect(registry=self.registry)
+        self.delivery = DeliveryCollector()
+        self.registry.register(self.delivery)
+        self._models()
+        self._published()
+        self._standing()
+
+    def _models(self) -> None:
+        registry = self.registry
+        self.questions_s = Histogram(
+            "memstream_model_question_duration_seconds",
+            "Questions to models, by how they ended: answered, retryable, rejected, deferred or failed.",
+            ("operation", "provider", "outcome"),
+            buckets=CALL_BUCKETS_S,
+            registry=registry,
+        )
+        self.proposals = Counter(
+            "memstream_proposals",
+            "Memories that models proposed and that passed the checks.",
+            ("provider",),
+            registry=registry,
+        )
+        self.junk = Counter(
+            "memstream_proposals_rejected",
+            "Memories that models proposed and that were not kept.",
+            ("provider", "reason"),
+            registry=registry,
+        )
+        by_model = ("provider", "model", "lane", "operation")
+        self.calls = Counter("memstream_model_calls", "Billed calls to models.", by_model, registry=registry)
+        self.tokens = Counter("memstream_model_tokens", "Billed tokens.", (*by_model, "kind"), registry=registry)
+        self.cost = Counter(
+            "memstream_model_cost_usd", "What calls cost, where prices are known.", by_model, registry=registry
+        )
+        self.available = Gauge(
+            "memstream_provider_available",
+            "Whether a provider can be asked: 0 while it is down, or left alone by its circuit breaker.",
+            ("provider",),
+            registry=registry,
+        )
+        self.budget_left = Gauge(
+            "memstream_budget_left_ratio_all",
+            "Part of a limit that is neither spent nor reserved, of all namespaces together.",
+            ("limit",),
+            registry=registry,
+        )
+
+    def _published(self) -> None:
+        registry = self.registry
+        self.changes = Counter(
+            "memstream_memory_changes", "Memory events published, by change.", ("change",), registry=registry
+        )
+        self.letters = Counter(
+            "memstream_dead_letters", "Events put aside as dead letters.", ("stage", "reason"), registry=registry
+        )
+        self.published = Counter(
+            "memstream_published_records",
+            "Records published, as the brokers confirmed them.",
+            ("topic",),
+            registry=registry,
+        )
+
+    def _standing(self) -> None:
+        registry = self.registry
+        self.outbox = Gauge("memstream_outbox_rows_all", "Changes that wait to be published.", registry=registry)
+        self.outbox_age_s = Gauge(
+            "memstream_outbox_oldest_age_seconds_all", "How long the oldest of them has waited.", registry=registry
+        )
+        self.memories = Gauge("memstream_memories_all", "Live memories.", registry=registry)
+        self.namespaces = Gauge(
+            "memstream_namespaces_all",
+            "Namespaces, by whether they have live memories.",
+            ("memories",),
+            registry=registry,
+        )
+        self.windows = Gauge("memstream_windows_all", "Token windows, by phase.", ("phase",), registry=registry)
+        self.parked = Gauge(
+            "memstream_parked_requests_all", "Requests that wait, by lane.", ("lane",), registry=registry
+        )
+
+    def sent(self, records: Sequence[Outgoing]) -> None:
+        """Records that the broker has confirmed; `topic` is a logical name."""
+        for record in records:
+            self.published.labels(record.topic).inc()
+            if record.topic == topics.DEAD_LETTERS:
+                said = told(record.headers)
+                self.letters.labels(said.get("stage", ""), said.get("reason", "")).inc()
+            elif record.topic == topics.EVENTS and (found := CHANGE.search(record.value or b"", 0, 1024)):
+                self.changes.labels(found[1].decode()).inc()
+
+    def consumed(self, records: Sequence[Consumed]) -> None:
+        """What calls were billed, once it is booked."""
+        for record in records:
+            labels = (record.provider, record.model, record.lane, record.operation)
+            self.calls.labels(*labels).inc(record.calls)
+            for kind in TOKENS:
+                self.tokens.labels(*labels, kind.removesuffix("_tokens")).inc(getattr(record, kind))
+            if record.cost_micros is not None:
+                self.cost.labels(*labels).inc(record.cost_micros / MICROS)

@@ -1,0 +1,37 @@
+"""How things stand beyond this process, looked at now and then: PostgreSQL, budgets, and whether models can be asked."""
+
+from collections.abc import Iterable
+
+from agents.energy import OVERALL
+from agents.llm.port import Provider
+from deploy.budgets import standings
+from deploy.metrics.meters import Meters
+from schemas.budgets import Budget
+from sinks.energy import Ledger
+from sinks.postgres import Pool
+from sinks.standing import standing
+
+LANES = ("live", "background")
+PHASES = ("open", "ended", "forgotten")
+
+
+async def look(meters: Meters, pool: Pool, budget: Budget) -> None:
+    """Raises Retryable."""
+    found = await standing(pool)
+    meters.outbox.set(found.outbox)
+    meters.outbox_age_s.set(found.outbox_age_s)
+    meters.memories.set(found.memories)
+    meters.namespaces.labels("some").set(found.namespaces_with_memories)
+    meters.namespaces.labels("none").set(found.namespaces - found.namespaces_with_memories)
+    for phase in PHASES:
+        meters.windows.labels(phase).set(found.windows.get(phase, 0))
+    for lane in LANES:
+        meters.parked.labels(lane).set(found.parked.get(lane, 0))
+    for limit in standings(budget, (await Ledger(pool).levels([OVERALL]))[OVERALL]):
+        meters.budget_left.labels(limit["limit"]).set(limit["remains"] / limit["of"] if limit["of"] else 0.0)
+
+
+async def ask(meters: Meters, providers: Iterable[Provider]) -> None:
+    """Whether each can be asked now."""
+    for provider in providers:
+        meters.available.labels(provider.name).set(float(await provider.trouble() is None))

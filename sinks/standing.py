@@ -1,0 +1,25 @@
+"""How much there is of everything, for metrics: counted now, in one reading."""
+
+from msgspec import Struct, convert
+
+from sinks.postgres import Pool, translated
+from sinks.queries import query
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """Of the whole deployment. `windows` by phase, `parked` requests by lane."""
+
+    outbox: int
+    outbox_age_s: float
+    memories: int
+    namespaces: int
+    namespaces_with_memories: int
+    windows: dict[str, int]
+    parked: dict[str, int]
+
+
+async def standing(pool: Pool) -> Standing:
+    """Raises Retryable."""
+    with translated("counting"):
+        (row,) = await pool.fetch(query("standing", "standing"))
+        return convert(dict(row), Standing)

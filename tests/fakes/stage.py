@@ -1,0 +1,19 @@
+"""A stage's app as metrics see it."""
+
+from types import SimpleNamespace
+
+from streams.delivery.counters import Counters
+from streams.delivery.fence import Fence
+
+
+class FakeStage:
+    """Stands for streams.delivery.app.StageApp; `lags` by (topic, partition)."""
+
+    def __init__(self, group: str, lags: dict[tuple[str, int], int]) -> None:
+        self.conf = SimpleNamespace(id=group)
+        self.counters = Counters()
+        self.fence = Fence()
+        self.behind = lags
+
+    def lags(self) -> dict[tuple[str, int], int]:
+        return self.behind

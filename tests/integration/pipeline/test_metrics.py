@@ -1,0 +1,76 @@
+"""What a running worker tells Prometheus of a conversation that it remembered, and of an event that it put aside."""
+
+from pathlib import Path
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+
+from deploy import budgets, connections
+from deploy.embedded.ports import free_port
+from deploy.metrics.meters import Meters
+from deploy.metrics.standing import look
+from deploy.settings import Settings
+from schemas import topics
+from streams.apps import STAGES
+from tests.deployment import Event, eventually
+from tests.integration.conftest import Deploy
+
+AT = {"timestamp": "2026-03-01T10:00:00Z"}
+MESSAGE = {"message_id": "c-1", "role": "user", "content": "I am allergic to peanuts.", "app_id": "a", "user_id": "u"}
+
+
+class Scraped:
+    """One scrape, summed over labels that are not asked for."""
+
+    def __init__(self, text: str) -> None:
+        families = text_string_to_metric_families(text)
+        self._samples = [sample for family in families for sample in family.samples]
+
+    def __call__(self, name: str, **labels: str) -> float:
+        return sum(
+            each.value
+            for each in self._samples
+            if each.name == f"memstream_{name}" and labels.items() <= each.labels.items()
+        )
+
+
+async def test_a_worker_tells_what_it_did_how_far_it_is_and_whether_it_is_ready(deploy: Deploy, tmp_path: Path):
+    deployment = await deploy("metrics", metrics_port=(port := free_port()), budget={"tokens_per_day": 1_000})
+    worker = await deployment.worker()
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=30) as client:
+        assert (await client.get("/health/ready")).json() == {"status": "ok"}
+        await deployment.publish(
+            Event(topics.MESSAGES, "c", {"conversation_id": "c"} | MESSAGE | AT),
+            Event(topics.MESSAGES, "c", b"no JSON"),
+            Event(topics.ENDED, "c", {"conversation_id": "c", "message_count": 1} | AT),
+        )
+        await deployment.settled()
+
+        async def all_told() -> Scraped | None:
+            scraped = Scraped((await client.get("/metrics")).text)
+            return scraped if scraped("consumer_lag_messages") == 0 else None
+
+        told = await eventually(all_told, "nothing is behind")
+    assert told("stage_ready") == len(STAGES)
+    assert told("memory_changes_total", change="created") == 1
+    assert told("proposals_total", provider="offline") == 1
+    assert told("model_question_duration_seconds_count", operation="extract", outcome="answered") == 1
+    assert told("dead_letters_total", stage="windows") == 1
+    assert told("delivery_records_total", group=deployment.group("windows")) >= 3
+    assert told("consumer_lag_seconds") == 0
+    assert await worker.stop() == 0
+    await assert_standing(deployment.settings)
+
+
+async def assert_standing(settings: Settings) -> None:
+    """What is read of PostgreSQL now and then."""
+    meters = Meters()
+    async with connections.postgres(settings, max_size=1) as pool:
+        await look(meters, pool, budgets.overall(settings))
+    value = meters.registry.get_sample_value
+    assert value("memstream_memories_all") == 1
+    assert value("memstream_namespaces_all", {"memories": "some"}) == 1
+    assert value("memstream_outbox_rows_all") == 0
+    assert value("memstream_outbox_oldest_age_seconds_all") == 0
+    assert value("memstream_windows_all", {"phase": "ended"}) == 1
+    assert value("memstream_budget_left_ratio_all", {"limit": "tokens_per_day"}) == 1

@@ -1,0 +1,106 @@
+"""Alerts and the dashboard ask for metrics that exist, with labels that these have."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import promql_parser
+import pytest
+import yaml
+from prometheus_client.metrics import MetricWrapperBase
+
+from deploy.metrics.meters import Meters
+from tests.fakes.stage import FakeStage
+
+DASHBOARDS = Path(__file__).parents[3] / "deploy" / "dashboards"
+INTERVAL = re.compile(r"\$__rate_interval")
+LABEL = re.compile(r"\{\{\s*\$?(?:labels\.)?(\w+)\s*\}\}")
+
+
+def alerts() -> dict[str, dict[str, Any]]:
+    (group,) = yaml.safe_load((DASHBOARDS / "alerts.yaml").read_text())["groups"]
+    return {rule["alert"]: rule for rule in group["rules"]}
+
+
+def panels() -> list[dict[str, Any]]:
+    found = json.loads((DASHBOARDS / "memstream.json").read_text())["panels"]
+    return [panel for panel in found if panel["type"] != "row"]
+
+
+def expressions() -> list[str]:
+    asked = [target["expr"] for panel in panels() for target in panel["targets"]]
+    return [INTERVAL.sub("5m", expression) for expression in [*asked, *(rule["expr"] for rule in alerts().values())]]
+
+
+@pytest.fixture(scope="module")
+def samples() -> dict[str, set[str]]:
+    """Labels by the name of each series that a worker tells once everything has happened."""
+    meters = Meters()
+    meters.delivery.watched(FakeStage("memstream-windows", {("chat.messages", 0): 3}), no_handle)  # type: ignore[arg-type]
+    for metric in vars(meters).values():
+        if isinstance(metric, MetricWrapperBase) and metric._labelnames:
+            metric.labels(*metric._labelnames)
+    found: dict[str, set[str]] = {}
+    for family in meters.registry.collect():
+        for sample in family.samples:
+            found.setdefault(sample.name, set()).update(sample.labels)
+    return found
+
+
+async def no_handle(_: Any) -> None:
+    """There are no batches."""
+
+
+def test_whatever_is_asked_for_exists_and_most_of_what_exists_is_asked_for(samples: dict[str, set[str]]):
+    asked = set(re.findall(r"\bmemstream_\w+", " ".join(expressions())))
+    assert asked - samples.keys() == set()
+    ours = {name for name in samples if name.startswith("memstream_") and not name.endswith(("_created", "_sum"))}
+    assert ours - asked <= {"memstream_delivery_batches_total"}
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_expressions_are_promql_over_labels_that_the_metrics_have(expression: str, samples: dict[str, set[str]]):
+    promql_parser.parse(expression)
+    known = set().union(*(samples[name] for name in re.findall(r"\bmemstream_\w+", expression)))
+    grouped = {label.strip() for group in re.findall(r"\bby \(([^)]*)\)", expression) for label in group.split(",")}
+    matched = set(re.findall(r"[{,]\s*(\w+)\s*(?:=|!)", expression))
+    assert grouped | matched <= known
+
+
+def test_what_is_no_promql_is_found():
+    with pytest.raises(ValueError, match="unclosed"):
+        promql_parser.parse("sum by (group (memstream_stage_ready)")
+
+
+def test_alerts_say_what_is_wrong_and_what_to_do_with_labels_that_their_expressions_leave():
+    for name, rule in alerts().items():
+        assert re.fullmatch(r"Memstream[A-Za-z]+", name)
+        assert set(rule["annotations"]) == {"summary", "description"}
+        assert rule["labels"]["severity"] in ("critical", "warning", "info")
+        left = {label.strip() for group in re.findall(r"\bby \(([^)]*)\)", rule["expr"]) for label in group.split(",")}
+        named = set(re.findall(r"\$labels\.(\w+)", " ".join(rule["annotations"].values())))
+        assert named <= left, name
+
+
+def test_panels_have_numbers_of_their_own_and_lie_beside_each_other():
+    shown = panels()
+    assert len({panel["id"] for panel in shown}) == len(shown)
+    cells = [
+        (x, y)
+        for panel in shown
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert max(x for x, _ in cells) == 23
+
+
+def test_the_page_of_metrics_lists_those_that_exist(samples: dict[str, set[str]]):
+    page = (DASHBOARDS.parent / "docs" / "metrics.md").read_text()
+    listed = {cells[1].strip(" `"): cells[3] for line in page.splitlines() if len(cells := line.split("|")) == 6}
+    named = {name: labels for name, labels in listed.items() if name.startswith("memstream_")}
+    ours = {re.sub("_(count|sum|bucket|created)$", "", name) for name in samples if name.startswith("memstream_")}
+    assert named.keys() == {name for name in ours if f"{name}_total" not in ours}
+    for name, labels in named.items():
+        assert {label.strip() for label in labels.split(",")} - {""} == samples.get(name, samples.get(f"{name}_count"))

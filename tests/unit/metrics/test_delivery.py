@@ -1,0 +1,60 @@
+"""How far behind a stage is, in messages and in time, and what its delivery has done."""
+
+from types import SimpleNamespace
+from typing import Any
+
+from prometheus_client import CollectorRegistry
+
+from deploy.metrics.delivery import DeliveryCollector
+from streams.delivery.batch import Batch
+from tests.fakes.stage import FakeStage
+
+GROUP, TOPIC = "memstream-windows", "chat.messages"
+NOW_S = 1_000.0
+
+
+class Watched:
+    def __init__(self, lags: dict[tuple[str, int], int]) -> None:
+        self.stage = FakeStage(GROUP, lags)
+        self.handled: list[Batch] = []
+        collector = DeliveryCollector(lambda: NOW_S)
+        self.handle = collector.watched(self.stage, self._handle)  # type: ignore[arg-type]
+        self.registry = CollectorRegistry()
+        self.registry.register(collector)
+
+    async def _handle(self, batch: Batch) -> None:
+        self.handled.append(batch)
+
+    def value(self, name: str, **labels: str) -> float | None:
+        return self.registry.get_sample_value(f"memstream_{name}", {"group": GROUP} | labels)
+
+    async def reach(self, partition: int, at_s: float) -> None:
+        record: Any = SimpleNamespace(timestamp=int(at_s * 1000))
+        await self.handle(Batch(TOPIC, partition, 0, 1, [record], self.stage.fence, lambda: None))
+
+
+async def test_the_lag_of_a_topic_is_the_sum_in_messages_and_the_longest_in_time():
+    watched = Watched({(TOPIC, 0): 5, (TOPIC, 1): 2, (TOPIC, 2): 0})
+    await watched.reach(0, NOW_S - 30)
+    await watched.reach(1, NOW_S - 90)
+    await watched.reach(2, NOW_S - 500)
+    assert watched.value("consumer_lag_messages", topic=TOPIC) == 7
+    assert watched.value("consumer_lag_seconds", topic=TOPIC) == 90, "the third partition is read to its end"
+    assert len(watched.handled) == 3
+
+
+async def test_a_stage_is_ready_while_its_fence_is_open():
+    watched = Watched({})
+    assert watched.value("stage_ready") == 0
+    watched.stage.fence.open()
+    assert watched.value("stage_ready") == 1
+    watched.stage.fence.close()
+    assert watched.value("stage_ready") == 0
+
+
+async def test_what_delivery_counts_is_told():
+    watched = Watched({})
+    watched.stage.counters.records = 12
+    watched.stage.counters.checkpoint_s = 1.5
+    assert watched.value("delivery_records_total") == 12
+    assert watched.value("delivery_checkpoint_seconds_total") == 1.5

@@ -1,0 +1,37 @@
+"""Where a worker is scraped and probed."""
+
+import socket
+
+import httpx
+import pytest
+
+from deploy.metrics.endpoint import served
+from deploy.metrics.meters import Meters
+from schemas.errors import Misconfigured
+
+HOST = "127.0.0.1"
+
+
+async def test_metrics_are_prometheus_text_and_readiness_names_what_is_missing():
+    missing = ["memstream-windows"]
+    async with served(HOST, 0, Meters().registry, lambda: missing) as port, httpx.AsyncClient() as client:
+
+        async def get(path: str) -> httpx.Response:
+            return await client.get(f"http://{HOST}:{port}{path}")
+
+        scraped = await get("/metrics")
+        assert scraped.headers["content-type"].startswith("text/plain")
+        assert "# TYPE memstream_outbox_rows_all gauge" in scraped.text
+        assert (await get("/health/live")).status_code == 200
+        not_ready = await get("/health/ready")
+        assert (not_ready.status_code, not_ready.json()) == (503, {"not ready": missing})
+        missing.clear()
+        assert (await get("/health/ready")).status_code == 200
+
+
+async def test_a_port_that_is_taken_is_named_with_its_setting():
+    with socket.create_server((HOST, 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(Misconfigured, match=f"port {port} .*MEMSTREAM_METRICS_PORT"):
+            async with served(HOST, port, Meters().registry, list):
+                pass

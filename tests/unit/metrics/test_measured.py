@@ -1,0 +1,109 @@
+"""What goes through the measured ports is counted, by what became of it, and comes out as it went in."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from agents.dead_letters import dead_letter
+from agents.llm.auto import AutoProvider
+from agents.llm.offline import OfflineProvider
+from agents.llm.port import Context
+from deploy.metrics.measured import MeasuredProvider, MeasuredPublisher
+from deploy.metrics.meters import Meters
+from schemas import codec, topics
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.policies import DEFAULT_POLICY
+from schemas.records import Outgoing
+from schemas.usage import Consumed
+from tests.fakes.provider import FakeProvider
+from tests.fakes.publisher import FakePublisher
+from tests.slices import MONDAY, slice_of
+
+REQUEST, CONTEXT = slice_of("I am allergic to peanuts."), Context(policy=DEFAULT_POLICY)
+
+
+def asked(meters: Meters, provider: str, outcome: str) -> float | None:
+    labels = {"operation": "extract", "provider": provider, "outcome": outcome}
+    return meters.registry.get_sample_value("memstream_model_question_duration_seconds_count", labels)
+
+
+async def test_what_a_provider_answers_is_handed_on_and_its_proposals_are_counted():
+    meters, plain = Meters(), OfflineProvider()
+    measured = MeasuredProvider(plain, meters)
+    answer = await measured.extract(REQUEST, CONTEXT)
+    assert answer == await plain.extract(REQUEST, CONTEXT)
+    assert (measured.name, measured.leaves_machine) == (plain.name, plain.leaves_machine)
+    assert asked(meters, answer.provider, "answered") == 1
+    proposals = meters.registry.get_sample_value("memstream_proposals_total", {"provider": answer.provider})
+    assert proposals == len(answer.proposals) == 1
+
+
+async def test_junk_is_counted_by_its_reason_and_by_who_answered_of_several():
+    meters, provider = Meters(), FakeProvider(takes_s=0)
+    provider.rejected = {"unfounded": 2}
+    await MeasuredProvider(AutoProvider([provider]), meters).extract(REQUEST, CONTEXT)
+    labels = {"provider": "fake", "reason": "unfounded"}
+    assert meters.registry.get_sample_value("memstream_proposals_rejected_total", labels) == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [
+        (Deferred(MONDAY, "budget"), "deferred"),
+        (Retryable("down"), "retryable"),
+        (Rejected("refused", "no"), "rejected"),
+        (RuntimeError("a bug"), "failed"),
+    ],
+)
+async def test_what_is_not_answered_is_counted_by_why_and_raised(error: Exception, outcome: str):
+    meters, provider = Meters(), FakeProvider(takes_s=0)
+    provider.failures.append(error)
+    with pytest.raises(type(error)):
+        await MeasuredProvider(provider, meters).extract(REQUEST, CONTEXT)
+    assert asked(meters, "fake", outcome) == 1
+
+
+async def test_published_changes_and_dead_letters_are_counted_by_what_they_are():
+    meters, publisher = Meters(), FakePublisher()
+    source = SimpleNamespace(
+        topic="chat.messages",
+        partition=0,
+        offset=7,
+        timestamp=0,
+        headers=(),
+        key=b"c",
+        value=b'"type":"memstream.memory.created"',
+    )
+    letter = dead_letter(source, "windows", Rejected("undecodable", "no JSON"), MONDAY)
+    changed = {"id": "e", "type": "memstream.memory.superseded", "data": {"text": '"type":"memstream.memory.created"'}}
+    event = Outgoing(topic=topics.EVENTS, key=b"n", value=codec.encode(changed))
+    await MeasuredPublisher(publisher, meters).publish([letter, event, event])
+    value = meters.registry.get_sample_value
+    assert value("memstream_dead_letters_total", {"stage": "windows", "reason": "undecodable"}) == 1
+    assert value("memstream_memory_changes_total", {"change": "superseded"}) == 2
+    assert value("memstream_memory_changes_total", {"change": "created"}) is None
+    assert value("memstream_published_records_total", {"topic": topics.EVENTS}) == 2
+
+
+def test_tokens_and_cost_are_counted_by_model_and_lane():
+    meters = Meters()
+    call = Consumed(
+        usage_id="u",
+        at=MONDAY,
+        operation="extract",
+        lane="live",
+        outcome="answered",
+        provider="claude",
+        model="m",
+        calls=2,
+        input_tokens=100,
+        output_tokens=7,
+        cost_micros=1_500,
+    )
+    meters.consumed([call, call])
+    labels = {"provider": "claude", "model": "m", "lane": "live", "operation": "extract"}
+    value = meters.registry.get_sample_value
+    assert value("memstream_model_tokens_total", labels | {"kind": "input"}) == 200
+    assert value("memstream_model_tokens_total", labels | {"kind": "output"}) == 14
+    assert value("memstream_model_cost_usd_total", labels) == pytest.approx(0.003)
+    assert value("memstream_model_calls_total", labels) == 4
