@@ -1,5 +1,6 @@
 """The app: every route, behind keys, with problems for errors. It reads no settings and opens nothing."""
 
+from functools import cache
 from typing import Any, Final
 
 from fastapi import Depends, FastAPI
@@ -14,6 +15,7 @@ from agents.api.routes import (
     commands,
     context,
     conversations,
+    description,
     events,
     health,
     mcp,
@@ -26,7 +28,7 @@ from agents.api.routes import (
 OPEN: Final = (health.router,)  # no key: what they tell is nobody's
 KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
-    *(context.router, conversations.router, tools.router, mcp.router),
+    *(context.router, conversations.router, tools.router, mcp.router, description.router),
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."
@@ -41,6 +43,7 @@ def create_app(ports: Ports, *, max_body_bytes: int = MAX_BODY_BYTES, local: boo
     app = routed()
     app.state.ports = ports
     app.state.max_body_bytes = max_body_bytes
+    app.state.document = cache(document)
     problems.handle_in(app)
     if local:
         app.add_middleware(Hosts)

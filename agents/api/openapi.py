@@ -13,6 +13,7 @@ from agents.api.problems import MEDIA_TYPE, ProblemDetails
 from schemas.generate import dedented
 
 VERSION = "1.0.0"  # of the API: minor for what is added, major for what old clients do not understand
+ANY_JSON: dict[str, Any] = {"application/json": {"schema": {}}}
 PROBLEM = {
     "description": "A problem (RFC 9457): its `type` names the kind, its `detail` says what to do.",
     "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}},
@@ -34,13 +35,16 @@ def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
 
 def told(responses: dict[str, Any]) -> dict[str, Any]:
     """Without what FastAPI supposes of a route that says nothing, and with the problems that any may answer."""
-    supposed: dict[str, Any] = {"application/json": {"schema": {}}}
-    kept = {
-        status: response
-        for status, response in responses.items()
-        if status != "422" and response.get("content") != supposed
-    }
-    return kept | {"default": PROBLEM}
+    kept = {status: response for status, response in responses.items() if status != "422" and not is_supposed(response)}
+    return {status: without_supposed_body(response) for status, response in kept.items()} | {"default": PROBLEM}
+
+
+def is_supposed(response: dict[str, Any]) -> bool:
+    return response.get("content") == ANY_JSON and response["description"] == "Successful Response"
+
+
+def without_supposed_body(response: dict[str, Any]) -> dict[str, Any]:
+    return {name: part for name, part in response.items() if name != "content" or part != ANY_JSON}
 
 
 def shapes(routers: Iterable[APIRouter]) -> list[type[Struct]]:

@@ -9,6 +9,7 @@ import pytest
 
 from agents.api.app import KEYED, OPEN, document
 from deploy import openapi
+from tests.api import Api
 
 DOCUMENT = document()
 OPERATIONS = [
@@ -66,3 +67,8 @@ def test_every_route_of_every_router_is_told():
 def test_schemas_of_the_components_are_json_schemas():
     for schema in DOCUMENT["components"]["schemas"].values():
         jsonschema.Draft202012Validator.check_schema(json.loads(json.dumps(schema)))
+
+
+async def test_a_server_tells_its_own_document(api: Api):
+    assert (await api.client(read="nothing").get("/v1/openapi.json")).json() == json.loads(json.dumps(DOCUMENT))
+    assert (await api.client().get("/v1/openapi.json")).status_code == 401
