@@ -1,6 +1,6 @@
 """The short-term tier: every message as it was said, kept for context, provenance and replay."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
@@ -107,6 +107,12 @@ class Archive:
             statement = query("archive", "window")
             rows = await self._pool.fetch(statement, conversation_id, partition, opened, firsts, lasts, limit)
         return found(rows)
+
+    async def erased(self, namespaces: Collection[str]) -> bool:
+        """Whether one of these namespaces was ever erased. Raises Retryable."""
+        with translated("asking for fences"):
+            async with self._pool.acquire() as connection:
+                return bool(await Purges(connection).fences(namespaces))
 
 
 def in_order(messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:

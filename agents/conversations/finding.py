@@ -1,16 +1,18 @@
 """Finding a conversation: what is known of its window, whose it is, and what was said in it."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from agents.conversations.owners import may, namespaces_of, scope_of
 from schemas.messages import Scope
 from schemas.policies import Choosing, Policy
 from schemas.windows import Pruning, WindowState
 from sinks.archive import ArchivedMessage, Place
+from streams.windows.gaps import summarised
 
 
 class Conversation(Struct, frozen=True):
@@ -39,9 +41,16 @@ class Said(Protocol):
 
     async def scopes(self, conversation_id: str) -> tuple[Scope, ...]: ...
 
+    async def erased(self, namespaces: Collection[str]) -> bool: ...
+
     async def page(
         self, conversation_id: str, *, beyond: Place | None, limit: int, backwards: bool = False
     ) -> tuple[ArchivedMessage, ...]: ...
+
+
+def wordless(state: WindowState) -> WindowState:
+    """Without the summaries in its markers: nobody can tell whether they are of what was erased."""
+    return replace(state, gaps=tuple(summarised(gap, "", 0) for gap in state.gaps))
 
 
 class Conversations:
@@ -62,7 +71,11 @@ class Conversations:
             return None
         scope = scope_of(conversation_id, state.scope if state else None, said)
         namespaces = namespaces_of(scope, said, self._policies)
-        return Conversation(scope, namespaces, self._policies.match(scope), state) if may(allowed, namespaces) else None
+        if not may(allowed, namespaces):
+            return None
+        if state is not None and any(gap.summary for gap in state.gaps) and await self._archive.erased(namespaces):
+            state = wordless(state)
+        return Conversation(scope, namespaces, self._policies.match(scope), state)
 
     async def messages(
         self, conversation: Conversation, *, beyond: Place | None, limit: int, backwards: bool

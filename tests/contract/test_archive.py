@@ -11,6 +11,7 @@ from schemas.messages import Message, Scope
 from schemas.windows import Gap
 from sinks.archive import Archive, ArchivedMessage
 from sinks.postgres import connect
+from sinks.purges import Purges
 from tests.fakes.archive import FakeArchive
 
 AnyArchive: TypeAlias = Archive | FakeArchive
@@ -101,3 +102,16 @@ async def test_a_window_has_what_no_gap_holds_and_the_beginnings_of_the_latest_t
         *((7, 4_000), (8, 5_000), (9, 5_000)),
     ]
     assert len(await archive.window(name, 2, 0, ())) == 10
+
+
+async def test_whether_one_of_some_namespaces_was_erased_is_known(archive: AnyArchive, name: str, dsn: str) -> None:
+    assert not await archive.erased((name, f"{name} 2"))
+    if isinstance(archive, FakeArchive):
+        archive.erased_namespaces.add(name)
+    else:
+        pool = await connect(dsn, max_size=1)
+        await Purges(pool).fence(name, NOON)  # type: ignore[arg-type]
+        await pool.close()
+    assert await archive.erased((name, f"{name} 2"))
+    assert not await archive.erased((f"{name} 2",))
+    assert not await archive.erased(())

@@ -1,6 +1,6 @@
 """The archive in memory: messages as they came, and which of them are extracted."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ class FakeArchive:
     def __init__(self) -> None:
         self.messages: dict[tuple[str, str], ArchivedMessage] = {}
         self.extracted: set[Place] = set()
+        self.erased_namespaces: set[str] = set()
         self.down = False
 
     async def store(self, messages: Sequence[ArchivedMessage]) -> int:
@@ -45,6 +46,9 @@ class FakeArchive:
         if self.down:
             raise Retryable("the archive is down")
         return [each for each in self.messages.values() if each.message.conversation_id == conversation_id]
+
+    async def erased(self, namespaces: Collection[str]) -> bool:
+        return not self.erased_namespaces.isdisjoint(namespaces)
 
     async def scopes(self, conversation_id: str) -> tuple[Scope, ...]:
         return tuple(dict.fromkeys(Scope.of(each.message) for each in self._of(conversation_id)))

@@ -7,6 +7,7 @@ from agents.conversations.owners import namespaces_of, scope_of
 from schemas.keys import Grant
 from schemas.messages import Scope
 from schemas.policies import Match, Policies, Policy
+from schemas.windows import Gap
 from tests.fakes.archive import FakeArchive
 from tests.fakes.windows import FakeWindows, a_state
 
@@ -109,3 +110,17 @@ async def test_a_conversation_is_found_with_its_policy_by_its_first_messages_and
     await known.windows.project([state := a_state("talk", scope=scope(app_id="notes", user_id="ada"))])
     found = await known.find("*")
     assert found is not None and found.state == state
+
+
+async def test_markers_do_not_tell_what_was_said_before_a_namespace_was_erased(known: Known):
+    gaps = (Gap(2, 3, 2, 9, "She moved to Ghent.", 5), Gap(5, 5, 1, 3))
+    await known.windows.project([a_state("talk", scope=scope(app_id="notes", user_id="ada"), gaps=gaps)])
+    known.archive.erased_namespaces.add("notes/eve")
+    found = await known.find("*")
+    assert found is not None and found.state is not None and found.state.gaps == gaps
+    known.archive.erased_namespaces.add("notes/ada")
+    found = await known.find("*")
+    assert found is not None and found.state is not None
+    assert [gap.marker for gap in found.state.gaps] == [
+        *("... [2 messages removed] ...", "... [1 message removed] ..."),
+    ]
