@@ -9,6 +9,7 @@ from msgspec.structs import fields
 from deploy.cli import COMMANDS, loaded
 from deploy.settings import table
 from schemas import codec
+from schemas.block_settings import HEADING_FIELDS, LINE_FIELDS, BlockSettings
 from schemas.window_settings import WindowSettings
 from streams.windows.reasons import SENTENCES, STAYED
 from streams.windows.statistics import STRATEGIES
@@ -42,8 +43,12 @@ def test_every_command_is_documented(name: str):
 
 
 def rows_of_windows_page(name: str) -> list[list[str]]:
+    return rows_of_page("windows.md", name)
+
+
+def rows_of_page(page_name: str, name: str) -> list[list[str]]:
     """The cells of the table between the comments of that name."""
-    page = (ROOT / "deploy" / "docs" / "windows.md").read_text()
+    page = (ROOT / "deploy" / "docs" / page_name).read_text()
     ((text,),) = [re.findall(rf"<!-- {name}: .*? -->\n(.*?)<!-- /{name} -->", page, re.DOTALL)]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in text.splitlines()[2:]]
 
@@ -57,6 +62,18 @@ def test_the_table_of_window_settings_has_each_with_its_default():
     assert {cells[0]: cells[1] for cells in rows_of_windows_page("window settings")} == {
         f"`{name}`": default for name, default in written.items()
     }
+
+
+def test_the_table_of_block_settings_has_each_with_its_default():
+    defaults = {f"`{field.name}`": field.default for field in fields(BlockSettings)}
+    assert {cells[0]: cells[1] for cells in rows_of_page("context.md", "block settings")} == {
+        name: "none" if value is None else f"`{value}`" for name, value in defaults.items()
+    }
+
+
+def test_all_fields_of_a_blocks_templates_are_documented():
+    page = (ROOT / "deploy" / "docs" / "context.md").read_text()
+    assert [field for field in {*LINE_FIELDS, *HEADING_FIELDS} if f"`{{{field}}}`" not in page] == []
 
 
 def test_the_table_of_strategies_says_what_statistics_say():
