@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-curate lock clean
+.PHONY: help demo dev test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-recall bench-curate lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -87,6 +87,9 @@ bench-llm: check $(DEV) ## what extraction sends a model for each token said (ME
 
 bench-dedupe: check $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.dedupe --plot deploy/docs/curation.svg
+
+bench-recall: check $(DEV) ## how well search answers what is known, and what each part contributes (MEMSTREAM_SHARED_DATA); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.recall
 
 bench-curate: check $(DEV) ## candidates a second through the curator, by how much is stored (MEMORIES=1000,10000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.curate --sizes $(MEMORIES)

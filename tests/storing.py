@@ -8,8 +8,9 @@ from schemas.memories import Memory
 from sinks.changes import record, sequence
 from sinks.embeddings.port import Embedder
 from sinks.entry import Entry
+from sinks.memories import Memories
 from sinks.postgres import Pool
-from sinks.vectors import Vector
+from sinks.vectors import Vector, VectorIndex
 
 BY_TEST = Cause(actor="test")
 
@@ -19,6 +20,15 @@ async def store(pool: Pool, memories: Sequence[Memory], embedder: Embedder | Non
     vectors = [None] * len(memories) if embedder is None else await embedder.embed([each.text for each in memories])
     for memory, vector in zip(memories, vectors, strict=True):
         await store_one(pool, memory, vector, "" if embedder is None else embedder.model)
+
+
+async def remember(pool: Pool, memories: Sequence[Memory], embedder: Embedder, index: VectorIndex) -> None:
+    """The same, and projected to the vector index."""
+    await store(pool, memories, embedder)
+    memory_ids = [memory.memory_id for memory in memories]
+    points = await Memories(pool).points(memory_ids, embedder.model)
+    await index.upsert(points)
+    await index.delete(set(memory_ids) - {point.memory_id for point in points})
 
 
 async def store_one(pool: Pool, memory: Memory, vector: Vector | None, model: str) -> None:

@@ -31,7 +31,7 @@ class Scale(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def reads(self, text: str) -> bool:
         """Whether the model knows the script that most letters of a text are in."""
-        if not self.latin_only:
+        if not self.latin_only or text.isascii():
             return True
         letters = [each for each in text if each.isalpha()]
         return 2 * sum(each <= LAST_LATIN for each in letters) >= len(letters)

@@ -38,13 +38,13 @@ WITH spaces AS (
     FROM words CROSS JOIN spaces CROSS JOIN LATERAL (
         SELECT memory_id, max(share) AS share
         FROM (
-            (SELECT memory_id, 1.0 AS share FROM (
+            (SELECT memory_id, 1.0::float8 AS share FROM (
                 SELECT * FROM memories
                 WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.asked && words.strong)
                 OFFSET 0 -- no other index is any good here, whatever else is asked
             ) AS with_word WHERE {filters} LIMIT $17)
             UNION ALL
-            (SELECT memory_id, 0.5 FROM (
+            (SELECT memory_id, 0.5::float8 FROM (
                 SELECT * FROM memories
                 WHERE searchable(namespace, text, tags, context, full_text, language) @@ (spaces.asked && words.weak)
                 OFFSET 0 -- no other index is any good here, whatever else is asked
@@ -53,20 +53,20 @@ WITH spaces AS (
         GROUP BY memory_id
     ) AS found
 ), total AS (
-    SELECT count(*) AS memories FROM (
+    SELECT count(*)::float8 AS memories FROM (
         SELECT FROM memories WHERE namespace = ANY ($1) AND status = ANY ($2) LIMIT 2 * $17
     ) AS live
 ), weights AS (
     SELECT word, ln(1 + (greatest(memories, known) - known + 0.5) / (known + 0.5)) AS weight
     FROM (
-        SELECT word, words.binding, count(memory_id) AS known
+        SELECT word, words.binding, count(memory_id)::float8 AS known
         FROM words LEFT JOIN matches USING (word) GROUP BY word, words.binding
     ) AS counted CROSS JOIN total
     WHERE known > 0 OR NOT binding
-), question AS (
-    SELECT least(sum(weight), $18 * ln(1 + (greatest(min(memories), 1) - 0.5) / 1.5)) AS weight FROM weights CROSS JOIN total
+), question AS MATERIALIZED (
+    SELECT least(sum(weight), $18::float8 * ln(1 + (greatest(min(memories), 1) - 0.5) / 1.5)) AS weight FROM weights CROSS JOIN total
 )
-SELECT memory_id, least(1.0, sum(share * weights.weight) / min(question.weight))::float8 AS score
+SELECT memory_id, least(1.0, sum(share * weights.weight) / min(question.weight)) AS score
 FROM matches JOIN weights USING (word) CROSS JOIN question
 GROUP BY memory_id ORDER BY score DESC, memory_id LIMIT $16
 

@@ -1,0 +1,117 @@
+"""`make bench-recall`: how well search answers questions whose answers are known, what each part contributes, and beside others.
+
+deploy/docs/retrieval.md says what the sets are and what each figure means. The last line on stdout is one JSON object; tables
+and progress are on stderr.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import asdict, replace
+
+from agents.retrieval.ranking import DEFAULT_RANKING, Ranking
+from agents.retrieval.scales import scale_of
+from sinks.embeddings.onnx import MiniLmEmbedder
+from tests.benchmarks import recall_memtrust as memtrust
+from tests.benchmarks.machine import machine
+from tests.benchmarks.recall_measures import measured
+from tests.benchmarks.recall_precision import seeded, sessions, single_turns
+from tests.benchmarks.recall_sets import Asked, memorybank, written
+from tests.benchmarks.recall_stack import Store, store
+from tests.benchmarks.recall_words import WAYS, by_words
+
+# One default for all sets; each of these takes one part away.
+PARTS: dict[str, Ranking] = {
+    "as it is": DEFAULT_RANKING,
+    "without words": replace(DEFAULT_RANKING, dense=1.0),
+    "without meaning": replace(DEFAULT_RANKING, dense=0.0),
+    "without importance": replace(DEFAULT_RANKING, importance=0.0),
+    "without recency": replace(DEFAULT_RANKING, recency=0.0),
+    "without reinforcement": replace(DEFAULT_RANKING, reinforcement=0.0),
+    "relevance alone": replace(DEFAULT_RANKING, importance=0.0, recency=0.0, reinforcement=0.0),
+    "weak ones beside the best": replace(DEFAULT_RANKING, beside_best=0.0),
+}
+NO_FLOOR = "without a floor"
+
+
+def sets(shared: Path) -> dict[str, Asked]:
+    return {
+        "written (tuned on)": written(),
+        "MemoryBank en (tuned on)": memorybank(shared, "en", tuned_on=True),
+        "MemoryBank zh (tuned on)": memorybank(shared, "cn", tuned_on=True),
+        "MemoryBank en": memorybank(shared, "en", tuned_on=False),
+        "MemoryBank zh": memorybank(shared, "cn", tuned_on=False),
+    }
+
+
+async def run(shared: Path) -> dict[str, Any]:
+    told: dict[str, Any] = {"ranking": asdict(DEFAULT_RANKING), "scale": asdict(scale_of(MiniLmEmbedder.model))}
+    async with store() as held:
+        asked = sets(shared)
+        for name, each in asked.items():
+            say(f"storing {name}: {len(each.memories)} memories")
+            await held.put(each.memories)
+        told["sets"] = {name: await ablated(held, name, each) for name, each in asked.items()}
+        told["words"] = {
+            name: {way: await by_words(held.pool, way, each) for way in WAYS} for name, each in asked.items()
+        }
+        for name, ways in told["words"].items():
+            show(f"{name}: words alone", ways)
+        told["precisionmembench"] = await precision(held, shared)
+        told["memtrust"] = {
+            "ranking": await memtrust.ranking(shared, held, held.retrieval()),
+            "consistency": await memtrust.consistency(shared, held, held.retrieval()),
+            "filter_injection": memtrust.injection(shared),
+        }
+        say(json.dumps(told["memtrust"], indent=1))
+    return told
+
+
+async def ablated(held: Store, name: str, asked: Asked) -> dict[str, Any]:
+    rows = {part: await measured(held.retrieval(ranking), asked.questions) for part, ranking in PARTS.items()}
+    rows[NO_FLOOR] = await measured(held.retrieval(), asked.questions, floor=0.0)
+    show(name, rows)
+    return rows
+
+
+async def precision(held: Store, shared: Path) -> dict[str, Any]:
+    beliefs = await seeded(shared, held, "precision")
+    told = {part: await single_turns(shared, beliefs.ranked_by(ranking)) for part, ranking in PARTS.items()}
+    one_text = await seeded(shared, held, "precision as one text", as_one_text=True)
+    told["all that is known of a belief as one text"] = await single_turns(shared, one_text)
+    show("PrecisionMemBench, 77 cases", told)
+    told["sessions"] = await sessions(shared, await seeded(shared, held, "sessions"))
+    say(f"PrecisionMemBench, 12 turns of sessions: {told['sessions']}")
+    return told
+
+
+def show(title: str, rows: Mapping[str, Mapping[str, Any]]) -> None:
+    """As Markdown, for people."""
+    names = [name for name in next(iter(rows.values())) if name != "failed"]
+    lines = [title, f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (len(names) + 1) + "|"]
+    lines += [
+        f"| {row} | {' | '.join(str(figures.get(name, '')) for name in names)} |" for row, figures in rows.items()
+    ]
+    say("\n".join(lines) + "\n")
+
+
+def say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+def main() -> int:
+    shared = os.environ.get("MEMSTREAM_SHARED_DATA")
+    if not shared:
+        say("MEMSTREAM_SHARED_DATA names no directory with the public data sets: set it")
+        return 2
+    sys.stdout.write(json.dumps(asyncio.run(run(Path(shared))) | {"machine": machine()}) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""What bench-recall searches: PostgreSQL, the vector server and MiniLM, and questions of all sets put to them."""
+
+import tempfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+from qdrant_client import AsyncQdrantClient
+
+from agents.retrieval.ranking import DEFAULT_RANKING, Ranking
+from agents.retrieval.scales import Scale, scale_of
+from agents.retrieval.search import Retrieval
+from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.vectors import EmbeddedVectors
+from schemas.memories import Memory
+from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.lexical import FullText
+from sinks.memories import Memories
+from sinks.migrate import migrate
+from sinks.postgres import Pool, connect
+from sinks.qdrant import Vectors
+from tests.storing import remember
+
+NOW = datetime(2026, 11, 1, tzinfo=UTC)  # after everything in the sets was said
+
+
+class Store(Struct, frozen=True):
+    """Memories are put here; `retrieval` searches them, by other weights or another scale if asked."""
+
+    pool: Pool
+    vectors: Vectors
+    embedder: MiniLmEmbedder
+
+    async def put(self, memories: Sequence[Memory]) -> None:
+        await remember(self.pool, memories, self.embedder, self.vectors)
+
+    def retrieval(self, ranking: Ranking = DEFAULT_RANKING, scale: Scale | None = None) -> Retrieval:
+        return Retrieval(
+            self.embedder,
+            self.vectors,
+            FullText(self.pool),
+            Memories(self.pool),
+            clock=lambda: NOW,
+            ranking=ranking,
+            scale=scale or scale_of(self.embedder.model),
+            within_s=60.0,
+        )
+
+
+@asynccontextmanager
+async def store() -> AsyncIterator[Store]:
+    with tempfile.TemporaryDirectory() as directory, closing(MiniLmEmbedder()) as embedder:
+        postgres, index = EmbeddedPostgres(Path(directory) / "postgres"), EmbeddedVectors(Path(directory) / "vectors")
+        await postgres.start()
+        await index.start()
+        await migrate(postgres.dsn)
+        pool = await connect(postgres.dsn)
+        client = AsyncQdrantClient(url=index.url, timeout=60, check_compatibility=False)
+        vectors = Vectors(client, dimension=embedder.dimension, embedding_model=embedder.model)
+        try:
+            await vectors.ensure_collection()
+            yield Store(pool, vectors, embedder)
+        finally:
+            await client.close()
+            await pool.close()
+            await index.stop()
+            await postgres.stop()
+
+
+Way = Callable[[Store], Retrieval]

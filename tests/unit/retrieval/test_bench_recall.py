@@ -1,0 +1,66 @@
+"""What `make bench-recall` counts."""
+
+import pytest
+
+from schemas.searches import Hit
+from tests.benchmarks.recall_measures import precision, rank
+from tests.benchmarks.recall_precision import Context, failures, summary
+from tests.benchmarks.recall_sets import Question, written
+from tests.memories import a_memory
+
+EITHER = Question("n", "?", (frozenset("a"), frozenset(("b", "c"))))
+
+
+@pytest.mark.parametrize(
+    "found, place", [("a", 1), ("xa", 2), ("bc", 1), ("cxb", 2), ("b", float("inf")), ("", float("inf"))]
+)
+def test_an_answer_ranks_where_it_is_complete(found: str, place: float) -> None:
+    assert rank(EITHER, list(found)) == place
+
+
+def test_precision_is_the_share_of_what_was_found_that_answers() -> None:
+    hits = [Hit(score=1.0, memory=a_memory(memory_id=name)) for name in "abxy"]
+    assert precision(EITHER, hits) == 0.5
+    assert precision(EITHER, []) == 0.0
+
+
+def context(relevant: str = "", pinned: str = "", questions: str = "") -> Context:
+    return Context(pinned=list(pinned), relevant=list(relevant), questions=list(questions), took_ms=1.0)
+
+
+def test_a_case_fails_for_what_is_missing_and_for_what_should_not_be_there() -> None:
+    expect = {
+        "relevantBeliefs": {"shouldOnlyInclude": ["a", "b"], "mustExclude": ["z"]},
+        "pinnedFacts": {"mustInclude": ["p"]},
+        "openQuestions": {"mustExclude": ["q"]},
+    }
+    assert failures(expect, context("ab", "p")) == []
+    assert failures(expect, context("ax", "z", "q")) == [
+        "unexpected: x",
+        "missing: b",
+        "forbidden: z",
+        "missing: p",
+        "forbidden: q",
+    ]
+
+
+def test_a_pass_is_active_only_when_something_right_was_to_be_found() -> None:
+    wanted = {"relevantBeliefs": {"shouldOnlyInclude": ["a"]}}
+    nothing = {"relevantBeliefs": {"shouldOnlyInclude": []}}
+    told = summary(
+        [
+            ("Alias resolution", wanted, context("a"), []),
+            ("Alias resolution", wanted, context("ax"), ["unexpected: x"]),
+            ("Alias resolution", nothing, context(), []),
+            ("Scope disambiguation", nothing, context(), []),
+        ]
+    )
+    assert (told["passed"], told["passes"]) == (3, {"active": 1, "structural": 1, "trivially_empty": 1})
+    assert (told["mean_precision"], told["mean_recall"]) == (0.75, 1.0)
+
+
+def test_the_written_questions_are_about_the_written_memories() -> None:
+    asked = written()
+    known = {memory.memory_id for memory in asked.memories}
+    assert all(answer <= known for question in asked.questions for answer in question.answers)
+    assert len({question.text for question in asked.questions}) == len(asked.questions)
