@@ -55,7 +55,7 @@ SCHEMA: Final[dict[str, Any]] = {
     "additionalProperties": False,
 }
 REASON_CHARS: Final = 500
-MOST_SHOWN: Final = 200  # memories: a prompt of some 10,000 tokens; and rules compare each with each
+MOST_SHOWN: Final = 200  # memories: a prompt of some 10,000 tokens
 
 
 class Decision(Struct, frozen=True, kw_only=True):
@@ -78,13 +78,13 @@ class Step(Struct, frozen=True, kw_only=True):
     absorbs: str | None = None
 
 
-def candidates(memories: Sequence[Memory]) -> Sequence[Memory]:
-    """Those that a decision is about, in their order: of very many the newest and, of the others, what matters least."""
-    if len(memories) <= MOST_SHOWN:
+def candidates(memories: Sequence[Memory], most: int = MOST_SHOWN) -> Sequence[Memory]:
+    """Those that a decision is about, in their order: of more than `most` the newest and, of the others, what matters least."""
+    if len(memories) <= most:
         return memories
     *others, newest = memories
     least = sorted(others, key=lambda each: (each.importance, each.reinforcement_count, each.created_at))[
-        : MOST_SHOWN - 1
+        : most - 1
     ]
     chosen = {each.memory_id for each in least}
     return [*(each for each in others if each.memory_id in chosen), newest]

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from qdrant_client import AsyncQdrantClient
@@ -27,7 +27,7 @@ from agents.editor import Editor
 from agents.llm.offline import OfflineProvider
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.vectors import EmbeddedVectors
-from schemas.policies import Policies
+from schemas.policies import Policies, Policy
 from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.migrate import migrate
 from sinks.postgres import connect
@@ -38,6 +38,8 @@ from tests.deployment import administer
 
 SIZES = (1_000, 10_000)
 NAMESPACES = (10, 1)
+LARGEST_LIMIT = 10_000  # that a policy may have
+ROOM = 5_000  # what a namespace may have beside what is stored, so that nothing goes
 CANDIDATES = 4  # of a part
 BY_CANDIDATES = (1, 4, 16)
 PARTS = 60
@@ -53,14 +55,36 @@ async def run(sizes: Sequence[int]) -> dict[str, Any]:
         await asyncio.gather(postgres.start(), vectors.start())
         try:
             for size in sizes:
-                for namespaces in NAMESPACES:
-                    async with prepared(postgres.dsn, vectors.url, embedder, size, namespaces) as bench:
+                for way in ways(size):
+                    async with prepared(postgres.dsn, vectors.url, embedder, way) as bench:
                         cpu = Cpu({"worker": os.getpid(), "postgres": postgres.pid, "qdrant": vectors.pid})
-                        stores.append(await figures(bench, cpu, size, namespaces))
+                        stores.append(await figures(bench, cpu, way))
                         tell(stores[-1])
         finally:
             await asyncio.gather(postgres.stop(), vectors.stop())
     return {"machine": machine(), "candidates_of_a_part": CANDIDATES, "at_once": AT_ONCE, "stores": stores}
+
+
+class Way(NamedTuple):
+    """How much is stored, in how many namespaces, and how many memories each may have."""
+
+    memories: int
+    namespaces: int
+    limit: int | None = None
+
+    @property
+    def policies(self) -> Policies:
+        return Policies((Policy(name="default", max_memories=self.limit),))
+
+    def __str__(self) -> str:
+        return f"bench_{self.memories}_{self.namespaces}_{self.limit or 0}"
+
+
+def ways(memories: int) -> list[Way]:
+    """Without a limit; and, as far as there can be one, in one namespace with room and in one that is full."""
+    unlimited = [Way(memories, namespaces) for namespaces in NAMESPACES]
+    limits = [limit for limit in (memories + ROOM, memories) if limit <= LARGEST_LIMIT]
+    return [*unlimited, *(Way(memories, 1, limit) for limit in limits)]
 
 
 class Bench:
@@ -99,11 +123,9 @@ class Bench:
 
 
 @asynccontextmanager
-async def prepared(
-    dsn: str, qdrant_url: str, embedder: MiniLmEmbedder, size: int, namespaces: int
-) -> AsyncIterator[Bench]:
+async def prepared(dsn: str, qdrant_url: str, embedder: MiniLmEmbedder, way: Way) -> AsyncIterator[Bench]:
     """In a database and a collection of its own."""
-    name, spent = f"bench_{size}_{namespaces}", Spent()
+    name, spent = str(way), Spent()
     await administer(dsn, f"CREATE DATABASE {name}")
     own = urlsplit(dsn)._replace(path=f"/{name}").geturl()
     await migrate(own)
@@ -114,15 +136,23 @@ async def prepared(
     try:
         await vectors.ensure_collection()
         begun = time.perf_counter()
-        stored = await seed(pool, vectors, embedder.dimension, size, namespaces)
+        stored = await seed(pool, vectors, embedder.dimension, way.memories, way.namespaces)
         seeded_s = time.perf_counter() - begun
         timed = TimedEmbedder(embedder, spent)
         projector = TimedProjector(spent, pool, vectors, Discarding())
         compactor = Compactor(OfflineProvider(), timed)
         curator = Curator(
-            pool, vectors, timed, projector, Policies(), now, compactor, Editor(OfflineProvider()), concurrency=AT_ONCE
+            pool,
+            vectors,
+            timed,
+            projector,
+            way.policies,
+            now,
+            compactor,
+            Editor(OfflineProvider()),
+            concurrency=AT_ONCE,
         )
-        yield Bench(curator, spent, Arrivals(stored, namespaces), seeded_s)
+        yield Bench(curator, spent, Arrivals(stored, way.namespaces), seeded_s)
         await vectors.drop_collection()
     finally:
         await client.close()
@@ -134,7 +164,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-async def figures(bench: Bench, cpu: Cpu, size: int, namespaces: int) -> dict[str, Any]:
+async def figures(bench: Bench, cpu: Cpu, way: Way) -> dict[str, Any]:
     await bench.one_by_one(10, CANDIDATES)  # connections, plans, the model: what comes first is slower
     cpu.begin()
     took = await bench.one_by_one(PARTS, CANDIDATES)
@@ -142,8 +172,7 @@ async def figures(bench: Bench, cpu: Cpu, size: int, namespaces: int) -> dict[st
     at_once_s = [await bench.at_once(PARTS // 2, CANDIDATES) for _ in range(3)]
     by_candidates = {count: await bench.one_by_one(max(5, PARTS // count), count) for count in BY_CANDIDATES}
     return {
-        "memories": size,
-        "namespaces": namespaces,
+        **way._asdict(),
         "candidates_per_s": round(PARTS // 2 * CANDIDATES / statistics.median(at_once_s), 1),
         "candidates_per_s_at_best": round(PARTS // 2 * CANDIDATES / min(at_once_s), 1),
         "cpu_ms_of_a_candidate": {name: round(s / PARTS / CANDIDATES * 1e3, 2) for name, s in cpu_s.items()},
@@ -166,7 +195,8 @@ def milliseconds(seconds: Sequence[float]) -> dict[str, float]:
 def tell(store: dict[str, Any]) -> None:
     parts = ", ".join(f"{step} {ms['p50']} ({ms['least']})" for step, ms in store["steps_ms_of_a_part"].items())
     sys.stderr.write(
-        f"{store['memories']:,} memories in {store['namespaces']} namespaces: {store['candidates_per_s']} candidates/s, "
+        f"{store['memories']:,} memories in {store['namespaces']} namespaces, at most {store['limit']} in each: "
+        f"{store['candidates_per_s']} candidates/s, "
         f"CPU ms of a candidate {store['cpu_ms_of_a_candidate']}; median and least ms of a part: {parts}\n"
     )
 

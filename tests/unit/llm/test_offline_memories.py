@@ -1,8 +1,10 @@
 """What the rules decide about memories: which goes, how much one matters, what of a full text stays."""
 
 import pytest
+from msgspec.structs import replace
 
 from agents.llm.compacting import Decision
+from agents.llm.offline import MOST_COMPARED, OfflineProvider
 from agents.llm.port import Subject
 from agents.llm.rules.condensing import condensed
 from agents.llm.rules.keeping import decide
@@ -10,6 +12,7 @@ from agents.llm.rules.languages import is_another_language
 from agents.llm.rules.rating import MOST_BY_FREQUENCY, frequency, rated
 from agents.llm.summaries import estimated_tokens
 from schemas import importance
+from schemas.policies import DEFAULT_POLICY
 from tests.slices import known
 
 
@@ -102,3 +105,19 @@ def test_a_sentence_that_is_too_long_is_cut_after_a_word() -> None:
 )
 def test_another_language_is_seen_where_it_is_clear(text: str, source: str, another: bool) -> None:
     assert is_another_language(text, source) is another
+
+
+def unlike(number: int) -> str:
+    """A text that has no word of another one's."""
+    stem = "".join(chr(ord("a") + int(digit)) for digit in f"{number:04}")
+    return f"{stem}king {stem}ling {stem}ding"
+
+
+async def test_of_very_many_memories_the_rules_compare_the_newest_and_those_that_matter_least() -> None:
+    """Each is compared with each while nothing else of the process goes on."""
+    said = known("User plays chess with Ada on Sundays.", memory_id="newest")
+    repeated = replace(said, memory_id="repeated", importance=0.9)
+    trifles = [replace(known(unlike(n), memory_id=f"t{n}"), importance=0.1) for n in range(MOST_COMPARED)]
+    assert (await OfflineProvider().compact([repeated, *trifles, said], DEFAULT_POLICY)).memory_id == "t0"
+    few = [repeated, *trifles[: MOST_COMPARED - 2], said]
+    assert (await OfflineProvider().compact(few, DEFAULT_POLICY)).memory_id in ("repeated", "newest")
