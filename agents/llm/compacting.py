@@ -83,9 +83,7 @@ def candidates(memories: Sequence[Memory], most: int = MOST_SHOWN) -> Sequence[M
     if len(memories) <= most:
         return memories
     *others, newest = memories
-    least = sorted(others, key=lambda each: (each.importance, each.reinforcement_count, each.created_at))[
-        : most - 1
-    ]
+    least = sorted(others, key=lambda each: (each.importance, each.reinforcement_count, each.created_at))[: most - 1]
     chosen = {each.memory_id for each in least}
     return [*(each for each in others if each.memory_id in chosen), newest]
 
