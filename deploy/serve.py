@@ -16,6 +16,8 @@ from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured
 from sinks.migrate import migrate, pending
 
+ANSWER_S = 10.0  # for everything but what a change waits for
+
 
 async def serve(settings: Settings, stop: asyncio.Event, *, keyed: bool, on_ready: Callable[[str], object]) -> None:
     """Serves until `stop` is set or a signal comes; `on_ready` hears the address. Without keys on loopback only.
@@ -33,7 +35,8 @@ async def serve(settings: Settings, stop: asyncio.Event, *, keyed: bool, on_read
         listening = resources.enter_context(listener(settings.api_host, settings.api_port))
         try:
             ports = await wired(settings, resources, chores, keyed=keyed)
-            app = create_app(ports, max_body_bytes=settings.api_max_body_bytes, local=not keyed)
+            within_s = ANSWER_S + 2 * settings.api_wait_s  # for Kafka, and for the outcome
+            app = create_app(ports, max_body_bytes=settings.api_max_body_bytes, within_s=within_s, local=not keyed)
             watch = chores.raise_if_failed
             await run(app, listening, settings.api_stop_s, stop, watch, on_ready, ports.bell.close)
         finally:

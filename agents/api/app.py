@@ -7,6 +7,7 @@ from fastapi import Depends, FastAPI
 
 from agents.api import openapi, problems
 from agents.api.auth import admitted
+from agents.api.deadline import Deadline
 from agents.api.hosts import Hosts
 from agents.api.ports import Ports
 from agents.api.request_ids import RequestIds
@@ -33,10 +34,13 @@ KEYED: Final = (
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."
 MAX_BODY_BYTES: Final = 1_048_576
+WITHIN_S: Final = 20.0
 
 
-def create_app(ports: Ports, *, max_body_bytes: int = MAX_BODY_BYTES, local: bool = False) -> FastAPI:
-    """An ASGI app over the ports. A larger body of a Struct is answered with 413.
+def create_app(
+    ports: Ports, *, max_body_bytes: int = MAX_BODY_BYTES, within_s: float = WITHIN_S, local: bool = False
+) -> FastAPI:
+    """An ASGI app over the ports. A larger body of a Struct is answered with 413, and with 503 what has no answer `within_s`.
 
     A `local` app answers to this machine's names alone.
     """
@@ -45,6 +49,7 @@ def create_app(ports: Ports, *, max_body_bytes: int = MAX_BODY_BYTES, local: boo
     app.state.max_body_bytes = max_body_bytes
     app.state.document = cache(document)
     problems.handle_in(app)
+    app.add_middleware(Deadline, within_s=within_s)
     if local:
         app.add_middleware(Hosts)
     app.add_middleware(RequestIds)  # the outermost

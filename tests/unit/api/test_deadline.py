@@ -1,0 +1,79 @@
+"""An answer begins in time, or says that it cannot."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+from fastapi import FastAPI, Request
+from starlette.responses import StreamingResponse
+
+from agents.api.deadline import Deadline
+from tests.fakes.clock import VirtualLoop
+
+app = FastAPI()
+app.add_middleware(Deadline, within_s=20)
+
+
+@app.get("/after/{seconds}")
+async def after(seconds: float) -> str:
+    await asyncio.sleep(seconds)
+    return "done"
+
+
+@app.get("/broken")
+async def broken() -> str:
+    raise TimeoutError("of another kind")
+
+
+@app.get("/stream")
+async def stream() -> StreamingResponse:
+    async def parts() -> AsyncIterator[str]:
+        for _ in range(3):
+            await asyncio.sleep(15)
+            yield "part "
+
+    return StreamingResponse(parts())
+
+
+@app.post("/upload")
+async def upload(request: Request) -> int:
+    return len(await request.body())
+
+
+def asked(method: str, path: str, **options) -> httpx.Response:
+    async def scenario() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://api") as client:
+            return await client.request(method, path, **options)
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        return runner.run(scenario())
+
+
+def test_what_takes_too_long_is_given_up_with_a_time_to_come_again():
+    assert asked("GET", "/after/19").json() == "done"
+    late = asked("GET", "/after/21")
+    assert (late.status_code, late.headers["content-type"]) == (503, "application/problem+json")
+    assert "retry-after" in late.headers
+
+
+def test_a_stream_that_has_begun_and_an_upload_that_goes_on_take_as_long_as_they_do():
+    assert asked("GET", "/stream").text == "part " * 3
+
+    async def slowly() -> AsyncIterator[bytes]:
+        for _ in range(3):
+            await asyncio.sleep(15)
+            yield b"x"
+
+    assert asked("POST", "/upload", content=slowly()).json() == 3
+
+    async def stalled() -> AsyncIterator[bytes]:
+        await asyncio.sleep(60)
+        yield b"x"
+
+    assert asked("POST", "/upload", content=stalled()).status_code == 503
+
+
+def test_a_time_out_of_another_kind_is_none_of_its():
+    with pytest.raises(TimeoutError, match="another kind"):
+        asked("GET", "/broken")
