@@ -2,13 +2,16 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+from msgspec import Struct
 
 from schemas.budgets import MICROS, Amount, Budget, Level
 from schemas.requests import Lane
 
 # What calls under way have reserved is more than most of them take: as soon as they have ended there is room again.
 AGAIN_S = 30.0
+LIMITS: Final = ("tokens_per_hour", "tokens_per_day", "usd_per_hour", "usd_per_day")  # in the order of `limits`
 
 
 class Limit(NamedTuple):
@@ -50,6 +53,26 @@ def limits(budget: Budget, level: Level, now: datetime) -> Iterator[Limit]:
         yield Limit(micros(budget.usd_per_hour), level.hour.micros, level.reserved.micros, hour)
     if budget.usd_per_day is not None:
         yield Limit(micros(budget.usd_per_day), level.day.micros, level.reserved.micros, day)
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """One limit of a budget and what is gone of it, in tokens or dollars; `remains` may be below 0 by one call."""
+
+    limit: str
+    of: float
+    spent: float
+    reserved: float
+    remains: float
+
+
+def standings(budget: Budget, level: Level, now: datetime) -> Iterator[Standing]:
+    """Each limit that the budget states."""
+    stated = [name for name in LIMITS if getattr(budget, name) is not None]
+    for name, limit in zip(stated, limits(budget, level, now), strict=True):
+        unit = 1 if name.startswith("tokens") else MICROS
+        gone = limit.spent + limit.reserved
+        parts = {"of": limit.limit, "spent": limit.spent, "reserved": limit.reserved, "remains": limit.limit - gone}
+        yield Standing(limit=name, **{part: amount if unit == 1 else amount / unit for part, amount in parts.items()})
 
 
 def smaller(stated: Budget, chat: Budget, share: float) -> Budget:

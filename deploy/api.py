@@ -14,7 +14,9 @@ from agents.api.auth import KeyedDoor, OpenDoor
 from agents.api.bell import Bell
 from agents.api.cached import CachedMemories
 from agents.api.commands import Commands
+from agents.api.consumption import Consumption
 from agents.api.limits import Rates
+from agents.api.policy_book import PolicyBook
 from agents.api.ports import Door, Ports
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
@@ -22,7 +24,9 @@ from agents.conversations.finding import Conversations
 from agents.policies import CurrentPolicies
 from agents.retrieval.recall import Recall
 from deploy import connections, governing, indexing, models
+from deploy.budgets import overall
 from deploy.chores import Chore, Chores
+from deploy.policy_files import shipped
 from deploy.searching import retrieval
 from deploy.settings import Settings
 from schemas import topics
@@ -33,10 +37,14 @@ from sinks.audit import Audit
 from sinks.carried_out import CarriedOut
 from sinks.chronicle import Chronicle
 from sinks.embeddings.port import Embedder
+from sinks.energy import Ledger
+from sinks.exports import Exports
 from sinks.keys import Keys
 from sinks.memories import Memories
 from sinks.postgres import Pool, translated
 from sinks.qdrant import Vectors
+from sinks.statistics import NamespaceStatistics
+from sinks.usage import UsageRecords
 from sinks.windows import Windows
 from streams.tail import Tail
 
@@ -71,6 +79,10 @@ async def wired(settings: Settings, resources: AsyncExitStack, chores: Chores, *
         commands=commands,
         vectors=vectors,
         audit=Audit(pool),
+        exports=Exports(pool),
+        statistics=NamespaceStatistics(pool),
+        consumption=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
+        policy_book=PolicyBook(partial(connections.policy_topic, settings), publisher, settings.policies(), shipped()),
         policies=policies,
         recall=Recall(searched, archive, policies, count_tokens, now),
         conversations=Conversations(Windows(pool), archive, policies),

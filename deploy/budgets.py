@@ -1,22 +1,19 @@
 """Budgets as the settings have them: prices, the budget of all namespaces together, and the energy that holds to both."""
 
-from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
-from typing import Any, Final
+from collections.abc import Callable, Iterable
+from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.budgets import limits, smaller
+from agents.budgets import smaller
 from agents.energy import BudgetedEnergy
 from agents.llm.prices import PRICES_FILE, Prices, decoded
 from deploy.settings import PREFIX, Limits, Settings
-from schemas.budgets import MICROS, Budget, Level
+from schemas.budgets import Budget
 from schemas.codec import shaped
 from schemas.errors import Misconfigured
 from schemas.policies import Policies
 from sinks.energy import Ledger
-
-LIMITS: Final = ("tokens_per_hour", "tokens_per_day", "usd_per_hour", "usd_per_day")
 
 
 def energy(
@@ -73,13 +70,3 @@ def require_prices(known: Prices, models: Iterable[tuple[str, str]], all_togethe
                 f"{whose} limits money, and the price of {model!r} is not known: add it to a table that "
                 f"{PREFIX}PRICES_FILE names, or limit tokens instead"
             )
-
-
-def standings(budget: Budget, level: Level) -> Iterator[dict[str, Any]]:
-    """Each limit with what is gone of it, in tokens or dollars; `remains` may be below 0 by one call."""
-    stated = [name for name in LIMITS if getattr(budget, name) is not None]
-    for name, limit in zip(stated, limits(budget, level, datetime.now(UTC)), strict=True):
-        unit = 1 if name.startswith("tokens") else MICROS
-        parts = {"spent": limit.spent, "reserved": limit.reserved, "of": limit.limit}
-        parts["remains"] = limit.limit - limit.spent - limit.reserved
-        yield {"limit": name} | {part: amount if unit == 1 else amount / unit for part, amount in parts.items()}

@@ -48,6 +48,11 @@ def preset(name: str) -> Path:
     return known[name]
 
 
+def shipped() -> dict[str, Policy]:
+    """The policies that ship, by name."""
+    return {name: read_file(path)[0].policy for name, path in presets().items()}
+
+
 def read_files(paths: Iterable[Path]) -> list[Written]:
     """The policies of files, in their order. Raises Misconfigured: what is wrong in all of them, one line each."""
     found: list[Written] = []

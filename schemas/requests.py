@@ -152,6 +152,20 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     known: str | None = None
 
 
+class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a memory that was kept elsewhere brings along: where, when and of what it came to be."""
+
+    created_at: Moment | None = None
+    created_by: Identifier | None = None
+    kinds: Labels = ()
+    language: Annotated[str, Meta(max_length=64)] | None = None
+    event_time: Moment | None = None
+    valid_from: Moment | None = None
+    reinforcement_count: Count = 0
+    last_reinforced_at: Moment | None = None
+    sources: Annotated[tuple[Source, ...], Meta(max_length=1_000)] = ()
+
+
 class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A change to memories asked for by a person or a service, on `memory.commands` under its namespace.
 
@@ -159,12 +173,13 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     importance is rated if it gives none. update, delete and undo need `memory_id`. undo: the memory is again as it was before
     its latest change, or before the one that made `version`. purge: everything of the namespace is erased for good, and nothing
     comes back that was said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless
-    `purge` is true. `links` lead to memories of the namespace, and replace those that there were. With `if_version` the memory
-    must be at that version. The same `command_id` is carried out once.
+    `purge` is true. import: a memory with a `text` is brought in under its `memory_id`, with what `origin` says of it; where that
+    one, or one with the same text, is there, nothing changes. `links` lead to memories of the namespace, and replace those that
+    there were. With `if_version` the memory must be at that version. The same `command_id` is carried out once.
     """
 
     command_id: Identifier
-    kind: Literal["create", "update", "delete", "undo", "purge", "uninstall"]
+    kind: Literal["create", "update", "delete", "undo", "purge", "uninstall", "import"]
     namespace: Identifier
     at: Moment
     actor: str = "service"
@@ -183,3 +198,4 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     purge: bool = False
     version: Annotated[int, Meta(ge=1)] | None = None
     if_version: Annotated[int, Meta(ge=1)] | None = None
+    origin: Origin | None = None

@@ -15,7 +15,9 @@ from agents.api.accesses import AccessCounter
 from agents.api.app import create_app
 from agents.api.auth import KeyedDoor
 from agents.api.bell import Bell
+from agents.api.consumption import Consumption
 from agents.api.limits import Rates
+from agents.api.policy_book import PolicyBook
 from agents.api.ports import Ports
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
@@ -23,6 +25,7 @@ from agents.conversations.finding import Conversations
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
 from agents.window_terms import WindowTerms
+from schemas.budgets import Budget
 from schemas.errors import Retryable
 from schemas.keys import Grant, Key
 from schemas.memories import Memory
@@ -36,18 +39,23 @@ from tests.fakes.accesses import FakeAccesses
 from tests.fakes.archive import FakeArchive
 from tests.fakes.chronicle import FakeChronicle
 from tests.fakes.curation import FakeCuration
+from tests.fakes.exports import FakeExports, FakeStatistics
 from tests.fakes.memories import FakeMemories
+from tests.fakes.policy_records import FakePolicyRecords
 from tests.fakes.publisher import FakePublisher
 from tests.fakes.remembered import FakeRemembered
 from tests.fakes.searched import Searched
+from tests.fakes.usage import FakeUsage
 from tests.fakes.windows import FakeWindows
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+BUDGET = Budget(tokens_per_day=1_000)
 POLICIES = Policies(
     (
         Policy(
             name="app",
             match=Match(app_id="app"),
+            budget=BUDGET,
             namespaces=("{app_id}/{user_id}",),
             window=WindowSettings(min_recent=2, strategy="rolling_window"),
         ),
@@ -107,6 +115,13 @@ class Api:
         self.door = KeyedDoor(self.keys, lambda: self.now)
         self.curation = FakeCuration(self.memories, lambda: self.now)
         self.audit = FakeAudit()
+        self.exports = FakeExports(self.memories)
+        self.statistics = FakeStatistics(self.memories)
+        self.usage = FakeUsage()
+        self.consumption = Consumption(self.usage, self.usage, POLICIES, BUDGET, lambda: self.now)
+        self.policy_records = FakePolicyRecords()
+        presets = {"app-notes": Policy(name="app-notes")}
+        self.policy_book = PolicyBook(self.policy_records.opened, self.policy_records, POLICIES, presets)
         fakes = {
             "door": self.door,
             "rates": Rates(1_000, 1_000, lambda: self.seconds),
@@ -121,6 +136,10 @@ class Api:
             "commands": self.curation,
             "vectors": self.vectors,
             "audit": self.audit,
+            "exports": self.exports,
+            "statistics": self.statistics,
+            "consumption": self.consumption,
+            "policy_book": self.policy_book,
             "clock": lambda: self.now,
             **self._conversations(),
             "ready": self.ready,

@@ -28,10 +28,13 @@ def takes(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
 
 async def json_of(request: Request) -> bytes:
     """The body of a request that says it is JSON, not looked at yet. Raises Problem 413, 415."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media_type != JSON:
+    if media_type(request) != JSON:
         raise Problem(415, "unsupported-media-type", f"send the body as {JSON}", {"Accept": JSON})
     return await read(request, request.app.state.max_body_bytes)
+
+
+def media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 async def read(request: Request, most_bytes: int) -> bytes:

@@ -6,7 +6,7 @@ committed. So that is what is asked: for all waiting requests of a process toget
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, TypeAlias
 
 from agents.curation.outcome import Outcome
@@ -17,6 +17,8 @@ from schemas.records import Outgoing, Publisher
 from schemas.requests import Command
 
 log = logging.getLogger(__name__)
+
+SENT_S = 25.0  # more, for many commands at once
 
 Sent: TypeAlias = tuple[str, str]  # namespace, command_id
 
@@ -66,6 +68,14 @@ class Commands:
         except TimeoutError as exc:
             raise Retryable(f"Kafka did not confirm the command within {self._wait_s:g} s") from exc
         return await self._awaited((command.namespace, command.command_id))
+
+    async def send(self, commands: Sequence[Command]) -> None:
+        """Returns when Kafka has confirmed them all, in their order; nobody waits for what comes of them. Raises likewise."""
+        try:
+            async with asyncio.timeout(self._wait_s + SENT_S):
+                await self._publisher.publish([record(command) for command in commands])
+        except TimeoutError as exc:
+            raise Retryable(f"Kafka did not confirm {len(commands)} commands in time") from exc
 
     async def close(self) -> None:
         """Ends the watch; who still waits hears nothing."""

@@ -1,6 +1,6 @@
 """What routes reach for: everything that lies outside HTTP, picked by the composition root, or by a test."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
 from typing import Annotated, Protocol
 
@@ -10,8 +10,11 @@ from msgspec import Struct
 from agents.api.accesses import AccessCounter
 from agents.api.bell import Bell
 from agents.api.callers import Caller
+from agents.api.consumption import Consumption
+from agents.api.exporting import Pages
 from agents.api.limits import Rates
 from agents.api.live import Told
+from agents.api.policy_book import PolicyBook
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.finding import Conversations
@@ -24,6 +27,7 @@ from schemas.searches import Found, Query
 from sinks.audit import Audited
 from sinks.listing import Listing
 from sinks.memories import MemoryVersion
+from sinks.statistics import Statistics
 from sinks.vectors import Point, VectorIndex
 
 
@@ -66,6 +70,9 @@ class Commanding(Protocol):
     async def carried_out(self, command: Command) -> Outcome | None:
         """What came of the command; None when that is not known in time: it will be carried out. Raises Retryable, Rejected."""
 
+    async def send(self, commands: Sequence[Command]) -> None:
+        """Returns when Kafka has confirmed them; nobody waits for what comes of them. Raises Retryable, Rejected."""
+
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
         """What came of a command that was sent before; None while that is not known. Raises Retryable."""
 
@@ -82,6 +89,13 @@ class Searching(Protocol):
 
     async def search(self, asked: Query) -> Found:
         """The best first. Raises Retryable."""
+
+
+class Counting(Protocol):
+    """What a namespace holds, in numbers (sinks.statistics.NamespaceStatistics)."""
+
+    async def of(self, namespace: str) -> Statistics:
+        """Raises Retryable."""
 
 
 class Ports(Struct, frozen=True, kw_only=True):
@@ -103,6 +117,10 @@ class Ports(Struct, frozen=True, kw_only=True):
     conversations: Conversations
     contexts: Contexts
     by_hand: ByHandSender
+    exports: Pages
+    statistics: Counting
+    consumption: Consumption
+    policy_book: PolicyBook
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 

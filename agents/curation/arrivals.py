@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
+from agents.curation.change import import_ids
 from agents.curation.obey import Undone
 from schemas import ids
 from schemas.requests import Candidate, CandidateBatch, Command
@@ -19,7 +20,8 @@ def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbou
 def named(command: Command, undone: Undone | None) -> list[str]:
     """The ids of the memory that the command is about, and of those that it then links to."""
     links = [*(command.links or ()), *(undone.before.links if undone and undone.before else ())]
-    return [*([command.memory_id] if command.memory_id else []), *(link.memory_id for link in links)]
+    own = import_ids(command) if command.kind == "import" else (command.memory_id,)
+    return [*(each for each in own if each), *(link.memory_id for link in links)]
 
 
 def erases(command: Command) -> bool:

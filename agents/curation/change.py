@@ -12,7 +12,7 @@ from schemas import ids, importance
 from schemas.links import Link
 from schemas.memories import Memory
 from schemas.policies import Policy
-from schemas.requests import Candidate, Command
+from schemas.requests import Candidate, Command, Origin
 
 DEFAULT_KIND = "fact"
 UNNUMBERED = 0  # until the ledger gives version and sequence
@@ -128,6 +128,31 @@ def commanded(command: Command, text: str, now: datetime) -> Memory:
         pinned=bool(command.pinned),
         expires_at=command.expires_at,
         links=links.distinct(command.links or ()),
+    )
+
+
+def import_ids(command: Command) -> tuple[str, str]:
+    """The id that an imported memory had, and the one that it gets where a memory of another namespace has that."""
+    memory_id = command.memory_id or ""
+    return memory_id, ids.derive("import", command.namespace, memory_id)
+
+
+def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memory:
+    """The memory that an import brings in, as it was elsewhere; its versions and links stay there."""
+    origin = command.origin or Origin()
+    return replace(
+        commanded(command, text, now),
+        memory_id=memory_id,
+        kinds=distinct(origin.kinds),
+        language=origin.language,
+        created_at=origin.created_at or now,
+        created_by=origin.created_by or command.actor,
+        event_time=origin.event_time,
+        valid_from=origin.valid_from or origin.created_at or command.at,
+        reinforcement_count=origin.reinforcement_count,
+        last_reinforced_at=origin.last_reinforced_at,
+        sources=bounded(origin.sources),
+        links=(),
     )
 
 

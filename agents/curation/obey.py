@@ -112,12 +112,28 @@ def _undo(ledger: Ledger, command: Command, vector: Vector | None, now: datetime
     return accepted(ledger, "restored", restored, command, now, vector)
 
 
+def _import(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    """What is there stays as it is: importing the same again changes nothing."""
+    if not command.text or not command.text.strip() or not command.memory_id:
+        return rejected(ledger, "import needs a text and a memory_id")
+    known = next(filter(None, map(ledger.find, change.import_ids(command))), None) or ledger.exact(command.text)
+    if known is not None:
+        return Outcome(
+            status="accepted", namespace=ledger.namespace, sequence=ledger.sequence, memory_id=known.memory_id
+        )
+    own, derived = change.import_ids(command)
+    is_foreign = ledger.knows(own) and ledger.any(own) is None
+    memory = change.imported(command, derived if is_foreign else own, command.text, now)
+    kind: Change = "restored" if ledger.any(memory.memory_id) else "created"
+    return accepted(ledger, kind, memory, command, now, vector)
+
+
 def _uninstall(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
     """The app is gone; what it is remembered by stays."""
     return Outcome(status="accepted", namespace=ledger.namespace, sequence=ledger.sequence)
 
 
-ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": _uninstall}
+ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": _uninstall, "import": _import}
 
 
 def other_version(ledger: Ledger, command: Command) -> int | None:

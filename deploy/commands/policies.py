@@ -7,9 +7,10 @@ from typing import Annotated, Any
 import typer
 from msgspec import structs, to_builtins
 
+from agents.policy_changes import records, tombstone
 from deploy import connections, terminal
 from deploy.commands.command import Json, command, several_commands
-from deploy.commands.policy_store import applying, changes, records, stored, tombstone
+from deploy.commands.policy_store import applying, changes, stored
 from deploy.policy_files import PRESETS, Written, preset, presets, read_file, read_files
 from deploy.settings import load
 from deploy.yaml_text import written

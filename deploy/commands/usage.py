@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from msgspec.structs import asdict
 
+from agents.budgets import Standing, standings
 from agents.energy import OVERALL
 from deploy import budgets, connections, terminal
 from deploy.commands.command import Json, command, one_command
@@ -54,23 +55,23 @@ async def usage(
         asked: Sequence[str | None] = namespace or [None]
         groups = {name: await records.totals(begin, namespace=name) for name in asked}
         levels = await Ledger(pool).levels([OVERALL])
-    standing = list(budgets.standings(budgets.overall(settings), levels[OVERALL]))
+    standing = list(standings(budgets.overall(settings), levels[OVERALL], datetime.now(UTC)))
     if json:
         emit(groups, standing, begin)
     else:
         show(groups, standing, begin)
 
 
-def emit(groups: dict[str | None, list[Total]], standing: list[dict[str, Any]], begin: datetime) -> None:
+def emit(groups: dict[str | None, list[Total]], standing: list[Standing], begin: datetime) -> None:
     for name, totals in groups.items():
         for total in totals:
             about = {"kind": "usage", "since": begin, "namespace": name}
             terminal.emit(about | asdict(total) | {"cost_usd": total.cost_micros / MICROS})
     for limit in standing:
-        terminal.emit({"kind": "budget"} | limit)
+        terminal.emit({"kind": "budget"} | asdict(limit))
 
 
-def show(groups: dict[str | None, list[Total]], standing: list[dict[str, Any]], begin: datetime) -> None:
+def show(groups: dict[str | None, list[Total]], standing: list[Standing], begin: datetime) -> None:
     shown = {name or "": [row(total) for total in totals] for name, totals in groups.items() if totals}
     if shown:
         columns = ("operation", "lane", "model", "calls", "failed", "input", "cached", "output", "USD")
@@ -78,8 +79,9 @@ def show(groups: dict[str | None, list[Total]], standing: list[dict[str, Any]], 
     else:
         terminal.say(f"no model was asked since {begin.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
     if standing:
-        rows = [[str(limit[name]) for name in ("limit", "spent", "reserved", "of", "remains")] for limit in standing]
-        terminal.show_table("budget of all namespaces", ("limit", "spent", "reserved", "of", "remains"), rows)
+        parts = ("limit", "spent", "reserved", "of", "remains")
+        rows = [[str(getattr(limit, part)) for part in parts] for limit in standing]
+        terminal.show_table("budget of all namespaces", parts, rows)
 
 
 def row(total: Total) -> tuple[str, ...]:

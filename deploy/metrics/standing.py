@@ -1,10 +1,11 @@
 """How things stand beyond this process, looked at now and then: PostgreSQL, budgets, and whether models can be asked."""
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 
+from agents.budgets import standings
 from agents.energy import OVERALL
 from agents.llm.port import Provider
-from deploy.budgets import standings
 from deploy.metrics.meters import Meters
 from schemas.budgets import Budget
 from sinks.energy import Ledger
@@ -27,8 +28,8 @@ async def look(meters: Meters, pool: Pool, budget: Budget) -> None:
         meters.windows.labels(phase).set(found.windows.get(phase, 0))
     for lane in LANES:
         meters.parked.labels(lane).set(found.parked.get(lane, 0))
-    for limit in standings(budget, (await Ledger(pool).levels([OVERALL]))[OVERALL]):
-        meters.budget_left.labels(limit["limit"]).set(limit["remains"] / limit["of"] if limit["of"] else 0.0)
+    for limit in standings(budget, (await Ledger(pool).levels([OVERALL]))[OVERALL], datetime.now(UTC)):
+        meters.budget_left.labels(limit.limit).set(limit.remains / limit.of if limit.of else 0.0)
 
 
 async def ask(meters: Meters, providers: Iterable[Provider]) -> None:

@@ -7,8 +7,9 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
+from agents.policy_changes import Stored, records
 from deploy.commands.policies import chosen
-from deploy.commands.policy_store import Stored, changes, records
+from deploy.commands.policy_store import changes
 from deploy.embedded.stack import EmbeddedStack
 from deploy.policy_files import presets
 from tests.deployment import Deployment, Event, deployed

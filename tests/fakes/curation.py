@@ -1,6 +1,6 @@
 """A curator in memory: commands are carried out by the real rules, at once, and their outcomes kept."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from agents.curation.ledger import Ledger
@@ -37,14 +37,19 @@ class FakeCuration:
             self.outcomes[sent] = self._obeyed(command)
         return self.outcomes[sent]
 
+    async def send(self, commands: Sequence[Command]) -> None:
+        for command in commands:
+            await self.carried_out(command)
+
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
         return self.outcomes.get((namespace, command_id))
 
     def _obeyed(self, command: Command) -> Outcome:
         if command.kind == "purge":
             return self._purged(command)
-        known = [memory for memory in self._memories.rows.values() if memory.namespace == command.namespace]
-        ledger = Ledger(command.namespace, max((memory.sequence for memory in known), default=0), known)
+        known = self._memories.rows.values()
+        sequences = [memory.sequence for memory in known if memory.namespace == command.namespace]
+        ledger = Ledger(command.namespace, max(sequences, default=0), known)
         outcome = obey(ledger, command, None, self._clock(), self._undone(command))
         for entry in ledger.entries:
             self._memories.put(entry.after)

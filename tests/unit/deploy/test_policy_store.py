@@ -2,8 +2,9 @@
 
 import pytest
 
+from agents.policy_changes import Stored, records
 from deploy.commands.policies import chosen
-from deploy.commands.policy_store import Stored, changes, records
+from deploy.commands.policy_store import changes
 from deploy.policy_files import Written
 from schemas import codec, topics
 from schemas.errors import Misconfigured

@@ -5,9 +5,9 @@ import pytest
 from agents.llm.auto import AutoProvider
 from agents.llm.ollama import slice_room
 from agents.llm.prompts import MOST_TOKENS
+from agents.policy_changes import Stored
 from deploy import models
 from deploy.commands import doctor
-from deploy.commands.policy_store import Stored
 from deploy.settings import Settings, load
 from schemas.errors import MemstreamError, Misconfigured
 from schemas.policies import Policy

@@ -1,0 +1,136 @@
+"""Policies over HTTP: what applies, what ships, and changing it, which needs every right: a policy may match any conversation."""
+
+from typing import Annotated, Literal, NamedTuple
+
+from fastapi import APIRouter, Depends, Path, Request, Response
+from msgspec import Struct
+
+from agents.api.auth import CallerOf
+from agents.api.bodies import answer, described, json_of
+from agents.api.policy_book import Applied
+from agents.api.ports import PortsOf
+from agents.api.problems import Problem, conflict, invalid, not_found
+from agents.api.routes.statistics import NamespaceOf
+from schemas import codec
+from schemas.errors import Rejected
+from schemas.policies import Policy
+from sinks.audit import Audited
+
+router = APIRouter(prefix="/v1", tags=["policies"])
+
+Name = Annotated[str, Path(min_length=1, max_length=100, description="The policy's name.")]
+
+
+class PolicyList(Struct, frozen=True):
+    """In the order in which they are tried."""
+
+    policies: tuple[Applied, ...]
+
+
+class PresetList(Struct, frozen=True):
+    """By their names."""
+
+    presets: tuple[Policy, ...]
+
+
+class PolicyPut(Struct, frozen=True):
+    """What became of a policy that was put, with its version."""
+
+    result: Literal["created", "changed", "unchanged"]
+    policy: Policy
+
+
+class Wanted(NamedTuple):
+    """A policy as it was sent, and the version that it names, if it does."""
+
+    policy: Policy
+    version: int | None
+
+
+async def written(request: Request) -> Wanted:
+    """The body, as a policy. Raises Problem 413, 415, and Rejected."""
+    data = await json_of(request)
+    policy = codec.admit(data, Policy)
+    return Wanted(policy, policy.version if "version" in codec.parse(data) else None)
+
+
+@router.get("/policies", openapi_extra=described(PolicyList))
+async def list_policies(caller: CallerOf, ports: PortsOf) -> Response:
+    """All policies, in the order in which they are tried: the first that matches a conversation applies."""
+    caller.require_everywhere("read")
+    return answer(PolicyList(await ports.policy_book.applied()))
+
+
+@router.get("/policies/{name}", openapi_extra=described(Applied))
+async def get_policy(name: Name, caller: CallerOf, ports: PortsOf) -> Response:
+    """One policy: only what differs from the defaults."""
+    caller.require_everywhere("read")
+    found = [each for each in await ports.policy_book.applied() if each.policy.name == name]
+    if not found:
+        raise not_found(f"no policy is called {name!r}")
+    return answer(found[0])
+
+
+@router.put("/policies/{name}", openapi_extra=described(PolicyPut, takes=Policy))
+async def put_policy(
+    name: Name, wanted: Annotated[Wanted, Depends(written)], caller: CallerOf, ports: PortsOf
+) -> Response:
+    """Put a policy in the place of one of its name. It applies in all processes within a second, without a restart.
+
+    With `version` it is put only over that version, else 409; without, over any.
+    """
+    caller.require_everywhere("admin")
+    policy, version = wanted
+    if policy.name != name:
+        raise invalid(
+            f"the address names the policy {name!r}, and its `name` is {policy.name!r}: they should be the same"
+        )
+    details = {"version": version}
+    await ports.audit.record(
+        Audited(at=ports.clock(), actor=caller.actor, action="policy.put", subject=name, details=details)
+    )
+    try:
+        made = await ports.policy_book.put(policy, version)
+    except Rejected as exc:
+        raise outdated(exc) from exc
+    return answer(PolicyPut(made.result, made.policy), 201 if made.result == "created" else 200)
+
+
+@router.delete("/policies/{name}", status_code=204, openapi_extra=described(status=204, said="It is gone."))
+async def delete_policy(name: Name, caller: CallerOf, ports: PortsOf) -> Response:
+    """Take a policy away; one of that name in a process' own file applies again."""
+    caller.require_everywhere("admin")
+    await ports.audit.record(
+        Audited(at=ports.clock(), actor=caller.actor, action="policy.delete", subject=name, details={})
+    )
+    if await ports.policy_book.remove(name) is None:
+        raise not_found(f"the topic has no policy {name!r}")
+    return Response(status_code=204)
+
+
+@router.get("/settings", openapi_extra=described(Policy))
+async def get_settings(namespace: NamespaceOf, caller: CallerOf, ports: PortsOf) -> Response:
+    """The policy that governs a namespace, as far as its name tells. Write it under `/v1/policies`."""
+    caller.require("read", namespace)
+    return answer(ports.policies.governing(namespace))
+
+
+@router.get("/presets", openapi_extra=described(PresetList))
+async def list_presets(caller: CallerOf, ports: PortsOf) -> Response:
+    """The policies that ship: take one, name it, say what it matches, and put it."""
+    return answer(PresetList(tuple(ports.policy_book.presets.values())))
+
+
+@router.get("/presets/{name}", openapi_extra=described(Policy))
+async def get_preset(name: Name, caller: CallerOf, ports: PortsOf) -> Response:
+    """One of them."""
+    if name not in ports.policy_book.presets:
+        raise not_found(f"no preset is called {name!r}; there are {', '.join(ports.policy_book.presets)}")
+    return answer(ports.policy_book.presets[name])
+
+
+def outdated(rejected: Rejected) -> Problem:
+    """The problem of a policy that was made from another version than stands there."""
+    if rejected.reason != "outdated":
+        raise rejected
+    return conflict(f"{rejected.detail}: read it again, or leave `version` out to put this one over it")

@@ -1,0 +1,50 @@
+"""What a namespace holds, and what model calls for it consumed, in numbers."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import AwareDatetime
+
+from agents.api.auth import CallerOf
+from agents.api.bodies import answer, described
+from agents.api.consumption import Usage
+from agents.api.ports import PortsOf
+from agents.api.problems import invalid
+from sinks.statistics import Statistics
+
+router = APIRouter(prefix="/v1", tags=["statistics"])
+
+NamespaceOf = Annotated[str, Query(min_length=1, max_length=256, description="The namespace, such as `app/user`.")]
+
+
+@router.get("/statistics", openapi_extra=described(Statistics))
+async def get_statistics(namespace: NamespaceOf, caller: CallerOf, ports: PortsOf) -> Response:
+    """How many memories a namespace holds, by status, kind and tag; how often they are read and were said again."""
+    caller.require("read", namespace)
+    return answer(await ports.statistics.of(namespace))
+
+
+@router.get("/usage", openapi_extra=described(Usage))
+async def get_usage(
+    caller: CallerOf,
+    ports: PortsOf,
+    namespace: Annotated[
+        str | None, Query(min_length=1, max_length=256, description="Its share; all together without one.")
+    ] = None,
+    since: Annotated[AwareDatetime | None, Query(description="From then on; a day ago by default.")] = None,
+    until: Annotated[AwareDatetime | None, Query(description="Before then; now by default.")] = None,
+) -> Response:
+    """Tokens and cost of model calls, by operation, lane and model, and what is left of the budget.
+
+    Without a namespace it needs a key that may read all of them.
+    """
+    if namespace is None:
+        caller.require_everywhere("read")
+    else:
+        caller.require("read", namespace)
+    end = until or ports.clock()
+    begin = since or ports.clock() - timedelta(days=1)
+    if begin > end:
+        raise invalid("`since` is behind `until`: swap them")
+    return answer(await ports.consumption.of(namespace, begin, end))

@@ -1,0 +1,84 @@
+"""Taking memories out and bringing them in, as JSON Lines: streamed, so that their number does not matter."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Final, Literal
+from uuid import uuid4
+
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.responses import StreamingResponse
+
+from agents.api.auth import CallerOf
+from agents.api.bodies import Described, answer, described, media_type
+from agents.api.exporting import NDJSON, ExportedMemory, exported
+from agents.api.importing import Import, ImportedLine, ImportReport
+from agents.api.lines import lines
+from agents.api.ports import PortsOf
+from agents.api.problems import Problem
+from agents.api.routes.statistics import NamespaceOf
+
+router = APIRouter(prefix="/v1", tags=["transfer"])
+
+TAKEN: Final = (NDJSON, "application/jsonl", "application/ndjson")
+
+
+def streamed(shape: type[Any]) -> dict[str, Any]:
+    """What OpenAPI says of lines: each is one of these."""
+    return {media: {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}} for media in (NDJSON,)}
+
+
+def told_export() -> Described:
+    lines_told = {"description": "A memory on each line.", "content": streamed(ExportedMemory)}
+    return Described({"responses": {"200": lines_told}}, (ExportedMemory,))
+
+
+def told_import() -> Described:
+    told = described(ImportReport, status=202, said="What was read, and is on its way.")
+    told["requestBody"] = {"required": True, "content": streamed(ImportedLine)}
+    return Described(dict(told), (*told.shapes, ImportedLine))
+
+
+@router.get("/export", openapi_extra=told_export())
+async def export_memories(
+    namespace: NamespaceOf,
+    caller: CallerOf,
+    ports: PortsOf,
+    status: Annotated[
+        list[Literal["active", "superseded", "expired"]], Query(max_length=4, description="Memories of any of these.")
+    ] = ["active", "superseded", "expired"],  # noqa: B006
+    versions: Annotated[bool, Query(description="Each with all that it ever was.")] = False,
+) -> Response:
+    """Every memory of a namespace, one a line. A stream that was cut off lacks its end: the connection then breaks."""
+    caller.require("read", namespace)
+    pages = exported(ports.exports, namespace, tuple(dict.fromkeys(status)), with_versions=versions)
+    first = await anext(pages, b"")  # what cannot be answered is still told as a problem
+
+    async def all_pages() -> AsyncIterator[bytes]:
+        yield first
+        async for page in pages:
+            yield page
+
+    return StreamingResponse(all_pages(), media_type=NDJSON)
+
+
+@router.post("/import", status_code=202, openapi_extra=told_import())
+async def import_memories(
+    request: Request,
+    namespace: NamespaceOf,
+    caller: CallerOf,
+    ports: PortsOf,
+    import_id: Annotated[
+        str | None,
+        Query(
+            pattern=r"^[A-Za-z0-9._-]{1,64}$", description="Of this run: repeated under it, a line is carried out once."
+        ),
+    ] = None,
+) -> Response:
+    """Bring memories in, one a line, as an export tells them, whatever namespace they come from.
+
+    Memories that are there, by their id or their text, stay as they are.
+    """
+    caller.require("write", namespace)
+    if media_type(request) not in TAKEN:
+        raise Problem(415, "unsupported-media-type", f"send the lines as {NDJSON}", {"Accept": ", ".join(TAKEN)})
+    run = Import(namespace, import_id or uuid4().hex, caller.actor, ports.clock, ports.commands.send)
+    return answer(await run.run(lines(request.stream())), 202)

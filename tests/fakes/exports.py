@@ -1,0 +1,59 @@
+"""What a namespace holds, page by page and in numbers, of fake memories."""
+
+from collections.abc import Sequence
+
+from schemas.errors import Retryable
+from schemas.memories import Memory, Status
+from sinks.memories import MemoryVersion
+from sinks.statistics import Statistics
+from tests.fakes.memories import FakeMemories
+
+
+class FakeExports:
+    """Pages of `size` memories; raises Retryable from the `fails_at`-th page on."""
+
+    def __init__(self, memories: FakeMemories, size: int = 2) -> None:
+        self._memories = memories
+        self._size = size
+        self.fails_at = 0
+        self.asked = 0
+
+    async def page(self, namespace: str, after_id: str, statuses: Sequence[Status]) -> tuple[Memory, ...]:
+        self.asked += 1
+        if self._memories.down or self.asked == self.fails_at:
+            raise Retryable("Postgres failed while exporting memories: it is down")
+        wanted = [
+            memory
+            for _, memory in sorted(self._memories.rows.items())
+            if memory.namespace == namespace and memory.memory_id > after_id and memory.status in statuses
+        ]
+        return tuple(wanted[: self._size])
+
+    async def versions(self, memory_ids: Sequence[str]) -> dict[str, tuple[MemoryVersion, ...]]:
+        rows = self._memories.version_rows
+        return {each: tuple(row for row in rows if row.memory_id == each) for each in memory_ids}
+
+
+class FakeStatistics:
+    """The numbers of memories, and zero of everything else."""
+
+    def __init__(self, memories: FakeMemories) -> None:
+        self._memories = memories
+
+    async def of(self, namespace: str) -> Statistics:
+        if self._memories.down:
+            raise Retryable("Postgres failed while counting what a namespace holds: it is down")
+        own = [memory for memory in self._memories.rows.values() if memory.namespace == namespace]
+        live = sum(memory.status == "active" for memory in own)
+        return Statistics(
+            namespace=namespace,
+            live=live,
+            statuses={"active": live} if live else {},
+            kinds={},
+            tags={},
+            pinned=0,
+            reinforcements=0,
+            versions=0,
+            sequence=0,
+            reads=0,
+        )

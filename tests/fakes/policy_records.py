@@ -1,0 +1,41 @@
+"""The topic of policies in a list: what is published is read back."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import NamedTuple
+
+from schemas.errors import Retryable
+from schemas.records import Outgoing
+
+
+class PolicyRecord(NamedTuple):
+    topic: str
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+
+
+class FakePolicyRecords:
+    """`down`: neither reading nor writing is possible."""
+
+    def __init__(self) -> None:
+        self.records: list[PolicyRecord] = []
+        self.down = False
+
+    @asynccontextmanager
+    async def opened(self) -> AsyncIterator["FakePolicyRecords"]:
+        yield self
+
+    async def to_end(self) -> list[PolicyRecord]:
+        self._check()
+        return list(self.records)
+
+    async def publish(self, records: Sequence[Outgoing]) -> None:
+        self._check()
+        for each in records:
+            self.records.append(PolicyRecord(each.topic, 0, len(self.records), each.key, each.value))
+
+    def _check(self) -> None:
+        if self.down:
+            raise Retryable("cannot reach the brokers")

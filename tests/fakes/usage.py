@@ -1,0 +1,27 @@
+"""What was consumed, and what is gone of budgets, as a test says."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from schemas.budgets import Level
+from schemas.errors import Retryable
+from schemas.usage import Total
+
+
+class FakeUsage:
+    """Totals by namespace, None for all together, and levels by scope; `asked` are the times asked for."""
+
+    def __init__(self) -> None:
+        self.by_namespace: dict[str | None, list[Total]] = {}
+        self.by_scope: dict[str, Level] = {}
+        self.asked: list[tuple[datetime, datetime]] = []
+        self.down = False
+
+    async def totals(self, since: datetime, until: datetime, namespace: str | None) -> list[Total]:
+        if self.down:
+            raise Retryable("Postgres failed while reading usage: it is down")
+        self.asked.append((since, until))
+        return self.by_namespace.get(namespace, [])
+
+    async def levels(self, names: Iterable[str]) -> dict[str, Level]:
+        return {name: self.by_scope.get(name, Level()) for name in names}

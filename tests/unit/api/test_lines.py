@@ -1,0 +1,32 @@
+"""Taking lines from a stream, wherever its chunks end."""
+
+from collections.abc import AsyncIterator
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.api.lines import Line, lines
+
+
+async def chunked(data: bytes, size: int) -> AsyncIterator[bytes]:
+    for start in range(0, len(data), size):
+        yield data[start : start + size]
+
+
+async def taken(data: bytes, size: int, longest: int = 20) -> list[Line]:
+    return [line async for line in lines(chunked(data, size), longest)]
+
+
+@given(st.lists(st.binary(max_size=30).filter(lambda line: b"\n" not in line), max_size=8), st.integers(1, 40))
+async def test_lines_are_the_same_however_the_stream_is_cut(parts: list[bytes], size: int):
+    expected = [
+        Line(number, None if len(part) > 20 else part)
+        for number, part in enumerate(parts, start=1)
+        if len(part) > 20 or part.strip()
+    ]
+    assert await taken(b"\n".join(parts), size) == expected
+    assert await taken(b"\n".join(parts) + b"\n", size) == expected
+
+
+async def test_a_line_that_is_too_long_is_not_held_and_the_next_one_is_read():
+    assert await taken(b"x" * 1_000 + b"\nfine\n" + b"y" * 500, 64) == [Line(1, None), Line(2, b"fine"), Line(3, None)]

@@ -1,0 +1,107 @@
+"""Policies over HTTP: what applies, what ships, and putting one in the place of another."""
+
+import pytest
+
+from schemas import codec
+from schemas.policies import Policy
+from tests.api import Api
+
+
+async def put(api: Api, name: str = "kitchen", **fields: object):
+    return await api.client(admin="*").put(f"/v1/policies/{name}", json={"name": name} | fields)
+
+
+async def test_a_policy_that_is_put_stands_in_the_topic_with_its_version_and_applies_first(api: Api):
+    answer = await put(api, match={"app_id": "kitchen"})
+    assert (answer.status_code, answer.json()["result"], answer.json()["policy"]["name"]) == (201, "created", "kitchen")
+    (record,) = api.policy_records.records
+    assert record.key == b"kitchen"
+    assert codec.decode(record.value, Policy).match.app_id == "kitchen"
+    listed = (await api.client(read="*").get("/v1/policies")).json()["policies"]
+    assert [(each["policy"]["name"], each["origin"]) for each in listed] == [
+        ("kitchen", "topic"),
+        ("app", "file"),
+        ("default", "built in"),
+    ]
+
+
+async def test_the_same_again_changes_nothing_and_another_is_the_next_version(api: Api):
+    await put(api)
+    assert (await put(api)).json()["result"] == "unchanged"
+    changed = await put(api, max_memories=5)
+    assert (changed.status_code, changed.json()["result"], changed.json()["policy"]["version"]) == (200, "changed", 2)
+    assert len(api.policy_records.records) == 2
+
+
+async def test_a_policy_made_from_another_version_is_refused(api: Api):
+    await put(api)
+    await put(api, max_memories=5)
+    answer = await put(api, max_memories=6, version=1)
+    assert answer.status_code == 409
+    assert "the policy 'kitchen' is at 2 by now" in answer.json()["detail"]
+    assert (await put(api, max_memories=6, version=2)).json()["policy"]["version"] == 3
+
+
+async def test_a_policy_is_taken_away_and_counts_on_when_it_comes_back(api: Api):
+    await put(api)
+    client = api.client(admin="*")
+    assert (await client.delete("/v1/policies/kitchen")).status_code == 204
+    assert (await client.delete("/v1/policies/kitchen")).status_code == 404
+    assert (await client.get("/v1/policies/kitchen")).status_code == 404
+    assert (await put(api)).json()["policy"]["version"] == 2
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"max_memories": 0}, "max_memories"),
+        ({"max_memory": 5}, "max_memory"),
+        ({"namespaces": ["{user}"]}, "name fields of a conversation"),
+    ],
+)
+async def test_what_is_no_policy_is_refused_with_its_place(api: Api, fields, said):
+    answer = await put(api, **fields)
+    assert (answer.status_code, said in answer.json()["detail"]) == (422, True)
+    assert api.policy_records.records == []
+
+
+async def test_a_policy_of_another_name_than_the_address_says_is_refused(api: Api):
+    answer = await api.client(admin="*").put("/v1/policies/kitchen", json={"name": "other"})
+    assert answer.status_code == 422
+    assert "they should be the same" in answer.json()["detail"]
+
+
+async def test_writing_needs_every_right_in_all_namespaces_and_is_audited(api: Api):
+    for patterns in ({"admin": "app/*"}, {"write": "*"}):
+        client = api.client(**patterns)
+        assert (await client.put("/v1/policies/kitchen", json={"name": "kitchen"})).status_code == 403
+        assert (await client.delete("/v1/policies/kitchen")).status_code == 403
+    assert api.audit.rows == []
+    await put(api)
+    await api.client(admin="*").delete("/v1/policies/kitchen")
+    assert [(row.action, row.subject) for row in api.audit.rows] == [
+        ("policy.put", "kitchen"),
+        ("policy.delete", "kitchen"),
+    ]
+    assert (await api.client(read="app/*").get("/v1/policies")).status_code == 403
+
+
+async def test_the_settings_of_a_namespace_are_those_of_its_policy(api: Api):
+    client = api.client(read="app/*")
+    assert (await client.get("/v1/settings", params={"namespace": "app/ada"})).json()["name"] == "app"
+    assert (await client.get("/v1/settings", params={"namespace": "other/ada"})).status_code == 403
+
+
+async def test_presets_are_there_to_begin_with(api: Api):
+    client = api.client(read="app/*")
+    assert [each["name"] for each in (await client.get("/v1/presets")).json()["presets"]] == ["app-notes"]
+    preset = (await client.get("/v1/presets/app-notes")).json()
+    answer = await put(api, **(preset | {"name": "kitchen"}))
+    assert answer.status_code == 201
+    assert (await client.get("/v1/presets/none")).status_code == 404
+
+
+async def test_brokers_that_are_away_are_said(api: Api):
+    api.policy_records.down = True
+    assert (await put(api)).status_code == 503
+    assert (await api.client(read="*").get("/v1/policies")).status_code == 503

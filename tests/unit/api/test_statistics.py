@@ -1,0 +1,56 @@
+"""Numbers of a namespace over HTTP: what it holds, and what was consumed for it."""
+
+from datetime import timedelta
+
+from schemas.budgets import Amount, Level
+from schemas.usage import Total
+from tests.api import NOON, Api, a_memory
+
+ADA = {"namespace": "app/ada"}
+TOTAL = Total(
+    operation="extract",
+    lane="live",
+    provider="claude",
+    model="m",
+    answered=2,
+    failed=0,
+    calls=2,
+    input_tokens=100,
+    output_tokens=20,
+    cache_read_tokens=3,
+    cache_write_tokens=4,
+    cost_micros=1_500_000,
+    unpriced=0,
+)
+
+
+async def test_statistics_are_of_the_namespace_that_the_key_may_read(api: Api):
+    api.memories.put(a_memory("m1"), a_memory("m2"), a_memory("b", namespace="app/bob"))
+    client = api.client(read="app/ada")
+    assert (await client.get("/v1/statistics", params=ADA)).json()["live"] == 2
+    assert (await client.get("/v1/statistics", params={"namespace": "app/bob"})).status_code == 403
+
+
+async def test_usage_is_a_namespaces_share_with_what_is_left_of_its_budget(api: Api):
+    api.usage.by_namespace["app/ada"] = [TOTAL, TOTAL]
+    api.usage.by_scope["namespace app/ada"] = Level(day=Amount(400, 0), reserved=Amount(50, 0))
+    told = (await api.client(read="app/ada").get("/v1/usage", params=ADA)).json()
+    assert (told["tokens"], told["cost_usd"], len(told["totals"])) == (254, 3.0, 2)
+    assert told["budget"] == [
+        {"limit": "tokens_per_day", "of": 1000, "spent": 400, "reserved": 50, "remains": 550},
+    ]
+    assert api.usage.asked == [(NOON - timedelta(days=1), NOON)]
+
+
+async def test_usage_of_all_together_needs_a_key_for_all(api: Api):
+    assert (await api.client(read="app/*").get("/v1/usage")).status_code == 403
+    assert (await api.client(read="*").get("/v1/usage")).json()["tokens"] == 0
+
+
+async def test_a_time_may_be_chosen_and_must_run_forward(api: Api):
+    client = api.client(read="*")
+    times = {"since": "2026-03-01T00:00:00Z", "until": "2026-03-02T00:00:00+01:00"}
+    assert (await client.get("/v1/usage", params=times)).json()["since"] == "2026-03-01T00:00:00Z"
+    swapped = {"since": times["until"], "until": times["since"]}
+    assert (await client.get("/v1/usage", params=swapped)).status_code == 422
+    assert (await client.get("/v1/usage", params={"since": "2026-03-01"})).status_code == 422

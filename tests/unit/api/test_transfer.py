@@ -1,0 +1,192 @@
+"""Export and import over HTTP: whole, streamed, and the same again when repeated."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from agents.api import importing
+from agents.api.lines import LONGEST
+from tests.api import NOON, Api, a_memory
+
+ADA = {"namespace": "app/ada"}
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+
+def lines(*memories: Any) -> str:
+    return "".join(json.dumps(memory) + "\n" for memory in memories)
+
+
+async def test_an_export_has_every_memory_of_the_namespace_and_no_deleted_one(api: Api):
+    api.memories.put(*(a_memory(f"m{number}") for number in range(5)))
+    api.memories.put(a_memory("old", status="superseded"), a_memory("gone", status="deleted"))
+    api.memories.put(a_memory("bob", namespace="app/bob"))
+    answer = await api.client(read="app/ada").get("/v1/export", params=ADA)
+    assert answer.headers["content-type"] == "application/x-ndjson"
+    told = [json.loads(line) for line in answer.text.splitlines()]
+    assert [memory["memory_id"] for memory in told] == ["m0", "m1", "m2", "m3", "m4", "old"]
+    live = await api.client(read="*").get("/v1/export", params=ADA | {"status": "active"})
+    assert len(live.text.splitlines()) == 5
+    assert (await api.client(read="*").get("/v1/export", params={"namespace": "none"})).text == ""
+
+
+async def test_versions_are_told_where_they_are_asked_for(api: Api):
+    client = api.client(write="app/*")
+    made = (await client.post("/v1/memories", json=ADA | {"text": "User has a dog"})).json()
+    plain = json.loads((await client.get("/v1/export", params=ADA)).text)
+    assert "versions" not in plain
+    told = json.loads((await client.get("/v1/export", params=ADA | {"versions": "true"})).text)
+    assert [version["change"] for version in told["versions"]] == ["created"]
+    assert told["memory_id"] == made["memory_id"]
+
+
+async def test_an_export_that_cannot_begin_is_a_problem_and_one_that_breaks_off_lacks_its_end(api: Api):
+    api.memories.put(*(a_memory(f"m{number}") for number in range(5)))
+    client = api.client(read="*")
+    api.exports.fails_at = 1
+    assert (await client.get("/v1/export", params=ADA)).status_code == 503
+    api.exports.fails_at = api.exports.asked + 2
+    sent: list[Any] = []
+    key = client.headers["Authorization"].encode()
+    scope = {
+        **{"type": "http", "method": "GET", "path": "/v1/export", "query_string": b"namespace=app/ada"},
+        **{"headers": [(b"authorization", key)], "http_version": "1.1", "scheme": "http", "server": ("api", 80)},
+    }
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()  # the client stays
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    with pytest.raises(Exception, match="response already started"):
+        await api.app(scope, receive, send)
+    bodies = [message for message in sent if message["type"] == "http.response.body"]
+    assert [message.get("more_body") for message in bodies] == [True]
+
+
+async def test_what_is_exported_comes_in_as_it_was_under_its_id(api: Api):
+    origin = {"created_at": NOON, "event_time": NOON, "language": "en", "kinds": ("place",), "reinforcement_count": 3}
+    memory = a_memory(tags=("home",), pinned=True, full_text="At length.", importance=0.8, **origin)
+    api.memories.put(memory)
+    exported = (await api.client(read="*").get("/v1/export", params=ADA)).text
+    api.memories.rows.clear()
+    answer = await api.client(write="app/ada").post("/v1/import", params=ADA, content=exported, headers=NDJSON)
+    assert answer.status_code == 202
+    report = answer.json()
+    assert (report["lines"], report["accepted"], report["rejected"], report["problems"]) == (1, 1, 0, [])
+    now = api.memories.rows["m1"]
+    kept = (
+        "text",
+        "kind",
+        "kinds",
+        "tags",
+        "full_text",
+        "importance",
+        "pinned",
+        "created_at",
+        "created_by",
+        "language",
+    )
+    assert [getattr(now, name) for name in kept] == [getattr(memory, name) for name in kept]
+    assert (now.event_time, now.reinforcement_count, now.version) == (NOON, 3, 1)
+    told = await api.client(read="*").get(f"/v1/commands/import:{report['import_id']}:1", params=ADA)
+    assert (told.json()["status"], told.json()["memory_id"]) == ("accepted", "m1")
+
+
+async def test_importing_again_changes_nothing_whatever_its_id_and_whatever_it_is_called(api: Api):
+    client = api.client(write="app/ada")
+    content = lines({"text": "User has a dog", "memory_id": "m7"}, {"text": "User skis"})
+    for import_id in ("one", "one", "two"):
+        answer = await client.post("/v1/import", params=ADA | {"import_id": import_id}, content=content, headers=NDJSON)
+        assert answer.json()["accepted"] == 2
+    assert len(api.memories.version_rows) == 2
+    renamed = lines({"text": "user has a dog.", "memory_id": "other"})
+    await client.post("/v1/import", params=ADA, content=renamed, headers=NDJSON)
+    assert set(api.memories.rows) >= {"m7"}
+    assert len(api.memories.version_rows) == 2, "the same text is there"
+
+
+async def test_an_id_that_is_taken_elsewhere_is_not_taken_away(api: Api):
+    api.memories.put(a_memory("m1", namespace="app/bob", text="Bob's"))
+    for _ in range(2):
+        await api.client(write="app/ada").post(
+            "/v1/import", params=ADA, content=lines({"memory_id": "m1", "text": "Ada's"}), headers=NDJSON
+        )
+    assert api.memories.rows["m1"].text == "Bob's"
+    own = [memory for memory in api.memories.rows.values() if memory.namespace == "app/ada"]
+    assert [memory.text for memory in own] == ["Ada's"]
+    assert len(api.memories.version_rows) == 1
+
+
+async def test_a_memory_that_was_deleted_comes_back(api: Api):
+    api.memories.put(a_memory("m1", status="deleted", text="", version=2))
+    content = lines({"memory_id": "m1", "text": "User has a dog"})
+    await api.client(write="app/ada").post("/v1/import", params=ADA, content=content, headers=NDJSON)
+    memory = api.memories.rows["m1"]
+    assert (memory.status, memory.text, memory.version) == ("active", "User has a dog", 3)
+
+
+async def test_the_report_says_what_is_wrong_with_which_line_and_the_others_come_in(api: Api):
+    wrong = ["{", '{"text": " "}', '{"text": "x", "importance": 2}', '"text"', '{"text": "' + "y" * LONGEST + '"}']
+    superseded = json.dumps({"text": "User had a cat", "status": "superseded"})
+    content = "\n".join([*wrong, superseded, "", '{"text": "User has a dog", "importance": 0.4}'])
+    answer = await api.client(write="app/ada").post("/v1/import", params=ADA, content=content, headers=NDJSON)
+    report = answer.json()
+    assert (report["lines"], report["accepted"], report["skipped"], report["rejected"]) == (7, 1, 1, 5)
+    assert [problem["line"] for problem in report["problems"]] == [1, 2, 3, 4, 5]
+    assert "importance" in report["problems"][2]["reason"]
+    assert "longer than" in report["problems"][4]["reason"]
+    assert [command.text for command in api.curation.seen] == ["User has a dog"]
+
+
+async def test_lines_are_sent_in_batches_while_others_still_come_in(api: Api, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(importing, "AT_ONCE", 10)
+    monkeypatch.setattr(importing, "MOST_TOLD", 3)
+    most_ahead = 0
+
+    async def content() -> AsyncIterator[bytes]:
+        nonlocal most_ahead
+        for number in range(100):
+            most_ahead = max(most_ahead, number - len(api.curation.seen))
+            yield lines({"text": f"User owns thing {number}"}).encode()
+        for _ in range(5):
+            yield b"{\n"
+
+    answer = await api.client(write="app/ada").post("/v1/import", params=ADA, content=content(), headers=NDJSON)
+    report = answer.json()
+    assert (report["accepted"], report["rejected"], len(report["problems"])) == (100, 5, 3)
+    assert len(api.curation.seen) == 100
+    assert len({command.memory_id for command in api.curation.seen}) == 100
+
+
+@pytest.mark.parametrize(
+    ("params", "headers", "status"),
+    [
+        (ADA, {"Content-Type": "application/json"}, 415),
+        (ADA, {}, 415),
+        (ADA | {"import_id": "a b"}, NDJSON, 422),
+        ({"namespace": "app/bob"}, NDJSON, 403),
+        ({}, NDJSON, 422),
+    ],
+)
+async def test_what_cannot_be_imported_is_refused_before_it_is_read(api: Api, params, headers, status):
+    answer = await api.client(write="app/ada").post("/v1/import", params=params, content="{}", headers=headers)
+    assert answer.status_code == status
+    assert api.curation.seen == []
+
+
+async def test_kafka_that_is_away_is_said_and_the_run_can_be_repeated(api: Api):
+    api.curation.down = True
+    client, content = api.client(write="*"), lines({"text": "User has a dog"})
+    answer = await client.post("/v1/import", params=ADA, content=content, headers=NDJSON)
+    assert (answer.status_code, "retry-after" in answer.headers) == (503, True)
+
+
+async def test_reading_is_not_enough_to_import_and_is_to_export(api: Api):
+    client = api.client(read="app/ada")
+    assert (await client.post("/v1/import", params=ADA, content="", headers=NDJSON)).status_code == 403
+    assert (await client.get("/v1/export", params=ADA)).status_code == 200
+    assert (await client.get("/v1/export", params={"namespace": "app/bob"})).status_code == 403
