@@ -60,17 +60,19 @@ class Outcomes:
     ) -> bool:
         """The dead letter holds the whole slice, so it can be replayed; the window need not keep it.
 
-        For a summary no window waits: its marker stays as it is.
+        For a summary no window waits: its marker stays as it is. The failure is recorded whoever holds the request by now: the
+        next owner tells of it, and does not pay for the same question again.
         """
+        await self._extractions.fail(request.request_id, rejected)
         if not still_held():
             return False
-        await self._extractions.fail(request.request_id, str(rejected))
         outgoing = [dead_letter(record, STAGE, rejected, self._clock())]
         if request.purpose == "extract":
             outgoing.append(to_window(request, self._failed(request, rejected)))
         if not still_held():
             return False
         await self._publisher.publish(outgoing)
+        await self._extractions.failure_told(request.request_id)
         return True
 
     async def _put_aside(self, record: Any, rejected: Rejected, still_held: StillHeld) -> bool:

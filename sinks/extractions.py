@@ -41,7 +41,10 @@ class Extractions:
         self._pool = pool
 
     async def lease(self, request: ExtractionRequest, owner: str, lease_s: float) -> Lease:
-        """Leased, Answered or Held. `owner` should name one delivery to one worker: the same owner is granted again."""
+        """Leased, Answered or Held. `owner` should name one delivery to one worker: the same owner is granted again.
+
+        Raises Rejected, as whoever asked last, while that has yet to be told: asking again would be paid for again.
+        """
         with translated("leasing an extraction"):
             async with self._pool.acquire() as connection:
                 while True:
@@ -51,6 +54,9 @@ class Extractions:
                     state = await connection.fetchrow(query("extractions", "state"), request.request_id)
                     if state and state["answer"] is not None:
                         return Answered(state["answer"].encode())
+                    if state and state["failed_reason"] is not None and state["failed_at"] is None:
+                        reason, _, detail = state["failed_reason"].partition(": ")
+                        raise Rejected(reason, detail)
                     if state and state["lease_until"] is not None:
                         return Held(state["lease_until"])
                     # released or erased between the two statements: ask again
@@ -103,10 +109,15 @@ class Extractions:
             )
         return stored
 
-    async def fail(self, request_id: str, reason: str) -> None:
-        """Records why there will be no answer; nothing if one is stored. A later lease is granted again."""
+    async def fail(self, request_id: str, rejected: Rejected) -> None:
+        """Records why there will be no answer; nothing if one is stored, or somebody is asking for one."""
         with translated("recording a failure"):
-            await self._pool.execute(query("extractions", "fail"), request_id, reason)
+            await self._pool.execute(query("extractions", "fail"), request_id, str(rejected))
+
+    async def failure_told(self, request_id: str) -> None:
+        """Its dead letter is there: a later lease is granted, as that may be replayed."""
+        with translated("recording a failure"):
+            await self._pool.execute(query("extractions", "failure_told"), request_id)
 
 
 def columns(request: ExtractionRequest) -> tuple[Any, ...]:

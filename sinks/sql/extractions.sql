@@ -1,18 +1,19 @@
 -- name: lease
--- Granted when nobody has answered and the lease is free, run out, or this owner's already. The database's clock
+-- Granted when nobody has answered, no failure has yet to be told, and the lease is free, run out, or this owner's already. The database's clock
 -- counts: the workers' clocks may differ.
 INSERT INTO extractions (request_id, conversation_id, partition, first_position, last_position, policy, policy_version,
                          namespaces, requested_at, lease_owner, lease_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, clock_timestamp() + $11::double precision * interval '1 second')
 ON CONFLICT (request_id) DO UPDATE SET lease_owner = excluded.lease_owner, lease_until = excluded.lease_until
 WHERE extractions.answer IS NULL
+  AND (extractions.failed_reason IS NULL OR extractions.failed_at IS NOT NULL)
   AND (extractions.lease_until IS NULL
        OR extractions.lease_until <= clock_timestamp()
        OR extractions.lease_owner = excluded.lease_owner)
 RETURNING lease_until
 
 -- name: state
-SELECT answer::text AS answer, lease_until, lease_owner, failed_reason, completed_at
+SELECT answer::text AS answer, lease_until, lease_owner, failed_reason, failed_at, completed_at
 FROM extractions WHERE request_id = $1
 
 -- name: renew
@@ -37,8 +38,12 @@ WHERE request_id = $1 AND answer IS NULL
 RETURNING answer::text AS answer
 
 -- name: fail
-UPDATE extractions SET failed_at = clock_timestamp(), failed_reason = $2, lease_owner = NULL, lease_until = NULL
-WHERE request_id = $1 AND answer IS NULL
+-- Unless another owner is asking by now. It has failed for good, at `failed_at`, once that is told.
+UPDATE extractions SET failed_at = NULL, failed_reason = $2, lease_owner = NULL, lease_until = NULL
+WHERE request_id = $1 AND answer IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+
+-- name: failure_told
+UPDATE extractions SET failed_at = clock_timestamp() WHERE request_id = $1 AND answer IS NULL AND failed_reason IS NOT NULL
 
 -- name: ensure
 -- A request that this database has never seen: its candidates were made by hand, or its row was lost.

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from schemas.errors import Rejected
 from schemas.requests import ExtractionRequest
 from sinks.extractions import Answered, Held, Lease, Leased
 
@@ -16,7 +17,8 @@ class Row(Struct):
     owner: str | None = None
     until: datetime | None = None
     answer: bytes | None = None
-    failed: str | None = None
+    failed: Rejected | None = None
+    told: bool = False
 
 
 class FakeExtractions:
@@ -42,6 +44,8 @@ class FakeExtractions:
             return Answered(row.answer)
         if row.owner not in (None, owner) and row.until is not None and row.until > self._clock():
             return Held(row.until)
+        if row.failed is not None and not row.told:
+            raise Rejected(row.failed.reason, row.failed.detail)
         row.owner, row.until = owner, self._clock() + timedelta(seconds=lease_s)
         return Leased(row.until)
 
@@ -70,8 +74,13 @@ class FakeExtractions:
         row.answer = row.answer or answer_json
         return row.answer
 
-    async def fail(self, request_id: str, reason: str) -> None:
+    async def fail(self, request_id: str, rejected: Rejected) -> None:
         await self._reach("fail")
-        row = self.rows.setdefault(request_id, Row())
-        if row.answer is None:
-            row.failed, row.owner, row.until = reason, None, None
+        row = self.rows.get(request_id, Row())
+        if row.answer is None and (row.until is None or row.until <= self._clock()):
+            row.failed, row.told, row.owner, row.until = rejected, False, None, None
+
+    async def failure_told(self, request_id: str) -> None:
+        await self._reach("failure_told")
+        if request_id in self.rows:
+            self.rows[request_id].told = True

@@ -109,14 +109,32 @@ async def test_an_answer_with_a_nul_is_stored(extractions: Extractions, request_
     assert await store(extractions, request_, "one", b'{"a": "\\u0000"}') == '{"a": "\ufffd"}'.encode()
 
 
-async def test_a_failed_request_may_be_asked_again_and_a_failure_does_not_undo_an_answer(
+async def failed(extractions: Extractions, request_: ExtractionRequest) -> None:
+    await extractions.lease(request_, "one", LONG_S)
+    await extractions.release(request_.request_id, "one")
+    await extractions.fail(request_.request_id, Rejected("refused", "no: never"))
+
+
+async def test_a_failure_of_a_former_owner_does_not_end_the_lease_of_the_next_one(
+    extractions: Extractions, request_: ExtractionRequest
+) -> None:
+    await extractions.lease(request_, "two", LONG_S)
+    await extractions.fail(request_.request_id, Rejected("refused", "no"))
+    assert await extractions.renew(request_.request_id, "two", LONG_S)
+    assert isinstance(await extractions.lease(request_, "three", LONG_S), Held)
+
+
+async def test_a_failed_request_is_asked_again_once_that_was_told_and_a_failure_does_not_undo_an_answer(
     extractions: Extractions, request_: ExtractionRequest, pool: Pool
 ) -> None:
-    await extractions.lease(request_, "one", LONG_S)
-    await extractions.fail(request_.request_id, "refused")
-    assert await pool.fetchval("SELECT failed_reason FROM extractions") == "refused"
+    await failed(extractions, request_)
+    assert await pool.fetchval("SELECT failed_reason FROM extractions") == "refused: no: never"
+    with pytest.raises(Rejected) as told:
+        await extractions.lease(request_, "two", LONG_S)
+    assert (told.value.reason, told.value.detail) == ("refused", "no: never")
+    await extractions.failure_told(request_.request_id)
     assert isinstance(await extractions.lease(request_, "two", LONG_S), Leased)
     await store(extractions, request_, "two", b"{}")
-    await extractions.fail(request_.request_id, "too late")
+    await extractions.fail(request_.request_id, Rejected("refused", "too late"))
     assert await extractions.lease(request_, "one", LONG_S) == Answered(b"{}")
     assert await pool.fetchval("SELECT failed_reason FROM extractions") is None

@@ -279,7 +279,7 @@ async def test_what_can_never_be_answered_is_dead_lettered_recorded_and_told_to_
     )
     assert control.conversation_id == asked().conversation_id
     assert worker.publisher.on(topics.WINDOW_CONTROL)[0].partition == PARTITION
-    assert worker.extractions.rows[asked().request_id].failed == "refused: the model refused"
+    assert str(worker.extractions.rows[asked().request_id].failed) == "refused: the model refused"
     assert worker.candidates == []
 
 
@@ -355,9 +355,28 @@ async def test_nothing_is_sent_and_nothing_acked_once_the_partition_is_lost(work
     worker.app.fence.open()
     await asyncio.sleep(60)
     assert worker.publisher.records == []
-    assert worker.extractions.rows[asked().request_id].failed is None
     assert worker.provider.asked == {asked().request_id: 1}
     assert not batch.acked
+
+
+async def test_what_a_model_rejected_as_the_partition_was_lost_is_told_by_the_next_owner_without_asking_again(worker):
+    worker.provider.failures.append(Rejected("refused", "the model refused"))
+    await worker.take(asked())
+    await asyncio.sleep(0.5)
+    worker.app.fence.shut()
+    worker.app.fence.open()
+    await asyncio.sleep(60)
+    next_owner = Worker(worker.extractions, "worker-2")
+    given = await next_owner.take(asked())
+    await asyncio.sleep(2)
+    assert given.acked
+    assert not next_owner.provider.asked
+    (letter,) = next_owner.publisher.on(topics.DEAD_LETTERS)
+    assert told(letter.headers)["reason"] == "refused"
+    assert told(letter.headers)["detail"] == "the model refused"
+    await next_owner.take(asked())
+    await asyncio.sleep(2)
+    assert next_owner.provider.asked == {asked().request_id: 1}, "a dead letter that was told may be replayed"
 
 
 async def test_a_dead_letter_that_could_not_be_sent_is_not_sent_after_the_partition_is_lost(worker):
@@ -473,7 +492,7 @@ async def test_a_summary_that_can_never_be_made_is_dead_lettered_and_no_window_w
     (letter,) = worker.publisher.records
     assert codec.decode(letter.value, ExtractionRequest) == left()
     assert told(letter.headers)["reason"] == "refused"
-    assert worker.extractions.rows[left().request_id].failed == "refused: the model refused"
+    assert str(worker.extractions.rows[left().request_id].failed) == "refused: the model refused"
 
 
 async def test_an_answer_to_something_else_is_taken_neither_for_a_summary_nor_for_an_extraction(worker):
