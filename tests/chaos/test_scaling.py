@@ -186,7 +186,7 @@ async def test_each_namespace_has_one_writer_while_workers_come_and_go(embedded_
             one.send(signal.SIGTERM)
             await all_write(deployment, two, three)
             await eventually(ended(one), "the worker that was asked to stop has stopped", 30.0)
-            assert one.exit_code == 0
+            assert one.exit_code == 0, deployment.logs()[-4000:]
             three.kill()
             await all_write(deployment, two)
         await deployment.settled(300.0)
