@@ -5,46 +5,15 @@ from msgspec import structs
 
 from schemas import topics
 from schemas.messages import Scope
-from schemas.policies import Policy
 from streams.windows.seen import REMEMBERED, digest
 from streams.windows.window import Alarm, Window, merged
-from tests.fakes.chats import CONVERSATION, control, ended, message, terms, unextracted
-
-POLICY = Policy(
-    name="small",
-    slice_tokens=100,
-    straggler_wait_s=30.0,
-    late_idle_s=20.0,
-    grace_s=1_000.0,
-    reask_after_s=100.0,
-)
-TERMS = terms(POLICY)
-NOW = 5_000.0
+from tests.fakes.chats import CONVERSATION, control, message, terms, unextracted
+from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, end, positions, say
 
 
 @pytest.fixture
 def window() -> Window:
     return Window.opened(CONVERSATION, partition=2)
-
-
-def say(window: Window, *numbers: int, now: float = NOW, tokens: int = 10) -> None:
-    """Message n lies at offset n."""
-    for number in numbers:
-        received = window.head.received
-        window.add(message(number), number, tokens, TERMS, now)
-        assert window.head.received == received + 1
-
-
-def end(window: Window, offset: int = 0, log_end: int = 0, read_to: int = 1_000, now: float = NOW, **fields):
-    return window.end(ended(**fields), offset, log_end, read_to, TERMS, now)
-
-
-def positions(requests) -> list[list[int]]:
-    return [[message.position for message in request.messages] for request in requests]
-
-
-def answer(window: Window, request, offset: int, now: float = NOW) -> None:
-    window.control(control("extraction_completed", request_id=request.request_id), offset, TERMS, now)
 
 
 def test_a_message_is_taken_in_once_by_position(window):
@@ -104,90 +73,6 @@ def test_nothing_is_asked_for_before_the_conversation_ended_or_was_abandoned(win
     assert window.due(1_000, TERMS, abandoned - 1) == []
     assert window.alarm(POLICY) == Alarm(at=abandoned, held_to=None, held_until=0.0)
     assert positions(window.due(1_000, TERMS, abandoned)) == [[1, 2, 3]]
-
-
-def test_an_end_after_its_messages_asks_for_all_of_them(window):
-    say(window, 1, 2, 3, tokens=50)
-    assert positions(end(window, log_end=4, read_to=4)) == [[1, 2], [3]]
-    assert window.head.ended
-    assert window.head.held is None
-
-
-def test_an_end_before_its_messages_is_held_until_they_are_read(window):
-    say(window, 1)
-    assert end(window, log_end=4, read_to=2) == []
-    assert not window.head.ended
-    say(window, 2)
-    assert window.release(3, TERMS, NOW + 9_999) == []
-    say(window, 3)
-    assert positions(window.release(4, TERMS, NOW)) == [[1, 2, 3]]
-    assert window.head.ended
-
-
-def test_an_end_applied_again_changes_nothing(window):
-    say(window, 1)
-    assert len(end(window, offset=5)) == 1
-    assert end(window, offset=5) == []
-    assert end(window, offset=4) == []
-    assert len(window.head.asked) == 1
-
-
-def test_an_end_that_names_its_last_message_waits_for_it(window):
-    say(window, 1)
-    assert end(window, last_message_id="m3") == []
-    say(window, 2)
-    assert window.release(1_000, TERMS, NOW + 1) == []
-    say(window, 3)
-    assert positions(window.release(1_000, TERMS, NOW + 2)) == [[1, 2, 3]]
-
-
-def test_an_end_that_counts_its_messages_waits_for_them(window):
-    say(window, 1)
-    assert end(window, message_count=2) == []
-    assert not window.add(message(1), 7, 10, TERMS, NOW)  # the same message again does not count
-    assert window.release(1_000, TERMS, NOW + 1) == []
-    say(window, 8)
-    assert positions(window.release(1_000, TERMS, NOW + 1)) == [[1, 8]]
-
-
-def test_messages_that_already_left_count_towards_an_end(window):
-    say(window, 1, 2)
-    (request,) = window.control(control("flush"), 0, TERMS, NOW)
-    answer(window, request, 1)
-    say(window, 3)
-    assert positions(end(window, message_count=3, last_message_id="m2")) == [[3]]
-
-
-def test_an_end_waits_for_stragglers_no_longer_than_its_bound(window):
-    say(window, 1)
-    assert end(window, last_message_id="never") == []
-    assert window.due(1_000, TERMS, NOW + 29.9) == []
-    assert positions(window.due(1_000, TERMS, NOW + 30.0)) == [[1]]
-
-
-def test_the_straggler_bound_does_not_release_an_end_whose_messages_are_not_read_yet(window):
-    say(window, 1)
-    assert end(window, log_end=10, read_to=2, last_message_id="m9") == []
-    assert window.due(9, TERMS, NOW + 10_000) == []
-    assert len(window.due(10, TERMS, NOW + 10_000)) == 1
-
-
-def test_a_late_message_reopens_the_window_and_is_extracted_after_silence(window):
-    say(window, 1)
-    end(window)
-    say(window, 2, now=NOW + 5)
-    say(window, 3, now=NOW + 10)
-    assert window.alarm(POLICY).at == NOW + 30
-    assert window.due(1_000, TERMS, NOW + 29.9) == []
-    assert positions(window.due(1_000, TERMS, NOW + 30)) == [[2, 3]]
-    assert window.due(1_000, TERMS, NOW + 31) == []
-
-
-def test_a_message_that_is_a_repetition_does_not_arm_the_idle_deadline(window):
-    say(window, 1)
-    end(window)
-    window.add(message(1), 7, 10, TERMS, NOW)
-    assert window.alarm(POLICY).at == NOW + POLICY.reask_after_s  # of the request, and no other
 
 
 def test_a_flush_asks_for_what_is_there_and_once(window):
@@ -277,48 +162,6 @@ def test_an_answer_leaves_messages_alone_that_came_after_its_slice(window):
     say(window, 3)
     answer(window, request, 0)
     assert unextracted(window) == [3]
-
-
-def test_a_held_end_rings_when_its_messages_are_read(window):
-    say(window, 1)
-    end(window, log_end=4, read_to=2)
-    alarm = window.alarm(POLICY)
-    assert not alarm.rings(3, NOW + 1_000)
-    assert alarm.rings(4, NOW)
-
-
-def test_a_held_end_that_waits_for_stragglers_rings_at_its_bound_or_when_they_are_there(window):
-    say(window, 1)
-    end(window, log_end=0, last_message_id="m2")
-    assert not window.alarm(POLICY).rings(1_000, NOW + 29.9)
-    assert window.alarm(POLICY).rings(1_000, NOW + 30)
-    say(window, 2)
-    assert window.alarm(POLICY).rings(1_000, NOW)
-
-
-def test_the_alarm_is_the_earliest_of_what_is_waited_for(window):
-    say(window, 1)
-    end(window)
-    assert window.alarm(POLICY).at == NOW + 100
-    say(window, 2)
-    assert window.alarm(POLICY).at == NOW + 20
-    assert not window.alarm(POLICY).rings(0, NOW + 19.9)
-    assert window.alarm(POLICY).rings(0, NOW + 20)
-
-
-def test_a_finished_window_is_forgotten_after_the_grace_period(window):
-    say(window, 1)
-    (request,) = end(window)
-    assert not window.expired(POLICY, NOW + 1e6)
-    answer(window, request, 0, now=NOW + 10)
-    assert window.alarm(POLICY).at == NOW + 1_010
-    assert not window.expired(POLICY, NOW + 1_009)
-    assert window.expired(POLICY, NOW + 1_010)
-
-
-def test_a_window_with_a_held_end_is_not_forgotten(window):
-    end(window, log_end=10, read_to=0)
-    assert not window.expired(POLICY, NOW + 1e6)
 
 
 def test_a_conversation_does_not_change_its_owner_half_way():

@@ -1,0 +1,31 @@
+"""Every provider: the rules, and models behind local servers."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from agents.llm.auto import AutoProvider
+from agents.llm.claude import ClaudeProvider
+from agents.llm.offline import OfflineProvider
+from agents.llm.ollama import OllamaProvider
+from agents.llm.port import Provider
+from tests.messages_server import KEY, MessagesServer
+from tests.ollama_server import MODEL, OllamaServer
+
+
+@pytest.fixture(params=["offline", "claude", "ollama", "auto"])
+async def provider(request: pytest.FixtureRequest) -> AsyncIterator[Provider]:
+    if request.param == "offline":
+        yield OfflineProvider()
+        return
+    if request.param in ("ollama", "auto"):
+        async with OllamaServer() as ollama_server:
+            ollama = OllamaProvider(MODEL, ollama_server.url, timeout_s=5.0)
+            asked = ollama if request.param == "ollama" else AutoProvider([ollama, OfflineProvider()])
+            yield asked
+            await asked.close()
+        return
+    async with MessagesServer() as server:
+        claude = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, timeout_s=5.0)
+        yield claude
+        await claude.close()

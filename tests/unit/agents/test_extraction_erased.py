@@ -1,0 +1,59 @@
+"""The extraction stage and what was erased: no model is told of it, and nothing that comes of it is kept."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from msgspec import structs
+
+from tests.unit.agents.extraction_stage import Worker, asked, left
+
+
+@pytest.fixture
+async def worker() -> Worker:
+    return Worker()
+
+
+async def test_of_what_was_said_before_its_namespaces_were_erased_no_model_is_told(worker):
+    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    given = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert given.acked
+    assert not worker.provider.asked
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def test_a_message_of_before_the_erasure_is_left_out_beside_one_of_after_it(worker):
+    first, second = asked().messages
+    first = structs.replace(first, timestamp=second.timestamp - timedelta(minutes=1))
+    worker.extractions.fences = dict.fromkeys(asked().namespaces, first.timestamp)
+    await worker.take(structs.replace(asked(), messages=(first, second)))
+    await asyncio.sleep(2)
+    ((candidate,), _) = (batch.candidates for batch in worker.candidates)
+    assert [source.message_id for source in candidate.sources] == [second.message_id]
+
+
+async def test_what_another_namespace_still_feeds_on_is_asked_about(worker):
+    worker.extractions.fences = {asked().namespaces[0]: asked().messages[-1].timestamp}
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    assert all(batch.candidates for batch in worker.candidates)
+
+
+async def test_what_comes_of_a_message_that_was_erased_while_the_model_was_asked_is_not_stored(worker):
+    worker.provider.takes_s = 5.0
+    await worker.take(asked())
+    await asyncio.sleep(1.0)
+    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    await asyncio.sleep(10)
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+    assert b"answer" not in (worker.extractions.rows[asked().request_id].answer or b"").replace(b'"answers"', b"")
+
+
+async def test_of_messages_that_are_erased_there_is_no_summary(worker):
+    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    await worker.take(left())
+    await asyncio.sleep(2)
+    assert not worker.provider.summarised
+    assert [control.summary for control in worker.controls] == [""]

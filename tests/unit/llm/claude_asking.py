@@ -1,0 +1,23 @@
+"""What is asked of the Claude provider, and where."""
+
+from agents.llm.claude import ClaudeProvider
+from tests.messages_server import KEY, MessagesServer
+from tests.slices import slice_of
+
+SLICE = slice_of("I am allergic to peanuts.", "I prefer tea over coffee.")
+
+
+def provider_at(
+    server: MessagesServer, model: str = "claude-test-1", key: str = KEY, **settings: float
+) -> ClaudeProvider:
+    return ClaudeProvider(
+        model,
+        api_key=key,
+        base_url=server.url,
+        timeout_s=settings.get("timeout_s", 5.0),
+        max_retries=int(settings.get("max_retries", 2)),
+    )
+
+
+def draft(**changed: object) -> dict[str, object]:
+    return {"kind": "fact", "text": "User is allergic to peanuts.", "messages": [1], "confidence": 0.9, **changed}

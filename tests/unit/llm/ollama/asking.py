@@ -1,0 +1,33 @@
+"""What is asked of the Ollama provider, and what it raises."""
+
+import pytest
+
+from agents.llm.ollama import OllamaProvider
+from schemas.errors import MemstreamError
+from schemas.policies import Policy
+from schemas.window_settings import WindowSettings
+from tests.ollama_server import MODEL
+from tests.slices import knowing, slice_of
+
+SLICE = slice_of("I am allergic to peanuts.", "I prefer tea over coffee.")
+
+LONG = slice_of("I live in Turin.", *["It rains a lot in these weeks of the year. " * 20] * 40)
+
+DIGITS = slice_of("I live in Turin.", "7" * 40_000)
+
+SHORT = Policy(name="short", window=WindowSettings(summarise=True, summary_tokens=20))
+
+NOBODY = "http://127.0.0.1:9"
+
+
+def draft(**changed: object) -> dict[str, object]:
+    return {"kind": "fact", "text": "User is allergic to peanuts.", "messages": [1], "confidence": 0.9, **changed}
+
+
+async def raised_at(url: str, model: str = MODEL, timeout_s: float = 5.0) -> MemstreamError:
+    """What asking a server raises."""
+    provider = OllamaProvider(model, url, timeout_s=timeout_s)
+    with pytest.raises(MemstreamError) as caught:
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    return caught.value

@@ -1,0 +1,21 @@
+"""A provider on a local server with Ollama's checks, windows and faults."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from agents.llm.ollama import OllamaProvider
+from tests.ollama_server import MODEL, OllamaServer
+
+
+@pytest.fixture
+async def server() -> AsyncIterator[OllamaServer]:
+    async with OllamaServer() as started:
+        yield started
+
+
+@pytest.fixture
+async def provider(server: OllamaServer) -> AsyncIterator[OllamaProvider]:
+    ollama = OllamaProvider(MODEL, server.url, timeout_s=5.0)
+    yield ollama
+    await ollama.close()
