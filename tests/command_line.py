@@ -10,7 +10,7 @@ from typing import Any
 from deploy.dev import environment
 from deploy.embedded.process import module_environment
 from deploy.settings import PREFIX, Settings
-from tests.deployment import PASSWORD
+from tests.preparation import PASSWORD
 
 WITHIN_S = 90  # where a command hangs; on two busy cores its imports alone take ten
 API_KEY = "sk-ant-EXAMPLE-not-a-key-1111"

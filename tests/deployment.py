@@ -11,33 +11,30 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequen
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import asyncpg
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 from msgspec import Struct
-from pydantic import SecretStr
 from qdrant_client import AsyncQdrantClient
 
 from deploy.embedded.stack import EmbeddedStack
-from deploy.settings import Settings, load
+from deploy.settings import Settings
 from schemas import topics
-from sinks.migrate import migrate
 from streams.apps import STAGES
-from streams.topics import create, specs
+from streams.topics import specs
 from tests.chaos.workers import ApiProcess, WorkerProcess
+from tests.preparation import PASSWORD, administer, prepared
 
 CHAT = (topics.MESSAGES, topics.ENDED)
+
 MEMORY = tuple(name for name in vars(topics).values() if isinstance(name, str) and name.startswith("memory."))
+
 TABLES = (
     *("messages", "extractions", "extraction_parts", "namespaces", "memories", "memory_versions", "embeddings"),
     *("commands", "outbox"),
 )
-
-# The embedded PostgreSQL trusts everybody; whoever prints or logs the dsn is found out by this.
-PASSWORD = "EXAMPLE-pa55word"
 
 T = TypeVar("T")
 
@@ -297,37 +294,6 @@ class Deployment:
         await administer(f"{server}/postgres", f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
 
 
-async def prepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) -> Settings:
-    """Settings of a deployment of its own on a shared stack, migrated and with its topics."""
-    settings = unprepared(stack, name, directory, **chosen)
-    await administer(stack.dsn, f'CREATE DATABASE "{name}"')
-    await migrate(settings.postgres_dsn.get_secret_value())
-    await create(settings.cluster().client(), specs(settings.topics()), 1)
-    return settings
-
-
-def unprepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) -> Settings:
-    """The same settings, with nothing behind them yet."""
-    own = {
-        "bootstrap_servers": stack.bootstrap_servers,
-        "postgres_dsn": SecretStr(dsn_of(stack, name)),
-        "qdrant_url": stack.qdrant_url,
-        "qdrant_collection": name,
-        "topic_prefix": f"{name}.",
-        "start_from": "earliest",
-        "session_timeout_s": 6.0,
-        "heartbeat_interval_s": 1.0,
-        "data_dir": directory / name,
-    }
-    return load().model_copy(update=own | chosen)
-
-
-def dsn_of(stack: EmbeddedStack, database: str) -> str:
-    """With a password in it."""
-    parts = urlsplit(stack.dsn)
-    return parts._replace(netloc=parts.netloc.replace("@", f":{PASSWORD}@"), path=f"/{database}").geturl()
-
-
 @asynccontextmanager
 async def deployed(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) -> AsyncIterator[Deployment]:
     """A deployment under a name that nobody else has; removed in the end. Fails when a log has told the password."""
@@ -338,11 +304,3 @@ async def deployed(stack: EmbeddedStack, name: str, directory: Path, **chosen: A
     finally:
         await deployment.remove()
     assert PASSWORD not in deployment.logs()
-
-
-async def administer(dsn: str, statement: str) -> None:
-    connection = await asyncpg.connect(dsn)
-    try:
-        await connection.execute(statement)
-    finally:
-        await connection.close()

@@ -34,7 +34,7 @@ from sinks.postgres import connect
 from tests.benchmarks.curate_steps import Cpu, Discarding, Spent, TimedEmbedder, TimedProjector, TimedVectors
 from tests.benchmarks.curate_store import Arrivals, seed
 from tests.benchmarks.machine import machine
-from tests.deployment import administer
+from tests.preparation import administer
 
 SIZES = (1_000, 10_000)
 NAMESPACES = (10, 1)

@@ -11,7 +11,7 @@ from tests.chaos.ledger import Ledger, balance, lags
 from tests.chaos.stores import differing
 from tests.chaos.subject import QUIET_WITHIN_S
 from tests.chaos.workers import WorkerProcess
-from tests.deployment import prepared
+from tests.preparation import prepared
 
 
 class Memstream:

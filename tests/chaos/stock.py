@@ -18,7 +18,7 @@ from tests.chaos.conversations import Conversation
 from tests.chaos.ledger import Ledger
 from tests.chaos.stock_worker import changelog, group
 from tests.chaos.workers import WorkerProcess
-from tests.deployment import unprepared
+from tests.preparation import unprepared
 
 CHAT = (topics.MESSAGES, topics.ENDED)
 

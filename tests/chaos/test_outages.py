@@ -20,7 +20,8 @@ from tests.chaos.conversations import Conversation, conversations
 from tests.chaos.kill_loop import Plan, publish, quiet
 from tests.chaos.ledger import Ledger, balance, lags
 from tests.chaos.workers import WorkerProcess
-from tests.deployment import eventually, prepared
+from tests.deployment import eventually
+from tests.preparation import prepared
 
 PLAN = Plan(seed=7, kills=0, conversations=120, lengths=(6, 16))
 RESTARTED_AFTER_S = 1.0

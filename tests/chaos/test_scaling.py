@@ -27,7 +27,8 @@ from schemas.requests import Command
 from tests.chaos.conversations import APP, BEGAN, Conversation, conversation, events
 from tests.chaos.ledger import balance
 from tests.chaos.workers import WorkerProcess
-from tests.deployment import Deployment, administer, deployed, eventually
+from tests.deployment import Deployment, deployed, eventually
+from tests.preparation import administer
 
 USERS = 12
 ROUNDS_WAITING = 3

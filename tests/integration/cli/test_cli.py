@@ -19,8 +19,8 @@ from deploy.settings import Settings
 from schemas import topics
 from streams.topics import specs
 from tests.command_line import Run, lines, run
-from tests.deployment import PASSWORD, administer, dsn_of, unprepared
 from tests.embedding_server import MODEL, EmbeddingServer
+from tests.preparation import PASSWORD, administer, dsn_of, unprepared
 from tests.scripted_server import in_a_thread
 
 

@@ -11,7 +11,7 @@ from deploy.embedded.broker import EmbeddedBroker
 from deploy.embedded.kafka_config import Listener
 from deploy.embedded.ports import LOOPBACK, free_ports
 from tests.certificates import Authority
-from tests.deployment import PASSWORD
+from tests.preparation import PASSWORD
 
 USER = "memstream"
 MODULES = {

@@ -16,8 +16,9 @@ from schemas.records import Outgoing
 from streams.topics import create, partition_counts, specs
 from tests.certificates import Authority
 from tests.command_line import Done, lines, run
-from tests.deployment import PASSWORD, Deployment, Event, deployed, eventually
+from tests.deployment import Deployment, Event, deployed, eventually
 from tests.integration.security.conftest import Secured
+from tests.preparation import PASSWORD
 
 pytestmark = pytest.mark.heavy
 
