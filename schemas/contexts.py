@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from schemas.messages import Identifier, Moment, Role, ToolCall
+from schemas.messages import Identifier, Moment, Role, ToolCall, require_plausible
 from schemas.windows import Reason, Statistics
 
 ShownRole = Role | Literal["marker"]
@@ -20,6 +20,10 @@ class CurrentMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     important: bool = False
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: Identifier | None = None
+
+    def __post_init__(self) -> None:
+        if self.timestamp is not None:
+            require_plausible(self.timestamp)
 
 
 class ContextQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

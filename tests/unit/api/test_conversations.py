@@ -1,5 +1,6 @@
 """Conversations over HTTP: what is in context and why, what was said, and acting by hand, for who may."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -107,6 +108,8 @@ async def test_a_prompt_and_a_message_of_this_moment_are_taken_into_the_context(
     assert [each["content"] for each in told["messages"]][:: len(told["messages"]) - 1] == ["Be brief.", "And now?"]
     wrong = await talk.client(read="app/*").post(f"{OURS}/context", json={"currant": {"content": "And now?"}})
     assert (wrong.status_code, "currant" in wrong.json()["detail"]) == (422, True)
+    early = {"current": {"content": "And now?", "timestamp": "0001-01-01T00:00:00Z"}}
+    assert (await talk.client(read="app/*").post(f"{OURS}/context", json=early)).status_code == 422
 
 
 async def test_prunings_are_told_with_their_reasons_in_words_the_newest_first(talk: Api):
@@ -144,6 +147,15 @@ async def test_what_kafka_does_not_confirm_is_to_be_tried_again(talk: Api):
     talk.published.failures.append(Retryable("no broker"))
     refused = await talk.client(write="app/*").post(f"{OURS}/flush")
     assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
+
+
+async def test_kafka_that_does_not_answer_is_not_waited_for(talk: Api):
+    async def never(records: object) -> None:
+        await asyncio.Event().wait()
+
+    talk.published.publish = never  # type: ignore[assignment]
+    refused = await talk.client(write="app/*").post(f"{OURS}/clear")
+    assert (refused.status_code, "did not confirm clear within 0.1 s" in refused.json()["detail"]) == (503, True)
 
 
 @pytest.mark.parametrize(
