@@ -1,0 +1,85 @@
+"""The sample client against the API's own routes: both understand each other."""
+
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from deploy.samples.memstream_client import Conflict, Forbidden, Invalid, Memstream, NotFound, Unauthorized
+from tests.api import Api, a_memory
+
+ADA, TOM = "app/ada", "app/tom"
+
+
+def client_of(api: Api, **rights: str) -> Memstream:
+    transport = httpx.ASGITransport(api.app, raise_app_exceptions=False)
+    return Memstream("http://api", api.keys.add(**rights) if rights else None, transport=transport)
+
+
+@pytest.fixture
+async def client(api: Api) -> AsyncIterator[Memstream]:
+    async with client_of(api, write="app/*") as client:
+        yield client
+
+
+async def test_a_memory_is_made_read_changed_deleted_and_brought_back(client: Memstream) -> None:
+    made = await client.create(ADA, "User keeps bees.", tags=["garden"], importance=0.7, kind="fact")
+    assert (made.status, made.change, made.namespace, made.more["memory"]["text"]) == (
+        *("accepted", "created", ADA),
+        "User keeps bees.",
+    )
+    memory = await client.get(made.memory_id or "")
+    assert (memory.text, memory.tags, memory.importance, memory.version) == ("User keeps bees.", ("garden",), 0.7, 1)
+    assert (await client.update(memory.memory_id, text="User keeps hens.", pinned=True)).change == "updated"
+    assert [(each.text, each.pinned) async for each in client.memories(ADA)] == [("User keeps hens.", True)]
+    assert (await client.delete(memory.memory_id)).change == "deleted"
+    with pytest.raises(NotFound):
+        await client.get(memory.memory_id)
+    assert (await client.undo(memory.memory_id)).change == "restored"
+    assert (await client.undo(memory.memory_id, version=2)).status == "accepted"
+    assert (await client.get(memory.memory_id)).text == "User keeps bees."
+
+
+async def test_pages_are_read_to_their_end(client: Memstream) -> None:
+    for number in range(7):
+        await client.create(ADA, f"User has read book {number}.")
+    assert len([memory async for memory in client.memories(ADA, limit=3, order="importance")]) == 7
+
+
+async def test_a_change_that_takes_long_is_waited_for(api: Api, client: Memstream) -> None:
+    api.curation.late = True
+    pending = await client.create(ADA, "User keeps bees.")
+    assert pending.status == "pending"
+    api.curation.late = False
+    await api.curation.carried_out(api.curation.seen[0])
+    assert (await client.settled(pending)).change == "created"
+
+
+async def test_searches_contexts_and_tools_are_understood(api: Api, client: Memstream) -> None:
+    api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
+    api.remembered.known["m1"] = a_memory(namespace=ADA, text="User keeps bees.", tags=("garden",))
+    found = await client.search("bees", ADA, limit=5, explain=True, kinds=["fact"], min_importance=0.1)
+    assert [(hit.memory.text, hit.memory.tags, found.degraded) for hit in found.hits] == [
+        ("User keeps bees.", ("garden",), ())
+    ]
+    assert found.hits[0].parts and 0 < found.hits[0].score <= 1
+    assert (await client.search(None, ADA)).hits[0].parts is None
+    block = await client.context("bees", ADA, conversation_id="c1", max_tokens=100, cite=True)
+    assert "I keep bees." in block.text and block.messages[0]["message_id"] == "c1-1"
+    assert "search_memories" in [tool["name"] for tool in await client.tools(ADA)]
+
+
+async def test_problems_come_as_what_they_are(api: Api, client: Memstream) -> None:
+    made = await client.create(ADA, "User keeps bees.")
+    with pytest.raises(Invalid):
+        await client.update(made.memory_id or "", colour="blue")
+    await client.delete(made.memory_id or "")
+    with pytest.raises((NotFound, Conflict)):
+        await client.update(made.memory_id or "", text="x")
+    async with client_of(api, read=TOM) as reader, client_of(api) as stranger:
+        with pytest.raises(Forbidden):
+            await reader.create(TOM, "x")
+        with pytest.raises(NotFound):
+            await reader.get(made.memory_id or "")
+        with pytest.raises(Unauthorized):
+            await stranger.search("x", ADA)
