@@ -292,9 +292,11 @@ async def undone_by(connection: Connection, command: Command) -> Undone | None:
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:
     """Records the part last of all: from here on the extraction's row is locked."""
-    if not await Settlements(connection).record_part(part, outcome, now):
+    settlements = Settlements(connection)
+    if not await settlements.record_part(part, outcome, now):
         return outcome
-    await put_records(connection, part.namespace, notices.of_completion(part, now))
+    results = await settlements.results(part.request_id)
+    await put_records(connection, part.namespace, notices.of_completion(part, results, now))
     return replace(outcome, completed=True)
 
 

@@ -24,7 +24,10 @@ class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MemoryChanged(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The data of a memory event; `sequence` is per namespace, from 1, without gaps."""
+    """The data of a memory event; `sequence` is per namespace, from 1, without gaps.
+
+    `before` is the memory as it was, but of what is deleted or erased: its content is not told again.
+    """
 
     change: Change
     namespace: str

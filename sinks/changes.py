@@ -1,7 +1,7 @@
 """Writing what was decided: memory, version and vector rows, and what the outbox will tell of them, in one transaction."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -15,8 +15,6 @@ from sinks.outbox import put_records, put_vectors
 from sinks.postgres import Connection
 from sinks.queries import query
 from sinks.vectors import to_bytes
-
-REWRITING: Final[frozenset[Change]] = frozenset(("updated", "merged", "compacted"))
 
 
 async def sequence(connection: Connection, namespace: str) -> int:
@@ -73,14 +71,14 @@ def event(entry: Entry) -> Outgoing:
 
 
 def told(change: Change, before: Memory | None, after: Memory, cause: Cause) -> MemoryChanged:
-    """What an event says of a change. What an update replaced is told; what was deleted is not told again."""
+    """What an event says of a change, with the memory as it was before; what was deleted is not told again."""
     return MemoryChanged(
         change=change,
         namespace=after.namespace,
         sequence=after.sequence,
         memory=after,
         cause=cause,
-        before=before if after.status != "deleted" and change in REWRITING else None,
+        before=None if after.status == "deleted" else before,
     )
 
 

@@ -58,6 +58,11 @@ class Settlements:
         await execute(query("extractions", "complete"), part.request_id, at)
         return True
 
+    async def results(self, request_id: str) -> dict[str, int]:
+        """How many candidates of a request came to which result, over all parts that are recorded."""
+        rows = await self._connection.fetch(query("extractions", "results"), request_id)
+        return {row["result"]: row["candidates"] for row in rows}
+
     async def of_command(self, namespace: str, command_id: str) -> Any | None:
         """The recorded outcome, as builtins. Senders choose command ids, so they hold within a namespace."""
         return await self._connection.fetchval(query("commands", "outcome"), namespace, command_id)

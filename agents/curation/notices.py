@@ -11,8 +11,8 @@ from schemas.requests import Command, WindowControl
 from sinks.settlements import Part
 
 
-def of_completion(part: Part, at: datetime) -> tuple[Outgoing, Outgoing]:
-    """For the request's window, on the partition its messages are on, and for whoever watches."""
+def of_completion(part: Part, results: dict[str, int], at: datetime) -> tuple[Outgoing, Outgoing]:
+    """For the request's window, on the partition its messages are on, and for whoever watches: `results` counts candidates."""
     key = part.conversation_id.encode()
     control = WindowControl(
         conversation_id=part.conversation_id, kind="extraction_completed", at=at, request_id=part.request_id
@@ -27,6 +27,7 @@ def of_completion(part: Part, at: datetime) -> tuple[Outgoing, Outgoing]:
             "conversation_id": part.conversation_id,
             "policy": part.policy,
             "parts": part.parts,
+            "results": results,
         },
     )
     return (

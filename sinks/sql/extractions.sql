@@ -63,5 +63,13 @@ INSERT INTO extraction_parts (request_id, part, namespace, outcome, committed_at
 -- name: count_parts
 SELECT count(*) FROM extraction_parts WHERE request_id = $1
 
+-- name: results
+-- What became of the candidates of all parts.
+SELECT ruling ->> 'result' AS result, count(*) AS candidates
+FROM extraction_parts, jsonb_array_elements(outcome -> 'rulings') AS ruling
+WHERE request_id = $1
+GROUP BY 1
+ORDER BY 1
+
 -- name: complete
 UPDATE extractions SET completed_at = $2 WHERE request_id = $1

@@ -130,7 +130,7 @@ async def prepared(dsn: str, qdrant_url: str, embedder: MiniLmEmbedder, way: Way
     own = urlsplit(dsn)._replace(path=f"/{name}").geturl()
     await migrate(own)
     pool = await connect(own, max_size=2 * AT_ONCE)
-    client = AsyncQdrantClient(url=qdrant_url, timeout=60, check_compatibility=False)
+    client = AsyncQdrantClient(url=qdrant_url, timeout=600, check_compatibility=False)
     settings = {"dimension": embedder.dimension, "embedding_model": embedder.model, "collection": name}
     vectors = TimedVectors(client, spent, **settings)
     try:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from schemas import ids, topics
 from schemas.codec import decode, encode
@@ -170,6 +171,26 @@ async def test_what_is_not_confident_enough_is_dropped_and_said_so(bench: "Bench
     outcome = await bench.curator.curate(bench.batch(bench.candidate("User has a dog", confidence=0.1)))
     assert (outcome.rulings[0].result, outcome.rulings[0].memory_id) == ("dropped", None)
     assert await bench.memories.count_live("n") == 0
+
+
+async def test_what_became_of_the_candidates_of_all_parts_is_counted_and_told(bench: "Bench") -> None:
+    first, second = parts(bench, 2)
+    weak = bench.candidate("User has a cat", confidence=0.29)
+    await bench.curator.curate(replace(first, candidates=(*first.candidates, weak)))
+    again = bench.candidate("User has 2 dogs!")
+    await bench.curator.curate(replace(second, candidates=(*second.candidates, again, weak)))
+    (told,) = bench.activity()
+    assert told.data["results"] == {"created": 2, "dropped": 2, "reinforced": 1}
+
+
+async def test_every_event_but_a_deletion_tells_the_memory_as_it_was_before(bench: "Bench") -> None:
+    old = await bench.remember("User lives in Paris")
+    reinforced = await bench.remember("user lives in PARIS")
+    await bench.remember("User moved to Berlin", contradicts=old.memory_id)
+    first, second, third, fourth = (event.data for event in bench.events())
+    assert (first.before, third.before) == (None, None), "there was nothing"
+    assert (second.change, second.before) == ("reinforced", old)
+    assert (fourth.change, fourth.before) == ("superseded", reinforced)
 
 
 async def test_what_the_model_refines_is_merged_and_the_old_text_stays_readable(bench: "Bench") -> None:
