@@ -5,16 +5,18 @@ whoever wires the tools allows several.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
-from anthropic.types import ToolParam
 from msgspec import Meta, Struct
 
 from schemas.kinds import Kind
 from schemas.messages import Identifier
 from schemas.policies import Fraction
 from schemas.requests import FullText, Text
+
+if TYPE_CHECKING:  # the package takes seconds to load
+    from anthropic.types import ToolParam
 
 MOST_FOUND: Final = 50
 
@@ -107,7 +109,7 @@ CONTEXT: Final[Mapping[str, type[Struct]]] = {"get_context": GetContext}  # besi
 WRITING: Final = frozenset(("create_memory",))
 
 
-def definition(name: str, shape: type[Struct], namespaces: Sequence[str], kinds: Sequence[Kind]) -> ToolParam:
+def definition(name: str, shape: type[Struct], namespaces: Sequence[str], kinds: Sequence[Kind]) -> "ToolParam":
     """The definition as the Messages API takes it. A tool is `strict`: what comes fits the schema, whatever the model meant."""
     schema = msgspec.json.schema(shape)
     properties = plain(schema["$defs"][shape.__name__]["properties"])

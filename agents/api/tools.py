@@ -6,10 +6,9 @@ The same handler stands behind the SDK's tool loop, HTTP and MCP. What a model g
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
 from msgspec import Struct
 
 from agents.api.tool_inputs import (
@@ -32,6 +31,9 @@ from schemas.memories import Memory
 from schemas.policies import Choosing
 from schemas.requests import Command
 from schemas.searches import Filters, Query
+
+if TYPE_CHECKING:  # the package takes seconds to load
+    from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
 
 AWAY: Final = "The memory cannot be reached right now. Go on without it, and say so if it matters."
 
@@ -80,7 +82,7 @@ class Tools:
         named = TOOLS if blocks is None else {**TOOLS, **CONTEXT}
         self._named = {name: shape for name, shape in named.items() if reach.writable or name not in WRITING}
 
-    def definitions(self) -> list[ToolParam]:
+    def definitions(self) -> "list[ToolParam]":
         """For the `tools` of a request to the Messages API."""
         reach = self._reach
         return [
@@ -88,7 +90,7 @@ class Tools:
             for name, shape in self._named.items()
         ]
 
-    async def result(self, used: ToolUseBlock) -> ToolResultBlockParam:
+    async def result(self, used: "ToolUseBlock") -> "ToolResultBlockParam":
         """The block that answers a tool use, for the very next message."""
         answer = await self.call(used.name, used.input)
         return {

@@ -33,8 +33,9 @@ def test_a_command_loads_only_what_it_needs(command: str):
     assert done.stdout.splitlines()[-1] == "loaded"
 
 
-def test_a_worker_that_asks_nobody_outside_loads_no_client_of_theirs():
-    script = "import sys; from deploy.commands import worker; print('anthropic' in sys.modules)"
+@pytest.mark.parametrize("name", ["worker", "serve", "mcp"])
+def test_what_asks_nobody_outside_loads_no_client_of_theirs(name: str):
+    script = f"import sys; from deploy.commands import {name}; print('anthropic' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", script], env=module_environment(), capture_output=True, text=True, timeout=60, check=True
     )
