@@ -1,12 +1,16 @@
-"""The real command line, as a process of its own: what tests run, and how they read what it printed."""
+"""The real command line, as a process of its own or in this one: what tests run, and how they read what it printed."""
 
 import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
+from deploy.cli import cli
 from deploy.dev import environment
 from deploy.embedded.process import module_environment
 from deploy.settings import PREFIX, Settings
@@ -21,17 +25,34 @@ Run = Callable[..., Done]
 
 def run(settings: Settings, directory: Path, *args: str, within_s: float = WITHIN_S, **changed: Any) -> Done:
     """Runs a command with the settings, and others by name, in the directory; nothing it prints may hold a secret."""
-    secret = {"anthropic_api_key": API_KEY}
-    values = {f"{PREFIX}{name.upper()}": str(value) for name, value in (secret | changed).items()}
     own = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)}
-    own |= environment(settings) | values | {"COLUMNS": "200"}
+    own |= chosen(settings, changed) | {"COLUMNS": "200"}
     command = [sys.executable, "-m", "deploy.cli", *args]
-    done = subprocess.run(
-        command, env=own, cwd=directory, capture_output=True, text=True, timeout=within_s, check=False
+    return discreet(
+        subprocess.run(command, env=own, cwd=directory, capture_output=True, text=True, timeout=within_s, check=False)
     )
-    assert PASSWORD not in done.stdout + done.stderr
-    assert API_KEY not in done.stdout + done.stderr
-    assert "Traceback" not in done.stdout + done.stderr
+
+
+def run_here(settings: Settings, directory: Path, *args: str, **changed: Any) -> Done:
+    """The same in this process, which a loop must not be running in: what a command loads takes seconds, and here only once."""
+    with chdir(directory):
+        ran = CliRunner().invoke(cli, list(args), env=chosen(settings, changed))
+    if ran.exception is not None and not isinstance(ran.exception, SystemExit):
+        raise ran.exception
+    return discreet(Done(args, ran.exit_code, ran.stdout, ran.stderr))
+
+
+def chosen(settings: Settings, changed: dict[str, Any]) -> dict[str, str]:
+    """The environment that says so, with a key that nothing may tell."""
+    values = {"anthropic_api_key": API_KEY} | changed
+    return environment(settings) | {f"{PREFIX}{name.upper()}": str(value) for name, value in values.items()}
+
+
+def discreet(done: Done) -> Done:
+    told = done.stdout + done.stderr
+    assert PASSWORD not in told
+    assert API_KEY not in told
+    assert "Traceback" not in told
     return done
 
 

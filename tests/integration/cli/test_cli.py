@@ -18,7 +18,7 @@ from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
 from schemas import topics
 from streams.topics import specs
-from tests.command_line import Run, lines, run
+from tests.command_line import Run, lines, run, run_here
 from tests.embedding_server import MODEL, EmbeddingServer
 from tests.preparation import PASSWORD, administer, dsn_of, unprepared
 from tests.scripted_server import in_a_thread
@@ -34,6 +34,12 @@ def directory(tmp_path: Path) -> Path:
 def memstream(samples: Any, directory: Path) -> Run:
     """Runs a command with the samples' settings, and others by name."""
     return partial(run, samples.deployment.settings, directory)
+
+
+@pytest.fixture
+def memstream_here(samples: Any, directory: Path) -> Run:
+    """The same without a process of its own."""
+    return partial(run_here, samples.deployment.settings, directory)
 
 
 @pytest.fixture(scope="module")
@@ -146,17 +152,17 @@ def test_events_are_printed_one_a_line(memstream: Run, samples: Any):
 
 
 def test_the_index_is_rebuilt_from_postgres_when_it_was_lost(
-    memstream: Run, embedded_stack: EmbeddedStack, samples: Any
+    memstream_here: Run, embedded_stack: EmbeddedStack, samples: Any
 ):
     """On a collection of its own: the samples' collection stays."""
     chosen = {"qdrant_collection": f"{samples.deployment.settings.qdrant_collection}-lost"}
     client = QdrantClient(url=embedded_stack.qdrant_url, check_compatibility=False)
     try:
-        memstream("reindex", **chosen)
+        memstream_here("reindex", **chosen)
         client.delete_collection(chosen["qdrant_collection"])
-        (rebuilt,) = lines(memstream("reindex", "--json", **chosen))
+        (rebuilt,) = lines(memstream_here("reindex", "--json", **chosen))
         assert rebuilt == {"written": len(samples.once.points), "removed": 0, "left_out": 0}
-        found = lines(memstream("search", "peanuts", "-n", "notes/tom", "--json", **chosen))
+        found = lines(memstream_here("search", "peanuts", "-n", "notes/tom", "--json", **chosen))
         assert found[0]["memory"]["text"] == "User is allergic to peanuts."
     finally:
         client.delete_collection(chosen["qdrant_collection"])
@@ -164,7 +170,7 @@ def test_the_index_is_rebuilt_from_postgres_when_it_was_lost(
 
 
 def test_another_embedder_is_refused_until_everything_is_embedded_by_it(
-    memstream: Run, samples: Any, embedded_stack: EmbeddedStack
+    memstream: Run, memstream_here: Run, samples: Any, embedded_stack: EmbeddedStack
 ):
     """Postgres keeps one vector a memory: the last command embeds the samples again as they were."""
     chosen = {"qdrant_collection": f"{samples.deployment.settings.qdrant_collection}-switched"}
@@ -173,18 +179,20 @@ def test_another_embedder_is_refused_until_everything_is_embedded_by_it(
     with in_a_thread(EmbeddingServer()) as server:
         other = chosen | {"embedder": "openai", "embedder_model": MODEL, "embedder_base_url": server.openai_url}
         try:
-            memstream("reindex", **chosen)
-            for command in ("worker --stage curation", "search peanuts -n notes/tom"):
-                refused = memstream(*command.split(), **other)
+            memstream_here("reindex", **chosen)
+            for refused in (
+                memstream("worker", "--stage", "curation", **other),
+                memstream_here("search", "peanuts", "-n", "notes/tom", **other),
+            ):
                 assert refused.returncode == 1
                 assert "run `memstream reindex`" in refused.stderr
-            doctor = memstream("doctor", "--json", **other)
+            doctor = memstream_here("doctor", "--json", **other)
             assert [finding["name"] for finding in lines(doctor) if not finding["ok"]] == ["qdrant"]
-            assert lines(memstream("reindex", "--json", **other)) == [every]
-            found = lines(memstream("search", "allergic to peanuts", "-n", "notes/tom", "--json", **other))
+            assert lines(memstream_here("reindex", "--json", **other)) == [every]
+            found = lines(memstream_here("search", "allergic to peanuts", "-n", "notes/tom", "--json", **other))
             assert found[0]["memory"]["text"] == "User is allergic to peanuts."
         finally:
-            assert lines(memstream("reindex", "--json", **chosen)) == [every]
+            assert lines(memstream_here("reindex", "--json", **chosen)) == [every]
             client.delete_collection(chosen["qdrant_collection"])
             client.close()
 
@@ -219,10 +227,10 @@ def test_the_doctor_names_what_is_missing_and_the_remedy(
     missing: str,
     remedy: str,
     change: Callable[[int, EmbeddedStack], dict[str, str]],
-    memstream: Run,
+    memstream_here: Run,
     embedded_stack: EmbeddedStack,
 ):
-    done = memstream("doctor", "--json", **change(free_port(), embedded_stack))
+    done = memstream_here("doctor", "--json", **change(free_port(), embedded_stack))
     failed = {finding["name"]: finding["said"] for finding in lines(done) if not finding["ok"]}
     assert remedy in failed[missing]
     assert len(lines(done)) >= 9, "one failure keeps no other check from running"
