@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from agents.api.accesses import FLUSH_S, AccessCounter
 from agents.api.commands import Commands
 from agents.api.mcp import serve_stdio
 from agents.api.tool_ports import Blocks
@@ -16,11 +17,13 @@ from agents.policies import collected
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
 from deploy import connections, indexing, models
+from deploy.chores import Chores
 from deploy.commands.command import command, one_command
 from deploy.process import log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import now
 from schemas.policies import Policies
+from sinks.accesses import Accesses
 from sinks.archive import Archive
 from sinks.carried_out import CarriedOut
 from sinks.lexical import FullText
@@ -76,7 +79,11 @@ async def wired(settings: Settings, reach: Reach, policies: Policies) -> AsyncIt
             Conversations(Windows(pool), archive, policies),
             Recall(retrieval, archive, policies, models.token_counter(settings), now),
         )
+        accesses, chores = AccessCounter(Accesses(pool), now), Chores()
+        chores.add("reads", FLUSH_S, accesses.flush)
         try:
-            yield Tools(reach, retrieval, memories, commands, now, blocks)
+            yield Tools(reach, retrieval, memories, commands, now, blocks, accesses.note)
         finally:
             await commands.close()
+            await chores.stop()
+            await accesses.flush()

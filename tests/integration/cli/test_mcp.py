@@ -75,3 +75,5 @@ async def test_a_client_remembers_finds_and_gets_a_context_and_reaches_nobody_el
         assert (await stranger.call_tool("get_memory", {"memory_id": kept["memory_id"]})).isError
     (row,) = await deployment.fetch("SELECT created_by, namespace FROM memories")
     assert row == {"created_by": "mcp", "namespace": MINE}
+    (read,) = await deployment.fetch("SELECT access_count FROM memory_accesses")
+    assert read["access_count"] >= 2
