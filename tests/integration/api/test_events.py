@@ -162,4 +162,14 @@ async def test_a_reader_that_takes_nothing_loses_its_connection_and_nothing_pile
             reader.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
             async with asyncio.timeout(20):
                 await closed.wait()
+                assert await asyncio.to_thread(to_end, reader) > 0, "what was on its way, and then the end"
         assert len(made) * 65_536 < 32 * 1024 * 1024, "what fits the sockets' buffers"
+
+
+def to_end(reader: socket.socket) -> int:
+    """Bytes until the other side has closed."""
+    reader.settimeout(10)
+    taken = 0
+    while part := reader.recv(1 << 20):
+        taken += len(part)
+    return taken
