@@ -1,0 +1,94 @@
+"""Every route there is, asked with the key of another namespace, and with none: what it holds back, and what it never tells."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agents.api.app import document
+from schemas.messages import Scope
+from tests.api import Api, a_memory
+from tests.fakes.windows import a_state
+
+THEIRS = "other/bob"
+QUERY = {"namespace": THEIRS}
+# What a request to each route says, all of it about what is theirs. A new route that takes a body is to be added here.
+BODIES: dict[str, Any] = {
+    "create_memory": QUERY | {"text": "User has a dog"},
+    "update_memory": {"text": "User has a dog"},
+    "undo_change": {},
+    "uninstall_app": QUERY,
+    "search": {"namespaces": [THEIRS], "text": "dog"},
+    "make_context_block": {"namespaces": [THEIRS], "text": "dog"},
+    "make_context": {},
+    "use_tool": {"input": {"query": "dog"}},
+    "speak_mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+    "put_policy": {"name": "search_memories"},
+}
+PATHS = {"memory_id": "theirs", "command_id": "c1", "conversation_id": "conversation", "name": "search_memories"}
+# They tell of no namespace: any key may ask them.
+NOBODYS = {"live", "ready", "get_openapi", "list_presets", "get_preset"}
+OPERATIONS = [
+    pytest.param(path, method, operation, id=f"{method} {path}")
+    for path, operations in document()["paths"].items()
+    for method, operation in operations.items()
+]
+
+
+@pytest.fixture
+async def api() -> Api:
+    """With a memory and a conversation of theirs."""
+    api = Api()
+    api.memories.put(a_memory("theirs", namespace=THEIRS, text="secret"))
+    api.archive.say("conversation", ("user", "secret"), ("assistant", "secret"), app_id="other", user_id="bob")
+    scope = Scope(conversation_id="conversation", app_id="other", user_id="bob")
+    await api.windows.project([replace(a_state("conversation", scope=scope), policy="default")])
+    return api
+
+
+def asked(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
+    """A whole request about what is theirs."""
+    name, takes = operation["operationId"], operation.get("requestBody", {}).get("content", {})
+    request: dict[str, Any] = {"method": method.upper(), "url": path.format(**PATHS), "params": QUERY}
+    if "application/json" in takes:
+        assert name in BODIES, f"say in BODIES what a request to {name} is like"
+        request["json"] = BODIES[name]
+    elif takes:
+        request |= {"content": json.dumps({"text": "User has a dog"}), "headers": {"Content-Type": next(iter(takes))}}
+    known = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
+    return request | {"params": {name: value for name, value in QUERY.items() if name in known}}
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+async def test_a_key_of_another_namespace_gets_nothing(api: Api, path: str, method: str, operation: dict[str, Any]):
+    answer = await api.client(admin="app/*").request(**asked(path, method, operation))
+    if operation["operationId"] in NOBODYS:
+        assert answer.status_code in (200, 404)
+    else:
+        assert answer.status_code in (403, 404), answer.text
+    assert "secret" not in answer.text
+    assert api.curation.seen == []
+    assert api.audit.rows == []
+    assert api.policy_records.records == []
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+@pytest.mark.parametrize("key", [None, "Bearer EXAMPLE-unknown"])
+async def test_without_a_key_nothing_is_told(
+    api: Api, path: str, method: str, operation: dict[str, Any], key: str | None
+):
+    request = asked(path, method, operation)
+    request["headers"] = request.get("headers", {}) | ({"Authorization": key} if key else {})
+    answer = await api.client().request(**request)
+    assert answer.status_code == (200 if path.startswith("/health") else 401)
+    assert "secret" not in answer.text
+
+
+@pytest.mark.parametrize(("path", "method", "operation"), [each for each in OPERATIONS if each.id != "get /v1/events"])
+async def test_the_same_requests_with_a_key_for_it_are_let_in(
+    api: Api, path: str, method: str, operation: dict[str, Any]
+):
+    """Else the others would show nothing: they could be refused for being wrong. A stream of events would have no end."""
+    answer = await api.client(admin="*").request(**asked(path, method, operation))
+    assert answer.status_code not in (401, 403, 405, 415, 422, 500, 501, 503), answer.text
