@@ -50,13 +50,14 @@ from streams.tail import Tail
 
 log = logging.getLogger(__name__)
 
+COMMAND_S = 5.0  # somebody waits for every statement
 USED_S = 10.0  # between notes of which keys were used
 BURST_S = 6.0  # what a key may ask in so many seconds it may ask at once
 
 
 async def wired(settings: Settings, resources: AsyncExitStack, chores: Chores, *, keyed: bool) -> Ports:
     """The ports. The chores have to be stopped before the resources are closed."""
-    pool = await resources.enter_async_context(connections.postgres(settings, max_size=16))
+    pool = await resources.enter_async_context(connections.postgres(settings, 16, COMMAND_S))
     publisher = await resources.enter_async_context(connections.kafka(settings))
     policies = await governing.current_policies(settings, publisher, resources, chores)
     terms = await governing.window_terms(settings, policies, pool, chores)

@@ -9,11 +9,14 @@ from sinks.postgres import Pool, connect
 from streams.policies import PolicyTopic
 from streams.publisher import KafkaPublisher
 
+COMMAND_S = 30.0  # of a statement that takes its time
+
 
 @asynccontextmanager
-async def postgres(settings: Settings, max_size: int = 10) -> AsyncIterator[Pool]:
+async def postgres(settings: Settings, max_size: int = 10, command_timeout_s: float = COMMAND_S) -> AsyncIterator[Pool]:
     """A pool of connections. Raises Retryable when PostgreSQL is not there."""
-    pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=max_size)
+    dsn = settings.postgres_dsn.get_secret_value()
+    pool = await connect(dsn, max_size=max_size, command_timeout_s=command_timeout_s)
     try:
         yield pool
     finally:

@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any, Final
 
 from fastapi import Depends, FastAPI
+from fastapi.routing import APIRoute
 
 from agents.api import openapi, problems
 from agents.api.auth import admitted
@@ -52,6 +53,7 @@ def create_app(
     app.state.ports = ports
     app.state.max_body_bytes = max_body_bytes
     app.state.document = cache(document)
+    app.state.methods = methods
     problems.handle_in(app)
     app.add_middleware(Deadline, within_s=within_s)
     if local:
@@ -80,3 +82,9 @@ def routed() -> FastAPI:
 def document() -> dict[str, Any]:
     """The OpenAPI document of all routes."""
     return openapi.document(routed(), (*OPEN, *KEYED))
+
+
+def methods(path: str) -> set[str]:
+    """That some route of the path takes."""
+    routes = (route for router in (*OPEN, *KEYED) for route in router.routes if isinstance(route, APIRoute))
+    return {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}

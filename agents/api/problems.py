@@ -65,8 +65,15 @@ def of_retryable(retryable: Retryable) -> Problem:
     return Problem(503, "unavailable", str(retryable), {"Retry-After": str(RETRY_AFTER_S)})
 
 
-def of_http(raised: HTTPException) -> Problem:
-    """What the framework refuses: no such path, no such method, too large a body."""
+def of_http(request: Request, raised: HTTPException) -> Problem:
+    """What the framework refuses: no such path, no such method."""
+    if raised.status_code == HTTPStatus.NOT_FOUND:
+        return not_found(f"there is no path {request.url.path!r}: /v1/openapi.json has all")
+    if raised.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        allowed = ", ".join(
+            sorted(request.app.state.methods(request.url.path))
+        )  # of all routes of the path, not of one
+        return Problem(405, "method-not-allowed", f"this path takes {allowed}", {"Allow": allowed})
     status = HTTPStatus(raised.status_code)
     return Problem(status, slug(status.phrase), str(raised.detail), raised.headers)
 
@@ -118,7 +125,7 @@ async def of_the_framework(request: Request, raised: Exception) -> Response:
     if isinstance(raised, RequestValidationError):
         return response(request, of_validation(raised))
     assert isinstance(raised, HTTPException)
-    return response(request, of_http(raised))
+    return response(request, of_http(request, raised))
 
 
 def handle_in(app: FastAPI) -> None:

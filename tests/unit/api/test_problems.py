@@ -26,6 +26,9 @@ async def test_a_method_that_a_path_has_not_is_a_problem_that_names_those_it_has
     answer = await api.client(read="*").put("/health/live")
     assert is_problem(answer, 405, "method-not-allowed")
     assert answer.headers["allow"] == "GET"
+    of_several_routes = await api.client(read="*").put("/v1/memories/m1")
+    assert of_several_routes.headers["allow"] == "DELETE, GET, PATCH"
+    assert of_several_routes.json()["detail"] == "this path takes DELETE, GET, PATCH"
 
 
 async def test_a_path_that_ends_in_a_slash_is_not_taken_for_another(api: Api):
