@@ -19,7 +19,14 @@ from sinks.migrate import migrate, pending
 ANSWER_S = 10.0  # for everything but what a change waits for
 
 
-async def serve(settings: Settings, stop: asyncio.Event, *, keyed: bool, on_ready: Callable[[str], object]) -> None:
+async def serve(
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    keyed: bool,
+    on_ready: Callable[[str], object],
+    on_stopping: Callable[[], object],
+) -> None:
     """Serves until `stop` is set or a signal comes; `on_ready` hears the address. Without keys on loopback only.
 
     Raises Misconfigured before anything starts, Retryable when something it needs is not there, and what ended a chore.
@@ -38,7 +45,12 @@ async def serve(settings: Settings, stop: asyncio.Event, *, keyed: bool, on_read
             within_s = ANSWER_S + 2 * settings.api_wait_s  # for Kafka, and for the outcome
             app = create_app(ports, max_body_bytes=settings.api_max_body_bytes, within_s=within_s, local=not keyed)
             watch = chores.raise_if_failed
-            await run(app, listening, settings.api_stop_s, stop, watch, on_ready, ports.bell.close)
+
+            def stopping() -> None:
+                ports.bell.close()
+                on_stopping()
+
+            await run(app, listening, settings.api_stop_s, stop, watch, on_ready, stopping)
         finally:
             await chores.stop()  # before what they use is closed
 

@@ -8,7 +8,7 @@ import typer
 
 from deploy import serve as api
 from deploy.commands.command import command, one_command
-from deploy.process import log_to_stderr, stop_on_signals
+from deploy.process import STOP_WITHIN_S, end_soon, log_to_stderr, stop_on_signals
 from deploy.settings import load
 
 log = logging.getLogger(__name__)
@@ -34,4 +34,7 @@ async def serve(
         if ready_file:
             ready_file.write_text(address)
 
-    await api.serve(settings, stop_on_signals(), keyed=keys, on_ready=ready)
+    def stopping() -> None:
+        end_soon(settings.api_stop_s + STOP_WITHIN_S)
+
+    await api.serve(settings, stop_on_signals(), keyed=keys, on_ready=ready, on_stopping=stopping)
