@@ -7,8 +7,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-# Each is `cli` of deploy/commands/<name>.py. What it says here is what it says of itself there: none is loaded to be listed, as
-# loading Kafka's, Qdrant's and the models' clients takes seconds, which a command that needs none of them should not take.
+# Each is `cli` of deploy/commands/<name>.py, with _ for -. What it says here is what it says of itself there: none is loaded to
+# be listed, as loading Kafka's, Qdrant's and the models' clients takes seconds, which a command that needs none of them should
+# not take.
 COMMANDS = {
     "demo": "Start everything, publish the sample conversations, show what is remembered, stop everything.",
     "dev": "Run the embedded stack with a worker and the API, and keep it running; its data survives a restart.",
@@ -26,6 +27,7 @@ COMMANDS = {
     "keys": "Keys of the API: who may do what in which namespaces.",
     "topics": "memstream's topics on the cluster.",
     "window": "A conversation's context: look at it, act on it by hand.",
+    "dead-letters": "What could not be processed: look at it, publish it again, put it away.",
     "policies": "What applies to which conversations: policies, as YAML files.",
 }
 
@@ -44,7 +46,7 @@ class Commands(TyperGroup):
 
 def loaded(name: str) -> Any:
     """The command of that name as Typer runs it, with its options or commands of its own."""
-    return get_command(import_module(f"deploy.commands.{name}").cli)
+    return get_command(import_module(f"deploy.commands.{name.replace('-', '_')}").cli)
 
 
 # Typer's own tracebacks show source and may show values; Python's show neither.

@@ -51,6 +51,13 @@ DEAD_LETTER_HEADERS = {
     "memstream-at": "when it was given up, RFC 3339",
 }
 
+DEAD_LETTER_OPTIONS = {
+    "memstream-by-reference": "true: the record was too large to be kept, and is only where it came from",
+    "memstream-settled": "replayed or discarded: this is no letter, but says what became of one, whose headers it has",
+    "memstream-settled-at": "when, RFC 3339",
+    "memstream-letter": "the place of that letter in this topic: partition:offset",
+}
+
 
 def files() -> dict[str, bytes]:
     """The content of every generated file, by name."""
@@ -87,7 +94,10 @@ def dead_letter_headers() -> dict[str, Any]:
         "title": "DeadLetterHeaders",
         "description": "The headers that memstream adds to a dead letter; those of the original record stay beside them.",
         "type": "object",
-        "properties": {name: {"type": "string", "description": said} for name, said in DEAD_LETTER_HEADERS.items()},
+        "properties": {
+            name: {"type": "string", "description": said}
+            for name, said in (DEAD_LETTER_HEADERS | DEAD_LETTER_OPTIONS).items()
+        },
         "required": list(DEAD_LETTER_HEADERS),
     }
 

@@ -1,9 +1,8 @@
 """`memstream usage`: what model calls consumed, and how much of the budget of all namespaces together is gone."""
 
-import re
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Annotated, Final
+from datetime import UTC, datetime
+from typing import Annotated
 
 import typer
 from msgspec.structs import asdict
@@ -12,6 +11,7 @@ from agents.budgets import Standing, standings
 from agents.energy import OVERALL
 from deploy import budgets, connections, terminal
 from deploy.commands.command import Json, command, one_command
+from deploy.commands.moments import moment
 from deploy.settings import load
 from schemas.budgets import MICROS
 from schemas.usage import Total
@@ -19,20 +19,6 @@ from sinks.energy import Ledger
 from sinks.usage import UsageRecords
 
 cli = one_command()
-
-AGO: Final = re.compile(r"(\d{1,6})([mhd])")
-UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
-
-
-def moment(text: str) -> datetime:
-    """`90m`, `24h` and `7d` are so long ago; else a date or a time, of UTC unless it says otherwise. Raises ValueError."""
-    if ago := AGO.fullmatch(text):
-        return datetime.now(UTC) - timedelta(**{UNITS[ago[2]]: int(ago[1])})
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError(f"{text!r} is neither like 24h or 7d nor like 2026-11-22T14:00") from None
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 @cli.command()

@@ -1,0 +1,112 @@
+"""Dead letters read back: which are meant, the way back, what became of them."""
+
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from msgspec import structs
+
+from agents.dead_letters import LARGEST_KEPT, dead_letter
+from agents.letters import Letter, Wanted, became, letter_of, places, settled, way_back
+from schemas import topics
+from schemas.errors import Rejected
+from schemas.records import Outgoing
+from tests.slices import MONDAY
+
+TRACE = ("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+
+
+def record_of(outgoing: Outgoing, partition: int = 3, offset: int = 17) -> Any:
+    """As it is read from its topic."""
+    return SimpleNamespace(
+        topic=outgoing.topic,
+        partition=partition,
+        offset=offset,
+        timestamp=0,
+        key=outgoing.key,
+        value=outgoing.value,
+        headers=outgoing.headers,
+    )
+
+
+def source(**changed: Any) -> Any:
+    given = {"topic": "a.chat.messages", "partition": 5, "offset": 41, "timestamp": 1_700_000_000_000}
+    return SimpleNamespace(**(given | {"key": b"c", "value": b"{}", "headers": (TRACE,)} | changed))
+
+
+def put_aside(record: Any, reason: str = "invalid", stage: str = "windows") -> Any:
+    return record_of(dead_letter(record, stage, Rejected(reason, "not so"), MONDAY))
+
+
+def test_a_letter_goes_back_as_it_was_to_the_partition_that_it_came_from():
+    letter = put_aside(source())
+    back = way_back(letter_of(letter), letter, "a.")
+    assert back == Outgoing(topic=topics.MESSAGES, key=b"c", value=b"{}", headers=(TRACE,), partition=5)
+
+
+@pytest.mark.parametrize("record", [{"value": None}, {"value": b""}, {"key": None}])
+def test_a_tombstone_stays_one_and_what_is_empty_stays_empty(record: dict[str, Any]):
+    letter = put_aside(came := source(**record))
+    back = way_back(letter_of(letter), letter, "a.")
+    assert (back.key, back.value) == (came.key, came.value)
+
+
+def test_a_letter_by_reference_says_so_and_what_goes_back_is_the_source():
+    letter = put_aside(came := source(value=b"x" * LARGEST_KEPT))
+    read = letter_of(letter)
+    assert (read.by_reference, read.bytes) == (True, 0)
+    assert way_back(read, came, "a.").value == came.value
+
+
+@pytest.mark.parametrize("topic", ["b.chat.messages", "a.memory.events", "a.memory.policies", "a.memory.dead-letters"])
+def test_what_came_from_elsewhere_has_no_way_back(topic: str):
+    """A policy that was put since would be put back by an older one."""
+    letter = put_aside(source(topic=topic))
+    with pytest.raises(Rejected, match="no topic to replay to"):
+        way_back(letter_of(letter), letter, "a.")
+
+
+def test_a_record_that_somebody_else_wrote_is_read_as_a_letter_without_a_source():
+    strange = SimpleNamespace(partition=0, offset=0, timestamp=1_000, key=None, value=None, headers=())
+    letter = letter_of(strange)
+    assert (letter.place, letter.reason, letter.source, letter.at.timestamp()) == ("0:0", "", None, 1.0)
+    with pytest.raises(Rejected, match="does not say where"):
+        way_back(letter, strange, "")
+
+
+def test_what_became_of_a_letter_follows_it_in_its_partition_without_its_contents():
+    record = put_aside(source())
+    letter = letter_of(record)
+    told = settled(record, letter, "discarded", MONDAY)
+    assert (told.topic, told.partition, told.value) == (topics.DEAD_LETTERS, 3, b"")
+    assert TRACE not in told.headers
+    assert became(record_of(told, offset=18)) == ("3:17", "discarded")
+    assert became(record) is None
+    assert letter_of(record_of(told)).source == letter.source, "a reader who knows nothing of it sees the same source"
+
+
+def at(place: str, **changed: Any) -> Letter:
+    ((partition, offset, _),) = places([place])
+    letter = letter_of(put_aside(source(), **changed))
+    return structs.replace(letter, partition=partition, offset=offset)
+
+
+def test_letters_are_meant_by_place_range_reason_stage_and_time_together():
+    some = Wanted(places=places(["3:10-12", "4:1"]))
+    assert [place for place in ("3:9", "3:10", "3:12", "3:13", "4:1", "4:2") if at(place) in some] == [
+        "3:10",
+        "3:12",
+        "4:1",
+    ]
+    assert at("1:1", reason="refused") in Wanted(reason="refused", stage="windows")
+    assert at("1:1", reason="refused") not in Wanted(reason="refused", stage="archive")
+    assert at("1:1") in Wanted(since=MONDAY, until=MONDAY + timedelta(seconds=1))
+    assert at("1:1") not in Wanted(until=MONDAY)
+    assert at("1:1") not in Wanted(since=MONDAY + timedelta(seconds=1))
+
+
+@pytest.mark.parametrize("text", ["3", "3:", "a:1", "3:1-", "-1:2", "3:1 "])
+def test_what_is_no_place_is_named(text: str):
+    with pytest.raises(ValueError, match="no place of a dead letter"):
+        places([text])
