@@ -201,7 +201,7 @@ def message_view(archived: ArchivedMessage, state: WindowState | None) -> Messag
     return MessageView(
         **fields,
         in_context=position >= state.opened and not gaps.holds(state.gaps, position),
-        extracted=position < state.extracted_to,
+        extracted=position < max(state.extracted_to, state.opened),
     )
 
 

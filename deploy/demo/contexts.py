@@ -85,7 +85,7 @@ def around(messages: Sequence[ArchivedMessage], state: WindowState) -> list[Entr
 
 def in_context(messages: Sequence[ArchivedMessage], state: WindowState) -> Iterator[Entry]:
     """Messages that are in context, and markers where others were, in order. Those of another partition never were."""
-    own = [each for each in messages if each.partition == state.partition]
+    own = [each for each in messages if each.partition == state.partition and each.position >= state.opened]
     stayed = ((each.position, message_entry(each)) for each in own if not gaps.holds(state.gaps, each.position))
     markers = ((gap.first, Entry(MARKER, gap.marker)) for gap in state.gaps)
     return (entry for _, entry in sorted(chain(stayed, markers), key=lambda placed: placed[0]))

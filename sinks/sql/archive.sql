@@ -46,7 +46,7 @@ LIMIT $4
 -- name: unextracted
 -- A window's row lags behind what is completed, so a slice that was completed counts by itself. One completed after $2 counts
 -- as still waiting: its memories are stored, and not yet found by every search. Each partition of a conversation has a window
--- of its own. Summaries of what left a context (of no namespace) extract nothing. As sets of positions, so that many slices of
+-- of its own, and what was said before it opened was another one's, which was finished. Summaries of what left a context (of no namespace) extract nothing. As sets of positions, so that many slices of
 -- a long conversation are not gone through for each message.
 WITH done AS (
     SELECT e.partition,
@@ -54,7 +54,7 @@ WITH done AS (
            range_agg(int8range(e.first_position, e.last_position, '[]')) FILTER (WHERE e.completed_at > $2) AS just_now
     FROM extractions e LEFT JOIN windows w USING (conversation_id, partition)
     WHERE e.conversation_id = $1 AND e.completed_at IS NOT NULL AND e.namespaces <> '{}'
-      AND (e.completed_at > $2 OR e.last_position >= coalesce(w.extracted_to, 0))
+      AND (e.completed_at > $2 OR e.last_position >= coalesce(greatest(w.extracted_to, w.opened), 0))
     GROUP BY e.partition
 ), waiting AS (
     SELECT m.partition, m.position, m.content, m.body, row_number() OVER latest AS newer,
@@ -62,7 +62,7 @@ WITH done AS (
     FROM messages m LEFT JOIN windows w USING (conversation_id, partition) LEFT JOIN done USING (partition)
     WHERE m.conversation_id = $1 AND m.role IN ('user', 'assistant') AND m.content <> ''
       AND (coalesce(m.position <@ just_now, false)
-           OR m.position >= coalesce(w.extracted_to, 0) AND NOT coalesce(m.position <@ settled, false))
+           OR m.position >= coalesce(greatest(w.extracted_to, w.opened), 0) AND NOT coalesce(m.position <@ settled, false))
     WINDOW latest AS (ORDER BY m.archived_at DESC, m.partition, m.position DESC)
 )
 SELECT partition, position, content, body

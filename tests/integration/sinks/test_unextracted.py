@@ -68,6 +68,11 @@ async def test_what_the_window_says_is_extracted_does_not_wait_though_no_slice_o
     assert await waiting(archived) == ["3-5", "3-6"]
 
 
+async def test_what_was_said_before_the_window_opened_does_not_wait(archived: Pool) -> None:
+    await Windows(archived).project([a_state("c", opened=5, extracted_to=0)])
+    assert await waiting(archived) == ["3-5", "3-6"]
+
+
 async def test_a_slice_that_was_completed_does_not_wait_though_the_window_was_not_told_of_it_yet(
     archived: Pool,
 ) -> None:

@@ -83,6 +83,13 @@ async def test_messages_come_in_pages_with_whether_they_are_in_context_and_extra
     assert (await client.get(f"{OURS}/messages", params={"cursor": "none-of-ours"})).status_code == 422
 
 
+async def test_what_was_said_to_a_window_that_was_forgotten_is_extracted_and_not_in_context(talk: Api):
+    await talk.windows.project([known(opened=5, revision=2)])
+    page = (await talk.client(read="app/*").get(f"{OURS}/messages")).json()["messages"]
+    assert [each["extracted"] for each in page] == [True] * 4 + [False] * 2
+    assert [each["in_context"] for each in page] == [False] * 4 + [True] * 2
+
+
 async def test_what_a_model_is_to_be_shown_has_markers_and_reasons_and_fits(talk: Api):
     client = talk.client(read="app/*")
     told = (await client.get(f"{OURS}/context")).json()
