@@ -11,7 +11,7 @@ from sinks.memories import Reader, all_found
 from sinks.postgres import storable, translated
 from sinks.queries import query
 
-COUNTED: Final = 1_000  # memories that have a word; more of them tell nothing apart
+COUNTED: Final = 500  # memories that have a word; more of them tell nothing apart
 # Rare words that a question counts for at most. Of 2, 3, 4 and any number, over the questions of `make bench-recall` that are
 # tuned on, 4 kept the long ones answered and the unrelated ones empty.
 WORDS_OF_A_QUESTION: Final = 4.0
@@ -41,7 +41,7 @@ class FullText:
         self._reader = reader
 
     async def search(self, text: str, *, namespaces: Collection[str], filters: Filters, limit: int) -> list[WordMatch]:
-        statement = filtered(query("lexical", "matches"))
+        statement = filtered(query("lexical", "matches"), filters)
         with translated("searching by words"):
             rows = await self._reader.fetch(
                 statement, *arguments(namespaces, filters), storable(text), limit, COUNTED, WORDS_OF_A_QUESTION
@@ -51,13 +51,16 @@ class FullText:
     async def listed(self, *, namespaces: Collection[str], filters: Filters, limit: int) -> tuple[Memory, ...]:
         with translated("listing memories"):
             return all_found(
-                await self._reader.fetch(filtered(query("lexical", "listed")), *arguments(namespaces, filters), limit)
+                await self._reader.fetch(
+                    filtered(query("lexical", "listed"), filters), *arguments(namespaces, filters), limit
+                )
             )
 
 
-def filtered(statement: str) -> str:
-    """The statement with the filters that all of them share."""
-    return statement.replace("{filters}", query("lexical", "filters"))
+def filtered(statement: str, filters: Filters) -> str:
+    """The statement with the conditions that all of them share."""
+    live = query("lexical", "live") if filters.statuses == ("active",) else query("lexical", "of_statuses")
+    return statement.replace("{filters}", query("lexical", "filters")).replace("{statuses}", live)
 
 
 def arguments(namespaces: Collection[str], filters: Filters) -> tuple[Any, ...]:

@@ -54,8 +54,9 @@ RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 10000 RETURN (
     ) AS words
 );
 
+-- Written at once: words that wait in a list of their own are read whole by every search (100 ms of them at 100,000 memories).
 CREATE INDEX memories_by_words ON memories
-    USING gin (searchable(namespace, text, tags, context, full_text, language));
+    USING gin (searchable(namespace, text, tags, context, full_text, language)) WITH (fastupdate = off);
 
 -- migrate: rollback
 DROP INDEX memories_by_words;

@@ -1,6 +1,6 @@
 -- name: filters
 -- What a memory must be: schemas.searches.Filters.accepts says the same.
-status = ANY ($2::text[])
+{statuses}
   AND ($3::text[] IS NULL OR kind = ANY ($3) OR kinds && $3)
   AND ($4::text[] IS NULL OR tags && $4)
   AND ($5::text[] IS NULL OR language = ANY ($5) OR split_part(language, '-', 1) = ANY ($5))
@@ -10,6 +10,13 @@ status = ANY ($2::text[])
   AND ($12::timestamptz IS NULL OR coalesce(event_time, valid_from, created_at) < $12)
   AND ($13::timestamptz IS NULL OR ((valid_from IS NULL OR valid_from <= $13) AND (valid_until IS NULL OR valid_until > $13)))
   AND ($14::boolean IS NULL OR pinned = $14)
+
+-- name: live
+-- Said as the indexes of live memories say it.
+status = 'active' AND $2::text[] IS NOT NULL
+
+-- name: of_statuses
+status = ANY ($2::text[])
 
 -- name: matches
 -- A word weighs the more the fewer memories have it (as in BM25); the score is the share of the question's weight that a
@@ -54,7 +61,7 @@ WITH spaces AS (
     ) AS found
 ), total AS (
     SELECT count(*)::float8 AS memories FROM (
-        SELECT FROM memories WHERE namespace = ANY ($1) AND status = ANY ($2) LIMIT 2 * $17
+        SELECT FROM memories WHERE namespace = ANY ($1) AND {statuses} LIMIT 2 * $17
     ) AS live
 ), weights AS (
     SELECT word, ln(1 + (greatest(memories, known) - known + 0.5) / (known + 0.5)) AS weight
@@ -71,6 +78,10 @@ FROM matches JOIN weights USING (word) CROSS JOIN question
 GROUP BY memory_id ORDER BY score DESC, memory_id LIMIT $16
 
 -- name: listed
-SELECT * FROM memories
-WHERE namespace = ANY ($1::text[]) AND {filters}
+-- Each namespace by its index, then all together.
+SELECT listed.* FROM unnest($1::text[]) AS space CROSS JOIN LATERAL (
+    SELECT * FROM memories
+    WHERE namespace = space AND {filters}
+    ORDER BY importance DESC, coalesce(last_reinforced_at, event_time, valid_from, created_at) DESC, memory_id LIMIT $15
+) AS listed
 ORDER BY importance DESC, coalesce(last_reinforced_at, event_time, valid_from, created_at) DESC, memory_id LIMIT $15
