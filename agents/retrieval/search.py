@@ -1,7 +1,6 @@
 """Search: what is near in meaning and what has the same words, fused; slow or failing parts are done without."""
 
 import asyncio
-import logging
 from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Protocol
@@ -9,9 +8,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from agents.llm.scrub import sendable
+from agents.retrieval.bounded import WITHIN_S, Bounded
 from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, Ranking, ranked
 from agents.retrieval.scales import Scale, scale_of
-from schemas.errors import MemstreamError
 from schemas.memories import Memory
 from schemas.policies import Privacy
 from schemas.searches import Degraded, Filters, Found, Hit, Query
@@ -19,11 +18,9 @@ from sinks.embeddings.port import Embedder
 from sinks.lexical import LexicalIndex, WordMatch
 from sinks.vectors import Vector, VectorIndex
 
-log = logging.getLogger(__name__)
-
 LEAST_CANDIDATES = 50  # of each way, before they are fused
 ASKED_CHARS = 2_000  # of a text are embedded; the model that ships reads 256 tokens
-WITHIN_S = 2.0  # for the embedder, and again for the vector index
+LOOKED_THROUGH = 200  # memories, while the vector index cannot be asked
 
 
 class Remembered(Protocol):
@@ -64,7 +61,8 @@ class Retrieval:
         self._clock = clock
         self._ranking = ranking
         self._scale = scale or scale_of(embedder.model)
-        self._within_s = within_s
+        self._embedding = Bounded("embedder_slow", "embedder_failed", within_s=within_s)
+        self._indexed = Bounded("vectors_slow", "vectors_failed", within_s=within_s)
 
     async def search(self, asked: Query) -> Found:
         """At most `limit` memories, the best first; without a text those that the filters accept, by importance."""
@@ -110,35 +108,29 @@ class Retrieval:
         return {memory_id: float(asked @ vector) for memory_id, vector in vectors.items()}
 
     async def _near(self, text: str, asked: Query, limit: int) -> Near:
-        """Never raises: who has no vectors searches by words."""
+        """Who has no vectors searches by words."""
         if not self._scale.reads(text):
             return Near()
-        vector, degraded = await self._embedded(text)
-        if vector is None:
-            return Near(degraded=degraded)
-        try:
-            async with asyncio.timeout(self._within_s):
-                found = await self._vectors.search(
-                    vector, namespaces=asked.namespaces, filters=asked.filters, limit=limit
-                )
-        except TimeoutError:
-            return Near(vector=vector, degraded=("vectors_slow",))
-        except MemstreamError as exc:
-            log.warning("the vector index could not be searched: %s", exc)
-            return Near(vector=vector, degraded=("vectors_failed",))
-        return Near(vector=vector, cosines={each.memory_id: each.score for each in found})
+        embedded = await self._embedding.ask(lambda: self._embedder.embed([sendable_beginning(text)]))
+        if embedded.value is None:
+            return Near(degraded=embedded.degraded)
+        vector = embedded.value[0]
+        found = await self._indexed.ask(
+            lambda: self._vectors.search(vector, namespaces=asked.namespaces, filters=asked.filters, limit=limit)
+        )
+        if found.value is None:
+            return Near(vector=vector, cosines=await self._looked_through(vector, asked), degraded=found.degraded)
+        return Near(vector=vector, cosines={each.memory_id: each.score for each in found.value})
 
-    async def _embedded(self, text: str) -> tuple[Vector | None, tuple[Degraded, ...]]:
-        sent = sendable(text[: 2 * ASKED_CHARS], Privacy())[:ASKED_CHARS]
-        try:
-            async with asyncio.timeout(self._within_s):
-                (vector,) = await self._embedder.embed([sent])
-        except TimeoutError:
-            return None, ("embedder_slow",)
-        except MemstreamError as exc:
-            log.warning("a question could not be embedded: %s", exc)
-            return None, ("embedder_failed",)
-        return vector, ()
+    async def _looked_through(self, vector: Vector, asked: Query) -> dict[str, float]:
+        """The cosines of the most important memories, for want of an index; of most namespaces that is all of them."""
+        memories = await self._lexical.listed(namespaces=asked.namespaces, filters=asked.filters, limit=LOOKED_THROUGH)
+        return await self._cosines(vector, [memory.memory_id for memory in memories])
+
+
+def sendable_beginning(text: str) -> str:
+    """What the embedder may be sent; more is looked at, so that no secret is cut in half before it is found."""
+    return sendable(text[: 2 * ASKED_CHARS], Privacy())[:ASKED_CHARS]
 
 
 def is_found(memory: Memory, namespaces: Collection[str], filters: Filters, now: datetime) -> bool:

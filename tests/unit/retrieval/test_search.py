@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from agents.retrieval.bounded import Answered, Bounded
 from agents.retrieval.scales import Scale
 from agents.retrieval.search import Retrieval
 from schemas.errors import Misconfigured, Rejected, Retryable
@@ -16,6 +17,7 @@ from schemas.searches import Filters, Query
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.fakes import FakeVectors, Fuse
 from sinks.vectors import Point
+from tests.fakes.clock import VirtualLoop
 from tests.fakes.remembered import FakeRemembered
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -154,6 +156,52 @@ async def test_without_the_vector_index_what_words_find_is_weighed_by_its_meanin
     found = await retrieval.search(Query(namespaces=("n",), text="green tea", explain=True, floor=0.0))
     cosines = {hit.memory.text: hit.parts.cosine for hit in found.hits if hit.parts is not None}
     assert cosines[near.text] == pytest.approx(1.0, abs=1e-5)
+
+
+async def test_without_the_vector_index_a_question_without_common_words_is_answered_by_postgres_vectors(
+    memory: MakeMemory,
+) -> None:
+    tea = memory("Green tea.")
+    retrieval, remembered = await searching(tea, vectors=FakeVectors(fuse=Fuse(1)))
+    remembered.known[tea.memory_id] = replace(tea, text="Matcha.")
+    found = await retrieval.search(Query(namespaces=("n",), text="green tea"))
+    assert [hit.memory.text for hit in found.hits] == ["Matcha."]
+    assert found.degraded == ("vectors_failed",)
+
+
+async def test_what_took_too_long_is_not_waited_for_again_until_it_has_rested() -> None:
+    asked = 0
+
+    async def slow() -> int:
+        nonlocal asked
+        asked += 1
+        await asyncio.sleep(10 if asked == 1 else 0)
+        return asked
+
+    def patiently() -> list[Answered[int]]:
+        async def run() -> list[Answered[int]]:
+            part = Bounded("vectors_slow", "vectors_failed", within_s=2.0, rest_s=5.0)
+            answers = [await part.ask(slow), await part.ask(slow)]
+            await asyncio.sleep(5.1)
+            return [*answers, await part.ask(slow)]
+
+        with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+            return runner.run(run())
+
+    answers = await asyncio.get_running_loop().run_in_executor(None, patiently)
+    assert answers == [Answered(degraded=("vectors_slow",)), Answered(degraded=("vectors_slow",)), Answered(2)]
+
+
+async def test_what_fails_is_asked_again_at_once() -> None:
+    part, failures = Bounded("embedder_slow", "embedder_failed"), [Retryable("busy")]
+
+    async def ask() -> str:
+        if failures:
+            raise failures.pop()
+        return "done"
+
+    assert await part.ask(ask) == Answered(degraded=("embedder_failed",))
+    assert await part.ask(ask) == Answered("done")
 
 
 async def test_a_model_is_not_asked_about_a_script_that_it_does_not_read(memory: MakeMemory) -> None:
