@@ -41,6 +41,7 @@ from sinks.energy import Ledger
 from sinks.exports import Exports
 from sinks.keys import Keys
 from sinks.memories import Memories
+from sinks.owners import Owners
 from sinks.postgres import Pool, translated
 from sinks.qdrant import Vectors
 from sinks.statistics import NamespaceStatistics
@@ -80,6 +81,7 @@ async def wired(settings: Settings, resources: AsyncExitStack, chores: Chores, *
         commands=commands,
         vectors=vectors,
         audit=Audit(pool),
+        owners=Owners(pool),
         exports=Exports(pool),
         statistics=NamespaceStatistics(pool),
         consumption=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),

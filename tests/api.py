@@ -41,6 +41,7 @@ from tests.fakes.chronicle import FakeChronicle
 from tests.fakes.curation import FakeCuration
 from tests.fakes.exports import FakeExports, FakeStatistics
 from tests.fakes.memories import FakeMemories
+from tests.fakes.owners import FakeOwners
 from tests.fakes.policy_records import FakePolicyRecords
 from tests.fakes.publisher import FakePublisher
 from tests.fakes.remembered import FakeRemembered
@@ -115,6 +116,7 @@ class Api:
         self.door = KeyedDoor(self.keys, lambda: self.now)
         self.curation = FakeCuration(self.memories, lambda: self.now)
         self.audit = FakeAudit()
+        self.owners = FakeOwners(self.memories)
         self.exports = FakeExports(self.memories)
         self.statistics = FakeStatistics(self.memories)
         self.usage = FakeUsage()
@@ -136,6 +138,7 @@ class Api:
             "commands": self.curation,
             "vectors": self.vectors,
             "audit": self.audit,
+            "owners": self.owners,
             "exports": self.exports,
             "statistics": self.statistics,
             "consumption": self.consumption,

@@ -28,13 +28,14 @@ from agents.api.routes import (
     statistics,
     tools,
     transfer,
+    users,
 )
 
 OPEN: Final = (health.router,)  # no key: what they tell is nobody's
 KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     *(context.router, conversations.router, tools.router, mcp.router, description.router),
-    *(transfer.router, statistics.router, policies.router),
+    *(transfer.router, statistics.router, policies.router, users.router),
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."

@@ -11,6 +11,7 @@ from agents.api.accesses import AccessCounter
 from agents.api.bell import Bell
 from agents.api.callers import Caller
 from agents.api.consumption import Consumption
+from agents.api.erasing import Kept
 from agents.api.exporting import Pages
 from agents.api.limits import Rates
 from agents.api.live import Told
@@ -117,6 +118,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     conversations: Conversations
     contexts: Contexts
     by_hand: ByHandSender
+    owners: Kept
     exports: Pages
     statistics: Counting
     consumption: Consumption

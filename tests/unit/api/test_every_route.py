@@ -24,6 +24,7 @@ BODIES: dict[str, Any] = {
     "make_context": {},
     "use_tool": {"input": {"query": "dog"}},
     "speak_mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+    "purge_user": {"user_id": "bob"},
     "put_policy": {"name": "search_memories"},
 }
 PATHS = {"memory_id": "theirs", "command_id": "c1", "conversation_id": "conversation", "name": "search_memories"}

@@ -1,0 +1,62 @@
+"""What is kept of a user: which conversations, which namespaces bear the name, and how much is in them."""
+
+from collections.abc import Collection
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from schemas.messages import Identifier, Scope
+from sinks.postgres import Pool, storable, translated
+from sinks.queries import query
+
+MOST: Final = 10_000  # conversations, and namespaces
+
+
+class User(Struct, frozen=True, kw_only=True):
+    """Somebody by their id, where one means different people elsewhere: of a tenant, of an app."""
+
+    user_id: Identifier
+    tenant_id: Identifier | None = None
+    app_id: Identifier | None = None
+
+
+class Owners:
+    """Reads. Every method raises Retryable."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def scopes(self, user: User) -> tuple[Scope, ...]:
+        """Of the conversations that the user said something in, as the archive and the windows know them."""
+        with translated("looking for a user's conversations"):
+            rows = await self._pool.fetch(query("owners", "scopes"), *fields(user), MOST)
+        return tuple(msgspec.convert(dict(row), Scope) for row in rows)
+
+    async def named(self, part: str) -> tuple[str, ...]:
+        """Namespaces whose names have this part."""
+        with translated("looking for namespaces"):
+            rows = await self._pool.fetch(query("owners", "named"), storable(part), MOST)
+        return tuple(row["namespace"] for row in rows)
+
+    async def held_in(self, namespace: str) -> dict[str, int]:
+        """How many of what a namespace holds, by what they are."""
+        with translated("counting what a namespace holds"):
+            row = await self._pool.fetchrow(query("owners", "held_in"), namespace)
+        return dict(row or {})
+
+    async def said(self, user: User) -> dict[str, int]:
+        """How many archived messages of the user, and windows that are not forgotten."""
+        with translated("counting what a user said"):
+            row = await self._pool.fetchrow(query("owners", "said"), *fields(user))
+        return dict(row or {})
+
+    async def from_conversations(self, namespace: str, conversation_ids: Collection[str]) -> int:
+        """How many memories of a namespace have a source in one of these."""
+        with translated("counting memories of a user's conversations"):
+            statement = query("owners", "from_conversations")
+            return int(await self._pool.fetchval(statement, namespace, list(map(storable, conversation_ids))))
+
+
+def fields(user: User) -> tuple[str | None, ...]:
+    return (user.user_id, user.tenant_id, user.app_id)

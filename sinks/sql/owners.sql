@@ -1,0 +1,31 @@
+-- name: scopes
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM messages
+WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
+UNION
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM windows
+WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
+LIMIT $4
+
+-- name: named
+-- What only commands have fed is in no message.
+SELECT namespace FROM namespaces WHERE position($1 IN namespace) > 0 LIMIT $2
+
+-- name: held_in
+SELECT (SELECT count(*) FROM memories WHERE namespace = $1) AS memories,
+       (SELECT count(*) FROM memory_versions WHERE namespace = $1) AS versions,
+       (SELECT count(*) FROM embeddings JOIN memories USING (memory_id) WHERE namespace = $1) AS vectors,
+       (SELECT count(*) FROM extractions WHERE namespaces @> ARRAY[$1] AND answer ? 'proposals') AS answers,
+       (SELECT count(*) FROM parked WHERE namespaces @> ARRAY[$1]) AS parked_requests
+
+-- name: said
+SELECT (SELECT count(*) FROM messages
+        WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)) AS messages,
+       (SELECT count(*) FROM windows
+        WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
+          AND phase <> 'forgotten') AS windows
+
+-- name: from_conversations
+SELECT count(*) FROM memories
+WHERE namespace = $1 AND status <> 'deleted'
+  AND EXISTS (SELECT FROM jsonb_array_elements(sources) AS source
+              WHERE source->>'conversation_id' = ANY ($2::text[]))

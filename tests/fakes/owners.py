@@ -1,0 +1,34 @@
+"""What is kept of users, as a test says."""
+
+from collections.abc import Collection
+
+from schemas.errors import Retryable
+from schemas.messages import Scope
+from sinks.owners import User
+from tests.fakes.memories import FakeMemories
+
+
+class FakeOwners:
+    """`conversations` are scopes of what was said; namespaces are those of the fake memories."""
+
+    def __init__(self, memories: FakeMemories) -> None:
+        self._memories = memories
+        self.conversations: list[Scope] = []
+
+    async def scopes(self, user: User) -> tuple[Scope, ...]:
+        if self._memories.down:
+            raise Retryable("Postgres failed while looking for a user's conversations: it is down")
+        return tuple(scope for scope in self.conversations if scope.user_id == user.user_id)
+
+    async def named(self, part: str) -> tuple[str, ...]:
+        return tuple({each.namespace for each in self._memories.rows.values() if part in each.namespace})
+
+    async def held_in(self, namespace: str) -> dict[str, int]:
+        return {"memories": sum(each.namespace == namespace for each in self._memories.rows.values())}
+
+    async def said(self, user: User) -> dict[str, int]:
+        return {"messages": len(await self.scopes(user))}
+
+    async def from_conversations(self, namespace: str, conversation_ids: Collection[str]) -> int:
+        own = [each for each in self._memories.rows.values() if each.namespace == namespace]
+        return sum(any(source.conversation_id in conversation_ids for source in each.sources) for each in own)
