@@ -34,9 +34,9 @@ def stop_on_signals() -> asyncio.Event:
 def end_soon(within_s: float = STOP_WITHIN_S) -> None:
     """Ends the process if it has not ended by itself in time.
 
-    A connection to a server that hangs can keep a process from closing it. A crashed stage can leave tasks and threads behind that
-    keep a worker alive, heartbeating and deaf, so that nobody gets its partitions. Whatever was not stored is done again by another
-    worker.
+    A connection to a server that hangs can keep a process from closing it. A crashed stage can leave tasks and threads behind
+    that keep a worker alive, heartbeating and deaf, so that nobody gets its partitions. Whatever was not stored is done again
+    by another worker.
     """
     timer = threading.Timer(within_s, os._exit, (1,))
     timer.daemon = True
