@@ -13,6 +13,7 @@ from sinks.archive import Archive, ArchivedMessage
 from sinks.postgres import connect
 from sinks.purges import Purges
 from tests.fakes.archive import FakeArchive
+from tests.hostile_text import HARD_TO_STORE
 
 AnyArchive: TypeAlias = Archive | FakeArchive
 
@@ -115,3 +116,13 @@ async def test_whether_one_of_some_namespaces_was_erased_is_known(archive: AnyAr
     assert await archive.erased((name, f"{name} 2"))
     assert not await archive.erased((f"{name} 2",))
     assert not await archive.erased(())
+
+
+@pytest.mark.parametrize("text", HARD_TO_STORE)
+async def test_any_id_of_a_conversation_may_be_asked_for(archive: AnyArchive, name: str, text: str) -> None:
+    hostile = f"{name}{text}"
+    assert await archive.scopes(hostile) == ()
+    assert await archive.unextracted(hostile, NOON) == ()
+    assert await archive.window(hostile, 2, 0, ()) == ()
+    assert await archive.page(hostile, beyond=(2**31 - 1, 2**63 - 1), limit=9) == ()
+    assert not await archive.erased((hostile,))
