@@ -1,7 +1,7 @@
 """What bench-recall searches: PostgreSQL, the vector server and MiniLM, and questions of all sets put to them."""
 
 import tempfile
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -67,6 +67,3 @@ async def store() -> AsyncIterator[Store]:
             await pool.close()
             await index.stop()
             await postgres.stop()
-
-
-Way = Callable[[Store], Retrieval]
