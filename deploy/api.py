@@ -22,10 +22,11 @@ from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.finding import Conversations
 from agents.policies import CurrentPolicies
-from agents.retrieval.recall import Recall
 from deploy import connections, governing, indexing, models
 from deploy.budgets import overall
 from deploy.chores import Chore, Chores
+from deploy.metrics.api_meters import ApiMeters
+from deploy.metrics.serving import MeasuredAccesses, MeasuredRecall
 from deploy.policy_files import shipped
 from deploy.searching import retrieval
 from deploy.settings import Settings
@@ -56,7 +57,9 @@ USED_S = 10.0  # between notes of which keys were used
 BURST_S = 6.0  # what a key may ask in so many seconds it may ask at once
 
 
-async def wired(settings: Settings, resources: AsyncExitStack, chores: Chores, *, keyed: bool) -> Ports:
+async def wired(
+    settings: Settings, resources: AsyncExitStack, chores: Chores, meters: ApiMeters, *, keyed: bool
+) -> Ports:
     """The ports. The chores have to be stopped before the resources are closed."""
     pool = await resources.enter_async_context(connections.postgres(settings, 16, COMMAND_S))
     publisher = await resources.enter_async_context(connections.kafka(settings))
@@ -75,7 +78,7 @@ async def wired(settings: Settings, resources: AsyncExitStack, chores: Chores, *
         memories=memories,
         stored=stored,
         retrieval=searched,
-        accesses=counter(pool, resources, chores),
+        accesses=counter(pool, resources, chores, meters),
         chronicle=Chronicle(pool),
         bell=bell,
         commands=commands,
@@ -87,7 +90,7 @@ async def wired(settings: Settings, resources: AsyncExitStack, chores: Chores, *
         consumption=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
         policy_book=PolicyBook(partial(connections.policy_topic, settings), publisher, settings.policies(), shipped()),
         policies=policies,
-        recall=Recall(searched, archive, policies, count_tokens, now),
+        recall=MeasuredRecall(searched, archive, policies, count_tokens, now, meters=meters),
         conversations=Conversations(Windows(pool), archive, policies),
         contexts=Contexts(archive, terms, count_tokens, now),
         by_hand=ByHandSender(publisher, now, wait_s=settings.api_wait_s),
@@ -139,8 +142,8 @@ def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Door:
     return keyed
 
 
-def counter(pool: Pool, resources: AsyncExitStack, chores: Chores) -> AccessCounter:
-    accesses = AccessCounter(Accesses(pool), now)
+def counter(pool: Pool, resources: AsyncExitStack, chores: Chores, meters: ApiMeters) -> AccessCounter:
+    accesses = MeasuredAccesses(Accesses(pool), now, meters)
     done_at_last("reads", FLUSH_S, accesses.flush, resources, chores)
     return accesses
 

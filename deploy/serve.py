@@ -11,6 +11,9 @@ from agents.api.app import create_app
 from deploy.api import wired
 from deploy.chores import Chores
 from deploy.http_server import bracketed, listener, run
+from deploy.metrics.api_meters import ApiMeters
+from deploy.metrics.endpoint import served
+from deploy.metrics.serving import MeasuredRequests
 from deploy.settings import Settings
 from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured
@@ -37,13 +40,17 @@ async def serve(
             "choose 127.0.0.1, or make keys with `memstream keys create`"
         )
     await require_migrated(settings)
-    chores = Chores()
+    chores, meters = Chores(), ApiMeters()
     async with AsyncExitStack() as resources:
         listening = resources.enter_context(listener(settings.api_host, settings.api_port))
+        if settings.api_metrics_port is not None:
+            endpoint = served(settings.metrics_host, settings.api_metrics_port, meters.registry, list)
+            await resources.enter_async_context(endpoint)
         try:
-            ports = await wired(settings, resources, chores, keyed=keyed)
+            ports = await wired(settings, resources, chores, meters, keyed=keyed)
             within_s = ANSWER_S + 2 * settings.api_wait_s  # for Kafka, and for the outcome
             app = create_app(ports, max_body_bytes=settings.api_max_body_bytes, within_s=within_s, local=not keyed)
+            app.add_middleware(MeasuredRequests, meters=meters)
             watch = chores.raise_if_failed
 
             def stopping() -> None:

@@ -171,7 +171,12 @@ class Settings(BaseSettings):
     metrics_port: int | None = Field(
         None, ge=0, le=65_535, description="port that a worker is scraped and probed on; 0 takes any free one"
     )
-    metrics_host: str = Field("127.0.0.1", min_length=1, description="address that it listens on for that")
+    api_metrics_port: int | None = Field(
+        None, ge=0, le=65_535, description="port that an API process is scraped on; 0 takes any free one"
+    )
+    metrics_host: str = Field(
+        "127.0.0.1", min_length=1, description="address that workers and the API listen on for that"
+    )
     data_dir: Path = Field(Path(".memstream"), description="where the embedded stack and workers keep files")
     cache_dir: Path = Field(
         Path("~/.cache/memstream"), description="where Kafka's jars and vocabularies are kept between runs"

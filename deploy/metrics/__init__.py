@@ -1,1 +1,1 @@
-"""What a worker tells Prometheus, and where."""
+"""What workers and the API tell Prometheus, and where."""

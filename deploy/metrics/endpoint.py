@@ -1,4 +1,4 @@
-"""Where a worker is scraped and asked whether it lives and is ready: over HTTP, on the event loop that does the work."""
+"""Where a process is scraped and asked whether it lives and is ready: over HTTP, on the event loop that does the work."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -40,7 +40,8 @@ async def served(host: str, port: int, registry: CollectorRegistry, not_ready: N
             await web.TCPSite(runner, host, port).start()
         except OSError as exc:
             raise Misconfigured(
-                f"metrics cannot be served on {host}, port {port} ({exc.strerror}): set MEMSTREAM_METRICS_PORT"
+                f"metrics cannot be served on {host}, port {port} ({exc.strerror}): set another MEMSTREAM_METRICS_PORT or "
+                "MEMSTREAM_API_METRICS_PORT"
             ) from exc
         yield int(runner.addresses[0][1])
     finally:

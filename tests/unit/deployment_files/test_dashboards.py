@@ -10,6 +10,7 @@ import pytest
 import yaml
 from prometheus_client.metrics import MetricWrapperBase
 
+from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.meters import Meters
 from tests.fakes.stage import FakeStage
 
@@ -38,13 +39,15 @@ def samples() -> dict[str, set[str]]:
     """Labels by the name of each series that a worker tells once everything has happened."""
     meters = Meters()
     meters.delivery.watched(FakeStage("memstream-windows", {("chat.messages", 0): 3}), no_handle)  # type: ignore[arg-type]
-    for metric in vars(meters).values():
+    api = ApiMeters()
+    for metric in (*vars(meters).values(), *vars(api).values()):
         if isinstance(metric, MetricWrapperBase) and metric._labelnames:
             metric.labels(*metric._labelnames)
     found: dict[str, set[str]] = {}
-    for family in meters.registry.collect():
-        for sample in family.samples:
-            found.setdefault(sample.name, set()).update(sample.labels)
+    for registry in (meters.registry, api.registry):
+        for family in registry.collect():
+            for sample in family.samples:
+                found.setdefault(sample.name, set()).update(sample.labels)
     return found
 
 
