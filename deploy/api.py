@@ -11,11 +11,11 @@ from typing import Any
 
 from agents.api.accesses import FLUSH_S, AccessCounter
 from agents.api.auth import KeyedDoor, OpenDoor
-from agents.api.bell import Bell
 from agents.api.cached import CachedMemories
 from agents.api.commands import Commands
 from agents.api.consumption import Consumption
 from agents.api.limits import Rates
+from agents.api.live.bell import Bell
 from agents.api.policy_book import PolicyBook
 from agents.api.ports import Door, Ports
 from agents.conversations.contexts import Contexts

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from agents.api.accesses import AccessCounter
 from agents.api.app import create_app
 from agents.api.auth import KeyedDoor
-from agents.api.bell import Bell
 from agents.api.consumption import Consumption
 from agents.api.limits import Rates
+from agents.api.live.bell import Bell
 from agents.api.policy_book import PolicyBook
 from agents.api.ports import Ports
 from agents.conversations.contexts import Contexts

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from agents.api.mcp import serve_stdio
+from agents.api.tools.mcp import serve_stdio
 from tests.workshop import furnished
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from agents.api.tool_ports import Blocks
-from agents.api.tools import Reach, Tools
+from agents.api.tools.ports import Blocks
+from agents.api.tools.tools import Reach, Tools
 from agents.conversations.finding import Conversations
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval

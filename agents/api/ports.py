@@ -8,13 +8,13 @@ from fastapi import Depends, Request
 from msgspec import Struct
 
 from agents.api.accesses import AccessCounter
-from agents.api.bell import Bell
 from agents.api.callers import Caller
 from agents.api.consumption import Consumption
 from agents.api.erasing import Kept
 from agents.api.exporting import Pages
 from agents.api.limits import Rates
-from agents.api.live import Told
+from agents.api.live.bell import Bell
+from agents.api.live.events import Told
 from agents.api.policy_book import PolicyBook
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender

@@ -9,9 +9,9 @@ import typer
 
 from agents.api.accesses import FLUSH_S, AccessCounter
 from agents.api.commands import Commands
-from agents.api.mcp import serve_stdio
-from agents.api.tool_ports import Blocks
-from agents.api.tools import Reach, Tools, kinds_of
+from agents.api.tools.mcp import serve_stdio
+from agents.api.tools.ports import Blocks
+from agents.api.tools.tools import Reach, Tools, kinds_of
 from agents.conversations.finding import Conversations
 from agents.policies import collected
 from agents.retrieval.recall import Recall

@@ -11,7 +11,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.memory import create_connected_server_and_client_session
 
-from agents.api.mcp import BROKEN, mcp_server
+from agents.api.tools.mcp import BROKEN, mcp_server
 from deploy.embedded.process import module_environment
 from tests.workshop import MINE, SHARED, Workshop, furnished
 

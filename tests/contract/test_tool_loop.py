@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from anthropic import AsyncAnthropic, BadRequestError
 
-from agents.api.tool_loop import runnable
+from agents.api.tools.loop import runnable
 from tests.messages_server.checks import KEY, MODELS
 from tests.messages_server.server import MessagesServer
 from tests.workshop import MINE, THEIRS, Workshop, furnished

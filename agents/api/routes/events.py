@@ -5,15 +5,15 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Header, Query, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials
 
-from agents.api import places
 from agents.api.asked import Label
 from agents.api.auth import BEARER, CallerOf
 from agents.api.bodies import Described
-from agents.api.live import live
-from agents.api.places import Places
+from agents.api.live import places
+from agents.api.live.events import live
+from agents.api.live.places import Places
+from agents.api.live.streaming import LiveResponse
 from agents.api.ports import Ports, PortsOf
 from agents.api.problems import Problem, conflict
-from agents.api.streaming import LiveResponse
 from schemas.events import ActivityEvent, MemoryEvent
 
 router = APIRouter(prefix="/v1/events", tags=["events"])

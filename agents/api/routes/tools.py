@@ -8,8 +8,8 @@ from msgspec import Struct
 from agents.api.auth import CallerOf
 from agents.api.bodies import answer, described, takes
 from agents.api.ports import PortsOf
-from agents.api.tool_inputs import TOOLS
-from agents.api.tool_reach import NamespacesOf, tools
+from agents.api.tools.inputs import TOOLS
+from agents.api.tools.reach import NamespacesOf, tools
 
 router = APIRouter(prefix="/v1/tools", tags=["agents"])
 

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
 from msgspec.structs import replace
 
-from agents.api.streaming import LiveResponse
+from agents.api.live.streaming import LiveResponse
 from tests.api import NOON, Api
 from tests.fakes.chronicle import FakeChronicle
 from tests.served import served

@@ -9,9 +9,9 @@ from fastapi.sse import KEEPALIVE_COMMENT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.api import places
-from agents.api.bell import Bell
-from agents.api.live import PAGE, live
+from agents.api.live import places
+from agents.api.live.bell import Bell
+from agents.api.live.events import PAGE, live
 from schemas.errors import Rejected
 from sinks.chronicle import Happening
 from tests.fakes.chronicle import FakeChronicle

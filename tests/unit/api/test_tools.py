@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from agents.api.tools import AWAY
+from agents.api.tools.tools import AWAY
 from agents.curation.outcome import Outcome
 from schemas.errors import Retryable
 from schemas.kinds import Kind

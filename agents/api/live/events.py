@@ -10,8 +10,8 @@ from typing import Final, Protocol, TypeAlias
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
-from agents.api.bell import Bell
-from agents.api.places import Places, written
+from agents.api.live.bell import Bell
+from agents.api.live.places import Places, written
 from schemas.codec import encode
 from schemas.errors import Retryable
 from sinks.chronicle import Happening

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from agents.api.tool_inputs import (
+from agents.api.tools.inputs import (
     CONTEXT,
     TOOLS,
     WRITING,
@@ -21,8 +21,8 @@ from agents.api.tool_inputs import (
     SearchMemories,
     definition,
 )
-from agents.api.tool_ports import Blocks, Commanding, Reading, Searching
-from agents.api.tool_results import Context, Kept, Read, Searched, Waiting, seen
+from agents.api.tools.ports import Blocks, Commanding, Reading, Searching
+from agents.api.tools.results import Context, Kept, Read, Searched, Waiting, seen
 from schemas import codec
 from schemas.blocks import BlockQuery
 from schemas.errors import MemstreamError, Rejected, Retryable

@@ -10,8 +10,8 @@ from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from agents.api.tool_inputs import WRITING
-from agents.api.tools import Answer, Tools
+from agents.api.tools.inputs import WRITING
+from agents.api.tools.tools import Answer, Tools
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,8 @@ from agents.api.asked import Label
 from agents.api.callers import Caller
 from agents.api.ports import Ports
 from agents.api.problems import invalid
-from agents.api.tool_ports import Blocks
-from agents.api.tools import Reach, Tools, kinds_of
+from agents.api.tools.ports import Blocks
+from agents.api.tools.tools import Reach, Tools, kinds_of
 from schemas.keys import EVERYWHERE
 
 MOST_NAMESPACES: Final = 20

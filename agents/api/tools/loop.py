@@ -6,7 +6,7 @@ from anthropic import beta_async_tool
 from anthropic.lib.tools import BetaAsyncFunctionTool, ToolError
 from anthropic.types import ToolParam
 
-from agents.api.tools import Tools
+from agents.api.tools.tools import Tools
 
 Runnable: TypeAlias = BetaAsyncFunctionTool[Any]
 
