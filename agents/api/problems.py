@@ -6,6 +6,7 @@
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
+from urllib.parse import quote
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -112,10 +113,10 @@ async def of_ours(request: Request, raised: Exception) -> Response:
         case Rejected():
             return response(request, of_rejected(raised))
         case Retryable():
-            log.warning("%s %s: %s", request.method, request.url.path, raised)
+            log.warning("%s %s: %s", request.method, quote(request.url.path), raised)
             return response(request, of_retryable(raised))
         case Misconfigured():
-            log.error("%s %s: %s", request.method, request.url.path, raised)
+            log.error("%s %s: %s", request.method, quote(request.url.path), raised)
             return response(request, Problem(500, "misconfigured", "the server is set up wrong; its log says how"))
         case _:
             return response(request, UNFORESEEN)

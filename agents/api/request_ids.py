@@ -3,6 +3,7 @@
 import logging
 import re
 import time
+from urllib.parse import quote
 from uuid import uuid4
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -40,4 +41,5 @@ class RequestIds:
             await self._app(scope, receive, tell)
         finally:
             took_ms = (time.perf_counter() - began) * 1_000
-            log.info("%s %s %d %.1f ms %s", scope["method"], scope["path"], status, took_ms, request_id)
+            path = quote(scope["path"])  # as it came: what it stands for may be a line of a log
+            log.info("%s %s %d %.1f ms %s", scope["method"], path, status, took_ms, request_id)

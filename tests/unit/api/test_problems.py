@@ -58,3 +58,12 @@ async def test_a_request_id_that_could_harm_a_log_is_replaced(api: Api, said):
     answer = await api.client().get("/health/live", headers={"X-Request-Id": said})
     assert answer.headers["x-request-id"] not in ("", said)
     assert len(answer.headers["x-request-id"]) == 36
+
+
+async def test_a_path_cannot_write_a_line_of_the_log(api: Api, caplog: pytest.LogCaptureFixture):
+    caplog.set_level("INFO", "agents.api")
+    api.memories.down = True
+    await api.client(read="*").get("/v1/memories/m1%0A%0D2026 INFO forged%1B")
+    messages = [record.getMessage() for record in caplog.records if record.name.startswith("agents.api")]
+    assert len(messages) == 2
+    assert not any(character in message for message in messages for character in "\n\r\x1b")
