@@ -1,0 +1,67 @@
+"""Memories out and in on the API and the command line as they run, with a curator behind them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.chaos.workers import ApiProcess
+from tests.deployment import eventually
+
+LINES = 300
+NDJSON = {"Content-Type": "application/x-ndjson"}
+
+
+async def test_what_comes_in_over_http_goes_out_whole_and_in_again_unchanged(deploy: Any, tmp_path: Path):
+    deployment = await deploy("transfer")
+    await deployment.worker(stages=["curation"])
+    api = ApiProcess("api", deployment.settings, tmp_path)
+    api.start()
+    try:
+        await api.wait_ready()
+        async with httpx.AsyncClient(base_url=api.said_when_ready, timeout=60) as client:
+
+            async def live(namespace: str, count: int) -> bool:
+                told = (await client.get("/v1/statistics", params={"namespace": namespace})).json()
+                return told["live"] == count and await deployment.count("outbox") == 0
+
+            said = [
+                {"text": f"User owns thing number {number}", "kind": "fact", "tags": [f"t{number % 3}"]}
+                for number in range(LINES)
+            ]
+            content = "".join(json.dumps(each) + "\n" for each in said) + "no memory\n"
+            there = {"namespace": "app/ada"}
+            report = (await client.post("/v1/import", params=there, content=content, headers=NDJSON)).json()
+            assert (report["lines"], report["accepted"], report["rejected"]) == (LINES + 1, LINES, 1)
+            await eventually(lambda: live("app/ada", LINES), "all lines are memories")
+            first = (await client.get("/v1/export", params=there)).text
+            assert len(first.splitlines()) == LINES
+            again = (await client.post("/v1/import", params=there, content=first, headers=NDJSON)).json()
+            last = {"namespace": "app/ada"}
+            where = f"/v1/commands/import:{again['import_id']}:{LINES}"
+
+            async def carried_out() -> bool:
+                return bool((await client.get(where, params=last)).json()["status"] == "accepted")
+
+            await eventually(carried_out, "the last line is carried out")
+            assert (await client.get("/v1/export", params=there)).text == first, "nothing changed"
+            erased = (await client.post("/v1/users/purge", json={"user_id": "ada"})).json()
+            (namespace,) = erased["erased"]
+            assert (namespace["namespace"], namespace["held"]["memories"], set(namespace["left"].values())) == (
+                "app/ada",
+                LINES,
+                {0},
+            )
+            assert (await client.get("/v1/export", params=there)).text == ""
+            preset = (await client.get("/v1/presets/app-notes")).json() | {"name": "notes", "match": {"app_id": "app"}}
+            assert (await client.put("/v1/policies/notes", json=preset)).status_code == 201
+
+            async def governed() -> bool:
+                told = (await client.get("/v1/settings", params={"namespace": "app"})).json()
+                return bool(told["name"] == "notes")
+
+            await eventually(governed, "the policy applies without a restart", 5)
+            assert (await client.get("/v1/usage")).json()["tokens"] == 0
+    finally:
+        await api.stop()
