@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -22,13 +22,12 @@ from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.finding import Conversations
 from agents.policies import CurrentPolicies
-from deploy import connections, governing, indexing, models
+from deploy import connections, governing, indexing, models, searching
 from deploy.budgets import overall
 from deploy.chores import Chore, Chores
 from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.serving import MeasuredAccesses, MeasuredRecall
 from deploy.policy_files import shipped
-from deploy.searching import retrieval
 from deploy.settings import Settings
 from schemas import topics
 from schemas.errors import Retryable
@@ -71,7 +70,7 @@ async def wired(
     commands = Commands(publisher, CarriedOut(pool), wait_s=settings.api_wait_s, changed=memories.forget)
     resources.push_async_callback(commands.close)
     archive, count_tokens = Archive(pool), models.token_counter(settings)
-    searched = retrieval(pool, embedder, vectors)
+    searched = searching.retrieval(pool, embedder, vectors)
     return Ports(
         door=door(pool, resources, chores) if keyed else OpenDoor(),
         rates=rates(settings.api_requests_per_minute),
@@ -107,10 +106,7 @@ async def searchable(
     keep_texts_here(policies.now)
     policies.tell(keep_texts_here)
     embedder = await resources.enter_async_context(indexing.embedder(settings))
-    vectors = await resources.enter_async_context(indexing.qdrant(settings, embedder))
-    with suppress(Retryable):  # while Qdrant is down words are searched; one of another model must not be asked
-        await vectors.verify()
-    return embedder, vectors
+    return embedder, await resources.enter_async_context(searching.index(settings, embedder))
 
 
 def following(settings: Settings, stored: Memories, bell: Bell, chores: Chores) -> CachedMemories:

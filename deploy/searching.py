@@ -1,14 +1,29 @@
-"""Search over the adapters that a process has open."""
+"""Search over the adapters that a process has open, and the index it may ask."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 
 from agents.retrieval.search import Retrieval
+from deploy import indexing
+from deploy.settings import Settings
+from schemas.errors import Retryable
 from sinks.embeddings.port import Embedder
 from sinks.lexical import FullText
 from sinks.memories import Memories
 from sinks.postgres import Pool
+from sinks.qdrant import Vectors
 from sinks.vectors import VectorIndex
 
 
 def retrieval(pool: Pool, embedder: Embedder, vectors: VectorIndex) -> Retrieval:
     return Retrieval(embedder, vectors, FullText(pool), Memories(pool), clock=lambda: datetime.now(UTC))
+
+
+@asynccontextmanager
+async def index(settings: Settings, embedder: Embedder) -> AsyncIterator[Vectors]:
+    """The vector index, to be searched. While Qdrant is down words are. Raises Misconfigured for one of another model."""
+    async with indexing.qdrant(settings, embedder) as vectors:
+        with suppress(Retryable):
+            await vectors.verify()
+        yield vectors

@@ -15,8 +15,7 @@ from agents.api.tools.tools import Reach, Tools, kinds_of
 from agents.conversations.finding import Conversations
 from agents.policies import collected
 from agents.retrieval.recall import Recall
-from agents.retrieval.search import Retrieval
-from deploy import connections, indexing, models
+from deploy import connections, indexing, models, searching
 from deploy.chores import Chores
 from deploy.commands.command import command, one_command
 from deploy.process import log_to_stderr
@@ -26,7 +25,6 @@ from schemas.policies import Policies
 from sinks.accesses import Accesses
 from sinks.archive import Archive
 from sinks.carried_out import CarriedOut
-from sinks.lexical import FullText
 from sinks.memories import Memories
 from sinks.windows import Windows
 
@@ -71,10 +69,10 @@ async def wired(settings: Settings, reach: Reach, policies: Policies) -> AsyncIt
         connections.postgres(settings, max_size=4) as pool,
         connections.kafka(settings) as publisher,
         indexing.embedder(settings) as embedder,
-        indexing.qdrant(settings, embedder) as vectors,
+        searching.index(settings, embedder) as vectors,
     ):
         memories, archive, commands = Memories(pool), Archive(pool), Commands(publisher, CarriedOut(pool))
-        retrieval = Retrieval(embedder, vectors, FullText(pool), memories, clock=now)
+        retrieval = searching.retrieval(pool, embedder, vectors)
         blocks = Blocks(
             Conversations(Windows(pool), archive, policies),
             Recall(retrieval, archive, policies, models.token_counter(settings), now),

@@ -1,15 +1,12 @@
 """`memstream search`: the memories that have to do with a question, or the most important ones."""
 
-from contextlib import suppress
 from typing import Annotated
 
 import typer
 
-from deploy import connections, indexing, terminal
+from deploy import connections, indexing, searching, terminal
 from deploy.commands.command import Json, command, one_command
-from deploy.searching import retrieval
 from deploy.settings import load
-from schemas.errors import Retryable
 from schemas.searches import Filters, Found, Hit, Query
 
 cli = one_command()
@@ -40,11 +37,9 @@ async def search(
     async with (
         connections.postgres(settings, max_size=2) as pool,
         indexing.embedder(settings) as embedder,
-        indexing.qdrant(settings, embedder) as vectors,
+        searching.index(settings, embedder) as vectors,
     ):
-        with suppress(Retryable):  # without the index words are searched, and the answer says so
-            await vectors.verify()
-        found = await retrieval(pool, embedder, vectors).search(asked)
+        found = await searching.retrieval(pool, embedder, vectors).search(asked)
     if json:
         for hit in found.hits:
             terminal.emit(hit)
