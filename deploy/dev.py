@@ -68,7 +68,7 @@ async def running(name: str, arguments: Sequence[str], settings: Settings) -> As
     try:
 
         async def ready() -> bool:
-            return ready_file.exists()
+            return ready_file.exists() and bool(ready_file.read_text())  # it may be there and not yet written
 
         await process.wait_ready(ready, READY_WITHIN_S)
         yield process

@@ -14,13 +14,17 @@ from schemas.errors import Misconfigured
 def listener(host: str, port: int) -> socket.socket:
     """Raises Misconfigured where nothing can listen."""
     try:
-        return socket.create_server(
+        listening = socket.create_server(
             (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=2048
         )
     except OSError as exc:
         raise Misconfigured(
             f"the API cannot listen on {host}, port {port} ({exc.strerror}): set MEMSTREAM_API_HOST, MEMSTREAM_API_PORT"
         ) from exc
+    # Connections inherit it. asyncio sets it only on sockets that say their protocol, and these do not: each answer would wait
+    # for the client's delayed acknowledgement, 40 ms.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening
 
 
 WATCH_S = 1.0
