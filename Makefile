@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-recall bench-curate lock clean
+.PHONY: help demo dev test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-recall bench-curate bench-serve lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -33,6 +33,7 @@ CONVERSATIONS ?= 2000
 WORKER ?= memstream
 MESSAGES ?= 100000
 MEMORIES ?= 1000,10000
+STORED ?= 10000,100000
 ROUNDS ?= 3
 UV_VERSION := 0.13.9
 
@@ -93,6 +94,9 @@ bench-recall: check $(DEV) ## how well search answers what is known, and what ea
 
 bench-curate: check $(DEV) ## candidates a second through the curator, by how much is stored (MEMORIES=1000,10000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.curate --sizes $(MEMORIES)
+
+bench-serve: check $(DEV) ## how long the API takes to answer, by how much is stored (STORED=10000,100000); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.serve --sizes $(STORED)
 
 lock: check ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(DEV_LOCK)

@@ -13,7 +13,7 @@ from sinks.owners import User
 KEPT = (
     "Kafka: chat.messages, chat.conversations.ended, requests and candidates keep what was said until their retention ends.",
     "Dead letters about the user stay until their retention ends, 90 days by default.",
-    "A window that is open keeps its messages, unread by anybody, until it is forgotten; nothing of it is remembered any more.",
+    "A window that is open keeps its messages until it is forgotten; no memory of them comes into an erased namespace.",
     "What models consumed stays booked, without a word of what was said.",
 )
 PERSONAL = ("{user_id}", "{conversation_id}")

@@ -10,6 +10,7 @@ import numpy as np
 from msgspec import structs
 
 from agents.curation.normalise import normalise
+from schemas.errors import Retryable
 from schemas.memories import Memory
 from schemas.requests import Candidate, CandidateBatch, Source
 from sinks.embeddings.port import unit_rows
@@ -51,9 +52,20 @@ async def seed(pool: Pool, vectors: VectorIndex, dimension: int, memories: int, 
         await store(pool, [made[number] for number in page])
         held = [(made[number].memory_id, vectors.embedding_model, to_bytes(rows[number])) for number in page]
         await pool.executemany(query("memories", "store_embedding"), held)
-        await vectors.upsert([Point.of(made[number], rows[number]) for number in page])
+        await written(vectors, [Point.of(made[number], rows[number]) for number in page])
     await pool.execute("ANALYZE")
     return made
+
+
+async def written(vectors: VectorIndex, points: Sequence[Point]) -> None:
+    """Again, as a worker does it: a server that rebuilds its index may answer late."""
+    for _ in range(5):
+        try:
+            await vectors.upsert(points)
+            return
+        except Retryable as exc:
+            failed = exc
+    raise failed
 
 
 def memory(number: int, text: str, namespaces: int) -> Memory:
@@ -71,8 +83,8 @@ def memory(number: int, text: str, namespaces: int) -> Memory:
 
 async def store(pool: Pool, memories: Sequence[Memory]) -> None:
     """Rows as the curator writes them."""
-    rows = [(structs.asdict(each) | {"normalised": normalise(each.text)},) for each in memories]
-    await pool.executemany(query("memories", "store"), rows)
+    rows = [structs.asdict(each) | {"normalised": normalise(each.text)} for each in memories]
+    await pool.execute("INSERT INTO memories SELECT (jsonb_populate_recordset(NULL::memories, $1)).*", rows)
 
 
 class Arrivals:

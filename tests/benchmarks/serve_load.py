@@ -1,0 +1,72 @@
+"""Asking again and again, and how long each answer took."""
+
+import asyncio
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+import httpx
+import numpy as np
+from numpy.typing import NDArray
+
+from sinks.embeddings.port import Embedder
+from sinks.vectors import Vector
+
+
+class Latencies:
+    """In seconds, of answers that were as they should be; others are counted."""
+
+    def __init__(self) -> None:
+        self.took_s: list[float] = []
+        self.failed = 0
+
+    async def take(self, asking: Awaitable[Any], since: float) -> None:
+        try:
+            answer = await asking
+        except httpx.TransportError:
+            self.failed += 1
+            return
+        if getattr(answer, "status_code", 200) == 200:
+            self.took_s.append(time.perf_counter() - since)
+        else:
+            self.failed += 1
+
+    def told(self) -> dict[str, Any]:
+        parts = statistics.quantiles(self.took_s, n=100)
+        percentiles = {f"p{each}_ms": round(parts[each - 1] * 1e3, 1) for each in (50, 95, 99)}
+        return percentiles | {"answers": len(self.took_s), "failed": self.failed}
+
+
+Ask = Callable[[int], Awaitable[Any]]
+
+
+async def in_turn(ask: Ask, requests: int) -> Latencies:
+    """One at a time: how long an answer takes when nobody else asks."""
+    latencies = Latencies()
+    for number in range(requests):
+        await latencies.take(ask(number), time.perf_counter())
+    return latencies
+
+
+async def at_rate(ask: Ask, per_s: int, seconds: float) -> Latencies:
+    """So many a second, each when its time has come, whether those before were answered or not: a queue is seen as such."""
+    latencies, began = Latencies(), time.perf_counter()
+    async with asyncio.TaskGroup() as asking:
+        for number in range(round(per_s * seconds)):
+            due = began + number / per_s
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            asking.create_task(latencies.take(ask(number), due))
+    return latencies
+
+
+class Ready:
+    """An Embedder that knows the vectors already."""
+
+    def __init__(self, embedder: Embedder, vectors: Mapping[str, Vector]) -> None:
+        self.model = embedder.model
+        self.dimension = embedder.dimension
+        self._vectors = vectors
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.stack([self._vectors[text] for text in texts])
