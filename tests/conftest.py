@@ -7,9 +7,16 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from deploy.embedded.stack import EmbeddedStack
 from streams.delivery.fenced_futures import leave_out_fenced_futures
+
+# Machines that are busy with something else must not fail a test. Every run tries the same examples;
+# `pytest --hypothesis-profile=search` tries others.
+settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("unhurried", settings.get_profile("search"), derandomize=True)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session", autouse=True)

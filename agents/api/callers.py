@@ -24,12 +24,14 @@ class Caller(Struct, frozen=True):
     def require(self, right: Right, namespace: str) -> None:
         """Raises Problem 403; to be called before anything is looked up, so that it does not tell what is there."""
         if not self.may(right, namespace):
-            raise Problem(403, "forbidden", f"the key {self.name!r} may not {right} in namespace {namespace!r}")
+            raise Problem(
+                403, "forbidden", f"the key {self.name!r} lacks the right {right!r} in namespace {namespace!r}"
+            )
 
     def require_everywhere(self, right: Right) -> None:
         """For what concerns all namespaces: only the pattern `*` gives it. Raises Problem 403."""
         if not any(grant.namespaces == EVERYWHERE and grant.allows(right, "") for grant in self.grants):
-            raise Problem(403, "forbidden", f"the key {self.name!r} may not {right} in all namespaces")
+            raise Problem(403, "forbidden", f"the key {self.name!r} lacks the right {right!r} in all namespaces")
 
 
 LOCAL = Caller("local", "local", (Grant("admin", EVERYWHERE),))
