@@ -36,12 +36,14 @@ class Editor:
         return {name: rating for name, rating in zip(asked, found, strict=True) if rating is not None}
 
     async def completed(self, command: Command, policy: Policy) -> Command:
-        """The command with a short text of its full one, if it has none, and if it creates a memory with an importance.
+        """The command with a short text of its full one, if it has none, and an importance, if it has none and creates a memory or
+        brings another full text.
 
         Without a text still, where the full one has nothing that may be kept.
         """
         short = self._short_text(command, policy)
-        if command.kind != "create" or command.importance is not None:
+        is_new = command.kind == "create" or bool(command.full_text)
+        if command.importance is not None or not is_new:
             return replace(command, text=await short)
         subject = Subject(
             text=command.full_text or command.text or "",

@@ -21,6 +21,14 @@ def uuid5(name: str) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+def is_uuid(text: str) -> bool:
+    """Whether it is a UUID as we write them: lower case, with hyphens."""
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
 def request_id(conversation_id: str, partition: int, first: int, last: int, first_message_id: str) -> str:
     """The id of the extraction of one slice: positions are offsets in the conversation's messages partition, inclusive."""
     return derive("request", conversation_id, partition, first, last, first_message_id)

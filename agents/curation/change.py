@@ -132,9 +132,13 @@ def commanded(command: Command, text: str, now: datetime) -> Memory:
 
 
 def import_ids(command: Command) -> tuple[str, str]:
-    """The id that an imported memory had, and the one that it gets where a memory of another namespace has that."""
+    """The id that an imported memory had, if it is of our form, and the one that it gets where another namespace has that already.
+
+    Every id here is a UUID: Qdrant takes no other text for a point's.
+    """
     memory_id = command.memory_id or ""
-    return memory_id, ids.derive("import", command.namespace, memory_id)
+    derived = ids.derive("import", command.namespace, memory_id)
+    return (memory_id if ids.is_uuid(memory_id) else derived), derived
 
 
 def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memory:

@@ -48,12 +48,14 @@ def obey(
 
 
 def lacks(ledger: Ledger, command: Command) -> bool:
-    """Whether it came without what a model may add: a new memory's importance, or a short text of a full one that is new."""
+    """Whether it came without what a model may add: a short text and an importance of a full text that is new, or the
+    importance of a new memory."""
     if command.kind == "create":
         if not command.text or not command.text.strip():
             return bool(command.full_text and command.full_text.strip())
         return command.importance is None and ledger.exact(command.text) is None
-    if command.kind != "update" or command.text is not None or not command.full_text or not command.full_text.strip():
+    given = command.text is not None and command.importance is not None
+    if command.kind != "update" or given or not command.full_text or not command.full_text.strip():
         return False
     memory = ledger.live(command.memory_id)
     return memory is not None and command.full_text != memory.full_text

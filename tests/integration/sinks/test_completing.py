@@ -67,17 +67,19 @@ async def test_a_full_text_alone_becomes_a_memory_with_a_short_text_that_is_sear
     assert bench.provider.asked == {"score": 1, "shorten": 1}, "a redelivered command costs nothing"
 
 
-async def test_a_new_full_text_gets_a_new_short_one_unless_that_is_given_or_nothing_is_new(bench: "Bench") -> None:
+async def test_a_new_full_text_is_shortened_and_rated_unless_that_is_given_or_nothing_is_new(bench: "Bench") -> None:
     memory = await bench.remember("User has a sister", importance=0.7)
     await bench.curator.carry_out(command("update", memory_id=memory.memory_id, full_text=FULL))
     now = await bench.memories.get(memory.memory_id)
     assert now is not None
-    assert (now.full_text, now.importance, bench.provider.asked) == (FULL, 0.7, {"shorten": 1})
+    assert (now.full_text, now.importance) == (FULL, pytest.approx(RATED))
+    assert bench.provider.asked == {"shorten": 1, "score": 1}
     assert now.text == "answer 1"
     assert bench.vectors.points[memory.memory_id].text == now.text
     await bench.curator.carry_out(command("update", memory_id=memory.memory_id, full_text=FULL, tags=("family",)))
-    await bench.curator.carry_out(command("update", memory_id=memory.memory_id, full_text="new", text="given"))
-    assert bench.provider.asked == {"shorten": 1}
+    given = command("update", memory_id=memory.memory_id, full_text="new", text="given", importance=0.3)
+    await bench.curator.carry_out(given)
+    assert bench.provider.asked == {"shorten": 1, "score": 1}
 
 
 async def test_a_full_text_that_says_nothing_that_may_be_kept_is_rejected_with_a_reason(bench: "Bench") -> None:

@@ -92,7 +92,10 @@ async def test_only_what_is_missing_is_asked_for(provider: FakeProvider) -> None
     short = await editor.completed(command(full_text=FULL, importance=0.2), DEFAULT_POLICY)
     assert (short.importance, provider.asked) == (0.2, {"score": 1, "shorten": 1})
     update = await editor.completed(command("update", full_text=FULL), DEFAULT_POLICY)
-    assert update.importance is None, "what is stored has one already"
+    assert update.importance == importance.of_points(300), "another full text is rated anew"
+    asked = dict(provider.asked)
+    pinned = await editor.completed(command("update", pinned=True), DEFAULT_POLICY)
+    assert (pinned.importance, provider.asked) == (None, asked), "what is stored has one already"
 
 
 @pytest.mark.parametrize("failure", FAILURES)

@@ -9,9 +9,11 @@ import pytest
 
 from agents.api import importing
 from agents.api.lines import LONGEST
+from schemas import ids
 from tests.api import NOON, Api, a_memory
 
 ADA = {"namespace": "app/ada"}
+ONE, TWO = (ids.memory_id(name) for name in ("one", "two"))
 NDJSON = {"Content-Type": "application/x-ndjson"}
 
 
@@ -69,7 +71,7 @@ async def test_an_export_that_cannot_begin_is_a_problem_and_one_that_breaks_off_
 
 async def test_what_is_exported_comes_in_as_it_was_under_its_id(api: Api):
     origin = {"created_at": NOON, "event_time": NOON, "language": "en", "kinds": ("place",), "reinforcement_count": 3}
-    memory = a_memory(tags=("home",), pinned=True, full_text="At length.", importance=0.8, **origin)
+    memory = a_memory(ONE, tags=("home",), pinned=True, full_text="At length.", importance=0.8, **origin)
     api.memories.put(memory)
     exported = (await api.client(read="*").get("/v1/export", params=ADA)).text
     api.memories.rows.clear()
@@ -77,7 +79,7 @@ async def test_what_is_exported_comes_in_as_it_was_under_its_id(api: Api):
     assert answer.status_code == 202
     report = answer.json()
     assert (report["lines"], report["accepted"], report["rejected"], report["problems"]) == (1, 1, 0, [])
-    now = api.memories.rows["m1"]
+    now = api.memories.rows[ONE]
     kept = (
         "text",
         "kind",
@@ -93,39 +95,49 @@ async def test_what_is_exported_comes_in_as_it_was_under_its_id(api: Api):
     assert [getattr(now, name) for name in kept] == [getattr(memory, name) for name in kept]
     assert (now.event_time, now.reinforcement_count, now.version) == (NOON, 3, 1)
     told = await api.client(read="*").get(f"/v1/commands/import:{report['import_id']}:1", params=ADA)
-    assert (told.json()["status"], told.json()["memory_id"]) == ("accepted", "m1")
+    assert (told.json()["status"], told.json()["memory_id"]) == ("accepted", ONE)
 
 
 async def test_importing_again_changes_nothing_whatever_its_id_and_whatever_it_is_called(api: Api):
     client = api.client(write="app/ada")
-    content = lines({"text": "User has a dog", "memory_id": "m7"}, {"text": "User skis"})
+    content = lines({"text": "User has a dog", "memory_id": TWO}, {"text": "User skis"})
     for import_id in ("one", "one", "two"):
         answer = await client.post("/v1/import", params=ADA | {"import_id": import_id}, content=content, headers=NDJSON)
         assert answer.json()["accepted"] == 2
     assert len(api.memories.version_rows) == 2
     renamed = lines({"text": "user has a dog.", "memory_id": "other"})
     await client.post("/v1/import", params=ADA, content=renamed, headers=NDJSON)
-    assert set(api.memories.rows) >= {"m7"}
+    assert set(api.memories.rows) >= {TWO}
     assert len(api.memories.version_rows) == 2, "the same text is there"
 
 
-async def test_an_id_that_is_taken_elsewhere_is_not_taken_away(api: Api):
-    api.memories.put(a_memory("m1", namespace="app/bob", text="Bob's"))
+@pytest.mark.parametrize("foreign", ["m7", "a/b", "42", ONE.upper(), "{" + ONE + "}", "urn:uuid:" + ONE])
+async def test_an_id_of_another_form_is_replaced_and_known_again(api: Api, foreign: str):
     for _ in range(2):
         await api.client(write="app/ada").post(
-            "/v1/import", params=ADA, content=lines({"memory_id": "m1", "text": "Ada's"}), headers=NDJSON
+            "/v1/import", params=ADA, content=lines({"memory_id": foreign, "text": "Ada skis"}), headers=NDJSON
         )
-    assert api.memories.rows["m1"].text == "Bob's"
+    assert [ids.is_uuid(memory_id) for memory_id in api.memories.rows] == [True]
+    assert len(api.memories.version_rows) == 1
+
+
+async def test_an_id_that_is_taken_elsewhere_is_not_taken_away(api: Api):
+    api.memories.put(a_memory(ONE, namespace="app/bob", text="Bob's"))
+    for _ in range(2):
+        await api.client(write="app/ada").post(
+            "/v1/import", params=ADA, content=lines({"memory_id": ONE, "text": "Ada's"}), headers=NDJSON
+        )
+    assert api.memories.rows[ONE].text == "Bob's"
     own = [memory for memory in api.memories.rows.values() if memory.namespace == "app/ada"]
     assert [memory.text for memory in own] == ["Ada's"]
     assert len(api.memories.version_rows) == 1
 
 
 async def test_a_memory_that_was_deleted_comes_back(api: Api):
-    api.memories.put(a_memory("m1", status="deleted", text="", version=2))
-    content = lines({"memory_id": "m1", "text": "User has a dog"})
+    api.memories.put(a_memory(ONE, status="deleted", text="", version=2))
+    content = lines({"memory_id": ONE, "text": "User has a dog"})
     await api.client(write="app/ada").post("/v1/import", params=ADA, content=content, headers=NDJSON)
-    memory = api.memories.rows["m1"]
+    memory = api.memories.rows[ONE]
     assert (memory.status, memory.text, memory.version) == ("active", "User has a dog", 3)
 
 
