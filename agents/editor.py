@@ -36,8 +36,8 @@ class Editor:
         return {name: rating for name, rating in zip(asked, found, strict=True) if rating is not None}
 
     async def completed(self, command: Command, policy: Policy) -> Command:
-        """The command with a short text of its full one, if it has none, and an importance, if it has none and creates a memory or
-        brings another full text.
+        """The command with a short text of its full one, if it has none, and an importance, if it has none and creates a memory
+        or brings another full text.
 
         Without a text still, where the full one has nothing that may be kept.
         """

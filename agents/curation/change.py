@@ -132,7 +132,7 @@ def commanded(command: Command, text: str, now: datetime) -> Memory:
 
 
 def import_ids(command: Command) -> tuple[str, str]:
-    """The id that an imported memory had, if it is of our form, and the one that it gets where another namespace has that already.
+    """The id that an imported memory had, if it is of our form, and the one that it gets where another namespace has that.
 
     Every id here is a UUID: Qdrant takes no other text for a point's.
     """
