@@ -232,7 +232,7 @@ class Curator:
             vector = prepared.vector(candidate.text)
             ruling = settle(ledger, batch, candidate, vector, near, policy, limits, now, left is None or left > 0)
             rulings[place] = ruling
-            if left is not None and ruling.result == "created":
+            if left is not None and ruling.memory_id == ids.memory_id(candidate.candidate_id):  # made of this one
                 left -= 1
         return ledger, tuple(rulings[place] for place in sorted(rulings))
 

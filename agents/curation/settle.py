@@ -32,7 +32,8 @@ def settle(
 ) -> Ruling:
     """Enters what becomes of a candidate; `found` is what the vector index has near it.
 
-    Without `may_create` it is dropped if nothing else says it: its conversation has made its number of memories.
+    Without `may_create` it is dropped if nothing else says it, whatever it contradicts: its conversation has made its number
+    of memories.
     """
     if ledger.knows(ids.memory_id(candidate.candidate_id)):
         return Ruling(
@@ -47,9 +48,14 @@ def settle(
         thresholds,
         ledger.live(candidate.contradicts),
     )
-    if isinstance(decision, Create) and not may_create:
+    if makes_one(decision) and not may_create:
         decision = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
     return _Settlement(ledger, batch, candidate, vector, near, policy, now).carry_out(decision)
+
+
+def makes_one(decision: Decision) -> bool:
+    """Whether a new memory comes of it: of a contradiction too, where nothing known says what holds instead."""
+    return isinstance(decision, Create) or (isinstance(decision, Supersede) and decision.successor is None)
 
 
 class _Settlement:

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
 from agents.curator import Curator
 from schemas.policies import Policies, Policy
-from schemas.requests import Command
+from schemas.requests import Command, Source
 from tests.integration.sinks.conftest import NOON
 
 if TYPE_CHECKING:
@@ -23,6 +24,11 @@ def at(bench: "Bench", moment: timedelta, *policies: Policy) -> Curator:
     curator = bench.curator_under(Policies(policies))
     curator._clock = lambda: NOON + moment
     return curator
+
+
+def elsewhere(message_id: str) -> Source:
+    """A message of another conversation."""
+    return Source(conversation_id="another", message_id=message_id, timestamp=NOON)
 
 
 async def test_what_was_not_said_again_expires_and_stays_readable(bench: "Bench") -> None:
@@ -81,3 +87,28 @@ async def test_what_is_known_is_reinforced_whatever_the_conversation_made_before
     await bench.remember("User has a dog")
     outcome = await curator.curate(bench.batch("User has a dog", "User owns a boat", policy="one"))
     assert [ruling.result for ruling in outcome.rulings] == ["reinforced", "dropped"]
+
+
+async def test_a_contradiction_makes_no_memory_more_than_its_conversation_may(bench: "Bench") -> None:
+    curator = at(bench, timedelta(), Policy(name="one", max_per_conversation=1))
+    known = [await bench.remember(text, sources=(elsewhere(text),)) for text in ("User has a dog", "User owns a boat")]
+    said = [
+        bench.candidate(text, contradicts=memory.memory_id)
+        for text, memory in zip(("User gave the puppy away", "User sold the ship"), known, strict=True)
+    ]
+    outcome = await curator.curate(bench.batch(*said, policy="one"))
+    assert [ruling.result for ruling in outcome.rulings] == ["superseded", "dropped"]
+    assert "at most 1" in (outcome.rulings[1].reason or "")
+    late = await curator.curate(bench.batch(replace(said[1], candidate_id="late"), policy="one"))
+    assert [ruling.result for ruling in late.rulings] == ["dropped"]
+    live = {memory.text for memory in await bench.memories.in_namespace("n")}
+    assert live == {"User gave the puppy away", "User owns a boat"}
+
+
+async def test_what_is_known_follows_what_it_contradicts_whatever_the_conversation_made_before(bench: "Bench") -> None:
+    curator = at(bench, timedelta(), Policy(name="one", max_per_conversation=1))
+    dog, cat = [await bench.remember(text, sources=(elsewhere(text),)) for text in ("User has a dog", "User has a cat")]
+    said = bench.candidate("User has a cat", contradicts=dog.memory_id, importance=0.9)
+    outcome = await curator.curate(bench.batch(said, "User owns a boat", policy="one"))
+    assert [ruling.result for ruling in outcome.rulings] == ["superseded", "created"]
+    assert outcome.rulings[0].memory_id == cat.memory_id
