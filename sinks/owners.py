@@ -10,7 +10,7 @@ from schemas.messages import Identifier, Scope
 from sinks.postgres import Pool, storable, translated
 from sinks.queries import query
 
-MOST: Final = 10_000  # conversations, and namespaces
+MOST: Final = 10_000  # conversations, and namespaces, that are looked at; one more says that there are more
 
 
 class User(Struct, frozen=True, kw_only=True):
@@ -28,22 +28,23 @@ class Owners:
         self._pool = pool
 
     async def scopes(self, user: User) -> tuple[Scope, ...]:
-        """Of the conversations that the user said something in, as the archive and the windows know them."""
+        """Of the conversations that the user said something in, as the archive and the windows know them: at most MOST + 1."""
         with translated("looking for a user's conversations"):
-            rows = await self._pool.fetch(query("owners", "scopes"), *fields(user), MOST)
+            rows = await self._pool.fetch(query("owners", "scopes"), *fields(user), MOST + 1)
         return tuple(msgspec.convert(dict(row), Scope) for row in rows)
 
     async def named(self, part: str) -> tuple[str, ...]:
-        """Namespaces whose names have this part."""
+        """Namespaces whose names have this part: at most MOST + 1."""
         with translated("looking for namespaces"):
-            rows = await self._pool.fetch(query("owners", "named"), storable(part), MOST)
+            rows = await self._pool.fetch(query("owners", "named"), storable(part), MOST + 1)
         return tuple(row["namespace"] for row in rows)
 
-    async def held_in(self, namespace: str) -> dict[str, int]:
-        """How many of what a namespace holds, by what they are."""
-        with translated("counting what a namespace holds"):
-            row = await self._pool.fetchrow(query("owners", "held_in"), namespace)
-        return dict(row or {})
+    async def held_in(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]:
+        """How many of what each of the namespaces holds, by what they are."""
+        with translated("counting what namespaces hold"):
+            rows = await self._pool.fetch(query("owners", "held_in"), list(namespaces))
+        counted = [dict(row) for row in rows]
+        return {counts.pop("namespace"): counts for counts in counted}
 
     async def said(self, user: User) -> dict[str, int]:
         """How many archived messages of the user, and windows that are not forgotten."""

@@ -18,7 +18,7 @@ from schemas.requests import Command
 
 log = logging.getLogger(__name__)
 
-SENT_S = 25.0  # more, for many commands at once
+SENT_S = 25.0  # more, for many commands that nobody waits for
 
 Sent: TypeAlias = tuple[str, str]  # namespace, command_id
 
@@ -62,26 +62,31 @@ class Commands:
         Raises Retryable when Kafka does not confirm it in time, and Rejected when it never could. It may then be there even so:
         to be sure, send it again with the same id.
         """
-        try:
-            async with asyncio.timeout(self._wait_s):
-                await self._publisher.publish([record(command)])
-        except TimeoutError as exc:
-            raise Retryable(f"Kafka did not confirm the command within {self._wait_s:g} s") from exc
-        return await self._awaited((command.namespace, command.command_id))
+        (outcome,) = await self.all_carried_out([command])
+        return outcome
+
+    async def all_carried_out(self, commands: Sequence[Command]) -> list[Outcome | None]:
+        """What came of each, in their order: all are sent before the first is awaited, and `wait_s` counts for all of them
+        together, so that many take no longer than one. Raises likewise."""
+        await self._confirmed(commands, self._wait_s)
+        return await asyncio.gather(*(self._awaited((each.namespace, each.command_id)) for each in commands))
 
     async def send(self, commands: Sequence[Command]) -> None:
         """Returns when Kafka has confirmed them all, in their order; nobody waits for what comes of them. Raises likewise."""
-        try:
-            async with asyncio.timeout(self._wait_s + SENT_S):
-                await self._publisher.publish([record(command) for command in commands])
-        except TimeoutError as exc:
-            raise Retryable(f"Kafka did not confirm {len(commands)} commands in time") from exc
+        await self._confirmed(commands, self._wait_s + SENT_S)
 
     async def close(self) -> None:
         """Ends the watch; who still waits hears nothing."""
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
+
+    async def _confirmed(self, commands: Sequence[Command], within_s: float) -> None:
+        try:
+            async with asyncio.timeout(within_s):
+                await self._publisher.publish([record(command) for command in commands])
+        except TimeoutError as exc:
+            raise Retryable(f"Kafka did not confirm what was sent within {within_s:g} s") from exc
 
     async def _awaited(self, sent: Sent) -> Outcome | None:
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()

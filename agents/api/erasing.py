@@ -8,7 +8,7 @@ from msgspec import Struct
 from schemas.messages import Moment, Scope
 from schemas.namespaces import OWN_NAMESPACE, quote_part, read_back, render, shortened
 from schemas.policies import Choosing
-from sinks.owners import User
+from sinks.owners import MOST, User
 
 KEPT = (
     "Kafka: chat.messages, chat.conversations.ended, requests and candidates keep what was said until their retention ends.",
@@ -26,7 +26,7 @@ class Kept(Protocol):
 
     async def named(self, part: str) -> tuple[str, ...]: ...
 
-    async def held_in(self, namespace: str) -> dict[str, int]: ...
+    async def held_in(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]: ...
 
     async def said(self, user: User) -> dict[str, int]: ...
 
@@ -53,10 +53,12 @@ class SharedNamespace(Struct, frozen=True, kw_only=True):
 
 
 class Receipt(Struct, frozen=True, kw_only=True):
-    """What was erased of a user, and what was not. `said` is of all apps that were meant; so is what is `left` of it."""
+    """What was erased of a user, and what was not. `said` is of all apps that were meant; so is what is `left` of it.
+    Where it is not `whole`, there are more conversations or namespaces than were looked at: ask again."""
 
     user: User
     at: Moment
+    whole: bool
     erased: tuple[ErasedNamespace, ...]
     said: dict[str, int]
     left: dict[str, int]
@@ -65,11 +67,13 @@ class Receipt(Struct, frozen=True, kw_only=True):
 
 
 class Concerned(Struct, frozen=True):
-    """The namespaces of a user: theirs `own`, and those that they share; and their conversations."""
+    """The namespaces of a user: theirs `own`, and those that they share; and their conversations. `whole`: there are no more
+    than were looked at."""
 
     own: tuple[str, ...]
     shared: tuple[str, ...]
     conversations: tuple[str, ...]
+    whole: bool
 
 
 async def concerned(kept: Kept, policies: Choosing, user: User) -> Concerned:
@@ -80,7 +84,8 @@ async def concerned(kept: Kept, policies: Choosing, user: User) -> Concerned:
     own = {name for name, is_own in fed.items() if is_own} | {name for name in names if tells(name, policies, user)}
     shared = fed.keys() - own
     conversations = tuple(sorted({scope.conversation_id for scope in scopes}))
-    return Concerned(tuple(sorted(own)), tuple(sorted(shared)), conversations)
+    whole = len(scopes) <= MOST and len(names) <= MOST
+    return Concerned(tuple(sorted(own)), tuple(sorted(shared)), conversations, whole)
 
 
 def fed_by(scope: Scope, policies: Choosing) -> Iterable[tuple[str, bool]]:

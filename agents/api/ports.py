@@ -71,6 +71,9 @@ class Commanding(Protocol):
     async def carried_out(self, command: Command) -> Outcome | None:
         """What came of the command; None when that is not known in time: it will be carried out. Raises Retryable, Rejected."""
 
+    async def all_carried_out(self, commands: Sequence[Command]) -> list[Outcome | None]:
+        """What came of each, in their order, all together within the time of one. Raises Retryable, Rejected."""
+
     async def send(self, commands: Sequence[Command]) -> None:
         """Returns when Kafka has confirmed them; nobody waits for what comes of them. Raises Retryable, Rejected."""
 

@@ -11,11 +11,14 @@ LIMIT $4
 SELECT namespace FROM namespaces WHERE position($1 IN namespace) > 0 LIMIT $2
 
 -- name: held_in
-SELECT (SELECT count(*) FROM memories WHERE namespace = $1) AS memories,
-       (SELECT count(*) FROM memory_versions WHERE namespace = $1) AS versions,
-       (SELECT count(*) FROM embeddings JOIN memories USING (memory_id) WHERE namespace = $1) AS vectors,
-       (SELECT count(*) FROM extractions WHERE namespaces @> ARRAY[$1] AND answer ? 'proposals') AS answers,
-       (SELECT count(*) FROM parked WHERE namespaces @> ARRAY[$1]) AS parked_requests
+SELECT asked.namespace,
+       (SELECT count(*) FROM memories m WHERE m.namespace = asked.namespace) AS memories,
+       (SELECT count(*) FROM memory_versions v WHERE v.namespace = asked.namespace) AS versions,
+       (SELECT count(*) FROM embeddings JOIN memories m USING (memory_id) WHERE m.namespace = asked.namespace) AS vectors,
+       (SELECT count(*) FROM extractions
+        WHERE namespaces @> ARRAY[asked.namespace] AND answer ? 'proposals') AS answers,
+       (SELECT count(*) FROM parked WHERE namespaces @> ARRAY[asked.namespace]) AS parked_requests
+FROM unnest($1::text[]) AS asked (namespace)
 
 -- name: said
 SELECT (SELECT count(*) FROM messages

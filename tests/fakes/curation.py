@@ -37,9 +37,11 @@ class FakeCuration:
             self.outcomes[sent] = self._obeyed(command)
         return self.outcomes[sent]
 
+    async def all_carried_out(self, commands: Sequence[Command]) -> list[Outcome | None]:
+        return [await self.carried_out(command) for command in commands]
+
     async def send(self, commands: Sequence[Command]) -> None:
-        for command in commands:
-            await self.carried_out(command)
+        await self.all_carried_out(commands)
 
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
         return self.outcomes.get((namespace, command_id))

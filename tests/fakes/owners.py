@@ -1,10 +1,11 @@
 """What is kept of users, as a test says."""
 
+from collections import Counter
 from collections.abc import Collection
 
 from schemas.errors import Retryable
 from schemas.messages import Scope
-from sinks.owners import User
+from sinks.owners import MOST, User
 from tests.fakes.memories import FakeMemories
 
 
@@ -18,13 +19,14 @@ class FakeOwners:
     async def scopes(self, user: User) -> tuple[Scope, ...]:
         if self._memories.down:
             raise Retryable("Postgres failed while looking for a user's conversations: it is down")
-        return tuple(scope for scope in self.conversations if scope.user_id == user.user_id)
+        return tuple(scope for scope in self.conversations if scope.user_id == user.user_id)[: MOST + 1]
 
     async def named(self, part: str) -> tuple[str, ...]:
         return tuple({each.namespace for each in self._memories.rows.values() if part in each.namespace})
 
-    async def held_in(self, namespace: str) -> dict[str, int]:
-        return {"memories": sum(each.namespace == namespace for each in self._memories.rows.values())}
+    async def held_in(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]:
+        held = Counter(each.namespace for each in self._memories.rows.values())
+        return {namespace: {"memories": held[namespace]} for namespace in namespaces}
 
     async def said(self, user: User) -> dict[str, int]:
         return {"messages": len(await self.scopes(user))}

@@ -1,6 +1,5 @@
 """Erasing a user everywhere, with a receipt."""
 
-import asyncio
 from typing import Annotated
 from uuid import uuid4
 
@@ -17,8 +16,6 @@ from sinks.audit import Audited
 from sinks.owners import User
 
 router = APIRouter(prefix="/v1/users", tags=["namespaces"])
-
-AT_ONCE = 8  # namespaces whose erasure is awaited together
 
 
 class ErasedUser(User, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,44 +42,50 @@ async def purge_user(
     for namespace in (*found.own, *found.shared):
         caller.require("admin", namespace)
     at, said = ports.clock(), await ports.owners.said(user)
+    sharing = tuple([await shared(ports, name, found.conversations) for name in found.shared])  # before anything goes
     details = {"namespaces": found.own, "reason": wanted.reason}
     await ports.audit.record(
         Audited(at=at, actor=caller.actor, action="user.purge", subject=user.user_id, details=details)
     )
-    places = asyncio.Semaphore(AT_ONCE)
-
-    async def erased(namespace: str) -> ErasedNamespace:
-        async with places:
-            return await erase(ports, caller, namespace, wanted.reason)
-
     receipt = Receipt(
         user=user,
         at=at,
-        erased=tuple(await asyncio.gather(*map(erased, found.own))),
+        whole=found.whole,
+        erased=await erased(ports, caller, found.own, wanted.reason),
         said=said,
         left=await ports.owners.said(user),
-        shared=tuple([await shared(ports, name, found.conversations) for name in found.shared]),
+        shared=sharing,
     )
     return answer(receipt, 202 if any(each.status == "pending" for each in receipt.erased) else 200)
 
 
-async def erase(ports: Ports, caller: Caller, namespace: str, reason: str | None) -> ErasedNamespace:
-    held = await ports.owners.held_in(namespace)
-    command = Command(
-        command_id=str(uuid4()),
-        kind="purge",
-        namespace=namespace,
-        at=ports.clock(),
-        actor=caller.actor,
-        reason=reason,
-    )
-    outcome = await ports.commands.carried_out(command)
-    return ErasedNamespace(
-        namespace=namespace,
-        command_id=command.command_id,
-        status="pending" if outcome is None else "rejected" if outcome.status == "rejected" else "accepted",
-        held=held,
-        left=await ports.owners.held_in(namespace),
+async def erased(
+    ports: Ports, caller: Caller, namespaces: tuple[str, ...], reason: str | None
+) -> tuple[ErasedNamespace, ...]:
+    """All are told to go before any is waited for: whatever their number, none is left unsaid for want of time."""
+    held = await ports.owners.held_in(namespaces)
+    commands = [
+        Command(
+            command_id=str(uuid4()),
+            kind="purge",
+            namespace=namespace,
+            at=ports.clock(),
+            actor=caller.actor,
+            reason=reason,
+        )
+        for namespace in namespaces
+    ]
+    outcomes = await ports.commands.all_carried_out(commands)
+    left = await ports.owners.held_in(namespaces)
+    return tuple(
+        ErasedNamespace(
+            namespace=command.namespace,
+            command_id=command.command_id,
+            status="pending" if outcome is None else "rejected" if outcome.status == "rejected" else "accepted",
+            held=held[command.namespace],
+            left=left[command.namespace],
+        )
+        for command, outcome in zip(commands, outcomes, strict=True)
     )
 
 

@@ -50,13 +50,14 @@ async def test_a_users_namespaces_are_found_counted_and_erased_and_nobody_elses(
     user = User(user_id="mara")
     found = await concerned(owners, POLICIES, user)
     assert (found.own, found.shared, found.conversations) == (("notes/mara",), ("notes",), ("with mara",))
+    assert found.whole
     assert await owners.from_conversations("notes", found.conversations) == 1
-    assert (await owners.held_in("notes/mara"))["memories"] == 1
+    assert (await owners.held_in(["notes/mara", "notes"]))["notes/mara"]["memories"] == 1
     assert (await owners.said(user))["messages"] == 1
     await curator.carry_out(Command(command_id="p", kind="purge", namespace="notes/mara", at=NOON))
-    assert set((await owners.held_in("notes/mara")).values()) == {0}
+    assert [set(held.values()) for held in (await owners.held_in(["notes/mara"])).values()] == [{0}]
     assert (await owners.said(user))["messages"] == 0
-    assert (await owners.held_in("notes/anna"))["memories"] == 1
+    assert (await owners.held_in(["notes/anna"]))["notes/anna"]["memories"] == 1
     assert (await concerned(owners, POLICIES, User(user_id="mara", app_id="other"))).own == ()
 
 

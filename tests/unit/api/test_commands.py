@@ -72,6 +72,20 @@ def test_what_takes_too_long_is_left_and_what_is_stored_later_is_found(runner):
     runner.run(scenario())
 
 
+def test_many_that_are_sent_together_take_no_longer_than_one(runner):
+    async def scenario():
+        publisher, stored = FakePublisher(), Stored()
+        stored.from_s = {"c1": 0.3, "c3": 4}
+        commands = Commands(publisher, stored, wait_s=5)
+        found = await commands.all_carried_out([command(f"c{number}") for number in range(100)])
+        assert asyncio.get_running_loop().time() == pytest.approx(5, abs=0.1)
+        assert [number for number, outcome in enumerate(found) if outcome is not None] == [1, 3]
+        assert len(publisher.on(topics.COMMANDS)) == 100
+        await commands.close()
+
+    runner.run(scenario())
+
+
 def test_many_that_wait_are_one_question_and_nobody_asks_when_nobody_waits(runner):
     async def scenario():
         stored = Stored()

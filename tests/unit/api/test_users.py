@@ -1,11 +1,19 @@
 """Erasing a user over HTTP: everything that is theirs alone, and a receipt that hides nothing."""
 
+from collections.abc import Collection
+from typing import Any
+
 import pytest
 
+from agents.api import erasing
+from agents.api.commands import Commands
+from schemas import codec, topics
+from schemas.errors import Retryable
 from schemas.messages import Scope
 from schemas.policies import Match, Policies, Policy
-from schemas.requests import Source
+from schemas.requests import Command, Source
 from tests.api import Api, a_memory
+from tests.fakes.publisher import FakePublisher
 
 POLICIES = Policies(
     (
@@ -67,6 +75,52 @@ async def test_what_is_not_erased_in_time_is_said(api: Api):
     answer = await api.client(admin="*").post("/v1/users/purge", json=ADA)
     assert answer.status_code == 202
     assert {each["status"] for each in answer.json()["erased"]} == {"pending"}
+
+
+async def test_all_of_many_namespaces_are_told_to_go_before_any_is_waited_for():
+    published, outcomes = FakePublisher(), Outcomes(of_the_first=30)
+    api = Api(policies=POLICIES, commands=(commands := Commands(published, outcomes, wait_s=0.5)))
+    scopes = [Scope(conversation_id=f"c{n:03}", app_id="notes", user_id="ada") for n in range(100)]
+    api.owners.conversations = scopes
+    answer = await api.client(admin="*").post("/v1/users/purge", json=ADA)
+    await commands.close()
+    assert answer.status_code == 202
+    assert outcomes.asked[0] == 100
+    sent = [codec.decode(record.value, Command) for record in published.on(topics.COMMANDS)]
+    erased = answer.json()["erased"]
+    assert [each.namespace for each in sent] == [f"conversation/{scope.conversation_id}" for scope in scopes]
+    assert [each.command_id for each in sent] == [each["command_id"] for each in erased]
+    assert [each["status"] for each in erased] == ["accepted"] * 30 + ["pending"] * 70
+
+
+class Outcomes:
+    """Of a worker that stopped after the first so many commands it saw. `asked` is for how many, each time."""
+
+    def __init__(self, of_the_first: int) -> None:
+        self.asked: list[int] = []
+        self._left = of_the_first
+
+    async def of(self, sent: Collection[tuple[str, str]]) -> dict[tuple[str, str], Any]:
+        self.asked.append(len(sent))
+        done = sorted(sent)[: self._left]
+        self._left -= len(done)
+        return {each: {"status": "accepted", "namespace": each[0], "sequence": 1, "change": "purged"} for each in done}
+
+
+async def test_a_receipt_that_looked_at_a_part_alone_says_so(api: Api, monkeypatch: pytest.MonkeyPatch):
+    client = api.client(admin="*")
+    assert (await client.post("/v1/users/purge", json=ADA)).json()["whole"] is True
+    monkeypatch.setattr(erasing, "MOST", 1)
+    assert (await client.post("/v1/users/purge", json=ADA)).json()["whole"] is False
+
+
+async def test_what_cannot_be_counted_keeps_everything(api: Api):
+    async def away(namespace: str, conversation_ids: Collection[str]) -> int:
+        raise Retryable("Postgres failed while counting memories of a user's conversations: it is down")
+
+    api.owners.from_conversations = away
+    assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 503
+    assert (api.curation.seen, api.audit.rows) == ([], [])
 
 
 async def test_an_audit_that_cannot_be_written_keeps_everything(api: Api):
