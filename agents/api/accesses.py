@@ -46,13 +46,18 @@ class AccessCounter:
     async def of(self, memory_ids: Collection[str]) -> dict[str, Access]:
         """How often each was read; by other processes, up to some seconds ago. Raises Retryable."""
         now = self._clock()
-        unknown = [each for each in memory_ids if not self._knows(each, now)]
+        known = {each: self._known[each] for each in memory_ids if self._knows(each, now)}
+        unknown = [each for each in memory_ids if each not in known]
         if unknown:
             kept = await self._counted.of(unknown)
-            if len(self._known) + len(unknown) > MOST:
+            read = {each: (now, kept.get(each)) for each in unknown}
+            if len(self._known) + len(read) > MOST:
                 self._known.clear()
-            self._known |= {each: (now, kept.get(each)) for each in unknown}
-        counts = {each: together(self._known[each][1], self._noted.get(each)) for each in memory_ids}
+            self._known |= read
+            known |= read
+        # What was written meanwhile is no longer noted: it is known, unless that was cleared.
+        latest = {each: self._known.get(each, held) for each, held in known.items()}
+        counts = {each: together(held, self._noted.get(each)) for each, (_, held) in latest.items()}
         return {memory_id: access for memory_id, access in counts.items() if access is not None}
 
     async def flush(self) -> None:

@@ -1,5 +1,6 @@
 """Counting reads: noted at once, written in batches, kept while PostgreSQL is away."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 import pytest
@@ -41,6 +42,30 @@ async def test_counts_of_other_processes_are_heard_of_after_a_while():
     bench.now += timedelta(seconds=accesses.KNOWN_S)
     assert await bench.counter.of(["m1"]) == {"m1": Access(5, NOON)}
     assert bench.kept.asked == 2
+
+
+async def test_what_was_known_is_told_although_too_much_is_known_by_now(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(accesses, "MOST", 2)
+    bench = Bench()
+    bench.kept.rows = {f"m{number}": Access(number, NOON) for number in range(1, 5)}
+    await bench.counter.of(["m1", "m2"])
+    assert await bench.counter.of(["m1", "m3"]) == {"m1": Access(1, NOON), "m3": Access(3, NOON)}
+
+
+async def test_what_was_known_is_told_although_another_request_clears_it_meanwhile(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(accesses, "MOST", 2)
+    bench = Bench()
+    bench.kept.rows = {f"m{number}": Access(number, NOON) for number in range(1, 5)}
+    await bench.counter.of(["m1"])
+    plainly = bench.kept.of
+
+    async def overtaken(memory_ids: Collection[str]) -> dict[str, Access]:
+        monkeypatch.setattr(bench.kept, "of", plainly)
+        await bench.counter.of(["m3", "m4"])
+        return await plainly(memory_ids)
+
+    monkeypatch.setattr(bench.kept, "of", overtaken)
+    assert await bench.counter.of(["m1", "m2"]) == {"m1": Access(1, NOON), "m2": Access(2, NOON)}
 
 
 async def test_what_could_not_be_written_is_written_later():
