@@ -51,4 +51,9 @@ def covers(pattern: str, namespace: str) -> bool:
 
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+    """Each part is taken where it first comes and never looked for again: backtracking would be a power of the stars."""
+    first, *parts = map(re.escape, pattern.split("*"))
+    if not parts:
+        return re.compile(first)
+    between = "".join(f"(?>.*?{part})" for part in parts[:-1] if part)
+    return re.compile(f"{first}{between}.*{parts[-1]}", re.DOTALL)
