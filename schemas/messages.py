@@ -11,6 +11,7 @@ from msgspec import Meta, Struct, field
 
 Identifier = Annotated[str, Meta(min_length=1, max_length=256)]
 Moment = Annotated[datetime, Meta(tz=True)]
+FIRST_STORABLE, LAST_STORABLE = datetime(1, 1, 2, tzinfo=UTC), datetime(9999, 12, 30, tzinfo=UTC)
 EARLIEST, LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 Role = Literal["user", "assistant", "system", "tool"]
@@ -92,3 +93,15 @@ def require_plausible(moment: datetime) -> None:
     """Raises ValueError for a time that is a mistake (seconds for milliseconds, year 1) and that date arithmetic trips over."""
     if not EARLIEST <= moment < LATEST:
         raise ValueError(f"timestamp {moment.isoformat()} does not lie between {EARLIEST.year} and {LATEST.year}")
+
+
+def is_storable(moment: datetime) -> bool:
+    """Whether it is a moment in UTC too, and one that PostgreSQL gives back as it was: not every date with an offset is."""
+    return FIRST_STORABLE <= moment < LAST_STORABLE
+
+
+def require_storable(*moments: object) -> None:
+    """Raises ValueError for a date and time that no store could give back; what is none (None, unset) is passed over."""
+    for moment in moments:
+        if isinstance(moment, datetime) and not is_storable(moment):
+            raise ValueError(f"{moment.isoformat()} does not lie between the years 1 and 9999 of UTC")

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from schemas import importance
 from schemas.links import Link
-from schemas.messages import Identifier, Moment, Role, Scope, ToolCall
+from schemas.messages import Identifier, Moment, Role, Scope, ToolCall, require_storable
 from schemas.policies import Fraction
 from schemas.windows import Summary
 
@@ -103,6 +103,9 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     refines: str | None = None
     contradicts: str | None = None
 
+    def __post_init__(self) -> None:
+        require_storable(self.event_time)
+
     @property
     def rated(self) -> Fraction:
         """Its importance, or that of what nobody rated."""
@@ -165,6 +168,9 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last_reinforced_at: Moment | None = None
     sources: Annotated[tuple[Source, ...], Meta(max_length=1_000)] = ()
 
+    def __post_init__(self) -> None:
+        require_storable(self.created_at, self.event_time, self.valid_from, self.last_reinforced_at)
+
 
 class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A change to memories asked for by a person or a service, on `memory.commands` under its namespace.
@@ -199,3 +205,6 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: Annotated[int, Meta(ge=1)] | None = None
     if_version: Annotated[int, Meta(ge=1)] | None = None
     origin: Origin | None = None
+
+    def __post_init__(self) -> None:
+        require_storable(self.at, self.expires_at)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import asdict
 
-from schemas.messages import Identifier, Moment
+from schemas.messages import Identifier, Moment, require_storable
 from schemas.policies import Fraction
 from schemas.requests import FullText, Labels, Links, Text
 from schemas.searches import Scale, as_fraction
@@ -38,6 +38,7 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         require_on_scale(self.importance, self.scale)
+        require_storable(self.expires_at)
         if self.text is None and not (self.full_text and self.full_text.strip()):
             raise ValueError("there is nothing to remember: give a `text`, or a `full_text`")
 
@@ -65,6 +66,7 @@ class ChangedMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     def __post_init__(self) -> None:
         require_on_scale(None if self.importance is UNSET else self.importance, self.scale)
+        require_storable(self.expires_at)
         if not {name for name, value in asdict(self).items() if value is not UNSET} - {"scale", "reason"}:
             raise ValueError("nothing is to be different: give at least one field, such as `text`")
 

@@ -12,7 +12,7 @@ from agents.curation.normalise import normalise
 from schemas import codec, ids
 from schemas.errors import Rejected
 from schemas.memories import Status
-from schemas.messages import Identifier, Moment
+from schemas.messages import Identifier, Moment, require_storable
 from schemas.policies import Fraction
 from schemas.requests import Command, FullText, Labels, Origin, Text
 
@@ -39,6 +39,10 @@ class ImportedLine(Origin, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool | None = None
     expires_at: Moment | None = None
     status: Status = "active"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_storable(self.expires_at)
 
 
 class RejectedLine(Struct, frozen=True):

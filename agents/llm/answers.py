@@ -30,6 +30,7 @@ from agents.llm.texts import (
     one_line,
     without_secrets,
 )
+from schemas.messages import is_storable
 from schemas.policies import Policy, Privacy
 from schemas.requests import ExtractionRequest, SliceMessage
 from streams.windows.tokens import TokenCount
@@ -179,7 +180,8 @@ def moment(written: str | None, source: SliceMessage) -> datetime | None:
     try:
         parsed = datetime.fromisoformat(written if "T" in written or ":" in written else f"{written}T12:00:00")
         zone = local(source.timestamp, source.time_zone).tzinfo
-        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=zone)).astimezone(UTC)
+        moment = (parsed if parsed.tzinfo else parsed.replace(tzinfo=zone)).astimezone(UTC)
+        return moment if is_storable(moment) else None
     except (ValueError, OverflowError):
         return None
 

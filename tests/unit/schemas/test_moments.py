@@ -1,0 +1,50 @@
+"""Dates and times that no store could give back are refused where they come in."""
+
+import json
+from typing import Any
+
+import pytest
+
+from agents.api.changes import ChangedMemory, NewMemory
+from agents.api.importing import ImportedLine
+from agents.llm.answers import moment
+from schemas import codec
+from schemas.errors import Rejected
+from schemas.requests import Command
+from tests.slices import said
+
+BEYOND = (
+    "9999-12-31T23:59:59-14:00",
+    "0001-01-01T00:00:00+14:00",
+    "9999-12-31T23:59:59.999999Z",
+    "0001-01-01T00:00:00Z",
+)
+WITHIN = ("9999-12-29T00:00:00Z", "0001-01-02T00:00:00Z", "1789-07-14T12:00:00+00:09")
+COMMAND = {"command_id": "c", "kind": "create", "namespace": "n", "at": "2026-03-01T12:00:00Z", "text": "t"}
+ORIGINS = ("created_at", "event_time", "valid_from", "last_reinforced_at")
+PLACES: list[tuple[type, dict[str, Any]]] = [
+    (Command, COMMAND | {"at": "?"}),
+    (Command, COMMAND | {"expires_at": "?"}),
+    *((Command, COMMAND | {"origin": {name: "?"}}) for name in ORIGINS),
+    (NewMemory, {"namespace": "n", "text": "t", "expires_at": "?"}),
+    (ChangedMemory, {"expires_at": "?"}),
+    *((ImportedLine, {"text": "t", name: "?"}) for name in (*ORIGINS, "expires_at")),
+]
+
+
+def written(fields: dict[str, Any], time: str) -> bytes:
+    return json.dumps(fields).replace('"?"', f'"{time}"').encode()
+
+
+@pytest.mark.parametrize(("shape", "fields"), PLACES, ids=lambda value: str(value)[-60:])
+def test_a_time_that_utc_does_not_have_is_refused_wherever_it_is_told(shape: type, fields: dict[str, Any]) -> None:
+    for time in WITHIN:
+        assert codec.admit(written(fields, time), shape)
+    for time in BEYOND:
+        with pytest.raises(Rejected, match="years 1 and 9999"):
+            codec.admit(written(fields, time), shape)
+
+
+def test_of_a_model_such_a_time_is_none_at_all() -> None:
+    assert [moment(time, said("user", "x")) for time in BEYOND] == [None] * len(BEYOND)
+    assert moment("1789-07-14", said("user", "x")) is not None
