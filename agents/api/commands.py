@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeAlias
 from agents.curation.outcome import Outcome
 from schemas import codec, topics
 from schemas.codec import shaped
-from schemas.errors import Retryable
+from schemas.errors import MemstreamError, Retryable
 from schemas.records import Outgoing, Publisher
 from schemas.requests import Command
 
@@ -112,7 +112,9 @@ class Commands:
             await asyncio.sleep(self._poll_s)
             try:
                 self._tell(await self._outcomes.of(list(self._waiting)) if self._waiting else {})
-            except Retryable as exc:  # those who wait hear of it when their time is over: what they sent is on its way
+            except (
+                MemstreamError
+            ) as exc:  # those who wait hear of it when their time is over: what they sent is on its way
                 log.warning("what came of commands is not known: %s", exc)
 
     def _tell(self, found: dict[Sent, Any]) -> None:

@@ -85,10 +85,9 @@ async def told(ports: Ports, command: Command, outcome: Outcome | None) -> Respo
         headers = {"Location": location(command), "Retry-After": str(RETRY_AFTER_S)}
         pending = Settled(command_id=command.command_id, namespace=command.namespace, status="pending")
         return answer(pending, 202, headers)
-    memory = await ports.stored.get(outcome.memory_id) if outcome.memory_id else None
     if outcome.status == "rejected":
         raise await refused(ports, command, outcome)
-    created = outcome.change == "created"
+    memory, created = await changed(ports, outcome), outcome.change == "created"
     return answer(settled(command.command_id, outcome, memory), 201 if created else 200, headers_of(memory))
 
 
@@ -108,8 +107,15 @@ def outdated(memory: Memory) -> Problem:
     )
 
 
+async def changed(ports: Ports, outcome: Outcome) -> Memory | None:
+    """The memory that the outcome is of, as it is now: none if it is deleted, or came to another namespace by an import."""
+    memory = await ports.stored.get(outcome.memory_id) if outcome.memory_id else None
+    if memory is None or memory.status == "deleted" or memory.namespace != outcome.namespace:
+        return None
+    return memory
+
+
 def settled(command_id: str, outcome: Outcome, memory: Memory | None) -> Settled:
-    there = memory is not None and memory.status != "deleted"
     return Settled(
         command_id=command_id,
         namespace=outcome.namespace,
@@ -118,12 +124,12 @@ def settled(command_id: str, outcome: Outcome, memory: Memory | None) -> Settled
         memory_id=outcome.memory_id,
         sequence=outcome.sequence,
         reason=outcome.reason,
-        memory=view(memory, "full") if memory is not None and there else None,
+        memory=None if memory is None else view(memory, "full"),
     )
 
 
 def headers_of(memory: Memory | None) -> dict[str, str]:
-    if memory is None or memory.status == "deleted":
+    if memory is None:
         return {}
     return {"ETag": etag(memory, "full"), "Location": f"/v1/memories/{quote(memory.memory_id, safe='')}"}
 

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Path, Query, Response
 from agents.api.auth import CallerOf
 from agents.api.bodies import answer, described
 from agents.api.ports import PortsOf
-from agents.api.settling import RETRY_AFTER_S, Settled, settled
+from agents.api.settling import RETRY_AFTER_S, Settled, changed, settled
 
 router = APIRouter(prefix="/v1/commands", tags=["changes"])
 
@@ -26,5 +26,4 @@ async def get_command(
     if outcome is None:
         pending = Settled(command_id=command_id, namespace=namespace, status="pending")
         return answer(pending, headers={"Retry-After": str(RETRY_AFTER_S)})
-    memory = await ports.stored.get(outcome.memory_id) if outcome.memory_id else None
-    return answer(settled(command_id, outcome, memory))
+    return answer(settled(command_id, outcome, await changed(ports, outcome)))

@@ -192,6 +192,18 @@ async def test_a_rejected_command_tells_its_reason_later_too(api: Api):
     assert (later.json()["status"], later.json()["reason"]) == ("rejected", answer.json()["detail"])
 
 
+async def test_a_commands_outcome_tells_no_memory_that_is_another_namespaces_by_now(api: Api):
+    client = api.client(write="app/ada")
+    keyed = {"Idempotency-Key": "k"}
+    made = (await client.post("/v1/memories", json=NEW, headers=keyed)).json()
+    there = api.memories.rows[made["memory_id"]]
+    api.memories.put(replace(there, namespace="app/bob", text="Bob's."))  # as after an erasure and an import
+    later = await client.get(f"/v1/commands/{made['command_id']}", params={"namespace": "app/ada"})
+    again = await client.post("/v1/memories", json=NEW, headers=keyed)
+    assert [told.json()["status"] for told in (later, again)] == ["accepted"] * 2
+    assert "Bob" not in later.text + again.text + str(again.headers)
+
+
 async def test_an_outage_of_kafka_asks_to_come_again(api: Api):
     api.curation.down = True
     assert (await api.client(write="*").post("/v1/memories", json=NEW)).status_code == 503
