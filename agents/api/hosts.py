@@ -1,6 +1,8 @@
-"""Which names a server without keys answers to: a page on the web may give its own name this machine's address."""
+"""Whom a server without keys answers: a page on the web may give its own name this machine's address, and any page may post
+to it from the browser of whoever works here."""
 
 from collections.abc import Collection
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -11,7 +13,7 @@ LOCAL: Collection[str] = ("127.0.0.1", "::1", "localhost")
 
 
 class Hosts:
-    """ASGI middleware. Requests to another `Host` are answered with 421."""
+    """ASGI middleware. Requests to another `Host` are answered with 421; those that a page of another host sends, with 403."""
 
     def __init__(self, app: ASGIApp, named: Collection[str] = LOCAL) -> None:
         self._app = app
@@ -20,8 +22,25 @@ class Hosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             request = Request(scope)
-            if request.url.hostname not in self._named:
-                said = f"without keys this server answers to {', '.join(self._named)} alone"
-                await response(request, Problem(421, "misdirected-request", said))(scope, receive, send)
+            problem = self._problem(request)
+            if problem is not None:
+                await response(request, problem)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
+
+    def _problem(self, request: Request) -> Problem | None:
+        names = ", ".join(self._named)
+        if request.url.hostname not in self._named:
+            return Problem(421, "misdirected-request", f"without keys this server answers to {names} alone")
+        # Browsers send it with whatever could change something; programs send none.
+        if any(hostname(origin) not in self._named for origin in request.headers.getlist("origin")):
+            return Problem(403, "foreign-origin", f"without keys this server answers pages of {names} alone")
+        return None
+
+
+def hostname(origin: str) -> str | None:
+    """None for `null`, which sandboxed pages send, and for what is no origin at all."""
+    try:
+        return urlsplit(origin).hostname
+    except ValueError:
+        return None

@@ -11,6 +11,7 @@ from agents.api.auth import OpenDoor
 from agents.api.limits import Rates
 from schemas.keys import covers
 from tests.api import NOON, Api
+from tests.fakes.windows import a_state
 
 LISTED = "/v1/memories?namespace=app/ada"
 
@@ -115,3 +116,32 @@ async def test_without_keys_only_this_machine_s_names_are_answered_to(host, stat
     assert answer.headers["x-request-id"]
     if status == 421:
         assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [
+        (None, 202),
+        ("http://localhost:3000", 202),
+        ("http://[::1]:28080", 202),
+        ("https://evil.example", 403),
+        ("http://localhost.evil.example", 403),
+        ("null", 403),
+        ("http://[", 403),
+    ],
+)
+async def test_without_keys_no_page_on_the_web_changes_anything(origin, status):
+    api = Api(door=OpenDoor())
+    await api.windows.project([a_state("c1")])
+    transport = httpx.ASGITransport(create_app(api.ports, local=True))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:28080") as client:
+        answer = await client.post("/v1/conversations/c1/clear", headers={"Origin": origin} if origin else {})
+    assert answer.status_code == status
+    assert len(api.published.records) == (status == 202)
+    if status == 403:
+        assert answer.json()["type"] == "urn:memstream:problem:foreign-origin"
+
+
+async def test_with_keys_pages_anywhere_may_ask_that_have_one(api: Api):
+    answer = await api.client(read="*").get(LISTED, headers={"Origin": "https://chat.example"})
+    assert answer.status_code == 200
