@@ -94,9 +94,9 @@ def past(each: Statement) -> bool | None:
 
 
 def other_names(new: Statement, old: Statement) -> bool:
-    """A name that the memory does not have, or the same names in another order."""
-    known = {*old.tokens, *(token.removesuffix("s") for token in old.tokens)}
-    return bool(set(new.names) - known) or moved(new, old, set(new.names) | set(old.names))
+    """A name that the memory does not have, or the same names in another order. The article in `a vitamin` is no vitamin A."""
+    known = {*old.tokens, *(token.removesuffix("s") for token in old.tokens)} - words.FUNCTION_WORDS
+    return bool(set(new.names) - known - set(old.names)) or moved(new, old, set(new.names) | set(old.names))
 
 
 def other_order(new: Statement, old: Statement) -> bool:

@@ -136,10 +136,17 @@ def subject(tokens: tuple[str, ...]) -> str | None:
 def names(text: str) -> tuple[str, ...]:
     """Capitalised words within a sentence, in order; in German every noun is one, which errs on the careful side.
 
-    Scripts without capitals have no names that could be told from other words.
+    A capital that stands alone is one as well (blood type A), but for `I`. Scripts without capitals have no names that could be
+    told from other words.
     """
-    found = (normalise(name.group()) for name in NAME.finditer(text) if name.group()[0].isupper())
-    return tuple(name for name in found if name not in NO_NAMES and name not in TIMES)
+    found = (name.group() for name in NAME.finditer(text) if name.group()[0].isupper())
+    return tuple(normalise(name) for name in found if is_name(name, normalise(name)))
+
+
+def is_name(capitalised: str, normalised: str) -> bool:
+    if len(capitalised) == 1:
+        return capitalised != "I"
+    return normalised not in NO_NAMES and normalised not in TIMES
 
 
 def numbers(tokens: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
