@@ -38,7 +38,12 @@ def moved(new: Statement, old: Statement, kind: AbstractSet[str]) -> bool:
 
 
 def other_negation(new: Statement, old: Statement) -> bool:
-    """One says not, or both do, but not of the same thing. A negated dislike is compared as a preference."""
+    """One says not, or both do, but not of the same thing. A negated dislike is compared as a preference.
+
+    A verb that denies (`failed to`) is one for itself: `never fails` has both.
+    """
+    if new.denied != old.denied:
+        return True
     if new.negated is None or old.negated is None:
         return (new.negated is None) != (old.negated is None) and new.disliked == old.disliked
     return not (new.negated <= old.negated or new.negated >= old.negated)

@@ -47,6 +47,7 @@ class Statement(Struct, frozen=True, kw_only=True):
     wish: bool
     relations: frozenset[str]
     negated: frozenset[str] | None  # what is negated, or None when nothing is
+    denied: bool  # by a verb: `failed to`, `pretends to`
     ended: bool
     disliked: bool
     preference: bool
@@ -88,6 +89,7 @@ def taken_apart(text: str) -> Statement:
         wish=bool(present & words.WISHES),
         relations=frozenset(map(meaning, present & words.RELATIONS)),
         negated=negated(tokens) if present & words.NEGATIONS else None,
+        denied=bool(present & words.DENIALS),
         ended=ENDED in present or bool(present & words.ENDINGS),
         disliked=bool(present & words.DISLIKES),
         preference=bool(present & (words.LIKES | words.DISLIKES)),

@@ -5,7 +5,8 @@ Negations are of more languages: to miss one folds a statement into its opposite
 
 
 def words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+    """As they are normalised: with `ss` for `ß`."""
+    return frozenset(text.casefold().split())
 
 
 NEGATIONS = words(
@@ -17,6 +18,12 @@ NEGATIONS = words(
     " non senza nessuno niente não nem sem nenhum nenhuma niet geen nooit zonder inte ingen inga inget aldrig ikke aldri"
     " nie bez není nemá nem nincs değil yok tidak bukan không"
     " не нет без никогда ні لا ليس لم لن नहीं मत 不 没 沒 无 無 未"
+)
+# Verbs after which the rest is not so. No negations: they carry meaning of their own, and can be negated themselves.
+DENIALS = words(
+    "fail fails failed failing forget forgets forgot forgotten forgetting neglect neglects neglected neglecting"
+    " pretend pretends pretended pretending deny denies denied denying decline declines declined declining"
+    " vergisst vergaß vergessen versäumt versäumte leugnet leugnete oublie oublié olvida olvidó olvidado niega negó"
 )
 
 ENDINGS = words(
