@@ -39,7 +39,9 @@ class PolicyBook:
         self._opened = opened
         self._publisher = publisher
         self._beneath = beneath
-        self._writing = asyncio.Lock()  # versions are counted from what stands there
+        self._writing = (
+            asyncio.Lock()
+        )  # versions are counted from what stands there; other processes count for themselves
         self.presets = presets
 
     async def applied(self) -> tuple[Applied, ...]:
@@ -52,7 +54,8 @@ class PolicyBook:
     async def put(self, wanted: Policy, version: int | None) -> Change:
         """Publishes a policy as the next version of its name; all processes follow within a second.
 
-        `version` is the one that it was made from: Rejected `outdated` if another one is there by now.
+        `version` is the one that it was made from: Rejected `outdated` if another one is there by now. That is certain among
+        callers of this process alone: the later one of two processes that put at the same time stands.
         """
         async with self._writing:
             made = change(wanted, version, await self._stored())
