@@ -1,6 +1,7 @@
 """How far a subscriber has come in the events of each namespace: what `id:` and `Last-Event-ID` say, in one line."""
 
 import re
+from collections.abc import Collection
 from typing import Final, TypeAlias
 from urllib.parse import parse_qsl, urlencode
 
@@ -17,6 +18,11 @@ LONGEST: Final = 8_000  # characters; what servers and proxies take of a header
 def written(places: Places) -> str:
     """As `kitchen%2Fada=12&kitchen%2Ftom=3`: no character of it breaks a line or a header."""
     return urlencode(places)
+
+
+def fits(namespaces: Collection[str]) -> bool:
+    """Whether a place in these is one that `read` takes, however far they come."""
+    return len(written(dict.fromkeys(namespaces, LARGEST))) <= LONGEST
 
 
 def read(text: str) -> Places:

@@ -13,7 +13,7 @@ from agents.api.live.events import live
 from agents.api.live.places import Places
 from agents.api.live.streaming import LiveResponse
 from agents.api.ports import Ports, PortsOf
-from agents.api.problems import Problem, conflict
+from agents.api.problems import Problem, conflict, invalid
 from schemas.events import ActivityEvent, MemoryEvent
 
 router = APIRouter(prefix="/v1/events", tags=["events"])
@@ -66,6 +66,11 @@ async def follow_events(
     came, at any replica, however long that is ago; what was erased meanwhile is told as `memstream.namespace.erased`."""
     for each in namespace:
         caller.require("read", each)
+    if not places.fits(namespace):
+        raise invalid(
+            f"the names of these {len(namespace)} namespaces make ids of events longer than {places.LONGEST} characters: "
+            "follow them by several streams"
+        )
     if ports.bell.closed or ports.bell.listeners >= MOST_STREAMS:
         raise Problem(503, "unavailable", "this process takes no more streams now", {"Retry-After": str(FULL_S)})
     begun = await begin(ports, namespace, places.read(last_event_id or after or ""), since == "beginning")
