@@ -1,6 +1,7 @@
 """Rings when something was told in a namespace: followers wait for it instead of asking PostgreSQL again and again."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
@@ -11,19 +12,28 @@ class Bell:
     def __init__(self) -> None:
         self._listening: dict[str, set[asyncio.Event]] = {}
         self.closed = False
-        self.listeners = 0
+        self._listeners: Counter[str] = Counter()
+
+    @property
+    def listeners(self) -> int:
+        return self._listeners.total()
+
+    def listeners_of(self, key_id: str) -> int:
+        return self._listeners[key_id]
 
     @contextmanager
-    def listening(self, namespaces: Collection[str]) -> Iterator[asyncio.Event]:
-        """An event that is set by every ring in one of the namespaces; the listener clears it before it looks."""
+    def listening(self, namespaces: Collection[str], key_id: str) -> Iterator[asyncio.Event]:
+        """An event that is set by every ring in one of the namespaces; the listener clears it before it looks. Listeners are
+        counted by the key that let them in."""
         rung = asyncio.Event()
         for namespace in namespaces:
             self._listening.setdefault(namespace, set()).add(rung)
-        self.listeners += 1
+        self._listeners[key_id] += 1
         try:
             yield rung
         finally:
-            self.listeners -= 1
+            self._listeners[key_id] -= 1
+            self._listeners += Counter()  # forgets the keys of which none is left
             for namespace in namespaces:
                 self._forget(namespace, rung)
 

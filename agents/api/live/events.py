@@ -41,12 +41,18 @@ async def always() -> bool:
 
 
 async def live(
-    told: Told, bell: Bell, places: Places, allowed: Allowed = always, *, heartbeat_s: float = HEARTBEAT_S
+    told: Told,
+    bell: Bell,
+    places: Places,
+    allowed: Allowed = always,
+    *,
+    key_id: str = "",
+    heartbeat_s: float = HEARTBEAT_S,
 ) -> AsyncGenerator[bytes]:
     """What happens behind the places, until the bell is closed or it is not `allowed` any more, which is asked at each ring and
     heartbeat. The first frame tells the places themselves: a client that loses the connection before anything happens comes back
     to them."""
-    with bell.listening(tuple(places)) as rung:
+    with bell.listening(tuple(places), key_id) as rung:
         yield format_sse_event(id=written(places), retry=RETRY_MS)
         while not bell.closed and await still(allowed):
             rung.clear()

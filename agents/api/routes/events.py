@@ -8,7 +8,9 @@ from fastapi.security import HTTPAuthorizationCredentials
 from agents.api.asked import Label
 from agents.api.auth import BEARER, CallerOf
 from agents.api.bodies import Described
+from agents.api.callers import Caller
 from agents.api.live import places
+from agents.api.live.bell import Bell
 from agents.api.live.events import live
 from agents.api.live.places import Places
 from agents.api.live.streaming import LiveResponse
@@ -20,6 +22,7 @@ router = APIRouter(prefix="/v1/events", tags=["events"])
 
 MOST_NAMESPACES: Final = 20  # of one stream: each ring asks PostgreSQL once for each
 MOST_STREAMS: Final = 1_000  # of one process
+MOST_OF_A_KEY: Final = 100  # of these, so that one key does not take them all
 FULL_S: Final = 10
 
 STREAM: Final = Described(
@@ -71,16 +74,24 @@ async def follow_events(
             f"the names of these {len(namespace)} namespaces make ids of events longer than {places.LONGEST} characters: "
             "follow them by several streams"
         )
-    if ports.bell.closed or ports.bell.listeners >= MOST_STREAMS:
-        raise Problem(503, "unavailable", "this process takes no more streams now", {"Retry-After": str(FULL_S)})
     begun = await begin(ports, namespace, places.read(last_event_id or after or ""), since == "beginning")
+    require_room(ports.bell, caller)
 
     async def allowed() -> bool:
         """Keys are revoked, and streams last for days."""
         still = await ports.door.admit(sent.credentials if sent else None)
         return still is not None and all(still.may("read", each) for each in namespace)
 
-    return LiveResponse(live(ports.chronicle, ports.bell, begun, allowed))
+    return LiveResponse(live(ports.chronicle, ports.bell, begun, allowed, key_id=caller.key_id))
+
+
+def require_room(bell: Bell, caller: Caller) -> None:
+    """To be called after the last wait: streams are counted once they begin."""
+    retry = {"Retry-After": str(FULL_S)}
+    if bell.closed or bell.listeners >= MOST_STREAMS:
+        raise Problem(503, "unavailable", "this process takes no more streams now", retry)
+    if bell.listeners_of(caller.key_id) >= MOST_OF_A_KEY:
+        raise Problem(429, "too-many-requests", f"this key has {MOST_OF_A_KEY} streams here: end one, or wait", retry)
 
 
 async def begin(ports: Ports, namespaces: list[str], known: Places, from_beginning: bool) -> Places:

@@ -1,8 +1,12 @@
 """Which streams of events are begun: what is refused before the first frame."""
 
+from contextlib import ExitStack
+
 import pytest
 
 from agents.api.live import places
+from agents.api.live.bell import Bell
+from agents.api.routes import events
 from tests.api import Api
 
 CYRILLIC = [f"app/{letter * 70}" for letter in "абвгдежзийклмнопрсту"]
@@ -18,3 +22,28 @@ async def test_any_place_in_namespaces_that_fit_is_read_again(names: list[str]) 
     assert places.fits(names)
     farthest = dict.fromkeys(names, places.LARGEST)
     assert places.read(places.written(farthest)) == farthest
+
+
+def listeners(bell: Bell, key_id: str, count: int) -> ExitStack:
+    """So many streams of a key, until it is closed."""
+    with ExitStack() as streams:
+        for _ in range(count):
+            streams.enter_context(bell.listening(["app/ada"], key_id))
+        return streams.pop_all()
+
+
+async def test_a_key_with_all_its_streams_gets_no_more_until_one_ends(api: Api) -> None:
+    client = api.client(read="*")
+    with listeners(api.bell, "key1", events.MOST_OF_A_KEY):
+        answer = await client.get("/v1/events", params={"namespace": "app/ada"})
+        assert (answer.status_code, answer.headers["retry-after"]) == (429, "10")
+        assert api.bell.listeners_of("key2") == 0
+    assert api.bell.listeners == api.bell.listeners_of("key1") == 0
+
+
+async def test_a_process_with_all_its_streams_sends_everybody_elsewhere(api: Api) -> None:
+    with ExitStack() as streams:
+        for number in range(events.MOST_STREAMS // events.MOST_OF_A_KEY):
+            streams.enter_context(listeners(api.bell, f"other{number}", events.MOST_OF_A_KEY))
+        answer = await api.client(read="*").get("/v1/events", params={"namespace": "app/ada"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
