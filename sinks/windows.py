@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
@@ -12,6 +12,8 @@ from sinks.postgres import Pool, storable, translated
 from sinks.queries import query
 
 LATEST_PRUNINGS: Final = 20  # that a state tells of
+
+PruningPlace: TypeAlias = tuple[float, int]  # Unix seconds, and the number: in the order of prunings
 
 
 class Windows:
@@ -69,15 +71,21 @@ class Windows:
         found = await self._read(conversation_id, LATEST_PRUNINGS)
         return state_of(found) if found else None
 
-    async def prunings(self, conversation_id: str, limit: int = 100) -> tuple[Pruning, ...]:
-        """What left the context of the window that `of` tells of, and why, newest first. Raises Retryable."""
-        found = await self._read(conversation_id, limit)
+    async def prunings(
+        self, conversation_id: str, limit: int = 100, before: PruningPlace | None = None
+    ) -> tuple[Pruning, ...]:
+        """What left the context of the window that `of` tells of, and why, newest first, from `before` a place on.
+        Raises Retryable."""
+        found = await self._read(conversation_id, limit, before)
         return tuple(shaped(each, Pruning) for each in found["prunings"]) if found else ()
 
-    async def _read(self, conversation_id: str, prunings: int) -> dict[str, Any] | None:
+    async def _read(
+        self, conversation_id: str, prunings: int, before: PruningPlace | None = None
+    ) -> dict[str, Any] | None:
         """The columns of the window that counts, with at most so many of its prunings, newest first."""
+        place = before or (None, None)
         with translated("reading a window"):
-            found = await self._pool.fetchrow(query("windows", "of"), conversation_id, prunings)
+            found = await self._pool.fetchrow(query("windows", "of"), conversation_id, prunings, *place)
         return dict(found) if found else None
 
 

@@ -100,10 +100,11 @@ class PruningView(Struct, frozen=True, kw_only=True):
     removed: tuple[RunView, ...]
 
 
-class Prunings(Struct, frozen=True, kw_only=True):
-    """The newest first."""
+class PruningPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The newest first; `next` is the cursor of the page behind them, absent on the last."""
 
     prunings: tuple[PruningView, ...]
+    next: str | None = None
 
 
 class MessageView(Message, frozen=True, kw_only=True, omit_defaults=True):

@@ -12,6 +12,7 @@ from schemas.messages import Scope
 from schemas.policies import Choosing, Policy
 from schemas.windows import Pruning, WindowState
 from sinks.archive import ArchivedMessage, Place
+from sinks.windows import PruningPlace
 from streams.windows.gaps import summarised
 
 
@@ -33,7 +34,7 @@ class States(Protocol):
 
     async def of(self, conversation_id: str) -> WindowState | None: ...
 
-    async def prunings(self, conversation_id: str, limit: int) -> tuple[Pruning, ...]: ...
+    async def prunings(self, conversation_id: str, limit: int, before: PruningPlace | None) -> tuple[Pruning, ...]: ...
 
 
 class Said(Protocol):
@@ -84,6 +85,8 @@ class Conversations:
         name = conversation.conversation_id
         return await self._archive.page(name, beyond=beyond, limit=limit, backwards=backwards)
 
-    async def prunings(self, conversation: Conversation, limit: int) -> tuple[Pruning, ...]:
-        """What left its context, and why, newest first."""
-        return await self._states.prunings(conversation.conversation_id, limit)
+    async def prunings(
+        self, conversation: Conversation, limit: int, before: PruningPlace | None
+    ) -> tuple[Pruning, ...]:
+        """What left its context, and why, newest first, from `before` a place on."""
+        return await self._states.prunings(conversation.conversation_id, limit, before)

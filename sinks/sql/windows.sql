@@ -57,6 +57,7 @@ SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode, partition, s
        ARRAY (SELECT jsonb_build_array(number, extract(epoch FROM at), cause, level, tokens_before, tokens_after, removed)
               FROM window_prunings p
               WHERE p.conversation_id = windows.conversation_id AND p.partition = windows.partition
+                AND ($3::double precision IS NULL OR (at, number) < (to_timestamp($3), $4::bigint))
               ORDER BY at DESC, number DESC
               LIMIT $2) AS prunings
 FROM windows

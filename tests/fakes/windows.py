@@ -12,7 +12,7 @@ from schemas.codec import decode, encode
 from schemas.messages import Scope
 from schemas.windows import Pruning, Run, Statistics, WindowState
 from sinks.postgres import storable, storable_json
-from sinks.windows import LATEST_PRUNINGS, gives_way, latest
+from sinks.windows import LATEST_PRUNINGS, PruningPlace, gives_way, latest
 
 Key: TypeAlias = tuple[str, int]  # a conversation and a partition
 
@@ -103,10 +103,13 @@ class FakeWindows:
         state = self._counting(conversation_id)
         return replace(state, prunings=self._newest(state)[:LATEST_PRUNINGS][::-1]) if state else None
 
-    async def prunings(self, conversation_id: str, limit: int = 100) -> tuple[Pruning, ...]:
+    async def prunings(
+        self, conversation_id: str, limit: int = 100, before: PruningPlace | None = None
+    ) -> tuple[Pruning, ...]:
         await self._reach()
         state = self._counting(conversation_id)
-        return self._newest(state)[:limit] if state else ()
+        every = self._newest(state) if state else ()
+        return tuple(each for each in every if before is None or (each.at, each.number) < before)[:limit]
 
     def _counting(self, conversation_id: str) -> WindowState | None:
         """The window that counts of several of the conversation."""

@@ -18,7 +18,7 @@ from agents.api.conversation_views import (
     ContextView,
     ConversationView,
     MessagePage,
-    Prunings,
+    PruningPage,
     context_view,
     message_view,
     pruning_view,
@@ -31,6 +31,7 @@ from agents.conversations.control import ByHand
 from agents.conversations.finding import Conversation
 from schemas.contexts import ContextQuery
 from sinks.archive import Place
+from sinks.windows import PruningPlace
 
 router = APIRouter(prefix="/v1/conversations", tags=["conversations"])
 
@@ -83,14 +84,17 @@ async def make_context(
     return await shown(conversation_id, asked, caller, ports)
 
 
-@router.get(f"{ONE}/prunings", openapi_extra=described(Prunings))
+@router.get(f"{ONE}/prunings", openapi_extra=described(PruningPage))
 async def list_prunings(
-    conversation_id: ConversationId, caller: CallerOf, ports: PortsOf, limit: LimitOf = 50
+    conversation_id: ConversationId, caller: CallerOf, ports: PortsOf, limit: LimitOf = 50, cursor: CursorOf = None
 ) -> Response:
-    """When messages left the context, how many and why, the newest first."""
+    """When messages left the context, how many and why, the newest first, a page at a time."""
     conversation = await readable(conversation_id, caller, ports)
-    found = await ports.conversations.prunings(conversation, limit)
-    return answer(Prunings(prunings=tuple(map(pruning_view, found))))
+    before = place(cursor, PrunedAt).place if cursor else None
+    found = await ports.conversations.prunings(conversation, limit + 1, before)
+    page = found[:limit]
+    more = pages.cursor(PrunedAt(page[-1].at, page[-1].number)) if len(found) > limit else None
+    return answer(PruningPage(prunings=tuple(map(pruning_view, page)), next=more))
 
 
 class At(Struct, frozen=True, array_like=True):
@@ -102,6 +106,17 @@ class At(Struct, frozen=True, array_like=True):
     @property
     def place(self) -> Place:
         return self.partition, self.position
+
+
+class PrunedAt(Struct, frozen=True, array_like=True):
+    """What a cursor of prunings stands for. PostgreSQL's times end later than these, in Unix seconds."""
+
+    at: Annotated[float, Meta(ge=0, le=2**38)]
+    number: Annotated[int, Meta(ge=0, le=2**63 - 1)]
+
+    @property
+    def place(self) -> PruningPlace:
+        return self.at, self.number
 
 
 SENT = described(Asked, status=202, said="It is asked for, and the conversation tells of it after about a second.")

@@ -121,12 +121,15 @@ async def test_prunings_are_read_newest_first_and_a_state_tells_of_the_latest_tw
     assert (await windows.of(name) or a_state()).prunings == every[-20:]
     assert await windows.prunings(name) == every[:-101:-1]
     assert await windows.prunings(name, limit=3) == (every[-1], every[-2], every[-3])
+    assert await windows.prunings(name, 2, (every[-3].at, every[-3].number)) == (every[-4], every[-5])
+    assert await windows.prunings(name, 2, (every[0].at, every[0].number)) == ()
 
 
 async def test_prunings_at_the_same_moment_are_in_order_of_their_numbers(windows: AnyWindows, name: str) -> None:
     tenth, ninth = a_pruning(10, AT_S), a_pruning(9, AT_S)
     await windows.project([a_state(name, prunings=(ninth, tenth))])
     assert await windows.prunings(name) == (tenth, ninth)
+    assert await windows.prunings(name, before=(tenth.at, tenth.number)) == (ninth,)
     assert (await windows.of(name) or a_state()).prunings == (ninth, tenth)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from agents.api import pages
 from schemas import topics
 from schemas.codec import decode
 from schemas.errors import Retryable
@@ -129,7 +130,19 @@ async def test_prunings_are_told_with_their_reasons_in_words_the_newest_first(ta
         "last": 12,
         "count": 4,
     }
-    assert len((await talk.client(read="app/*").get(f"{OURS}/prunings?limit=1")).json()["prunings"]) == 1
+
+
+async def test_prunings_come_in_pages(talk: Api):
+    await talk.windows.project([replace(known(revision=2), prunings=(a_pruning(3), replace(a_pruning(3), number=4)))])
+    client = talk.client(read="app/*")
+    found, params = [], {"limit": 1}
+    while params:
+        page = (await client.get(f"{OURS}/prunings", params=params)).json()
+        found += page["prunings"]
+        params = {"limit": 1, "cursor": page["next"]} if "next" in page else {}
+    assert [each["number"] for each in found] == [4, 3, 2, 1]
+    for cursor in ("none-of-ours", pages.cursor([-1.5, 3]), pages.cursor([1e30, 3]), pages.cursor(["a", 1])):
+        assert (await client.get(f"{OURS}/prunings", params={"cursor": cursor})).status_code == 422
 
 
 @pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
