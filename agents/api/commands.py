@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Protocol, TypeAlias
+from urllib.parse import quote
 
 from agents.curation.outcome import Outcome
 from schemas import codec, topics
@@ -129,3 +130,8 @@ class Commands:
 def record(command: Command) -> Outgoing:
     """Under its namespace, whose partition has one curator."""
     return Outgoing(topic=topics.COMMANDS, key=command.namespace.encode(), value=codec.encode(command))
+
+
+def told_at(command: Command) -> str:
+    """Where the API tells what came of it: a path, with the namespace that a reader needs the right to."""
+    return f"/v1/commands/{quote(command.command_id, safe='')}?namespace={quote(command.namespace, safe='')}"

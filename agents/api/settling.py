@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from agents.api.bodies import answer
 from agents.api.callers import Caller
+from agents.api.commands import told_at
 from agents.api.ports import Ports
 from agents.api.problems import Problem, conflict
 from agents.api.views import MemoryView, etag, view
@@ -82,7 +83,7 @@ async def settle(
 
 async def told(ports: Ports, command: Command, outcome: Outcome | None) -> Response:
     if outcome is None:
-        headers = {"Location": location(command), "Retry-After": str(RETRY_AFTER_S)}
+        headers = {"Location": told_at(command), "Retry-After": str(RETRY_AFTER_S)}
         pending = Settled(command_id=command.command_id, namespace=command.namespace, status="pending")
         return answer(pending, 202, headers)
     if outcome.status == "rejected":
@@ -132,7 +133,3 @@ def headers_of(memory: Memory | None) -> dict[str, str]:
     if memory is None:
         return {}
     return {"ETag": etag(memory, "full"), "Location": f"/v1/memories/{quote(memory.memory_id, safe='')}"}
-
-
-def location(command: Command) -> str:
-    return f"/v1/commands/{quote(command.command_id, safe='')}?namespace={quote(command.namespace, safe='')}"

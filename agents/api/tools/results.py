@@ -57,9 +57,10 @@ class Context(Struct, frozen=True, kw_only=True):
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
-    """It was not carried out in time, and will be."""
+    """It was not carried out in time, and will be; `ask` is where the HTTP API tells what came of it, for programs."""
 
     command_id: str
+    ask: str
     note: str = "It will be remembered in a moment. Do not create it again."
 
 

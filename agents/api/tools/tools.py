@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
+from agents.api.commands import told_at
 from agents.api.tools.inputs import (
     CONTEXT,
     TOOLS,
@@ -142,7 +143,7 @@ class Tools:
         )
         outcome = await self._commands.carried_out(command)
         if outcome is None:
-            return Waiting(command_id=command.command_id)
+            return Waiting(command_id=command.command_id, ask=told_at(command))
         if outcome.status == "rejected":
             raise Rejected("rejected", f"It was not remembered: {outcome.reason}.")
         return Kept(memory_id=outcome.memory_id or "", change=outcome.change or "created")

@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -9,6 +10,7 @@ from agents.api.tools.tools import AWAY
 from agents.curation.outcome import Outcome
 from schemas.errors import Retryable
 from schemas.kinds import Kind
+from tests.api import Api
 from tests.workshop import MINE, NOON, SHARED, THEIRS, Workshop, furnished
 
 
@@ -168,8 +170,22 @@ async def test_a_command_that_is_rejected_is_an_error_with_its_reason(workshop: 
 async def test_a_command_that_takes_long_is_no_error_and_is_not_to_be_repeated(workshop: Workshop) -> None:
     workshop.commands.late = True
     waiting = await said(workshop.tools(), "create_memory", text="x")
-    assert waiting["command_id"] == workshop.commands.seen[0].command_id
+    (command,) = workshop.commands.seen
+    assert waiting["command_id"] == command.command_id
+    assert waiting["ask"] == f"/v1/commands/{command.command_id}?namespace={quote(MINE, safe='')}"
     assert "Do not create it again" in waiting["note"]
+
+
+async def test_what_came_of_it_is_told_where_the_answer_says() -> None:
+    api = Api()
+    api.curation.late = True
+    client = api.client(write="app/ada")
+    made = await client.post("/v1/tools/create_memory?namespace=app/ada", json={"input": {"text": "User skis."}})
+    ask = json.loads(made.json()["content"])["ask"]
+    assert (await client.get(ask)).json()["status"] == "pending"
+    api.curation.late = False
+    await api.curation.carried_out(api.curation.seen[0])
+    assert (await client.get(ask)).json()["memory"]["text"] == "User skis."
 
 
 async def test_an_outage_tells_a_model_to_go_on_and_nothing_of_the_servers(workshop: Workshop) -> None:
