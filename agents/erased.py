@@ -11,9 +11,14 @@ NOBODY, NOTHING = "memstream", "none"  # the provider and the model of an answer
 
 
 def still_said(request: ExtractionRequest, erased_until: datetime | None) -> ExtractionRequest:
-    """Without the messages of before the erasure, in the slice and in the overlap; perhaps without any."""
+    """Without the messages of before the erasure, in the slice and in the overlap; perhaps without any.
+
+    Whatever a sender's clock says: what a request asks about was said before it was made.
+    """
     if erased_until is None:
         return request
+    if request.requested_at <= erased_until:
+        return replace(request, messages=(), overlap=())
     return replace(
         request,
         messages=tuple(message for message in request.messages if message.timestamp > erased_until),

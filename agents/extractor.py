@@ -250,6 +250,7 @@ def candidate_batch(
             candidate(request, proposal, namespace, index) for index, proposal in enumerate(answer.proposals)
         ),
         extracted_at=at,
+        requested_at=request.requested_at,
     )
 
 

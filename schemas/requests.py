@@ -115,7 +115,8 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What one request proposes for one namespace: part `part` (from 1) of `parts`, possibly empty.
 
-    `conversation_id` and `partition` say where the completion goes once every part is committed.
+    `conversation_id` and `partition` say where the completion goes once every part is committed. `requested_at` is the request's:
+    what it asked about was said before.
     """
 
     request_id: str
@@ -129,6 +130,7 @@ class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     provider: str
     candidates: tuple[Candidate, ...]
     extracted_at: Moment
+    requested_at: Moment | None = None
 
 
 ControlKind = Literal["due", "flush", "prune", "clear", "extraction_completed", "extraction_failed", "summarised"]

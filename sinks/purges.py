@@ -55,8 +55,8 @@ class Purges:
             await put_records(self._connection, namespace, map(changes.state, gone))
 
     async def forget(self, namespace: str, scopes: Iterable[Scope], at: datetime) -> bool:
-        """Cached answers, parked requests, and archived messages of `scopes` that were said until `at`, with the summaries of
-        their conversations. True once no message is left; a call takes some of them."""
+        """Cached answers, parked requests, and archived messages of `scopes` that were said, or archived, until `at`, with the
+        summaries of their conversations. True once no message is left; a call takes some of them."""
         with translated("erasing what was said"):
             await self._connection.execute(query("purges", "lock_archive"))
             await self._connection.execute(query("purges", "empty_answers"), namespace)

@@ -29,9 +29,10 @@ def erases(command: Command) -> bool:
 
 
 def is_older(candidate: Candidate, batch: CandidateBatch, fenced: datetime) -> bool:
-    """Whether it comes of what was said, or found, before its namespace was erased."""
-    said = (source.timestamp for source in candidate.sources if source.timestamp is not None)
-    return batch.extracted_at <= fenced or any(moment <= fenced for moment in said)
+    """Whether it comes of what was said, asked about, or found, before its namespace was erased."""
+    said = (source.timestamp for source in candidate.sources)
+    moments = (batch.extracted_at, batch.requested_at, *said)
+    return any(moment is not None and moment <= fenced for moment in moments)
 
 
 def by_importance(candidates: Sequence[Candidate]) -> list[int]:

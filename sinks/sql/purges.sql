@@ -39,11 +39,12 @@ WITH gone AS (
 DELETE FROM energy_reservations WHERE reservation_id IN (SELECT reservation FROM gone)
 
 -- name: drop_messages
+-- By whichever is earlier: a sender's clock may be ahead, and what is archived was said by then.
 DELETE FROM messages
 WHERE (conversation_id, message_id) IN (
     SELECT conversation_id, message_id
     FROM messages
-    WHERE said_at <= $1
+    WHERE least(said_at, archived_at) <= $1
       AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3) AND ($4::text IS NULL OR user_id = $4)
       AND ($5::text IS NULL OR agent_id = $5) AND ($6::text IS NULL OR conversation_id = $6)
       AND ($7::text IS NULL OR mode = $7)

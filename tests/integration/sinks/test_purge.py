@@ -83,6 +83,15 @@ async def test_what_was_said_or_found_before_never_comes_back_and_what_is_said_l
     assert (await bench.curator.curate(found_before)).rulings[0].result == "dropped"
 
 
+async def test_what_was_asked_for_before_never_comes_back_though_a_senders_clock_is_ahead(bench: "Bench") -> None:
+    await after(bench, LATER).carry_out(purge())
+    late = {"namespace": OWNER, "extracted_at": NOON + 2 * LATER}
+    before = replaced(bench.batch("User has a dog", **late, requested_at=NOON + LATER), NOON + 2 * LATER)
+    assert (await bench.curator.curate(before)).rulings[0].result == "dropped"
+    behind = replaced(bench.batch("User likes tea", **late, requested_at=NOON + 1.5 * LATER), NOON + 2 * LATER)
+    assert (await bench.curator.curate(behind)).rulings[0].result == "created"
+
+
 def replaced(batch: CandidateBatch, at: Any) -> CandidateBatch:
     """As said at another time."""
     (candidate,) = batch.candidates
@@ -150,6 +159,26 @@ async def test_archived_messages_go_and_those_of_before_are_not_archived_again(b
     assert len(await archive.conversation("with anna")) == 1
     assert await archive.store([mara, said("m2", "mara", 2)]) == 1
     assert [each.message.message_id for each in await archive.conversation("with mara")] == ["m2"]
+
+
+async def test_what_was_archived_before_goes_though_a_senders_clock_is_ahead(bench: "Bench") -> None:
+    archive = Archive(bench.pool)
+    ahead = [
+        Message(
+            conversation_id="talk",
+            message_id=message_id,
+            role="user",
+            timestamp=NOON + 2 * LATER,
+            content="hello",
+            app_id="notes",
+            user_id="mara",
+        )
+        for message_id in ("before", "after")
+    ]
+    await archive.store([ArchivedMessage(message=each, partition=0, position=1) for each in ahead])
+    await bench.pool.execute("UPDATE messages SET archived_at = $1 WHERE message_id = 'before'", NOON)
+    await after(bench, LATER).carry_out(purge())
+    assert [each.message.message_id for each in await archive.conversation("talk")] == ["after"]
 
 
 async def test_many_archived_messages_go_page_by_page_with_the_summaries_of_their_conversations(

@@ -33,6 +33,22 @@ async def test_a_message_of_before_the_erasure_is_left_out_beside_one_of_after_i
     assert [source.message_id for source in candidate.sources] == [second.message_id]
 
 
+async def test_a_sender_whose_clock_is_ahead_brings_nothing_past_an_erasure(worker):
+    tomorrow = asked().requested_at + timedelta(days=1)
+    ahead = [structs.replace(each, timestamp=tomorrow) for each in asked().messages]
+    worker.extractions.fences = dict.fromkeys(asked().namespaces, asked().requested_at)
+    await worker.take(structs.replace(asked(), messages=tuple(ahead), overlap=tuple(ahead[:1])))
+    await asyncio.sleep(2)
+    assert not worker.provider.asked
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def test_candidates_say_when_they_were_asked_for(worker):
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    assert [batch.requested_at for batch in worker.candidates] == [asked().requested_at] * 2
+
+
 async def test_what_another_namespace_still_feeds_on_is_asked_about(worker):
     worker.extractions.fences = {asked().namespaces[0]: asked().messages[-1].timestamp}
     await worker.take(asked())
