@@ -99,6 +99,9 @@ def test_the_demo_works_twice_and_stops_everything_it_started(tmp_path: Path):
     assert outcomes["support-carlos-injection"]["changes"] == {}
     assert outcomes["notes-mara-light"]["changes"] == {"created": 1, "superseded": 1}
     assert outcomes["notes-tom-dinner"]["changes"] == {"reinforced": 1}
+    for report in reports:
+        changes = {event["data"]["change"] for event in report["events"]}
+        assert {"created", "reinforced", "superseded", "compacted"} <= changes
     assert outcomes["support-priya-late"]["slices"] == 2
     assert outcomes["notes-tom-race"]["slices"] == 1
     (context,) = reports[1]["contexts"]
