@@ -19,6 +19,8 @@ from tests.deployment import eventually
 
 READY_WITHIN_S = 120.0
 GONE_WITHIN_S = 40.0
+EXAMPLE = Path(__file__).parents[3] / "deploy" / "samples" / "chat_service.py"
+EXAMPLE_WITHIN_S = 120.0  # it waits 60 s at most for what is remembered
 AT = "2026-03-02T09:00:00Z"
 
 
@@ -97,6 +99,10 @@ async def test_dev_serves_a_chat_service_keeps_its_data_and_leaves_no_process_be
     assert await remembered(second["PostgreSQL"]) == ["User lives in Ghent."]
     assert await events(second["Kafka"]) == [event]
     assert second["data"] == first["data"]
+    told = await readme_example(second["Kafka"], second["API"])
+    assert "kitchen/ada: created fact: User is allergic to peanuts." in told
+    *_, of_the_later_talk = "\n".join(told).split("> What may I not eat?\n")
+    assert "- [FACT] User is allergic to peanuts." in of_the_later_talk
     dev.process.kill()
     await dev.all_gone()
 
@@ -124,6 +130,20 @@ async def events(bootstrap_servers: str) -> list[Any]:
         record = await consumer.getone()
         more = await consumer.getmany(timeout_ms=1000)
     return [json.loads(each.value) for each in (record, *(one for found in more.values() for one in found))]
+
+
+async def readme_example(bootstrap_servers: str, url: str) -> list[str]:
+    """The lines that the chat service of the README prints, run as it says there."""
+    command = [sys.executable, str(EXAMPLE), bootstrap_servers, url]
+    running = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        async with asyncio.timeout(EXAMPLE_WITHIN_S):
+            told, _ = await running.communicate()
+    finally:
+        if running.returncode is None:
+            running.kill()
+    assert running.returncode == 0, told.decode()
+    return told.decode().splitlines()
 
 
 async def remembered(dsn: str) -> list[str]:
