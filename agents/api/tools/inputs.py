@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 from schemas.kinds import Kind
 from schemas.messages import Identifier
 from schemas.policies import Fraction
-from schemas.requests import FullText, Text
+from schemas.requests import FullText, Labels, Text
 
 if TYPE_CHECKING:  # the package takes seconds to load
     from anthropic.types import ToolParam
@@ -25,11 +25,9 @@ UNSUPPORTED: Final = frozenset(("minimum", "maximum", "minLength", "maxLength", 
 
 Namespace = Annotated[Identifier, Meta(description="Which of your memory spaces; leave it out for the usual one.")]
 Named = Annotated[str, Meta(description="The memory_id that search_memories or create_memory gave you.", min_length=1)]
-Tags = Annotated[
-    tuple[Identifier, ...], Meta(description="A few words to find it by, in lower case, such as food or work.")
-]
+Tags = Annotated[Labels, Meta(description="A few words to find it by, in lower case, such as food or work.")]
 KindOf = Annotated[Identifier, Meta(description="What kind of memory it is.")]
-Kinds = Annotated[tuple[Identifier, ...], Meta(description="Only memories of these kinds; leave it out for all.")]
+Kinds = Annotated[Labels, Meta(description="Only memories of these kinds; leave it out for all.")]
 Limit = Annotated[
     int, Meta(ge=1, le=MOST_FOUND, description=f"How many at most, from 1 to {MOST_FOUND}; 10 if left out.")
 ]
@@ -80,7 +78,7 @@ class SearchMemories(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     query: Annotated[Text, Meta(description='What you want to know, such as "what may they not eat?"')] = ""
     kinds: Kinds = ()
-    tags: Annotated[tuple[Identifier, ...], Meta(description="Only memories with one of these tags.")] = ()
+    tags: Annotated[Labels, Meta(description="Only memories with one of these tags.")] = ()
     min_importance: Annotated[Fraction, Meta(description="Only memories at least this important, from 0 to 1.")] = 0.0
     limit: Limit = 10
     namespace: Namespace = ""
