@@ -5,9 +5,10 @@ that dies between its commit and its events, another tells the events only later
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final, Protocol, TypeAlias
+from sys import getsizeof
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -18,7 +19,8 @@ from sinks.memories import MemoryVersion
 FRESH_S: Final = 0.8
 LIVES_S: Final = 10.0
 MOST_BYTES: Final = 64 * 1024 * 1024
-ENTRY_BYTES: Final = 600  # of a memory without its long texts, and of an entry, about
+ENTRY_BYTES: Final = 600  # of a memory without its texts, of a question, and of an entry, about
+PART_BYTES: Final = 200  # of a source or a link without its ids
 
 Key: TypeAlias = str | Listing  # a memory's id, or what was asked of a list
 
@@ -128,7 +130,7 @@ class CachedMemories:
         if load.all_overtaken or namespace in load.overtaken:
             return
         self._drop(key)
-        entry = Entry(memories, namespace, load.began, ENTRY_BYTES + sum(map(size, memories)))
+        entry = Entry(memories, namespace, load.began, ENTRY_BYTES + key_size(key) + sum(map(size, memories)))
         self._entries[key] = entry
         self._by_namespace.setdefault(namespace, set()).add(key)
         self._bytes += entry.size
@@ -167,5 +169,19 @@ class Load:
 
 def size(memory: Memory) -> int:
     """About, in bytes."""
-    texts: tuple[Any, ...] = (memory.text, memory.context, memory.full_text)
-    return ENTRY_BYTES + sum(len(text) for text in texts if text) + 200 * len(memory.sources)
+    said = (memory.text, memory.context or "", memory.full_text or "", *memory.kinds, *memory.tags)
+    sources = (each for source in memory.sources for each in (source.conversation_id, source.message_id))
+    links = (link.memory_id for link in memory.links)
+    parts = PART_BYTES * (len(memory.sources) + len(memory.links))
+    return ENTRY_BYTES + parts + texts_size((memory.namespace, memory.memory_id, *said, *sources, *links))
+
+
+def key_size(key: Key) -> int:
+    """About, in bytes: what is asked for may be much longer than what is found."""
+    if isinstance(key, str):
+        return getsizeof(key)
+    return ENTRY_BYTES + texts_size((key.namespace, *key.kinds, *key.tags, key.after.memory_id if key.after else ""))
+
+
+def texts_size(texts: Iterable[str]) -> int:
+    return sum(map(getsizeof, texts))

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Collection
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from agents.api.cached import CachedMemories
+from agents.api.cached import CachedMemories, size
 from schemas.errors import Retryable
+from schemas.links import Link
 from schemas.memories import Memory
-from sinks.listing import Listing
+from schemas.requests import Source
+from sinks.listing import Listing, Place
 from tests.api import a_memory
 from tests.fakes.memories import FakeMemories
 
@@ -130,8 +133,8 @@ async def test_an_event_elsewhere_does_not_keep_a_read_from_being_kept(bench: Be
 
 
 async def test_what_was_not_used_for_longest_makes_room():
-    bench = Bench(most_bytes=2_600)
-    for memory_id in ("m1", "m2", "m1", "b1"):  # about 1,220 bytes each
+    bench = Bench(most_bytes=3_600)
+    for memory_id in ("m1", "m2", "m1", "b1"):  # about 1,500 bytes each
         await bench.cached.get(memory_id)
     asked = len(bench.source.asked)
     await bench.cached.get("m1")
@@ -146,6 +149,40 @@ async def test_the_cache_hides_no_outage_of_what_it_does_not_hold(bench: Bench):
     assert await bench.cached.get("m1") is not None
     with pytest.raises(Retryable):
         await bench.cached.get("m2")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"tags": tuple(f"{number:_>256}" for number in range(64))},
+        {"kinds": tuple(f"{number:_>256}" for number in range(64))},
+        {"after": Place(0.5, "x" * 20_000)},
+    ],
+)
+async def test_long_questions_that_find_nothing_take_room_too(asked: dict[str, Any]):
+    bench = Bench(most_bytes=45_000)
+    for limit in range(1, 10):  # each of 16 KB and more
+        await bench.cached.listed(Listing(namespace="none", limit=limit, **asked))
+    for limit in range(9, 0, -1):
+        await bench.cached.listed(Listing(namespace="none", limit=limit, **asked))
+    assert 1 <= bench.cached.hits <= 2
+
+
+LONG = "\U0001f41d" * 250  # a kilobyte
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"text": LONG * 10},
+        {"tags": (LONG,) * 10},
+        {"kinds": (LONG,) * 10},
+        {"links": (Link(type="relates", memory_id=LONG),) * 10},
+        {"sources": (Source(conversation_id=LONG, message_id=LONG),) * 5},
+    ],
+)
+def test_whatever_may_be_long_of_a_memory_is_counted(parts: dict[str, Any]):
+    assert size(replace(a_memory(), **parts)) - size(replace(a_memory(), sources=())) > 9_000
 
 
 async def test_replaced_entries_do_not_add_up():
