@@ -25,6 +25,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
+from urllib.parse import quote
 from uuid import uuid4
 
 import httpx
@@ -212,7 +213,7 @@ class Memstream:
 
     async def get(self, memory_id: str) -> Memory:
         """Raises NotFound, also for a memory that the key may not read."""
-        return memory(await self._json("GET", f"/v1/memories/{memory_id}"))
+        return memory(await self._json("GET", f"/v1/memories/{part(memory_id)}"))
 
     async def memories(self, namespace: str, **asked: Any) -> AsyncIterator[Memory]:
         """All memories of a namespace, page by page; `asked` are `kind`, `tag`, `status`, `order`, `detail`, ..."""
@@ -230,16 +231,16 @@ class Memstream:
         return await self._change("POST", "/v1/memories", fields | {"namespace": namespace, "text": text})
 
     async def update(self, memory_id: str, **changed: Any) -> Settled:
-        return await self._change("PATCH", f"/v1/memories/{memory_id}", changed)
+        return await self._change("PATCH", f"/v1/memories/{part(memory_id)}", changed)
 
     async def delete(self, memory_id: str) -> Settled:
         """Its versions stay, and `undo` brings it back."""
-        return await self._change("DELETE", f"/v1/memories/{memory_id}")
+        return await self._change("DELETE", f"/v1/memories/{part(memory_id)}")
 
     async def undo(self, memory_id: str, version: int | None = None) -> Settled:
         """Takes back the latest change, or the one that made `version`."""
         return await self._change(
-            "POST", f"/v1/memories/{memory_id}/undo", {"version": version} if version is not None else {}
+            "POST", f"/v1/memories/{part(memory_id)}/undo", {"version": version} if version is not None else {}
         )
 
     async def settled(self, change: Settled, within_s: float = 60.0) -> Settled:
@@ -248,7 +249,9 @@ class Memstream:
             while change.status == "pending":
                 await self._sleep(0.5)
                 params = {"namespace": change.namespace}
-                change = made(Settled, await self._json("GET", f"/v1/commands/{change.command_id}", params=params))
+                change = made(
+                    Settled, await self._json("GET", f"/v1/commands/{part(change.command_id)}", params=params)
+                )
         return change
 
     async def tools(self, *namespaces: str) -> list[Json]:
@@ -259,7 +262,7 @@ class Memstream:
     async def use_tool(self, used: Any, *namespaces: str) -> Json:
         """The `tool_result` block that answers a `tool_use` block."""
         params, given = {"namespace": namespaces}, {"input": used.input}
-        result = await self._json("POST", f"/v1/tools/{used.name}", params=params, json=given)
+        result = await self._json("POST", f"/v1/tools/{part(used.name)}", params=params, json=given)
         return {"type": "tool_result", "tool_use_id": used.id, **result}
 
     async def events(
@@ -320,6 +323,13 @@ class Memstream:
             if attempt < self._attempts:
                 await self._sleep(wait_s)
         raise failed
+
+
+def part(name: str) -> str:
+    """Of a path. Servers take an escaped slash for a slash, so what has one would name something else: raises Invalid."""
+    if "/" in name or name in ("", ".", ".."):
+        raise Invalid(422, "invalid", f"{name!r} is no id")
+    return quote(name, safe="")
 
 
 def problem(answer: httpx.Response) -> Problem:

@@ -154,6 +154,23 @@ async def test_what_stays_away_is_given_up_after_five_attempts(failure: Any) -> 
     assert (len(server.seen), len(server.slept)) == (5, 4)
 
 
+@pytest.mark.parametrize("memory_id", ["m1/pin", "../commands", "..", ".", ""])
+async def test_an_id_that_would_be_another_path_is_never_sent(memory_id: str) -> None:
+    server = Server()
+    async with server.client() as client:
+        for asked in (client.get, client.update, client.delete, client.undo):
+            with pytest.raises(Invalid):
+                await asked(memory_id)
+    assert server.seen == []
+
+
+async def test_an_id_keeps_all_its_characters() -> None:
+    server = Server(httpx.Response(200, json=SETTLED))
+    async with server.client() as client:
+        await client.delete("m1?if#100%25 é")
+    assert server.seen[0].url.raw_path == b"/v1/memories/m1%3Fif%23100%2525%20%C3%A9"
+
+
 async def test_a_pending_change_is_asked_for_until_it_is_carried_out() -> None:
     pending = {"command_id": "c1", "namespace": "kitchen/ada", "status": "pending"}
     server = Server(*[httpx.Response(202, json=pending)] * 2, httpx.Response(200, json=SETTLED))
