@@ -17,7 +17,7 @@ from schemas.events import ActivityEvent, Cause, MemoryEvent
 from schemas.memories import Memory
 from sinks.changes import told
 from sinks.memories import Reader
-from sinks.postgres import translated
+from sinks.postgres import storable, translated
 from sinks.queries import query
 
 ERASED = "memstream.namespace.erased"
@@ -42,8 +42,9 @@ class Chronicle:
     async def heads(self, namespaces: Collection[str]) -> dict[str, int]:
         """The sequence of each namespace's latest change, 0 before the first. Raises Retryable."""
         with translated("asking how far namespaces are"):
-            rows = await self._reader.fetch(query("chronicle", "heads"), list(namespaces))
-        return dict.fromkeys(namespaces, 0) | {row["namespace"]: row["sequence"] for row in rows}
+            rows = await self._reader.fetch(query("chronicle", "heads"), list(map(storable, namespaces)))
+        heads = {row["namespace"]: row["sequence"] for row in rows}
+        return {each: heads.get(storable(each), 0) for each in namespaces}
 
     async def behind(self, namespace: str, sequence: int, limit: int) -> tuple[Happening, ...]:
         """What happened behind `sequence`, in order: that of at most `limit` changes. Empty at the end. Raises Retryable."""

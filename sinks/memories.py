@@ -46,7 +46,7 @@ class Memories:
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
         """Those that exist, of any status and namespace."""
-        return {memory.memory_id: memory for memory in await self._fetch("by_ids", list(memory_ids))}
+        return {memory.memory_id: memory for memory in await self._fetch("by_ids", list(map(storable, memory_ids)))}
 
     async def live_by_text(self, namespace: str, normalised: Collection[str]) -> tuple[Memory, ...]:
         """Live memories whose normalised text is one of these, oldest first."""

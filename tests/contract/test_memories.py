@@ -71,7 +71,7 @@ async def memories(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[An
 
 async def test_what_nobody_keeps_is_not_found(memories: AnyMemories, name: str) -> None:
     assert await memories.get(name) is None
-    assert await memories.by_ids([]) == {}
+    assert await memories.by_ids([]) == await memories.by_ids(HARD_TO_STORE) == {}
     assert await memories.listed(Listing(namespace=name)) == ()
     assert await memories.versions_after(name, 0, 10) == ()
     assert await memories.points([name], MODEL) == []

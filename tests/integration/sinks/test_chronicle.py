@@ -8,6 +8,7 @@ from schemas import topics
 from schemas.codec import encode
 from schemas.requests import Command
 from sinks.chronicle import ERASED, Chronicle
+from tests.hostile_text import HARD_TO_STORE
 from tests.integration.sinks.conftest import NOON
 
 if TYPE_CHECKING:
@@ -50,6 +51,10 @@ async def test_reading_goes_on_behind_any_sequence_page_by_page_and_ends_empty(b
     assert paged == list(everything)
     assert await chronicle.heads(["n", "nobody"]) == {"n": place, "nobody": 0}
     assert await chronicle.behind("nobody", 0, 2) == ()
+
+
+async def test_namespaces_that_no_column_takes_are_at_their_beginning(bench: "Bench") -> None:
+    assert await Chronicle(bench.pool).heads(HARD_TO_STORE) == dict.fromkeys(HARD_TO_STORE, 0)
 
 
 async def test_another_namespace_is_not_read(bench: "Bench") -> None:
