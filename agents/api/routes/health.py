@@ -5,6 +5,7 @@ from msgspec import Struct
 
 from agents.api.bodies import answer, described
 from agents.api.ports import PortsOf
+from schemas.errors import Retryable
 
 router = APIRouter(prefix="/health", tags=["health"])
 
@@ -24,5 +25,7 @@ async def live() -> Response:
 @router.get("/ready", openapi_extra=described(Health))
 async def ready(ports: PortsOf) -> Response:
     """Answers 503 while PostgreSQL does not, or while the process is stopping."""
+    if ports.bell.closed:
+        raise Retryable("this process is stopping")
     await ports.ready()
     return answer(Health("ok"))

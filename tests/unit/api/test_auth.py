@@ -30,6 +30,13 @@ async def test_the_probes_need_no_key(api: Api):
     assert (await api.client().get("/health/ready")).status_code == 503
 
 
+async def test_a_process_that_stops_lives_and_is_not_ready(api: Api):
+    api.bell.close()
+    assert (await api.client().get("/health/live")).status_code == 200
+    answer = await api.client().get("/health/ready")
+    assert (answer.status_code, answer.json()["detail"]) == (503, "this process is stopping")
+
+
 @pytest.mark.parametrize(
     ("rights", "status"),
     [
