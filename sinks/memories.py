@@ -80,9 +80,11 @@ class Memories:
         with translated("counting a conversation's memories"):
             return int(await self._reader.fetchval(query("memories", "from_conversation"), namespace, conversation_id))
 
-    async def linking(self, namespace: str, memory_ids: Collection[str]) -> tuple[Memory, ...]:
-        """Memories of a namespace, of any status but deleted, with a link to one of these."""
-        return await self._fetch("linking", namespace, list(memory_ids))
+    async def linking(
+        self, namespace: str, memory_ids: Collection[str], limit: int | None = None
+    ) -> tuple[Memory, ...]:
+        """Memories of a namespace, of any status but deleted, with a link to one of these: all, or the first by id."""
+        return await self._fetch("linking", namespace, list(memory_ids), limit)
 
     async def count_live(self, namespace: str) -> int:
         with translated("counting memories"):

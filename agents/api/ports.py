@@ -58,8 +58,10 @@ class Reading(Protocol):
 class Stored(Reading, Protocol):
     """Reading memories as they are (sinks.memories.Memories): for what is decided by them, and for who has just changed one."""
 
-    async def linking(self, namespace: str, memory_ids: Collection[str]) -> tuple[Memory, ...]:
-        """Memories of a namespace with links to any of these."""
+    async def linking(
+        self, namespace: str, memory_ids: Collection[str], limit: int | None = None
+    ) -> tuple[Memory, ...]:
+        """Memories of a namespace with links to any of these: all, or the first by id."""
 
     async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
         """What the vector index should hold of these memories."""

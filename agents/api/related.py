@@ -11,6 +11,7 @@ from schemas.errors import Retryable
 from schemas.memories import Memory
 
 NEAR_WITHIN_S = 2.0
+MOST_LINKING = 100  # memories with links to one; what everybody links to could have a whole namespace
 
 Relation: TypeAlias = Literal["supersedes", "superseded_by", "refines", "refined_by", "relates"]
 BACKWARDS: dict[str, Relation] = {"supersedes": "superseded_by", "refines": "refined_by", "relates": "relates"}
@@ -31,7 +32,8 @@ class NearOne(Struct, frozen=True, kw_only=True):
 
 
 class Related(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Linked memories, and near ones, the nearest first. `degraded`: the index could not be asked, links are all there is."""
+    """Linked memories, of those that link to it 100 at most, and near ones, the nearest first. `degraded`: the index
+    could not be asked, links are all there is."""
 
     linked: tuple[Linked, ...]
     near: tuple[NearOne, ...]
@@ -66,7 +68,7 @@ async def linked(ports: Ports, memory: Memory) -> dict[str, Relation]:
         relations[memory.superseded_by] = "superseded_by"
     for link in memory.links:
         relations.setdefault(link.memory_id, link.type)
-    for other in await ports.stored.linking(memory.namespace, [memory.memory_id]):
+    for other in await ports.stored.linking(memory.namespace, [memory.memory_id], MOST_LINKING):
         backwards = (BACKWARDS[link.type] for link in other.links if link.memory_id == memory.memory_id)
         relations.setdefault(other.memory_id, next(backwards))
     return relations

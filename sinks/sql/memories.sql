@@ -70,11 +70,12 @@ WHERE namespace = $1 AND status = 'active'
   AND sources @> jsonb_build_array(jsonb_build_object('conversation_id', $2::text))
 
 -- name: linking
--- To any of these memories.
+-- To any of these memories; all of them without a limit.
 SELECT DISTINCT ON (memories.memory_id) memories.*
 FROM unnest($2::text[]) AS target
 JOIN memories ON links @> jsonb_build_array(jsonb_build_object('memory_id', target))
 WHERE namespace = $1 AND status <> 'deleted' AND links <> '[]'
+ORDER BY memories.memory_id LIMIT $3
 
 -- name: count_live
 SELECT count(*) FROM memories WHERE namespace = $1 AND status = 'active'

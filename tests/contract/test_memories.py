@@ -91,6 +91,9 @@ async def test_memories_that_link_to_one_are_found_in_its_namespace_alone(memori
     foreign = a_memory(memory_id=f"{name} 3", namespace=f"{name} other", links=links)
     await memories.keep(one, linking := replace(linking, links=links), foreign)
     assert await memories.linking(name, [one.memory_id]) == (linking,)
+    await memories.keep(later := replace(linking, memory_id=f"{name} 4", sequence=4))
+    assert await memories.linking(name, [one.memory_id]) == (linking, later)
+    assert await memories.linking(name, [one.memory_id], 1) == (linking,)
 
 
 async def test_a_vector_is_told_of_what_is_there_and_of_this_model(memories: AnyMemories, name: str) -> None:

@@ -40,10 +40,13 @@ class FakeMemories:
         of_it = [each for each in self.version_rows if each.memory_id == memory_id and each.version > version]
         return tuple(sorted(of_it, key=lambda each: each.version))[:limit]
 
-    async def linking(self, namespace: str, memory_ids: Collection[str]) -> tuple[Memory, ...]:
+    async def linking(
+        self, namespace: str, memory_ids: Collection[str], limit: int | None = None
+    ) -> tuple[Memory, ...]:
         self._check()
         there = [each for each in self.rows.values() if each.namespace == namespace and each.status != "deleted"]
-        return tuple(each for each in there if any(link.memory_id in memory_ids for link in each.links))
+        found = [each for each in there if any(link.memory_id in memory_ids for link in each.links)]
+        return tuple(sorted(found, key=lambda each: each.memory_id))[:limit]
 
     async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
         self._check()

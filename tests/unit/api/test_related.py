@@ -41,6 +41,13 @@ async def test_links_are_told_in_both_directions(api: Api):
     assert answer["near"] == []
 
 
+async def test_of_what_everybody_links_to_the_first_hundred_are_told(api: Api):
+    links = (Link(type="refines", memory_id="m1"),)
+    api.memories.put(a_memory("m1"), *(a_memory(f"n{number:03}", links=links) for number in range(102)))
+    answer = (await api.client(read="*").get("/v1/memories/m1/related")).json()
+    assert [each["memory"]["memory_id"] for each in answer["linked"]] == [f"n{number:03}" for number in range(100)]
+
+
 async def test_without_the_vector_index_links_are_all_there_is(api: Api):
     near(api, a_memory("m1", links=(Link(type="relates", memory_id="m2"),)), 1, 0)
     near(api, a_memory("m2"), 1, 0)
