@@ -32,6 +32,7 @@ from tests.benchmarks.curate_steps import Cpu
 from tests.benchmarks.curate_store import namespace, seed, sentences
 from tests.benchmarks.machine import machine
 from tests.benchmarks.serve_load import Ask, Latencies, Ready, at_rate, in_turn
+from tests.benchmarks.serve_talks import TURNS, seed_talks, talk
 from tests.preparation import administer
 
 SIZES = (10_000, 100_000)
@@ -70,6 +71,9 @@ async def over_http(client: httpx.AsyncClient, requests: int, seconds: float, cp
     texts = questions()
     for number in range(30):  # imports, statements that are prepared, pages that are read
         await client.post("/v1/search", json=search(number, next(texts)))
+    block_with_tail = (await client.post("/v1/context", json=block(0, next(texts)))).raise_for_status().json()
+    if len(block_with_tail["messages"]) != TURNS:
+        raise AssertionError(f"a block should tell the {TURNS} messages that wait, and is {block_with_tail}")
     found: dict[str, Any] = {}
     asked: dict[str, Ask] = {
         "list": lambda number: client.get("/v1/memories", params={"namespace": namespace(number % NAMESPACES)}),
@@ -134,6 +138,7 @@ async def stored(
         await vectors.ensure_collection()
         say(f"writing {size:,} memories")
         await seed(pool, vectors, embedder.dimension, size, NAMESPACES)
+    await seed_talks(pool, NAMESPACES)
     await pool.close()
     yield settings, time.monotonic() - began
     async with qdrant(settings, embedder) as vectors:
@@ -152,7 +157,9 @@ def search(number: int, text: str | None) -> dict[str, Any]:
 
 
 def block(number: int, text: str) -> dict[str, Any]:
-    return {"namespaces": [namespace(number % NAMESPACES)], "text": text, "max_tokens": 500}
+    """As chat services ask for it before each answer: what is remembered, and what of the conversation is not yet."""
+    place = number % NAMESPACES
+    return {"namespaces": [namespace(place)], "conversation_id": talk(place), "text": text, "max_tokens": 500}
 
 
 def show(found: dict[str, Any]) -> None:
@@ -167,10 +174,13 @@ def say(line: str) -> None:
 
 
 def growth(stores: Sequence[dict[str, Any]], name: str, to: int) -> float | None:
-    """What p50 would be at a larger size if it went on growing as between the two largest that were measured, in ms."""
+    """What p50 would be at a larger size if it went on growing as between the two largest that were measured, in ms; None where
+    that is not known."""
     if len(stores) < 2:
         return None
     one, other = stores[-2], stores[-1]
+    if "p50_ms" not in one[name] or "p50_ms" not in other[name]:
+        return None
     slope = (other[name]["p50_ms"] - one[name]["p50_ms"]) / (other["memories"] - one["memories"])
     return float(round(other[name]["p50_ms"] + slope * (to - other["memories"]), 1))
 

@@ -8,17 +8,20 @@ from typing import Any
 
 import httpx
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
+from schemas import codec
 from sinks.embeddings.port import Embedder
 from sinks.vectors import Vector
 
 
 class Latencies:
-    """In seconds, of answers that were as they should be; others are counted."""
+    """In seconds, of answers that were whole; those that are of a part (`degraded`), and failed ones, are counted."""
 
     def __init__(self) -> None:
         self.took_s: list[float] = []
+        self.degraded = 0
         self.failed = 0
 
     async def take(self, asking: Awaitable[Any], since: float) -> None:
@@ -27,15 +30,31 @@ class Latencies:
         except httpx.TransportError:
             self.failed += 1
             return
-        if getattr(answer, "status_code", 200) == 200:
-            self.took_s.append(time.perf_counter() - since)
-        else:
+        took_s = time.perf_counter() - since
+        if getattr(answer, "status_code", 200) != 200:
             self.failed += 1
+        elif degraded(answer):
+            self.degraded += 1
+        else:
+            self.took_s.append(took_s)
 
     def told(self) -> dict[str, Any]:
-        parts = statistics.quantiles(self.took_s, n=100)
-        percentiles = {f"p{each}_ms": round(parts[each - 1] * 1e3, 1) for each in (50, 95, 99)}
-        return percentiles | {"answers": len(self.took_s), "failed": self.failed}
+        """Without percentiles where hardly any answer was whole."""
+        parts = statistics.quantiles(self.took_s, n=100) if len(self.took_s) > 1 else []
+        percentiles = {f"p{each}_ms": round(parts[each - 1] * 1e3, 1) for each in (50, 95, 99) if parts}
+        return percentiles | {"answers": len(self.took_s), "degraded": self.degraded, "failed": self.failed}
+
+
+class Partly(Struct):
+    """Of an answer, what could not be asked for it."""
+
+    degraded: tuple[str, ...] = ()
+
+
+def degraded(answer: Any) -> bool:
+    """Whether an answer, over HTTP or from within, is what the rest knew."""
+    known = codec.decode(answer.content, Partly) if isinstance(answer, httpx.Response) else answer
+    return bool(known.degraded)
 
 
 Ask = Callable[[int], Awaitable[Any]]
