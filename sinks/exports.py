@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import Final
 
 from schemas.codec import shaped
 from schemas.memories import Memory, Status
 from sinks.memories import MemoryVersion, all_found
 from sinks.postgres import Pool, translated
 from sinks.queries import query
-
-PAGE: Final = 200
 
 
 class Exports:
@@ -20,10 +17,10 @@ class Exports:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def page(self, namespace: str, after_id: str, statuses: Sequence[Status]) -> tuple[Memory, ...]:
+    async def page(self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int) -> tuple[Memory, ...]:
         """Memories with an id behind `after_id`, "" for the first; none at the end. Raises Retryable."""
         with translated("exporting memories"):
-            rows = await self._pool.fetch(query("exports", "page"), namespace, after_id, list(statuses), PAGE)
+            rows = await self._pool.fetch(query("exports", "page"), namespace, after_id, list(statuses), limit)
         return all_found(rows)
 
     async def versions(self, memory_ids: Sequence[str]) -> dict[str, tuple[MemoryVersion, ...]]:

@@ -10,12 +10,16 @@ from schemas.memories import Memory, Status
 from sinks.memories import MemoryVersion
 
 NDJSON: Final = "application/x-ndjson"
+PAGE: Final = 200  # memories read at a time
+PAGE_WITH_VERSIONS: Final = 10  # each may have been changed many times, and each version tells it twice
 
 
 class Pages(Protocol):
     """Where memories are read page by page (sinks.exports.Exports). Both raise Retryable."""
 
-    async def page(self, namespace: str, after_id: str, statuses: Sequence[Status]) -> tuple[Memory, ...]: ...
+    async def page(
+        self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int
+    ) -> tuple[Memory, ...]: ...
 
     async def versions(self, memory_ids: Sequence[str]) -> dict[str, tuple[MemoryVersion, ...]]: ...
 
@@ -30,8 +34,8 @@ async def exported(
     pages: Pages, namespace: str, statuses: Sequence[Status], *, with_versions: bool
 ) -> AsyncIterator[bytes]:
     """Lines in the order of the memories' ids, a page of them at a time. Raises Retryable."""
-    after_id = ""
-    while page := await pages.page(namespace, after_id, statuses):
+    after_id, limit = "", PAGE_WITH_VERSIONS if with_versions else PAGE
+    while page := await pages.page(namespace, after_id, statuses, limit):
         after_id = page[-1].memory_id
         if with_versions:
             versions = await pages.versions([memory.memory_id for memory in page])

@@ -10,15 +10,17 @@ from tests.fakes.memories import FakeMemories
 
 
 class FakeExports:
-    """Pages of `size` memories; raises Retryable from the `fails_at`-th page on."""
+    """Pages of `size` memories at most; raises Retryable from the `fails_at`-th page on.
+    `most_at_once` is of how many versions were asked for."""
 
     def __init__(self, memories: FakeMemories, size: int = 2) -> None:
         self._memories = memories
         self._size = size
         self.fails_at = 0
         self.asked = 0
+        self.most_at_once = 0
 
-    async def page(self, namespace: str, after_id: str, statuses: Sequence[Status]) -> tuple[Memory, ...]:
+    async def page(self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int) -> tuple[Memory, ...]:
         self.asked += 1
         if self._memories.down or self.asked == self.fails_at:
             raise Retryable("Postgres failed while exporting memories: it is down")
@@ -27,9 +29,10 @@ class FakeExports:
             for _, memory in sorted(self._memories.rows.items())
             if memory.namespace == namespace and memory.memory_id > after_id and memory.status in statuses
         ]
-        return tuple(wanted[: self._size])
+        return tuple(wanted[: min(self._size, limit)])
 
     async def versions(self, memory_ids: Sequence[str]) -> dict[str, tuple[MemoryVersion, ...]]:
+        self.most_at_once = max(self.most_at_once, len(memory_ids))
         rows = self._memories.version_rows
         return {each: tuple(row for row in rows if row.memory_id == each) for each in memory_ids}
 

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from agents.api import importing
+from agents.api.exporting import exported
 from agents.api.lines import LONGEST
 from schemas import ids
 from tests.api import NOON, Api, a_memory
+from tests.fakes.exports import FakeExports
+from tests.fakes.memories import FakeMemories
 
 ADA = {"namespace": "app/ada"}
 ONE, TWO = (ids.memory_id(name) for name in ("one", "two"))
@@ -42,6 +45,15 @@ async def test_versions_are_told_where_they_are_asked_for(api: Api):
     told = json.loads((await client.get("/v1/export", params=ADA | {"versions": "true"})).text)
     assert [version["change"] for version in told["versions"]] == ["created"]
     assert told["memory_id"] == made["memory_id"]
+
+
+async def test_versions_of_few_memories_are_held_at_a_time():
+    memories = FakeMemories(*(a_memory(f"m{number:03}") for number in range(205)))
+    exports = FakeExports(memories, size=1_000)
+    for with_versions, pages in ((False, 2), (True, 21)):
+        told = [page async for page in exported(exports, "app/ada", ["active"], with_versions=with_versions)]
+        assert (len(told), b"".join(told).count(b"\n")) == (pages, 205)
+    assert exports.most_at_once == 10
 
 
 async def test_an_export_that_cannot_begin_is_a_problem_and_one_that_breaks_off_lacks_its_end(api: Api):
