@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import Header, Path
+from fastapi import Header, Path, Request
 
 from agents.api.callers import Caller
 from agents.api.ports import Ports
@@ -16,6 +16,13 @@ MemoryId = Annotated[str, Path(min_length=1, max_length=256, description="A memo
 IfMatch = Annotated[
     str | None, Header(description="The `ETag` of the memory as it was read; 412 when it is another by now.")
 ]
+
+
+async def as_sent(request: Request) -> None:
+    """Raises Problem 404 for an id with a slash: servers take the escaped one for a plain one, so that `m1%2Fpin` would be the
+    pin of `m1`. No memory has such an id."""
+    if b"%2f" in request.scope.get("raw_path", b"").lower():
+        raise not_found("no memory has an id with a slash")
 
 
 async def reached(ports: Ports, caller: Caller, right: Right, memory_id: str) -> Memory:

@@ -11,11 +11,11 @@ from agents.api.callers import Caller
 from agents.api.changes import ChangedMemory, NewMemory, Undo
 from agents.api.ports import Ports, PortsOf
 from agents.api.problems import conflict
-from agents.api.reach import IfMatch, MemoryId, missing, reached, version_meant
+from agents.api.reach import IfMatch, MemoryId, as_sent, missing, reached, version_meant
 from agents.api.settling import CommandKind, IdempotencyKey, Settled, ordered, replayed, sent, settle
 from schemas.memories import Memory
 
-router = APIRouter(prefix="/v1/memories", tags=["changes"])
+router = APIRouter(prefix="/v1/memories", tags=["changes"], dependencies=[Depends(as_sent)])
 
 DONE = "Done."
 LATER = {202: "It will be carried out: `Location` tells what came of it."}

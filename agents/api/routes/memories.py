@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Response
 from msgspec import Meta, Struct
 
 from agents.api.asked import ListQuery
@@ -10,12 +10,12 @@ from agents.api.auth import CallerOf
 from agents.api.bodies import answer, described
 from agents.api.pages import CursorOf, LimitOf, cursor, place
 from agents.api.ports import PortsOf
-from agents.api.reach import MemoryId, found, reached
+from agents.api.reach import MemoryId, as_sent, found, reached
 from agents.api.related import Related, related
 from agents.api.views import Detail, MemoryPage, MemoryView, etag, names, view
 from sinks.memories import MemoryVersion
 
-router = APIRouter(prefix="/v1/memories", tags=["memories"])
+router = APIRouter(prefix="/v1/memories", tags=["memories"], dependencies=[Depends(as_sent)])
 
 
 class VersionPage(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -167,6 +167,15 @@ async def test_a_memory_is_pinned_and_unpinned(api: Api):
     assert "pinned" not in (await client.delete("/v1/memories/m1/pin")).json()["memory"]
 
 
+@pytest.mark.parametrize("memory_id", ["m1%2Fpin", "m1%2fpin"])
+async def test_an_id_with_a_slash_is_nobody_s_and_not_the_pin_of_another(api: Api, memory_id: str):
+    api.memories.put(a_memory(pinned=True))
+    client = api.client(write="*")
+    for method in ("DELETE", "PUT"):
+        assert (await client.request(method, f"/v1/memories/{memory_id}")).status_code == 404
+    assert api.curation.seen == []
+
+
 async def test_what_is_not_carried_out_in_time_is_told_later(api: Api):
     api.curation.late = True
     client = api.client(write="*")
