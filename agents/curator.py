@@ -17,6 +17,7 @@ from agents.curation import change, notices
 from agents.curation.arrivals import by_importance, erases, is_older, mentioned, named
 from agents.curation.ledger import Ledger
 from agents.curation.limits import Crowded
+from agents.curation.missing import Missing
 from agents.curation.normalise import normalise
 from agents.curation.obey import ERASED, Undone, lacks, obey
 from agents.curation.outcome import Outcome, Ruling
@@ -201,10 +202,19 @@ class Curator:
 
         What earlier decisions left pending is projected first, so that the index shows every memory of the namespace.
         """
+        missing: Missing | None = None
         with translated("curating"):
             async with self._deciders, self._pool.acquire() as connection, connection.transaction():
                 await self._projector.project(connection, namespace)
-                yield connection
+                try:
+                    async with connection.transaction():
+                        yield connection
+                except (
+                    Missing
+                ) as exc:  # what was projected stays so: taken back with the decision, it would be told twice
+                    missing = exc
+        if missing is not None:
+            raise missing
         await self._projector.project_now(namespace)
 
     async def _embedded(self, texts: Sequence[str]) -> dict[str, Vector]:

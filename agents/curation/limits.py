@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agents.curation import change
 from agents.curation.ledger import Ledger
+from agents.curation.missing import Missing
 from agents.llm.compacting import MOST_SHOWN
 from agents.llm.port import Compaction
 from schemas.events import Cause
@@ -28,7 +29,7 @@ class Planned(Struct, frozen=True, kw_only=True):
     vector: Vector | None = None
 
 
-class Crowded(Exception):
+class Crowded(Missing):
     """A namespace would have more live memories than it may, by `surplus`, and nothing is planned. `free` are those that may go,
     as they would be, oldest first."""
 

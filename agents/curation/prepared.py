@@ -7,6 +7,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from agents.curation.limits import Planned
+from agents.curation.missing import Missing
 from schemas.policies import Fraction
 from schemas.requests import Candidate, Command
 from sinks.vectors import Vector
@@ -32,7 +33,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
         return self.vectors[text]
 
 
-class Unembedded(Exception):
+class Unembedded(Missing):
     """The vector of a text is needed."""
 
     def __init__(self, text: str) -> None:
@@ -40,7 +41,7 @@ class Unembedded(Exception):
         self.text = text
 
 
-class Unrated(Exception):
+class Unrated(Missing):
     """Candidates that say something new came without an importance."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
@@ -48,5 +49,5 @@ class Unrated(Exception):
         self.candidates = tuple(candidates)
 
 
-class Incomplete(Exception):
+class Incomplete(Missing):
     """A command came without what a model may add: an importance, or a short text of its full one."""

@@ -98,3 +98,12 @@ async def test_what_is_older_than_an_erasure_is_rejected_before_a_model_is_told_
     assert (await bench.curator.carry_out(command(full_text=FULL))).status == "rejected"
     assert (await bench.curator.curate(bench.batch(unrated(bench)))).rulings[0].result == "dropped"
     assert not bench.provider.asked
+
+
+async def test_what_was_left_to_be_told_is_told_once_though_the_decision_behind_it_is_begun_anew(bench: "Bench") -> None:
+    bench.publisher.failures.append(Retryable("Kafka is away"))
+    with pytest.raises(Retryable):
+        await bench.remember("User has a cat", importance=0.9)
+    await bench.remember("User has a dog", importance=None)
+    assert bench.provider.asked == {"score": 1}, "the second decision was begun anew"
+    assert [event.data.sequence for event in bench.events()] == [1, 2]
