@@ -5,7 +5,7 @@ from uuid import uuid4
 
 import pytest
 
-from schemas import importance
+from schemas import importance, topics
 from schemas.errors import Retryable
 from schemas.policies import Policies, Policy
 from schemas.requests import Candidate, Command
@@ -100,10 +100,11 @@ async def test_what_is_older_than_an_erasure_is_rejected_before_a_model_is_told_
 
 
 async def test_what_was_left_to_be_told_is_told_once_though_the_decision_behind_it_is_begun_anew(pool: Pool) -> None:
-    bench = Bench(pool, Fuse(at=1))
+    bench = Bench(pool, Fuse(at=2))
     with pytest.raises(Retryable):
         await bench.remember("User has a cat", importance=0.9)
     assert (await pool.fetchval("SELECT count(*) FROM memories"), bench.events()) == (1, [])
     await bench.remember("User has a dog", importance=None)
     assert bench.provider.asked == {"score": 1}, "the second decision was begun anew"
     assert [event.data.sequence for event in bench.events()] == [1, 2]
+    assert len(bench.publisher.on(topics.EVENTS)) == 2
