@@ -209,10 +209,8 @@ class Curator:
                 try:
                     async with connection.transaction():
                         yield connection
-                except (
-                    Missing
-                ) as exc:  # what was projected stays so: taken back with the decision, it would be told twice
-                    missing = exc
+                except Missing as exc:
+                    missing = exc  # what was projected stays so: taken back with the decision, it would be told twice
         if missing is not None:
             raise missing
         await self._projector.project_now(namespace)
