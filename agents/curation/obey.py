@@ -79,7 +79,10 @@ def _update(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
         return rejected(ledger, "the text is empty; delete the memory instead")
     if (missing := unknown_link(ledger, command)) is not None:
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
-    return accepted(ledger, "updated", change.updated(memory, command, now), command, now, vector)
+    after = change.updated(memory, command, now)
+    if after == replace(memory, updated_at=now):  # a version would tell of no change
+        return unchanged(ledger, memory)
+    return accepted(ledger, "updated", after, command, now, vector)
 
 
 def unknown_link(ledger: Ledger, command: Command) -> str | None:
@@ -120,9 +123,7 @@ def _import(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
         return rejected(ledger, "import needs a text and a memory_id")
     known = next(filter(None, map(ledger.find, change.import_ids(command))), None) or ledger.exact(command.text)
     if known is not None:
-        return Outcome(
-            status="accepted", namespace=ledger.namespace, sequence=ledger.sequence, memory_id=known.memory_id
-        )
+        return unchanged(ledger, known)
     own, derived = change.import_ids(command)
     is_foreign = ledger.knows(own) and ledger.any(own) is None
     memory = change.imported(command, derived if is_foreign else own, command.text, now)
@@ -158,6 +159,10 @@ def accepted(
         memory_id=after.memory_id,
         change=kind,
     )
+
+
+def unchanged(ledger: Ledger, memory: Memory) -> Outcome:
+    return Outcome(status="accepted", namespace=ledger.namespace, sequence=ledger.sequence, memory_id=memory.memory_id)
 
 
 def rejected(ledger: Ledger, reason: str) -> Outcome:

@@ -176,6 +176,14 @@ async def test_an_id_with_a_slash_is_nobody_s_and_not_the_pin_of_another(api: Ap
     assert api.curation.seen == []
 
 
+async def test_a_change_to_what_is_so_already_makes_no_version(api: Api):
+    api.memories.put(a_memory(pinned=True, tags=("home",)))
+    client = api.client(write="*")
+    answers = [await client.put("/v1/memories/m1/pin"), await client.patch("/v1/memories/m1", json={"tags": ["home"]})]
+    assert [(each.status_code, each.json()["memory"]["version"]) for each in answers] == [(200, 1)] * 2
+    assert api.memories.version_rows == []
+
+
 async def test_what_is_not_carried_out_in_time_is_told_later(api: Api):
     api.curation.late = True
     client = api.client(write="*")
