@@ -192,7 +192,7 @@ async def test_a_conversation_and_its_prunings_are_found_by_an_index_without_the
     await pool.execute("ANALYZE windows, window_prunings")
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute("SET LOCAL plan_cache_mode = force_custom_plan")
-        plan = await connection.fetch(f"EXPLAIN {query('windows', 'of')}", "c7", 20)
+        plan = await connection.fetch(f"EXPLAIN {query('windows', 'of')}", "c7", 20, None, None)
     found = "\n".join(line[0] for line in plan)
     assert "windows_pkey" in found
     assert "window_prunings_pkey" in found
