@@ -14,27 +14,23 @@ from msgspec.structs import replace
 
 from agents.compactor import Compactor
 from agents.curation import change, notices
-from agents.curation.arrivals import by_importance, erases, is_older, mentioned, named
+from agents.curation.arrivals import erases, named
 from agents.curation.ledger import Ledger
 from agents.curation.limits import Crowded
 from agents.curation.missing import Missing
-from agents.curation.normalise import normalise
-from agents.curation.obey import ERASED, Undone, lacks, obey
-from agents.curation.outcome import Outcome, Ruling
+from agents.curation.obey import Undone, lacks, obey
+from agents.curation.outcome import Outcome
 from agents.curation.prepared import Incomplete, Prepared, Unembedded, Unrated
 from agents.curation.scrubbing import scrubbed
-from agents.curation.settle import settle
-from agents.curation.thresholds import Thresholds, thresholds
 from agents.editor import Editor
 from agents.eraser import Eraser
 from agents.ledgers import Limit, close_ledger, open_ledger, same_texts
-from schemas import ids
+from agents.parts import settled
 from schemas.codec import shaped
 from schemas.errors import Retryable
 from schemas.events import Cause
-from schemas.memories import Memory
 from schemas.policies import Choosing, Policy
-from schemas.requests import Candidate, CandidateBatch, Command
+from schemas.requests import CandidateBatch, Command
 from sinks import changes
 from sinks.embeddings.port import Embedder
 from sinks.memories import Memories
@@ -42,10 +38,9 @@ from sinks.outbox import Projector, put_records
 from sinks.postgres import Connection, Pool, translated
 from sinks.purges import Purges
 from sinks.settlements import Part, Settlements
-from sinks.vectors import Neighbour, Vector, VectorIndex
+from sinks.vectors import Vector, VectorIndex
 
 EXPIRED_AT_ONCE: Final = 500  # namespaces, and memories of each
-NEIGHBOURS: Final = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
 MOST_BEGINNINGS: Final = 8  # of one decision: for a model, a plan, a text; and for changes by others meanwhile
 
 
@@ -90,7 +85,7 @@ class Curator:
                 if (known := await Settlements(connection).of_part(part)) is not None:
                     return repeated(known)
                 now = self._clock()
-                ledger, rulings = await self._settle(connection, batch, prepared, policy, now)
+                ledger, rulings = await settled(connection, self._vectors, batch, prepared, policy, now)
                 limit = Limit(most=policy.max_memories, plan=prepared.plan)
                 await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
                 outcome = Outcome(
@@ -218,74 +213,6 @@ class Curator:
     async def _embedded(self, texts: Sequence[str]) -> dict[str, Vector]:
         """Before the transaction: an embedding takes longer than everything a namespace is locked for."""
         return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
-
-    async def _settle(
-        self, connection: Connection, batch: CandidateBatch, prepared: Prepared, policy: Policy, now: datetime
-    ) -> tuple[Ledger, tuple[Ruling, ...]]:
-        texts = [candidate.text for candidate in batch.candidates]
-        same = await same_texts(connection, batch.namespace, texts)
-        limits = thresholds(self._vectors.embedding_model, policy)
-        found = await self._near(batch.namespace, prepared, texts, same, limits)
-        mentions = mentioned(batch.candidates, found)
-        ledger = await open_ledger(connection, batch.namespace, same, mentions, policy.max_memories)
-        fenced = (await Purges(connection).fences([batch.namespace])).get(batch.namespace)
-        candidates = rated(ledger, batch, prepared, policy, fenced)
-        left = await self._allowance(connection, batch, policy)
-        rulings: dict[int, Ruling] = {}
-        for place in by_importance(candidates) if left is not None else range(len(candidates)):
-            candidate, near = candidates[place], found[place]
-            if fenced is not None and is_older(candidate, batch, fenced):
-                rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=ERASED)
-                continue
-            vector = prepared.vector(candidate.text)
-            ruling = settle(ledger, batch, candidate, vector, near, policy, limits, now, left is None or left > 0)
-            rulings[place] = ruling
-            if left is not None and ruling.memory_id == ids.memory_id(candidate.candidate_id):  # made of this one
-                left -= 1
-        return ledger, tuple(rulings[place] for place in sorted(rulings))
-
-    async def _allowance(self, connection: Connection, batch: CandidateBatch, policy: Policy) -> int | None:
-        """How many memories the conversation may still make; None where that is not limited."""
-        if policy.max_per_conversation is None:
-            return None
-        made = await Memories(connection).from_conversation(batch.namespace, batch.conversation_id)
-        return policy.max_per_conversation - made
-
-    async def _near(
-        self, namespace: str, prepared: Prepared, texts: Sequence[str], same: Sequence[Memory], limits: Thresholds
-    ) -> list[list[Neighbour]]:
-        """What the index has near each text; nothing near one that is known word for word, which is cheaper to see."""
-        known = {normalise(memory.text) for memory in same}
-
-        async def near(text: str) -> list[Neighbour]:
-            if normalise(text) in known:
-                return []
-            vector = prepared.vector(text)
-            return await self._vectors.neighbours(namespace, vector, min_score=limits.related, limit=NEIGHBOURS)
-
-        return list(await asyncio.gather(*map(near, texts)))
-
-
-def rated(
-    ledger: Ledger, batch: CandidateBatch, prepared: Prepared, policy: Policy, fenced: datetime | None
-) -> tuple[Candidate, ...]:
-    """The candidates with the importances that they came without. Raises Unrated if one of them says what nobody said before, and
-    nobody was asked yet."""
-    unrated = [
-        each
-        for each in batch.candidates
-        if each.importance is None
-        and ledger.exact(each.text) is None
-        and not ledger.knows(ids.memory_id(each.candidate_id))
-        and (fenced is None or not is_older(each, batch, fenced))
-    ]
-    if unrated and policy.complete and prepared.importances is None:
-        raise Unrated(unrated)
-    known = prepared.importances or {}
-    return tuple(
-        each if each.importance is not None else replace(each, importance=known.get(each.candidate_id))
-        for each in batch.candidates
-    )
 
 
 async def undone_by(connection: Connection, command: Command) -> Undone | None:

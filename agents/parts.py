@@ -1,0 +1,110 @@
+"""Settling the candidates of a part within a deciding transaction: what is near each, what they lack, what becomes of them."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec.structs import replace
+
+from agents.curation.arrivals import by_importance, is_older, mentioned
+from agents.curation.ledger import Ledger
+from agents.curation.normalise import normalise
+from agents.curation.obey import ERASED
+from agents.curation.outcome import Ruling
+from agents.curation.prepared import Prepared, Unrated
+from agents.curation.settle import settle
+from agents.curation.thresholds import Thresholds, thresholds
+from agents.ledgers import open_ledger, same_texts
+from schemas import ids
+from schemas.memories import Memory
+from schemas.policies import Policy
+from schemas.requests import Candidate, CandidateBatch
+from sinks.memories import Memories
+from sinks.postgres import Connection
+from sinks.purges import Purges
+from sinks.vectors import Neighbour, VectorIndex
+
+NEIGHBOURS: Final = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
+
+
+async def settled(
+    connection: Connection,
+    vectors: VectorIndex,
+    batch: CandidateBatch,
+    prepared: Prepared,
+    policy: Policy,
+    now: datetime,
+) -> tuple[Ledger, tuple[Ruling, ...]]:
+    """The ledger with what becomes of each candidate, and the rulings in their order; nothing is written yet. Raises Missing."""
+    texts = [candidate.text for candidate in batch.candidates]
+    same = await same_texts(connection, batch.namespace, texts)
+    limits = thresholds(vectors.embedding_model, policy)
+    found = await near_each(vectors, batch.namespace, prepared, texts, same, limits)
+    mentions = mentioned(batch.candidates, found)
+    ledger = await open_ledger(connection, batch.namespace, same, mentions, policy.max_memories)
+    fenced = (await Purges(connection).fences([batch.namespace])).get(batch.namespace)
+    candidates = rated(ledger, batch, prepared, policy, fenced)
+    left = await allowance(connection, batch, policy)
+    rulings: dict[int, Ruling] = {}
+    for place in by_importance(candidates) if left is not None else range(len(candidates)):
+        candidate, near = candidates[place], found[place]
+        if fenced is not None and is_older(candidate, batch, fenced):
+            rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=ERASED)
+            continue
+        vector = prepared.vector(candidate.text)
+        ruling = settle(ledger, batch, candidate, vector, near, policy, limits, now, left is None or left > 0)
+        rulings[place] = ruling
+        if left is not None and ruling.memory_id == ids.memory_id(candidate.candidate_id):  # made of this one
+            left -= 1
+    return ledger, tuple(rulings[place] for place in sorted(rulings))
+
+
+async def allowance(connection: Connection, batch: CandidateBatch, policy: Policy) -> int | None:
+    """How many memories the conversation may still make; None where that is not limited."""
+    if policy.max_per_conversation is None:
+        return None
+    made = await Memories(connection).from_conversation(batch.namespace, batch.conversation_id)
+    return policy.max_per_conversation - made
+
+
+async def near_each(
+    vectors: VectorIndex,
+    namespace: str,
+    prepared: Prepared,
+    texts: Sequence[str],
+    same: Sequence[Memory],
+    limits: Thresholds,
+) -> list[list[Neighbour]]:
+    """What the index has near each text; nothing near one that is known word for word, which is cheaper to see."""
+    known = {normalise(memory.text) for memory in same}
+
+    async def near(text: str) -> list[Neighbour]:
+        if normalise(text) in known:
+            return []
+        vector = prepared.vector(text)
+        return await vectors.neighbours(namespace, vector, min_score=limits.related, limit=NEIGHBOURS)
+
+    return list(await asyncio.gather(*map(near, texts)))
+
+
+def rated(
+    ledger: Ledger, batch: CandidateBatch, prepared: Prepared, policy: Policy, fenced: datetime | None
+) -> tuple[Candidate, ...]:
+    """The candidates with the importances that they came without. Raises Unrated if one of them says what nobody said before, and
+    nobody was asked yet."""
+    unrated = [
+        each
+        for each in batch.candidates
+        if each.importance is None
+        and ledger.exact(each.text) is None
+        and not ledger.knows(ids.memory_id(each.candidate_id))
+        and (fenced is None or not is_older(each, batch, fenced))
+    ]
+    if unrated and policy.complete and prepared.importances is None:
+        raise Unrated(unrated)
+    known = prepared.importances or {}
+    return tuple(
+        each if each.importance is not None else replace(each, importance=known.get(each.candidate_id))
+        for each in batch.candidates
+    )
