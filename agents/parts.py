@@ -35,17 +35,25 @@ async def settled(
     prepared: Prepared,
     policy: Policy,
     now: datetime,
+    earlier: Ledger | None = None,
 ) -> tuple[Ledger, tuple[Ruling, ...]]:
-    """The ledger with what becomes of each candidate, and the rulings in their order; nothing is written yet. Raises Missing."""
+    """The ledger with what becomes of each candidate, and the rulings in their order; nothing is written yet. Raises Missing.
+
+    With `earlier`, a ledger of decisions that are not written, these follow upon those, and the connection is only read from.
+    """
     texts = [candidate.text for candidate in batch.candidates]
     same = await same_texts(connection, batch.namespace, texts)
     limits = thresholds(vectors.embedding_model, policy)
     found = await near_each(vectors, batch.namespace, prepared, texts, same, limits)
     mentions = mentioned(batch.candidates, found)
-    ledger = await open_ledger(connection, batch.namespace, same, mentions, policy.max_memories)
+    if earlier is None:
+        ledger = await open_ledger(connection, batch.namespace, same, mentions, policy.max_memories)
+    else:
+        ledger = earlier
+        ledger.learn([*same, *(await Memories(connection).by_ids(mentions)).values()])
     fenced = (await Purges(connection).fences([batch.namespace])).get(batch.namespace)
     candidates = rated(ledger, batch, prepared, policy, fenced)
-    left = await allowance(connection, batch, policy)
+    left = await allowance(connection, batch, policy, ledger)
     rulings: dict[int, Ruling] = {}
     for place in by_importance(candidates) if left is not None else range(len(candidates)):
         candidate, near = candidates[place], found[place]
@@ -60,12 +68,12 @@ async def settled(
     return ledger, tuple(rulings[place] for place in sorted(rulings))
 
 
-async def allowance(connection: Connection, batch: CandidateBatch, policy: Policy) -> int | None:
+async def allowance(connection: Connection, batch: CandidateBatch, policy: Policy, ledger: Ledger) -> int | None:
     """How many memories the conversation may still make; None where that is not limited."""
     if policy.max_per_conversation is None:
         return None
     made = await Memories(connection).from_conversation(batch.namespace, batch.conversation_id)
-    return policy.max_per_conversation - made
+    return policy.max_per_conversation - made - ledger.made_of(batch.conversation_id)
 
 
 async def near_each(

@@ -63,6 +63,11 @@ class Ledger:
         live = [memory for memory_id in self._memories if (memory := self.live(memory_id)) is not None]
         return sorted(live, key=lambda memory: (memory.created_at, memory.sequence))
 
+    def made_of(self, conversation_id: str) -> int:
+        """How many memories its changes make of what a conversation says."""
+        made = (entry.after for entry in self.entries if entry.change == "created")
+        return sum(any(source.conversation_id == conversation_id for source in memory.sources) for memory in made)
+
     def exact(self, text: str) -> Memory | None:
         """The live memory with the same normalised text; the oldest if there are several."""
         wanted = normalise(text)
