@@ -15,6 +15,7 @@ from schemas import codec, topics
 from schemas.errors import MemstreamError, Rejected
 from schemas.records import Publisher
 from schemas.requests import CandidateBatch, Command
+from schemas.shadows import refuse_reserved
 from sinks.settlements import Part
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
@@ -91,7 +92,7 @@ class CurationAgent:
 
     def _decision(self, record: Any) -> Awaitable[Any]:
         if record.topic == self._candidates_topic:
-            return self._curator.curate(codec.admit(record.value, CandidateBatch))
+            return self._curator.curate(admitted(codec.admit(record.value, CandidateBatch)))
         return self._curator.carry_out(codec.admit(record.value, Command))
 
     async def _answer_for(self, record: Any, rejected: Rejected) -> None:
@@ -103,3 +104,12 @@ class CurationAgent:
         except Rejected as unknown:
             # Not even its request is known, or it is none that could be: the window asks again after its deadline.
             log.warning("the part at %s[%d]@%d cannot be answered for: %s", *position(record), unknown)
+
+
+def admitted(batch: CandidateBatch) -> CandidateBatch:
+    """What a replay proposes does not come by Kafka. Raises Rejected."""
+    try:
+        refuse_reserved(batch.namespace)
+    except ValueError as exc:
+        raise Rejected("invalid", str(exc)) from exc
+    return batch

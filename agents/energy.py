@@ -15,6 +15,7 @@ from agents.llm.prices import Prices
 from schemas import ids
 from schemas.budgets import Amount, Budget, Level
 from schemas.errors import Deferred, Rejected, Retryable
+from schemas.shadows import standing_for
 from schemas.usage import Consumed, Outcome
 from sinks.energy import Ledger
 from sinks.postgres import storable
@@ -136,15 +137,15 @@ class BudgetedEnergy:
             cache_write_tokens=sum(bill.usage.cache_write_tokens for bill in of_model),
             cost_micros=None if None in costs else sum(cost for cost in costs if cost is not None),
             batched=all(bill.usage.batched for bill in of_model),
-            namespaces=work.payer.namespaces,
+            namespaces=tuple(map(standing_for, work.payer.namespaces)),
             request_id=work.payer.request_id,
             conversation_id=work.payer.conversation_id,
         )
 
 
 def scope_of(namespace: str) -> str:
-    """As the ledger stores it: names that are stored alike are one scope."""
-    return storable(f"namespace {namespace}")
+    """As the ledger stores it: names that are stored alike are one scope. A replay is paid by those it stands for."""
+    return storable(f"namespace {standing_for(namespace)}")
 
 
 def models(bills: Sequence[Bill]) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from hashlib import blake2b
 from urllib.parse import unquote
 
 from schemas.messages import Scope
+from schemas.shadows import is_reserved
 
 OWN_NAMESPACE = "conversation/{conversation_id}"  # of a conversation that fits no template
 UNSAID = "-"  # stands for a conversation that a namespace's name does not tell
@@ -27,6 +28,8 @@ def require_template(template: str, number: int) -> None:
         ) from exc
     if not rendered:
         raise ValueError(f"namespaces[{number}] is empty: name fields of a conversation, as in {{app_id}}/{{user_id}}")
+    if is_reserved(rendered):
+        raise ValueError(f"namespaces[{number}] is {template!r}: such a beginning is reserved; begin otherwise")
 
 
 def shortened(name: str) -> str:

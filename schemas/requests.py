@@ -8,6 +8,7 @@ from schemas import importance
 from schemas.links import Link
 from schemas.messages import Identifier, Moment, Role, Scope, ToolCall, require_storable
 from schemas.policies import Fraction
+from schemas.shadows import refuse_reserved
 from schemas.windows import Summary
 
 Count = Annotated[int, Meta(ge=0, le=2**31 - 1)]  # what Postgres' integer holds
@@ -209,4 +210,5 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     origin: Origin | None = None
 
     def __post_init__(self) -> None:
+        refuse_reserved(self.namespace)
         require_storable(self.at, self.expires_at)

@@ -10,6 +10,7 @@ from schemas.memories import Memory
 from schemas.messages import Scope
 from schemas.namespaces import UNSAID
 from schemas.records import Outgoing
+from schemas.shadows import standing_for
 from sinks import changes
 from sinks.memories import all_found
 from sinks.outbox import put_records, put_vectors
@@ -32,11 +33,15 @@ class Purges:
             await self._connection.execute(query("purges", "fence"), namespace, at)
 
     async def fences(self, namespaces: Collection[str]) -> dict[str, datetime]:
-        """Since when which of these namespaces take nothing older; those that were never erased are missing."""
+        """Since when which of these namespaces take nothing older; those that were never erased are missing.
+
+        A shadow has the fence of the namespace that it stands for.
+        """
+        stored = {name: storable(standing_for(name)) for name in namespaces}
         with translated("asking for fences"):
-            rows = await self._connection.fetch(query("purges", "fences"), list(map(storable, namespaces)))
+            rows = await self._connection.fetch(query("purges", "fences"), list(stored.values()))
         fences = {row["namespace"]: row["purged_at"] for row in rows}
-        return {name: fences[storable(name)] for name in namespaces if storable(name) in fences}
+        return {name: fences[kept] for name, kept in stored.items() if kept in fences}
 
     async def page(self, namespace: str) -> tuple[Memory, ...]:
         """Some of its memories, of any status."""

@@ -4,6 +4,7 @@ from msgspec import Struct
 
 from agents.api.problems import Problem
 from schemas.keys import EVERYWHERE, Grant, Right
+from schemas.shadows import is_reserved
 
 
 class Caller(Struct, frozen=True):
@@ -19,7 +20,7 @@ class Caller(Struct, frozen=True):
         return self.name if self.key_id == self.name else f"{self.name} ({self.key_id})"
 
     def may(self, right: Right, namespace: str) -> bool:
-        return any(grant.allows(right, namespace) for grant in self.grants)
+        return not is_reserved(namespace) and any(grant.allows(right, namespace) for grant in self.grants)
 
     def require(self, right: Right, namespace: str) -> None:
         """Raises Problem 403; to be called before anything is looked up, so that it does not tell what is there."""

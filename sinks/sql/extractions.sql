@@ -30,7 +30,8 @@ WHERE request_id = $1 AND lease_owner = $2
 UPDATE extractions
 SET answer = CASE WHEN namespaces <> '{}' AND NOT EXISTS (
                           SELECT FROM unnest(namespaces) AS fed
-                          WHERE NOT EXISTS (SELECT FROM purges WHERE namespace = fed AND purged_at >= requested_at))
+                          WHERE NOT EXISTS (SELECT FROM purges
+                                            WHERE namespace = standing_for(fed) AND purged_at >= requested_at))
                   THEN $2::text::jsonb - 'proposals' ELSE $2::text::jsonb END,
     provider = $3, model = $4, usage = $5, parts = $6, stored_at = clock_timestamp(),
     lease_owner = NULL, lease_until = NULL, failed_at = NULL, failed_reason = NULL

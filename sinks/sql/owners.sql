@@ -8,7 +8,7 @@ LIMIT $4
 
 -- name: named
 -- What only commands have fed is in no message.
-SELECT namespace FROM namespaces WHERE position($1 IN namespace) > 0 LIMIT $2
+SELECT DISTINCT standing_for(namespace) AS namespace FROM namespaces WHERE position($1 IN namespace) > 0 LIMIT $2
 
 -- name: held_in
 SELECT asked.namespace,

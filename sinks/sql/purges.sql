@@ -26,7 +26,7 @@ DELETE FROM memories WHERE memory_id = ANY ($1::text[])
 -- Of requests all of whose namespaces are erased: redelivered, they have nothing to say.
 UPDATE extractions SET answer = answer - 'proposals'
 WHERE $1 = ANY (namespaces) AND answer ? 'proposals'
-  AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed WHERE fed NOT IN (SELECT namespace FROM purges))
+  AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed WHERE standing_for(fed) NOT IN (SELECT namespace FROM purges))
 
 -- name: drop_parked
 -- With what of the budgets was kept for those that wait in a batch: nobody else would give it back.

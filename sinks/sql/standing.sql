@@ -2,9 +2,10 @@
 SELECT
     (SELECT count(*) FROM outbox) AS outbox,
     (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(created_at)), 0)::double precision FROM outbox) AS outbox_age_s,
-    (SELECT count(*) FROM memories WHERE status = 'active') AS memories,
-    (SELECT count(*) FROM namespaces) AS namespaces,
-    (SELECT count(DISTINCT namespace) FROM memories WHERE status = 'active') AS namespaces_with_memories,
+    (SELECT count(*) FROM memories WHERE status = 'active' AND namespace NOT LIKE '~%') AS memories,
+    (SELECT count(*) FROM namespaces WHERE namespace NOT LIKE '~%') AS namespaces,
+    (SELECT count(DISTINCT namespace) FROM memories
+     WHERE status = 'active' AND namespace NOT LIKE '~%') AS namespaces_with_memories,
     (SELECT coalesce(jsonb_object_agg(phase, n), '{}')
      FROM (SELECT phase, count(*) AS n FROM windows GROUP BY phase) AS by_phase) AS windows,
     (SELECT coalesce(jsonb_object_agg(lane, n), '{}')

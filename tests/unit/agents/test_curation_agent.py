@@ -253,3 +253,12 @@ async def test_a_cancellation_that_nobody_asked_for_stops_the_worker_and_acks_no
     await stage.settled()
     assert not given.acked
     assert ["cancelled from within" in str(crash) for crash in stage.app.crashes] == [True]
+
+
+async def test_candidates_for_a_reserved_namespace_go_to_the_dead_letters(stage):
+    given = stage.batch(part("~0a1b2c3d/kitchen/ada", "1"))
+    await stage.agent.handle(given)
+    await stage.settled()
+    (letter,) = stage.publisher.on(topics.DEAD_LETTERS)
+    assert told(letter.headers)["reason"] == "invalid"
+    assert stage.curator.done == []

@@ -1,0 +1,51 @@
+"""Shadow namespaces: told from others by their names, which nobody else can give."""
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.api.callers import LOCAL
+from schemas.messages import Scope
+from schemas.namespaces import render
+from schemas.policies import Policy
+from schemas.requests import Command
+from schemas.shadows import is_reserved, shadow_of, standing_for
+
+GENERATION = "0a1b2c3d"
+
+
+@given(st.text(min_size=1))
+def test_a_shadow_tells_which_namespace_it_stands_for(namespace):
+    assert standing_for(shadow_of(GENERATION, namespace)) == namespace
+    assert is_reserved(shadow_of(GENERATION, namespace))
+
+
+@pytest.mark.parametrize("namespace", ["kitchen/ada", "~0a1b2c3d", "~xyz/kitchen", "a~0a1b2c3d/b"])
+def test_any_other_name_stands_for_itself(namespace):
+    assert standing_for(namespace) == namespace
+
+
+@given(st.text(min_size=1))
+def test_no_value_of_a_conversation_makes_a_reserved_name(user_id):
+    name = render("{user_id}", Scope(conversation_id="c", user_id=user_id))
+    assert name is not None
+    assert not is_reserved(name)
+
+
+def test_no_policy_has_a_template_that_begins_with_what_is_reserved():
+    with pytest.raises(ValueError, match="reserved"):
+        Policy(name="p", namespaces=("~0a1b2c3d/{user_id}",))
+
+
+def test_no_command_is_for_a_reserved_namespace():
+    with pytest.raises(ValueError, match="reserved"):
+        Command(
+            command_id="1", kind="create", namespace=shadow_of(GENERATION, "a/b"), at=datetime(2026, 1, 1, tzinfo=UTC)
+        )
+
+
+def test_no_key_reaches_a_reserved_namespace():
+    assert LOCAL.may("admin", "kitchen/ada")
+    assert not LOCAL.may("read", shadow_of(GENERATION, "kitchen/ada"))
