@@ -19,6 +19,7 @@ from streams.apps import BATCH_RECORDS
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
+from streams.windows.detectors.detect import found_in
 from streams.windows.terms import Terms
 from streams.windows.tokens import TokenCount, message_tokens
 from streams.windows.told import Told
@@ -88,11 +89,14 @@ class WindowAgent:
     def _apply_messages(self, batch: Batch) -> list[Outgoing]:
         now = self._clock()
         effects: list[Outgoing] = []
-        for record, message in self._decoded(batch, Message, effects):
+        heard = list(self._decoded(batch, Message, effects))
+        # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
+        counts = [message_tokens(message, self._count_tokens) for _, message in heard]
+        found = [found_in(message) for _, message in heard]
+        for (record, message), tokens, said in zip(heard, counts, found, strict=True):
             window = self._cache.window(message.conversation_id, batch.partition)
-            tokens = message_tokens(message, self._count_tokens)
             terms = self._terms.now(window, message)
-            if told := window.add(message, record.offset, tokens, terms, now):
+            if told := window.add(message, record.offset, tokens, terms, now, said):
                 effects += self._records(told, batch, now)
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)

@@ -13,6 +13,7 @@ from sinks.archive import ArchivedMessage
 from streams.windows import context, gaps, importance, statistics
 from streams.windows.accounting import Budget
 from streams.windows.decision import Decision
+from streams.windows.detectors.detect import found_in
 from streams.windows.reasons import SENTENCES
 from streams.windows.segments import Segmentation
 from streams.windows.tokens import TokenCount, message_tokens
@@ -94,7 +95,9 @@ def turned(messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: flo
     for position, message in messages.items():
         gone = gaps.holds(left, position)
         tokens = 0 if gone else message_tokens(message, count)
-        entry, stands = arrived(message, position, tokens, message.timestamp.timestamp(), stands, task_gap_s)
+        entry, stands = arrived(
+            message, found_in(message), position, tokens, message.timestamp.timestamp(), stands, task_gap_s
+        )
         if not gone:
             turns.append(entry.turn())
     return turns

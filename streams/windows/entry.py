@@ -31,15 +31,15 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
         """What the rules of pruning need to know of it."""
         said = self.said
         return Turn(
-            position=said.position,
-            message_id=said.message_id,
-            role=said.role,
-            timestamp=said.timestamp.timestamp(),
-            tokens=said.tokens,
-            traits=self.traits,
-            fingerprint=self.fingerprint,
-            segment=self.segment,
-            important=said.important,
-            calls=tuple(call.id for call in said.tool_calls),
-            answers=said.tool_call_id,
+            said.position,
+            said.message_id,
+            said.role,
+            said.timestamp.timestamp(),
+            said.tokens,
+            self.traits,
+            self.fingerprint,
+            self.segment,
+            said.important,
+            tuple([call.id for call in said.tool_calls]) if said.tool_calls else (),
+            said.tool_call_id,
         )

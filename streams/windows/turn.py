@@ -5,7 +5,7 @@ from msgspec import Struct
 from schemas.messages import Role
 
 
-class Turn(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
     """A message without its content. Turns stand in the order of their positions.
 
     `timestamp` is in Unix seconds; `traits` and `fingerprint` are what the detectors found on arrival; `segment` is the

@@ -14,7 +14,7 @@ from schemas.requests import Lane, SliceMessage, WindowControl
 from schemas.windows import Gap
 from streams.windows import segments
 from streams.windows.chunks import Chunks
-from streams.windows.detectors.detect import detect
+from streams.windows.detectors.detect import Found, found_in
 from streams.windows.entry import Entry
 from streams.windows.extraction import Extraction
 from streams.windows.head import Head, HeldEnd, Removals
@@ -75,8 +75,13 @@ class Window:
         self.head.applied[topic] = offset + 1
         return False
 
-    def add(self, message: Message, offset: int, tokens: int, terms: Terms, now: float) -> list[Told]:
-        """Takes a message in, unless it, or its message_id, was there before; asks and prunes as it calls for."""
+    def add(
+        self, message: Message, offset: int, tokens: int, terms: Terms, now: float, found: Found | None = None
+    ) -> list[Told]:
+        """Takes a message in, unless it, or its message_id, was there before; asks and prunes as it calls for.
+
+        `found` is what the detectors find in it, if they have looked already.
+        """
         if self.seen(topics.MESSAGES, offset) or message.message_id in self._ids:
             return []
         head = self.head
@@ -86,7 +91,7 @@ class Window:
         head.received += 1
         head.touched_at = head.heard_at = now
         before, said_at = head.segmentation, message.timestamp.timestamp()
-        entry = self._entered(message, offset, tokens, said_at, terms.policy)
+        entry = self._entered(message, offset, tokens, said_at, terms.policy, found or found_in(message))
         told: list[Told] = [*self._extraction.take(entry.said, terms, now)]
         told += self.history.take(entry, said_at, before, terms, now)
         if not terms.policy.extract:
@@ -95,10 +100,12 @@ class Window:
             self._let_go(self.history.just_out())
         return told
 
-    def _entered(self, message: Message, offset: int, tokens: int, said_at: float, policy: Policy) -> Entry:
+    def _entered(
+        self, message: Message, offset: int, tokens: int, said_at: float, policy: Policy, found: Found
+    ) -> Entry:
         head = self.head
         entry, head.segmentation = arrived(
-            message, offset, tokens, said_at, head.segmentation, policy.window.task_gap_s
+            message, found, offset, tokens, said_at, head.segmentation, policy.window.task_gap_s
         )
         self.entries[offset] = entry
         self.memory_bytes += entry.memory_bytes
@@ -252,10 +259,10 @@ def merged(known: Scope, told: Scope) -> Scope:
 
 
 def arrived(
-    message: Message, position: int, tokens: int, said_at: float, before: Segmentation, task_gap_s: float
+    message: Message, found: Found, position: int, tokens: int, said_at: float, before: Segmentation, task_gap_s: float
 ) -> tuple[Entry, Segmentation]:
     """A message as its window holds it, and where the conversation stands after it; `before` is where it stood."""
-    traits, fingerprint = detect(message.role, message.content, bool(message.tool_calls))
+    traits, fingerprint = found
     after = segments.following(before, message.role, traits, said_at, message.content, task_gap_s)
     return Entry(slice_message(message, position, tokens), traits, fingerprint, after.segment), after
 

@@ -5,7 +5,7 @@ A text is cleaned and searched for what triggers a rule, which costs about as mu
 
 from typing import Final, NamedTuple
 
-from schemas.messages import Role
+from schemas.messages import Message, Role
 from streams.windows.detectors import casual, directive, error, lexicon
 from streams.windows.detectors.cleaning import cleaned, flattened, inspected
 from streams.windows.detectors.redundancy import fingerprint
@@ -32,6 +32,11 @@ class Found(NamedTuple):
 
     traits: int
     fingerprint: int
+
+
+def found_in(message: Message) -> Found:
+    """What `detect` finds in a message."""
+    return detect(message.role, message.content, bool(message.tool_calls))
 
 
 def detect(role: Role, text: str, calls_tools: bool = False) -> Found:

@@ -41,9 +41,8 @@ class Lexicon:
                     rules.setdefault(trigger, []).append((trait, rule))
         self.triggers = tuple(rules)
         self._rules = list(rules.values())
-        # Tables that fit a processor's cache beat those that need fewer steps: between two messages much else happens.
         spaced = [f" {trigger} ".encode("latin-1") for trigger in rules]
-        self._search = BytesAhoCorasick(spaced, implementation=Implementation.ContiguousNFA)
+        self._search = BytesAhoCorasick(spaced, implementation=Implementation.DFA)
 
     def traits(self, flat: bytes) -> int:
         """What the rules find in flattened text."""
