@@ -1,5 +1,6 @@
 """A store of a chosen size for bench-curate, and candidates of the kinds that come to it."""
 
+import asyncio
 import itertools
 import random
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ from sinks.vectors import Point, VectorIndex, to_bytes
 from tests.memories import a_memory
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-PAGE = 500
+PAGE = 1_000
 WHO = ("sister", "neighbour", "boss", "uncle", "teacher", "dentist", "landlord", "colleague", "cousin", "trainer")
 DOES = ("repairs", "collects", "sells", "paints", "restores", "photographs", "studies", "imports", "rents", "designs")
 WHAT = ("clocks", "boats", "violins", "maps", "lamps", "bicycles", "stamps", "carpets", "kites", "cameras", "wells")
@@ -49,10 +50,11 @@ async def seed(pool: Pool, vectors: VectorIndex, dimension: int, memories: int, 
     await pool.executemany("INSERT INTO namespaces (namespace, sequence) VALUES ($1, $2)", names)
     for start in range(0, memories, PAGE):
         page = range(start, min(start + PAGE, memories))
-        await store(pool, [made[number] for number in page])
-        held = [(made[number].memory_id, vectors.embedding_model, to_bytes(rows[number])) for number in page]
-        await pool.executemany(query("memories", "store_embedding"), held)
-        await written(vectors, [Point.of(made[number], rows[number]) for number in page])
+        async with asyncio.TaskGroup() as writing:
+            writing.create_task(store(pool, [made[number] for number in page]))
+            writing.create_task(written(vectors, [Point.of(made[number], rows[number]) for number in page]))
+    held = [(made[number].memory_id, vectors.embedding_model, to_bytes(rows[number])) for number in range(memories)]
+    await pool.executemany(query("memories", "store_embedding"), held)
     await pool.execute("ANALYZE")
     return made
 

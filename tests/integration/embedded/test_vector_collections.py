@@ -1,0 +1,34 @@
+"""Collections of the embedded vector server, large enough for what its engine does to large ones."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+import qdrant_edge as edge
+
+from deploy.embedded.vector_collections import OPTIMIZE_AFTER_POINTS, Collections
+
+SIZE = 1_024  # so that as many points are above 10 MB, from which on the engine would build a graph
+
+
+@pytest.fixture
+def collections(tmp_path: Path) -> Iterator[Collections]:
+    with closing(Collections(tmp_path)) as opened:
+        yield opened
+
+
+def test_the_nearest_are_found_for_certain_whatever_the_number_of_points(collections: Collections):
+    collections.create("many", SIZE, "Cosine")
+    collection, chosen = collections.get("many"), np.random.default_rng(3)
+    vectors = chosen.standard_normal((OPTIMIZE_AFTER_POINTS, SIZE)).astype(np.float32)
+    for start in range(0, OPTIMIZE_AFTER_POINTS, 1_000):
+        page = [edge.Point(number, vectors[number].tolist(), {}) for number in range(start, start + 1_000)]
+        collection.update(edge.UpdateOperation.upsert_points(page), len(page))
+    collections.settle()
+    asked = chosen.standard_normal(SIZE).astype(np.float32)
+    found = collection.shard.query(edge.QueryRequest(limit=20, query=edge.Query.Nearest(asked.tolist())))
+    cosines = vectors @ asked / np.linalg.norm(vectors, axis=1)
+    assert [each.id for each in found] == np.argsort(-cosines)[:20].tolist()
+    assert collection.shard.info().indexed_vectors_count == 0
