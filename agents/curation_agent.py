@@ -2,16 +2,19 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
+
+from opentelemetry.trace import SpanKind
 
 from agents.curator import Curator
 from agents.dead_letters import dead_letter, position
 from agents.in_flight import InFlight, while_held
 from agents.turns import Turn, Turns
-from schemas import codec, topics
+from schemas import codec, topics, traces
+from schemas.about import about
 from schemas.errors import MemstreamError, Rejected
 from schemas.records import Publisher
 from schemas.requests import CandidateBatch, Command
@@ -75,6 +78,11 @@ class CurationAgent:
                 await while_held(batch, record, partial(self._record, record))
 
     async def _record(self, record: Any) -> None:
+        causes = (traces.carried(record.headers),)
+        with traces.span("curation decide", causes=causes, kind=SpanKind.CONSUMER):
+            await self._outcome(record)
+
+    async def _outcome(self, record: Any) -> None:
         try:
             await self._decision(record)
         except Rejected as rejected:
@@ -90,10 +98,15 @@ class CurationAgent:
         await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
         await self._answer_for(record, rejected)
 
-    def _decision(self, record: Any) -> Awaitable[Any]:
+    async def _decision(self, record: Any) -> None:
         if record.topic == self._candidates_topic:
-            return self._curator.curate(admitted(codec.admit(record.value, CandidateBatch)))
-        return self._curator.carry_out(codec.admit(record.value, Command))
+            batch = admitted(codec.admit(record.value, CandidateBatch))
+            with about(conversation_id=batch.conversation_id, request_id=batch.request_id):
+                await self._curator.curate(batch)
+        else:
+            command = codec.admit(record.value, Command)
+            with about(command_id=command.command_id):
+                await self._curator.carry_out(command)
 
     async def _answer_for(self, record: Any, rejected: Rejected) -> None:
         """A part that went to the dead letters counts as answered, if it still says which part it was."""

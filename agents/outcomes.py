@@ -5,10 +5,15 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Any, Final
 
+from opentelemetry.trace import SpanKind, get_current_span
+
 from agents.dead_letters import dead_letter, position
 from agents.extractor import to_window
 from agents.leases import StillHeld
 from agents.undecodable import failure_of
+from agents.window_told import request_attributes
+from schemas import traces
+from schemas.about import about
 from schemas.errors import MemstreamError, Rejected
 from schemas.records import Publisher
 from schemas.requests import ExtractionRequest, WindowControl
@@ -40,10 +45,23 @@ class Outcomes:
     ) -> bool:
         """What `attempt` makes of the record's request. One that it can never answer is given up, and so is a record that does
         not decode. Raises whatever else is raised on purpose."""
-        try:
-            request = decode()
-        except Rejected as rejected:
-            return await self._put_aside(record, rejected, still_held)
+        causes = (traces.carried(record.headers),)
+        with traces.span("extraction answer", causes=causes, kind=SpanKind.CONSUMER):
+            try:
+                request = decode()
+            except Rejected as rejected:
+                return await self._put_aside(record, rejected, still_held)
+            get_current_span().set_attributes(request_attributes(request))
+            with about(conversation_id=request.conversation_id, request_id=request.request_id):
+                return await self._attempted(record, request, attempt, still_held)
+
+    async def _attempted(
+        self,
+        record: Any,
+        request: ExtractionRequest,
+        attempt: Callable[[ExtractionRequest], Awaitable[bool]],
+        still_held: StillHeld,
+    ) -> bool:
         try:
             return await attempt(request)
         except Rejected as rejected:

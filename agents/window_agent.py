@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from opentelemetry.trace import SpanKind
+
 from agents.dead_letters import dead_letter
 from agents.window_cache import WindowCache
 from agents.window_terms import WindowTerms
 from agents.window_told import outgoing
-from schemas import codec, topics
+from schemas import codec, topics, traces
 from schemas.errors import Rejected
 from schemas.messages import ConversationEnded, Message
 from schemas.records import Outgoing, Publisher
@@ -96,7 +98,8 @@ class WindowAgent:
         for (record, message), tokens, said in zip(heard, counts, found, strict=True):
             window = self._cache.window(message.conversation_id, batch.partition)
             terms = self._terms.now(window, message)
-            if told := window.add(message, record.offset, tokens, terms, now, said):
+            trace = traced(record, message) if record.headers else None
+            if told := window.add(message, record.offset, tokens, terms, now, said, trace):
                 effects += self._records(told, batch, now)
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)
@@ -185,6 +188,16 @@ class WindowAgent:
                 due.append(due_event(conversation_id, partition, read_to, now))
         if due:
             await self._publisher.publish(due)
+
+
+def traced(record: Any, message: Message) -> str | None:
+    """What the message's window keeps of its trace: that of taking it in; the one it came with where nothing is recorded."""
+    cause = traces.carried(record.headers)
+    if cause is None or not traces.recording():
+        return cause
+    of = {"memstream.conversation_id": message.conversation_id, "memstream.message_id": message.message_id}
+    with traces.span(f"{STAGE} take in", of, causes=(cause,), kind=SpanKind.CONSUMER):
+        return traces.current()
 
 
 def due_event(conversation_id: str, partition: int, read_to: int, now: float) -> Outgoing:

@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Any
 
 from msgspec import to_builtins
+from opentelemetry.trace import SpanKind
 
 from agents.undecodable import headers_of
-from schemas import codec, ids, topics
+from schemas import codec, ids, topics, traces
 from schemas.events import CLOUD_EVENT, ActivityEvent
 from schemas.records import Outgoing
 from schemas.requests import ExtractionRequest
@@ -16,17 +17,34 @@ from streams.windows.told import Pruned, Told, Warned
 def outgoing(told: Told, partition: int, at: datetime) -> Outgoing:
     """The record that tells it, on its conversation's partition or under its key."""
     if isinstance(told, ExtractionRequest):
-        key = told.conversation_id.encode()
-        return Outgoing(
-            topic=topics.REQUESTS,
-            key=key,
-            value=codec.encode(told),
-            headers=headers_of(told),
-            partition=told.partition,
-        )
+        return _request(told)
     event = _warned(told, partition, at) if isinstance(told, Warned) else _pruned(told, partition, at)
     key = told.scope.conversation_id.encode()
     return Outgoing(topic=topics.ACTIVITY, key=key, value=codec.encode(event), headers=CLOUD_EVENT)
+
+
+def _request(request: ExtractionRequest) -> Outgoing:
+    """It goes on with the trace of its messages, or begins one that links to those of each."""
+    causes = [message.trace for message in request.messages]
+    with traces.span("windows ask for extraction", request_attributes(request), causes=causes, kind=SpanKind.PRODUCER):
+        return Outgoing(
+            topic=topics.REQUESTS,
+            key=request.conversation_id.encode(),
+            value=codec.encode(request),
+            headers=(*headers_of(request), *traces.headers()),
+            partition=request.partition,
+        )
+
+
+def request_attributes(request: ExtractionRequest) -> dict[str, str | int]:
+    """Which request it is, for spans: nothing of what was said."""
+    return {
+        "memstream.request_id": request.request_id,
+        "memstream.conversation_id": request.conversation_id,
+        "memstream.purpose": request.purpose,
+        "memstream.lane": request.lane,
+        "memstream.messages": len(request.messages),
+    }
 
 
 def _warned(told: Warned, partition: int, at: datetime) -> ActivityEvent:

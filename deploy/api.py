@@ -47,6 +47,7 @@ from sinks.qdrant import Vectors
 from sinks.statistics import NamespaceStatistics
 from sinks.usage import UsageRecords
 from sinks.windows import Windows
+from streams.publisher import CausedPublisher
 from streams.tail import Tail
 
 log = logging.getLogger(__name__)
@@ -61,7 +62,7 @@ async def wired(
 ) -> Ports:
     """The ports. The chores have to be stopped before the resources are closed."""
     pool = await resources.enter_async_context(connections.postgres(settings, 16, COMMAND_S))
-    publisher = await resources.enter_async_context(connections.kafka(settings))
+    publisher = CausedPublisher(await resources.enter_async_context(connections.kafka(settings)))
     policies = await governing.current_policies(settings, publisher, resources, chores)
     terms = await governing.window_terms(settings, policies, pool, chores)
     embedder, vectors = await searchable(settings, policies, resources)

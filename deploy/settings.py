@@ -182,6 +182,10 @@ class Settings(BaseSettings):
         Path("~/.cache/memstream"), description="where Kafka's jars and vocabularies are kept between runs"
     )
     tokenizer: Literal["o200k_base", "cl100k_base"] = Field("o200k_base", description="tiktoken encoding for counts")
+    traces: Literal["off", "otlp"] = Field(
+        "off",
+        description="whether spans are sent, by OTLP over HTTP; OTEL_EXPORTER_OTLP_ENDPOINT and its like say where",
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is logged")
 
     @field_validator("postgres_dsn")

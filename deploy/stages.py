@@ -18,6 +18,7 @@ from sinks.archive import Archive
 from sinks.windows import Windows
 from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
+from streams.publisher import CausedPublisher
 
 TICK_S = 0.2
 PROJECT_S = 1.0
@@ -35,7 +36,8 @@ async def wired(
 ) -> list[StageApp]:
     """The stages' apps, not started yet. Their chores run from here on; what they use is closed with `resources`."""
     pool = await resources.enter_async_context(connections.postgres(settings, max_size=16))
-    publisher = MeasuredPublisher(await resources.enter_async_context(connections.kafka(settings)), meters)
+    outbox = MeasuredPublisher(await resources.enter_async_context(connections.kafka(settings)), meters)
+    publisher = CausedPublisher(outbox)
     policies = await governing.current_policies(settings, publisher, resources, chores)
     wiring = Wiring(
         settings=settings,
@@ -43,6 +45,7 @@ async def wired(
         worker=worker,
         pool=pool,
         publisher=publisher,
+        outbox=outbox,
         policies=policies,
         meters=meters,
         resources=resources,

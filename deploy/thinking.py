@@ -152,7 +152,7 @@ def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: Outcomes, batche
 
 async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
     asked = MeasuredProvider(provider, wiring.meters)
-    projector = Projector(wiring.pool, vectors, wiring.publisher)
+    projector = Projector(wiring.pool, vectors, wiring.outbox)
     curator = Curator(
         wiring.pool,
         vectors,

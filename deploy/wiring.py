@@ -20,13 +20,16 @@ from streams.delivery.app import StageApp
 
 @dataclass(frozen=True, kw_only=True)
 class Wiring:
-    """What all stages share. `worker` names this process; `resources` are closed, last first, once the `apps` have stopped."""
+    """What all stages share. `worker` names this process; `resources` are closed, last first, once the `apps` have stopped.
+    Records of the outbox go out by `outbox`, which adds nothing to them, and all others by `publisher`.
+    """
 
     settings: Settings
     cluster: ClusterSettings
     worker: str
     pool: Pool
     publisher: Publisher
+    outbox: Publisher
     policies: CurrentPolicies
     meters: Meters
     resources: AsyncExitStack

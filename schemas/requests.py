@@ -25,7 +25,8 @@ Lane = Literal["live", "background"]
 
 
 class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One message of a slice; `position` is its offset in the conversation's messages partition."""
+    """One message of a slice; `position` is its offset in the conversation's messages partition, `trace` the traceparent that it
+    came with, if any."""
 
     message_id: Identifier
     role: Role
@@ -38,6 +39,7 @@ class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     language: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    trace: str | None = None
 
 
 class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):

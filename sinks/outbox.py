@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import asyncpg
+from opentelemetry.trace import SpanKind
 
-from schemas import topics
+from schemas import topics, traces
 from schemas.errors import Rejected, Retryable
 from schemas.records import Outgoing, Publisher
 from schemas.shadows import is_reserved
@@ -81,14 +82,21 @@ class Projector:
         while rows := await connection.fetch(query("outbox", "pending"), namespace, PAGE):
             await self._to_index(connection, [row["key"].decode() for row in rows if row["target"] == "vector"])
             # After the vectors: who reads an event can find the memory.
-            await self._to_kafka([outgoing(row) for row in rows if row["target"] == "kafka"])
+            await self._published([outgoing(row) for row in rows if row["target"] == "kafka"])
             await connection.execute(query("outbox", "done"), namespace, rows[-1]["id"])
             projected += len(rows)
         return projected
 
-    async def _to_kafka(self, records: Sequence[Outgoing]) -> None:
+    async def _published(self, records: Sequence[Outgoing]) -> None:
+        """They may be of several decisions, and of processes that are gone."""
         if not records:
             return
+        causes = [traces.carried(record.headers) for record in records]
+        told = {"memstream.records": len(records)}
+        with traces.span("outbox publish", told, causes=causes, kind=SpanKind.PRODUCER):
+            await self._to_kafka(records)
+
+    async def _to_kafka(self, records: Sequence[Outgoing]) -> None:
         try:
             await self._publisher.publish(records)
         except Rejected:
@@ -121,10 +129,12 @@ def letter(record: Outgoing, rejected: Rejected) -> Outgoing:
 
 
 async def put_records(connection: Connection, namespace: str, records: Iterable[Outgoing]) -> None:
-    """Writes records to the outbox, in their order, within the caller's transaction and the namespace's lock."""
+    """Writes records to the outbox, in their order, within the caller's transaction and the namespace's lock. The trace of the
+    decision goes with them, whoever publishes them."""
     if is_reserved(namespace):  # what a replay remembers is nobody's business until it is cut over
         return
-    await connection.executemany(query("outbox", "put"), [kafka_row(namespace, record) for record in records])
+    rows = [kafka_row(namespace, traces.caused(record)) for record in records]
+    await connection.executemany(query("outbox", "put"), rows)
 
 
 async def put_vectors(connection: Connection, namespace: str, memory_ids: Iterable[str]) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooLargeError
 
+from schemas import traces
 from schemas.errors import Rejected, Retryable
-from schemas.records import Outgoing
+from schemas.records import Outgoing, Publisher
 
 # Of one record, and for ever: too large, or for a partition that the topic has not (aiokafka asserts that).
 UNSENDABLE = (MessageSizeTooLargeError, RecordListTooLargeError, AssertionError, ValueError)
@@ -60,3 +61,16 @@ class KafkaPublisher:
             raise Rejected("unpublishable", repr(exc)) from exc
         except (KafkaError, OSError) as exc:
             raise Retryable(f"cannot publish: {exc!r}") from exc
+
+
+class CausedPublisher:
+    """Implements schemas.records.Publisher: the trace of what goes on when records are published goes with them.
+
+    Not for the outbox, whose records come from decisions of others too.
+    """
+
+    def __init__(self, publisher: Publisher) -> None:
+        self._publisher = publisher
+
+    async def publish(self, records: Sequence[Outgoing]) -> None:
+        await self._publisher.publish([traces.caused(record) for record in records])

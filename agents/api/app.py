@@ -30,6 +30,7 @@ from agents.api.routes import (
     transfer,
     users,
 )
+from agents.api.traced import Traced
 
 OPEN: Final = (health.router,)  # no key: what they tell is nobody's
 KEYED: Final = (
@@ -59,7 +60,8 @@ def create_app(
     app.add_middleware(Deadline, within_s=within_s)
     if local:
         app.add_middleware(Hosts)
-    app.add_middleware(RequestIds)  # the outermost
+    app.add_middleware(RequestIds)
+    app.add_middleware(Traced)  # the outermost
     return app
 
 

@@ -9,6 +9,8 @@ from uuid import uuid4
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from schemas.about import about
+
 log = logging.getLogger(__name__)
 
 HEADER = "X-Request-Id"
@@ -37,9 +39,10 @@ class RequestIds:
                 MutableHeaders(scope=message)[HEADER] = request_id
             await send(message)
 
-        try:
-            await self._app(scope, receive, tell)
-        finally:
-            took_ms = (time.perf_counter() - began) * 1_000
-            path = quote(scope["path"])  # as it came: what it stands for may be a line of a log
-            log.info("%s %s %d %.1f ms %s", scope["method"], path, status, took_ms, request_id)
+        with about(http_request_id=request_id):
+            try:
+                await self._app(scope, receive, tell)
+            finally:
+                took_ms = (time.perf_counter() - began) * 1_000
+                path = quote(scope["path"])  # as it came: what it stands for may be a line of a log
+                log.info("%s %s %d %.1f ms %s", scope["method"], path, status, took_ms, request_id)

@@ -5,11 +5,14 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
+from opentelemetry.trace import Span, SpanKind
+
 from agents.llm.breaker import Breaker
 from agents.llm.exchange import Calls, Spoken, Turn
 from agents.llm.limits import Limits, Throttled, actual_cost, expected_cost
 from agents.llm.questions import Question
 from agents.llm.summaries import estimated_tokens
+from schemas import traces
 from schemas.errors import Rejected, Retryable
 
 log = logging.getLogger(__name__)
@@ -68,7 +71,11 @@ class GuardedCalls:
                 raise Retryable(self._left_alone(wait_s))
             limits.take(self._clock(), expected)
             begun = self._clock()
-            spoken = await self._watched(limits, self._calls.call(question, turns, max_tokens))
+            with traces.span(
+                f"chat {self.model(question)}", asked(self.name, self.model(question)), kind=SpanKind.CLIENT
+            ) as span:
+                spoken = await self._watched(limits, self._calls.call(question, turns, max_tokens))
+                describe(span, spoken)
         log.info("%s", told(self.name, question, spoken, self._clock() - begun))
         limits.correct(self._clock(), expected, actual_cost(spoken.usage))
         limits.told(self._clock(), spoken.allowances)
@@ -115,3 +122,20 @@ def told(provider: str, question: Question[Any], spoken: Spoken, took_s: float) 
         f"out {used.output_tokens}, cache read {used.cache_read_tokens}, cache write {used.cache_write_tokens}, "
         f"request {spoken.request_id or 'without an id'}"
     )
+
+
+def asked(provider: str, model: str) -> dict[str, str]:
+    """By OpenTelemetry's conventions for generative AI."""
+    return {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
+
+
+def describe(span: Span, spoken: Spoken) -> None:
+    """What a call used: nothing of what was said."""
+    used = spoken.usage
+    span.set_attribute("gen_ai.response.model", spoken.model)
+    span.set_attribute(
+        "gen_ai.usage.input_tokens", used.input_tokens + used.cache_read_tokens + used.cache_write_tokens
+    )
+    span.set_attribute("gen_ai.usage.output_tokens", used.output_tokens)
+    if spoken.request_id:
+        span.set_attribute("gen_ai.response.id", spoken.request_id)

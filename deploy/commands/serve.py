@@ -10,6 +10,7 @@ from deploy import serve as api
 from deploy.commands.command import command, one_command
 from deploy.process import STOP_WITHIN_S, end_soon, log_to_stderr, stop_on_signals
 from deploy.settings import load
+from deploy.tracing import traced
 
 log = logging.getLogger(__name__)
 
@@ -37,4 +38,5 @@ async def serve(
     def stopping() -> None:
         end_soon(settings.api_stop_s + STOP_WITHIN_S)
 
-    await api.serve(settings, stop_on_signals(), keyed=keys, on_ready=ready, on_stopping=stopping)
+    with traced(settings, "memstream-api"):
+        await api.serve(settings, stop_on_signals(), keyed=keys, on_ready=ready, on_stopping=stopping)

@@ -10,6 +10,7 @@ from deploy import terminal
 from deploy.commands.command import command, one_command
 from deploy.process import end_soon, log_to_stderr, stop_on_signals
 from deploy.settings import load
+from deploy.tracing import traced
 from deploy.worker import Worker
 from streams.apps import STAGES
 
@@ -31,7 +32,8 @@ async def worker(
         return 2
     settings = load()
     log_to_stderr(settings)
-    await Worker(settings, stages).run(stop_on_signals(), *told_by(ready_file))
+    with traced(settings, "memstream-worker"):
+        await Worker(settings, stages).run(stop_on_signals(), *told_by(ready_file))
     return 0
 
 

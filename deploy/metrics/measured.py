@@ -1,11 +1,14 @@
-"""Ports with meters around them: what goes through is counted, and nothing else is changed."""
+"""Ports with meters and spans around them: what goes through is counted and traced, and nothing else is changed."""
 
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 
+from opentelemetry.trace import SpanKind
+
 from agents.llm.port import Answer, Compaction, Context, Provider, Rating, ShortText, Subject, Summary
 from deploy.metrics.meters import Meters
+from schemas import traces
 from schemas.budgets import Amount
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.memories import Memory
@@ -77,7 +80,9 @@ class MeasuredProvider:
         """What is added is who answered: of several providers, one of them."""
         begun, said, outcome = self._clock(), list[str](), "failed"
         try:
-            yield said
+            with traces.span(f"model {operation}", kind=SpanKind.CLIENT) as span:
+                yield said
+                span.set_attribute("memstream.provider", said[0])
             outcome = "answered"
         except Exception as exc:
             outcome = next((name for kind, name in OUTCOMES if isinstance(exc, kind)), "failed")

@@ -152,4 +152,4 @@ def _glimpse(message: SliceMessage) -> SliceMessage:
     content = message.content
     if len(content) > OVERLAP_CHARS:
         content = f"…{content[-OVERLAP_CHARS:]}"
-    return structs.replace(message, content=content, tool_calls=())
+    return structs.replace(message, content=content, tool_calls=(), trace=None)

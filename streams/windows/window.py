@@ -76,11 +76,18 @@ class Window:
         return False
 
     def add(
-        self, message: Message, offset: int, tokens: int, terms: Terms, now: float, found: Found | None = None
+        self,
+        message: Message,
+        offset: int,
+        tokens: int,
+        terms: Terms,
+        now: float,
+        found: Found | None = None,
+        trace: str | None = None,
     ) -> list[Told]:
         """Takes a message in, unless it, or its message_id, was there before; asks and prunes as it calls for.
 
-        `found` is what the detectors find in it, if they have looked already.
+        `found` is what the detectors find in it, if they have looked already. The `trace` that it came with stays with it.
         """
         if self.seen(topics.MESSAGES, offset) or message.message_id in self._ids:
             return []
@@ -91,7 +98,7 @@ class Window:
         head.received += 1
         head.touched_at = head.heard_at = now
         before, said_at = head.segmentation, message.timestamp.timestamp()
-        entry = self._entered(message, offset, tokens, said_at, terms.policy, found or found_in(message))
+        entry = self._entered(message, offset, tokens, said_at, terms.policy, found or found_in(message), trace)
         told: list[Told] = [*self._extraction.take(entry.said, terms, now)]
         told += self.history.take(entry, said_at, before, terms, now)
         if not terms.policy.extract:
@@ -101,11 +108,18 @@ class Window:
         return told
 
     def _entered(
-        self, message: Message, offset: int, tokens: int, said_at: float, policy: Policy, found: Found
+        self,
+        message: Message,
+        offset: int,
+        tokens: int,
+        said_at: float,
+        policy: Policy,
+        found: Found,
+        trace: str | None,
     ) -> Entry:
         head = self.head
         entry, head.segmentation = arrived(
-            message, found, offset, tokens, said_at, head.segmentation, policy.window.task_gap_s
+            message, found, offset, tokens, said_at, head.segmentation, policy.window.task_gap_s, trace
         )
         self.entries[offset] = entry
         self.memory_bytes += entry.memory_bytes
@@ -259,15 +273,22 @@ def merged(known: Scope, told: Scope) -> Scope:
 
 
 def arrived(
-    message: Message, found: Found, position: int, tokens: int, said_at: float, before: Segmentation, task_gap_s: float
+    message: Message,
+    found: Found,
+    position: int,
+    tokens: int,
+    said_at: float,
+    before: Segmentation,
+    task_gap_s: float,
+    trace: str | None = None,
 ) -> tuple[Entry, Segmentation]:
     """A message as its window holds it, and where the conversation stands after it; `before` is where it stood."""
     traits, fingerprint = found
     after = segments.following(before, message.role, traits, said_at, message.content, task_gap_s)
-    return Entry(slice_message(message, position, tokens), traits, fingerprint, after.segment), after
+    return Entry(slice_message(message, position, tokens, trace), traits, fingerprint, after.segment), after
 
 
-def slice_message(message: Message, position: int, tokens: int) -> SliceMessage:
+def slice_message(message: Message, position: int, tokens: int, trace: str | None = None) -> SliceMessage:
     return SliceMessage(
         message_id=message.message_id,
         role=message.role,
@@ -280,4 +301,5 @@ def slice_message(message: Message, position: int, tokens: int) -> SliceMessage:
         language=message.language,
         tool_calls=message.tool_calls,
         tool_call_id=message.tool_call_id,
+        trace=trace,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from schemas import traces
 from schemas.errors import Retryable
 from schemas.ids import memory_id
 from schemas.records import Outgoing
@@ -13,6 +14,7 @@ from schemas.requests import Candidate, CandidateBatch, Command
 from sinks.fakes import Fuse
 from sinks.outbox import put_records
 from sinks.queries import query
+from tests.fakes.spans import CAUSE, OTHER
 
 if TYPE_CHECKING:
     from tests.integration.sinks.conftest import Bench
@@ -154,3 +156,14 @@ async def test_more_rows_than_a_page_leave_in_order(make_bench: Callable[..., "B
         await put_records(connection, "n", records)
     assert await bench.projector.project_now("n") == 1_234
     assert bench.publisher.records == records
+
+
+async def test_records_leave_with_the_trace_of_their_decision_whoever_publishes_them(bench: "Bench") -> None:
+    record = Outgoing(topic="memory.events", key=b"n", value=b"{}")
+    async with bench.pool.acquire() as connection:
+        for cause in (CAUSE, None):
+            with traces.span("deciding", causes=[cause]):
+                await put_records(connection, "n", [record])
+    with traces.span("another decision", causes=[OTHER]):
+        await bench.projector.project_now("n")
+    assert [dict(record.headers) for record in bench.publisher.records] == [{"traceparent": CAUSE.encode()}, {}]

@@ -151,3 +151,10 @@ def test_publishing_everything_again_changes_nothing(samples: Any):
     assert twice.points == once.points
     assert len(twice.records[topics.DEAD_LETTERS]) == 2 * len(once.records[topics.DEAD_LETTERS])
     assert not any(twice.lags.values())
+
+
+def test_what_came_of_messages_goes_on_with_their_trace(once: Snapshot, published: list[Event]):
+    """Nobody records spans here."""
+    (traceparent,) = {dict(event.headers)["traceparent"] for event in published}
+    for topic in (topics.REQUESTS, topics.CANDIDATES, topics.EVENTS, topics.STATE):
+        assert {dict(record.headers).get("traceparent") for record in once.records[topic]} == {traceparent}, topic

@@ -1,0 +1,53 @@
+"""Requests continue their caller's trace."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from schemas import traces
+from tests.api import Api, a_memory
+from tests.fakes.spans import CAUSE, Spans, recorded, trace_id, trace_of
+
+
+@pytest.fixture
+def spans() -> Iterator[Spans]:
+    with recorded() as spans:
+        yield spans
+
+
+async def test_what_a_request_publishes_goes_on_with_its_callers_trace(api: Api, monkeypatch: pytest.MonkeyPatch):
+    told: list[str | None] = []
+    carried_out = api.curation.carried_out
+
+    async def noting(command):
+        told.append(traces.current())
+        return await carried_out(command)
+
+    monkeypatch.setattr(api.curation, "carried_out", noting)
+    client, body = api.client(write="*"), {"namespace": "app/ada", "text": "User plays chess."}
+    await client.post("/v1/memories", json=body, headers={"traceparent": CAUSE})
+    await client.post("/v1/memories", json=body | {"text": "User plays go."})
+    await client.post("/v1/memories", json=body | {"text": "User plays bridge."}, headers={"traceparent": "nonsense"})
+    assert told == [CAUSE, None, None]
+
+
+async def test_a_span_names_the_route_and_not_the_path_which_names_people(api: Api, spans: Spans):
+    api.memories.put(a_memory())
+    client = api.client(read="app/*")
+    await client.get("/v1/memories/m1", headers={"traceparent": CAUSE})
+    await client.get("/v1/memories/nobody", params={"namespace": "app/ada"})
+    await client.get("/no/such/path/ada")
+    await client.get("/health/ready")
+    found, missing, nowhere = spans.ended
+    assert (found.name, trace_id(found)) == ("GET /v1/memories/{memory_id}", trace_of(CAUSE))
+    assert found.attributes["http.response.status_code"] == 200
+    assert (missing.name, missing.attributes["http.response.status_code"]) == ("GET /v1/memories/{memory_id}", 404)
+    assert nowhere.name == "GET"
+    assert not any("ada" in span.to_json() or "nobody" in span.to_json() for span in spans.ended)
+
+
+async def test_a_request_that_fails_is_told_as_one(api: Api, spans: Spans):
+    api.memories.down = True
+    answer = await api.client(read="app/*").get("/v1/memories/m1")
+    (span,) = spans.ended
+    assert (answer.status_code, span.status.is_ok) == (503, False)

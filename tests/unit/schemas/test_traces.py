@@ -1,0 +1,113 @@
+"""Traceparents in and out of records, and where spans stand among others' traces."""
+
+from datetime import UTC, datetime
+
+import pytest
+from opentelemetry.trace import StatusCode
+
+from schemas import traces
+from schemas.errors import Deferred, Rejected
+from schemas.records import Outgoing
+from tests.fakes.spans import CAUSE, OTHER, UNRECORDED, linked, recorded, trace_id, trace_of
+
+RECORD = Outgoing(topic="memory.events", key=b"n", value=b"{}", headers=(("content-type", b"x"),))
+
+
+def test_the_traceparent_of_a_record_is_found_among_its_headers():
+    assert traces.carried([("a", b"b"), ("traceparent", CAUSE.encode())]) == CAUSE
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        b"",
+        b"nothing of the kind",
+        CAUSE.encode()[:-1],
+        CAUSE.upper().encode(),
+        CAUSE.encode() + b"-more",  # version 00 ends here
+        CAUSE.encode() + b"\n",
+        b"ff" + CAUSE.encode()[2:],
+        b"00-" + b"0" * 32 + b"-b7ad6b7169203331-01",
+        b"00-0af7651916cd43dd8448eb211c80319c-" + b"0" * 16 + b"-01",
+        b"01" + CAUSE.encode()[2:] + b"-" + b"x" * 1_000_000,
+        b"\xff\xfe" * 30,
+    ],
+)
+def test_what_is_no_traceparent_is_passed_over(value: bytes | None):
+    assert traces.carried([("traceparent", value)]) is None
+
+
+def test_a_later_version_is_read_as_far_as_this_one_goes():
+    assert traces.parsed(b"01" + CAUSE.encode()[2:] + b"-what-will-be") == CAUSE
+    assert traces.parsed(CAUSE.encode()[:-2] + b"ff") == CAUSE  # of the flags only the first has a meaning
+
+
+def test_where_nothing_is_recorded_a_trace_is_passed_on_as_it_came():
+    with traces.span("work", causes=[CAUSE]):
+        assert traces.headers() == (("traceparent", CAUSE.encode()),)
+        assert traces.caused(RECORD).headers == (("content-type", b"x"), ("traceparent", CAUSE.encode()))
+    assert traces.headers() == ()
+    assert traces.caused(RECORD) is RECORD
+
+
+def test_where_nothing_is_recorded_no_trace_begins():
+    for causes in ([], [None], [CAUSE, OTHER]):
+        with traces.span("work", causes=causes):
+            assert traces.current() is None
+
+
+def test_a_span_is_a_child_of_its_one_cause():
+    with recorded() as spans:
+        with traces.span("work", {"memstream.request_id": "r"}, causes=[CAUSE, None, CAUSE]):
+            told = traces.current()
+        span = spans.named("work")
+    assert trace_id(span) == trace_of(CAUSE) == trace_of(told)
+    assert f"{span.parent.span_id:016x}" == CAUSE.split("-")[2]
+    assert told.split("-")[2] == f"{span.context.span_id:016x}"
+    assert dict(span.attributes) == {"memstream.request_id": "r"}
+
+
+def test_a_span_of_several_causes_begins_a_trace_with_links_to_each():
+    with recorded() as spans:
+        with traces.span("work", causes=[CAUSE, OTHER, CAUSE]):
+            pass
+        span = spans.named("work")
+    assert span.parent is None
+    assert linked(span) == {trace_of(CAUSE), trace_of(OTHER)}
+
+
+def test_a_trace_that_its_beginner_does_not_record_is_not_recorded_here():
+    with recorded() as spans:
+        with traces.span("work", causes=[UNRECORDED]):
+            assert trace_of(traces.current()) == trace_of(UNRECORDED)
+            assert traces.current().endswith("-00")
+        with traces.span("other work", causes=[UNRECORDED, CAUSE]):
+            pass
+        assert spans.names == ["other work"]
+        assert trace_id(spans.named("other work")) == trace_of(CAUSE)
+
+
+def test_a_record_that_has_a_trace_keeps_it():
+    record = Outgoing(topic="t", key=None, value=b"", headers=(("traceparent", OTHER.encode()),))
+    with traces.span("work", causes=[CAUSE]):
+        assert traces.caused(record) is record
+
+
+def test_an_error_is_told_by_its_class_and_never_by_its_message():
+    with recorded() as spans:
+        with pytest.raises(Rejected), traces.span("work"):
+            raise Rejected("invalid", "the message said: my password is hunter2")
+        span = spans.named("work")
+    assert span.status.status_code is StatusCode.ERROR
+    assert "hunter2" not in span.to_json()
+    assert span.attributes["error.type"] == "Rejected"
+
+
+def test_what_is_put_off_is_no_error():
+    with recorded() as spans:
+        with pytest.raises(Deferred), traces.span("work"):
+            raise Deferred(datetime(2026, 1, 1, tzinfo=UTC), "budget")
+        span = spans.named("work")
+    assert span.status.status_code is StatusCode.UNSET
+    assert span.attributes["memstream.deferred"] == "budget"
