@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,13 +12,14 @@ from typing import Any, Self
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
 from deploy.embedded.stack import EmbeddedStack
+from deploy.embedded.unprivileged import die_with_parent
 from deploy.settings import Settings
 from schemas import topics
 from streams.topics import create, specs
 from tests.chaos.conversations import Conversation
 from tests.chaos.ledger import Ledger
 from tests.chaos.stock_worker import changelog, group
-from tests.chaos.workers import WorkerProcess
+from tests.chaos.workers import Process, WorkerProcess
 from tests.preparation import unprepared
 
 CHAT = (topics.MESSAGES, topics.ENDED)
@@ -26,8 +28,11 @@ CHAT = (topics.MESSAGES, topics.ENDED)
 class StockProcess(WorkerProcess):
     """A worker of stock Faust. One that hangs or ends by itself is not what is counted: the next kill replaces it."""
 
-    def command(self) -> list[str]:
-        return [sys.executable, "-m", "tests.chaos.stock_worker", "--ready-file", str(self.ready_file)]
+    def launched(self) -> Process:
+        """From nothing, so that nothing of memstream's delivery is there."""
+        command = [sys.executable, "-m", "tests.chaos.stock_worker", "--ready-file", str(self.ready_file)]
+        with self._log.open("ab") as log:
+            return subprocess.Popen(command, env=self._environment, stdout=log, stderr=log, preexec_fn=die_with_parent)
 
     async def wait_ready(self, timeout_s: float = 25.0) -> None:
         with contextlib.suppress(RuntimeError):

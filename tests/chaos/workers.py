@@ -1,18 +1,30 @@
 """Worker processes of a chaos run: started, awaited, killed, stopped; each with a data directory and a log of its own."""
 
 import asyncio
-import contextlib
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Protocol
 
 from deploy.dev import environment
-from deploy.embedded.unprivileged import die_with_parent
 from deploy.settings import Settings
+from tests.chaos.preloaded import ForkedCommand
+
+
+class Process(Protocol):
+    """As `subprocess.Popen` has it."""
+
+    def poll(self) -> int | None: ...
+
+    def wait(self) -> int: ...
+
+    def send_signal(self, number: signal.Signals) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
 
 
 class WorkerProcess:
@@ -29,14 +41,14 @@ class WorkerProcess:
 
     def start(self) -> None:
         self.ready_file.unlink(missing_ok=True)
-        with self._log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self.command(), env=self._environment, stdout=log, stderr=log, preexec_fn=die_with_parent
-            )
+        self._process = self.launched()
 
-    def command(self) -> list[str]:
+    def launched(self) -> Process:
         """What runs; it reads its settings from the environment and touches the ready file once it has joined."""
-        return [sys.executable, "-m", "deploy.cli", "worker", "--ready-file", str(self.ready_file), *self._stages]
+        return ForkedCommand(self.arguments(), self._environment, self._log)
+
+    def arguments(self) -> list[str]:
+        return ["worker", "--ready-file", str(self.ready_file), *self._stages]
 
     @property
     def said_when_ready(self) -> str:
@@ -80,18 +92,20 @@ class WorkerProcess:
     async def stop(self, timeout_s: float = 30.0) -> int:
         """SIGTERM, then the exit code. Raises TimeoutError for a worker that does not stop, which is killed."""
         self._process.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return await asyncio.to_thread(self._process.wait, timeout_s)
-        self.kill()
-        raise TimeoutError(f"{self.name} did not stop within {timeout_s:g} s; see {self._log}")
+        deadline = time.monotonic() + timeout_s
+        while (code := self.exit_code) is None:
+            if time.monotonic() > deadline:
+                self.kill()
+                raise TimeoutError(f"{self.name} did not stop within {timeout_s:g} s; see {self._log}")
+            await asyncio.sleep(0.02)
+        return code
 
 
 class ApiProcess(WorkerProcess):
     """The HTTP API on a port that is free, without keys; `said_when_ready` is its address."""
 
-    def command(self) -> list[str]:
-        options = ["--no-keys", "--port", "0", "--ready-file", str(self.ready_file)]
-        return [sys.executable, "-m", "deploy.cli", "serve", *options]
+    def arguments(self) -> list[str]:
+        return ["serve", "--no-keys", "--port", "0", "--ready-file", str(self.ready_file)]
 
     @property
     def ready(self) -> bool:

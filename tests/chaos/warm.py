@@ -1,0 +1,15 @@
+"""Imported once by the process that commands are forked from: whatever each of them would load and work out anew."""
+
+import gc
+
+import httpcore  # noqa: F401 -- httpx imports it when the first client is made
+import pytest  # noqa: F401 -- the main module of whoever starts commands, which each process would import
+
+import deploy.commands.serve
+import deploy.commands.worker  # noqa: F401
+from deploy.models import token_counter
+from deploy.settings import load
+
+token_counter(load())
+gc.collect()
+gc.freeze()  # a collection in a forked process would touch, and so copy, all of it
