@@ -23,6 +23,7 @@ COMMANDS = {
     "export": "Write the memories of a namespace as JSON Lines, one a line: live, superseded and expired ones.",
     "import": "Bring memories in from JSON Lines. Those that are there, by their id or their text, stay as they are.",
     "reindex": "Rebuild Qdrant from PostgreSQL; only what another model embedded is embedded again. Safe beside running workers.",
+    "rebuild": "Make PostgreSQL's memories anew from memory.state and memory.events, then Qdrant; workers must be stopped.",
     "doctor": "Check every dependency and say what to do; exit code 1 when something is wrong.",
     "settings": "List the environment variables that memstream reads, with their defaults.",
     "usage": "Show what model calls consumed, by operation, lane and model, and what is left of the budget.",

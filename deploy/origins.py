@@ -8,13 +8,15 @@ from schemas.errors import Retryable
 from sinks.origins import Offsets, Origins
 from sinks.postgres import Pool
 from streams.apps import STAGES
+from streams.groups import Groups
 from streams.topics import specs
 
 
 async def fixed_origins(stage: str, settings: Settings, pool: Pool) -> Offsets:
     """The origins of a stage's partitions, by (physical topic, partition); the first worker to ask decides for all.
 
-    Only chat input starts at `start_from`: what memstream writes to itself is never skipped. Raises Retryable.
+    Only chat input starts at `start_from`: what memstream writes to itself is never skipped. A group that has committed offsets
+    started long ago, on a database that was lost: its other partitions are read from their beginning. Raises Retryable.
     """
     topics = settings.topics()
     group = topics.group(stage)
@@ -27,11 +29,10 @@ async def fixed_origins(stage: str, settings: Settings, pool: Pool) -> Offsets:
     ]
     beginnings, ends = await log_bounds(settings, tps)
     chat = topics.physical("chat.")
-    from_end = settings.start_from == "now"
-    return await origins.fix(
-        group,
-        {(tp.topic, tp.partition): (ends if from_end and tp.topic.startswith(chat) else beginnings)[tp] for tp in tps},
-    )
+    committed = await Groups(settings.cluster().client()).committed(group)
+    from_end = settings.start_from == "now" and not committed
+    chosen = {tp: (ends if from_end and tp.topic.startswith(chat) else beginnings)[tp] for tp in tps}
+    return await origins.fix(group, {(tp.topic, tp.partition): committed.get(tp, chosen[tp]) for tp in tps})
 
 
 async def log_bounds(

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack
 
 from msgspec import structs
 
+from deploy import connections
 from deploy.chores import Chores
 from deploy.metrics.endpoint import served
 from deploy.metrics.meters import Meters
@@ -19,6 +20,7 @@ from deploy.slots import claimed
 from deploy.stages import wired
 from schemas.errors import Misconfigured
 from sinks.migrate import migrate, pending
+from sinks.rebuilds import unfinished
 from streams.apps import STAGES
 from streams.delivery.app import StageApp
 from streams.delivery.fence import Phase
@@ -73,6 +75,7 @@ class Worker:
             await migrate(dsn)
         elif missing := await pending(dsn):
             raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
+        await self._refuse_half_a_database()
         names, client = self._settings.topics(), self._settings.cluster().client()
         wanted = specs(names)
         wrong = problems(wanted, await partition_counts(client, wanted))
@@ -80,6 +83,14 @@ class Worker:
             wrong = await changelog_problems(client, names.changelog)
         if wrong:
             raise Misconfigured("; ".join(wrong))
+
+    async def _refuse_half_a_database(self) -> None:
+        """What is decided on one would give numbers again that are given, and make memories again that are made."""
+        async with connections.postgres(self._settings, max_size=1) as pool:
+            if await unfinished(pool):
+                raise Misconfigured(
+                    "PostgreSQL is being rebuilt, or that was interrupted: run `memstream rebuild` to its end"
+                )
 
     async def _tell(self, resources: AsyncExitStack) -> None:
         settings = self._settings

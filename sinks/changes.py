@@ -84,9 +84,13 @@ def told(change: Change, before: Memory | None, after: Memory, cause: Cause) -> 
 
 def state(memory: Memory) -> Outgoing:
     """The latest state under the memory's id; a tombstone when it is deleted, which tells by headers what a value tells."""
-    key = memory.memory_id.encode()
     if memory.status != "deleted":
-        return Outgoing(topic=topics.STATE, key=key, value=encode(memory))
-    told = {"namespace": memory.namespace, "version": memory.version, "sequence": memory.sequence}
+        return Outgoing(topic=topics.STATE, key=memory.memory_id.encode(), value=encode(memory))
+    return tombstone(memory.memory_id, memory.namespace, memory.version, memory.sequence)
+
+
+def tombstone(memory_id: str, namespace: str, version: int, sequence: int) -> Outgoing:
+    """Says of a memory that it is gone."""
+    told = {"namespace": namespace, "version": version, "sequence": sequence}
     headers = tuple((f"memstream-{name}", str(each).encode()) for name, each in told.items())
-    return Outgoing(topic=topics.STATE, key=key, value=None, headers=headers)
+    return Outgoing(topic=topics.STATE, key=memory_id.encode(), value=None, headers=headers)

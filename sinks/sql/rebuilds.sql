@@ -1,0 +1,112 @@
+-- name: positions
+SELECT topic, partition, position FROM rebuild_positions
+
+-- name: begin
+INSERT INTO rebuild_positions (topic, partition, position)
+SELECT * FROM unnest($1::text[], $2::integer[], $3::bigint[])
+ON CONFLICT DO NOTHING
+
+-- name: advance
+UPDATE rebuild_positions SET position = $3 WHERE topic = $1 AND partition = $2
+
+-- name: holds_memories
+SELECT EXISTS (SELECT FROM memories) OR EXISTS (SELECT FROM namespaces WHERE sequence > 0)
+
+-- name: heads
+-- Of namespaces as they were told, and never back.
+WITH told AS (
+    INSERT INTO rebuild_namespaces (namespace, sequence) SELECT * FROM unnest($1::text[], $2::bigint[])
+    ON CONFLICT (namespace) DO UPDATE SET sequence = greatest(rebuild_namespaces.sequence, excluded.sequence)
+)
+INSERT INTO namespaces (namespace, sequence) SELECT * FROM unnest($1::text[], $2::bigint[])
+ON CONFLICT (namespace) DO UPDATE SET sequence = greatest(namespaces.sequence, excluded.sequence)
+
+-- name: told
+-- What is told now, where nothing later is known: a namespace's records may lie in two partitions, if some were added. What
+-- memory.state has said stays, whatever an event says.
+INSERT INTO rebuild_memories (memory_id, namespace, version, sequence, gone, in_state)
+SELECT * FROM unnest($1::text[], $2::text[], $3::integer[], $4::bigint[], $5::boolean[], $6::bigint[])
+ON CONFLICT (memory_id) DO UPDATE SET
+    namespace = excluded.namespace, version = excluded.version, sequence = excluded.sequence, gone = excluded.gone,
+    in_state = greatest(rebuild_memories.in_state, excluded.in_state)
+WHERE rebuild_memories.sequence < excluded.sequence
+   OR rebuild_memories.sequence = excluded.sequence AND rebuild_memories.in_state < excluded.in_state
+
+-- name: drop_older
+-- Of memories as a backup has them; with their vectors, which may be of another text.
+DELETE FROM memories USING unnest($1::text[], $2::bigint[]) AS told (memory_id, sequence)
+WHERE memories.memory_id = told.memory_id AND memories.sequence < told.sequence
+
+-- name: store
+-- Those that nothing later was told of, and that are not there.
+INSERT INTO memories
+SELECT stored.* FROM unnest($1::jsonb[]) AS given, jsonb_populate_record(NULL::memories, given) AS stored
+WHERE EXISTS (SELECT FROM rebuild_memories AS known
+              WHERE known.memory_id = stored.memory_id AND known.sequence = stored.sequence AND NOT known.gone)
+ON CONFLICT DO NOTHING
+
+-- name: drop_versions_before
+DELETE FROM memory_versions USING unnest($1::text[], $2::bigint[]) AS told (memory_id, sequence)
+WHERE memory_versions.memory_id = told.memory_id AND (after ->> 'sequence')::bigint < told.sequence
+
+-- name: store_version
+-- Of memories that are there, unless it is known.
+INSERT INTO memory_versions (memory_id, version, namespace, change, before, after, cause, at)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8
+WHERE EXISTS (SELECT FROM rebuild_memories WHERE memory_id = $1 AND NOT gone)
+ON CONFLICT DO NOTHING
+
+-- name: drop_untold
+-- What a backup has and nothing tells of any more: deleted or erased since, so long ago that compaction took the tombstones.
+-- What was decided behind all that was told, and waits in the outbox, stays.
+DELETE FROM memories USING namespaces
+LEFT JOIN rebuild_namespaces AS told USING (namespace)
+WHERE memories.namespace = namespaces.namespace AND memories.status <> 'deleted'
+  AND NOT EXISTS (SELECT FROM rebuild_memories AS known WHERE known.memory_id = memories.memory_id AND NOT known.gone)
+  AND (memories.sequence <= told.sequence
+       OR told.sequence IS NULL AND NOT EXISTS (SELECT FROM outbox WHERE outbox.namespace = memories.namespace))
+
+-- name: drop_shadows
+-- Generations under way: of their memories nothing is told, so what a backup has of them is half of it.
+DELETE FROM generations WHERE status IN ('building', 'ready')
+
+-- name: drop_lone_versions
+DELETE FROM memory_versions WHERE NOT EXISTS (SELECT FROM memories WHERE memories.memory_id = memory_versions.memory_id)
+
+-- name: drop_told
+-- A backup's outbox holds what was published since. Told again, it would put older states over newer ones.
+DELETE FROM outbox USING rebuild_namespaces AS told
+WHERE outbox.namespace = told.namespace AND outbox.target = 'kafka'
+  AND CASE outbox.topic
+      WHEN 'memory.events' THEN (convert_from(payload, 'UTF8')::jsonb -> 'data' ->> 'sequence')::bigint <= told.sequence
+      WHEN 'memory.state' THEN coalesce(
+          (convert_from(payload, 'UTF8')::jsonb ->> 'sequence')::bigint,
+          (SELECT (header ->> 1)::bigint FROM jsonb_array_elements(headers) AS header
+           WHERE header ->> 0 = 'memstream-sequence')
+      ) <= told.sequence
+      ELSE false END
+
+-- name: behind_in_state
+-- What memory.events told, and memory.state did not any more.
+SELECT known.memory_id, known.namespace, known.version, known.sequence, known.gone
+FROM rebuild_memories AS known
+WHERE known.in_state < known.sequence AND (known.in_state > 0 OR NOT known.gone)
+
+-- name: without_version
+-- Memories whose latest change is not among the versions: it was told before memory.events begins.
+SELECT memories.* FROM memories
+WHERE NOT EXISTS (SELECT FROM memory_versions AS known
+                  WHERE known.memory_id = memories.memory_id AND known.version = memories.version)
+ORDER BY memories.namespace, memories.sequence
+LIMIT $1
+
+-- name: standing
+SELECT (SELECT count(*) FROM memories) AS memories,
+       (SELECT count(*) FROM namespaces) AS namespaces,
+       (SELECT count(*) FROM memory_versions) AS versions
+
+-- name: fenced
+SELECT namespace, purged_at FROM purges
+
+-- name: end
+TRUNCATE rebuild_positions, rebuild_memories, rebuild_namespaces

@@ -1,0 +1,108 @@
+"""PostgreSQL and Qdrant lost with everything in them, and the pipeline that goes on behind a rebuild from Kafka."""
+
+import asyncio
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from aiokafka.partitioner import murmur2
+
+from schemas import topics
+from sinks.migrate import migrate
+from tests.command_line import run
+from tests.deployment import Deployment, Event
+from tests.integration.conftest import Deploy
+from tests.preparation import administer
+from tests.proposals import command, curated
+
+MARA, GONE = "notes/mara", "notes/gone"
+COLUMNS = "memory_id, namespace, kind, kinds, tags, text, normalised, importance, confidence, version, sequence, status, sources"
+MEMORIES = f"SELECT {COLUMNS} FROM memories WHERE status <> 'deleted' ORDER BY memory_id"
+SEQUENCES = "SELECT namespace, sequence FROM namespaces ORDER BY namespace"
+
+
+def conversation(partition: int) -> str:
+    """One whose messages are in a partition of two."""
+    return next(f"c-{n}" for n in range(99) if (murmur2(f"c-{n}".encode()) & 0x7FFFFFFF) % 2 == partition)
+
+
+def said(text: str, partition: int, message_id: str) -> list[Event]:
+    key = conversation(partition)
+    message = {"conversation_id": key, "message_id": message_id, "role": "user", "content": text}
+    whose = {"app_id": "notes", "user_id": "mara", "timestamp": "2026-11-01T12:00:00Z"}
+    return [
+        Event(topics.MESSAGES, key, message | whose),
+        Event(
+            topics.ENDED, key, {"conversation_id": key, "last_message_id": message_id, "timestamp": whose["timestamp"]}
+        ),
+    ]
+
+
+async def lose_everything_but_kafka(deployment: Deployment) -> None:
+    server, _, database = deployment.dsn.rpartition("/")
+    await administer(f"{server}/postgres", f'DROP DATABASE "{database}" WITH (FORCE)')
+    await administer(f"{server}/postgres", f'CREATE DATABASE "{database}"')
+    await migrate(deployment.dsn)
+    async with deployment.qdrant() as client:
+        await client.delete_collection(deployment.settings.qdrant_collection)
+
+
+async def told_sequences(deployment: Deployment, namespace: str) -> list[int]:
+    events = await deployment.values(topics.EVENTS)
+    return [event["data"]["sequence"] for event in events if event["data"]["namespace"] == namespace]
+
+
+async def test_the_pipeline_goes_on_behind_a_rebuild_as_if_nothing_had_been_lost(
+    deploy: Deploy, tmp_path: Path
+) -> None:
+    deployment = await deploy("rebuild", start_from="now")
+    memstream = partial(asyncio.to_thread, run, deployment.settings, tmp_path)
+    worker = await deployment.worker()
+    await deployment.publish(
+        *said("I live in Lisbon. I am allergic to peanuts.", 0, "m1"),
+        *(command("create", MARA, text=f"User owns {n} boats.", tags=["boats"]) for n in (2, 7)),
+        command("create", GONE, text="Nobody may read this again."),
+    )
+    await deployment.settled()
+    (boats, *_) = await deployment.fetch("SELECT memory_id FROM memories WHERE text = 'User owns 7 boats.'")
+    await deployment.publish(command("delete", MARA, memory_id=boats["memory_id"]), command("purge", GONE))
+    await deployment.settled()
+    refused = await memstream("rebuild", "--onto-backup")
+    assert refused.returncode == 1
+    assert "workers are running" in refused.stderr
+    assert await worker.stop() == 0
+
+    memories, sequences = await deployment.fetch(MEMORIES), await deployment.fetch(SEQUENCES)
+    await deployment.publish(*said("I work as a carpenter.", 1, "m2"))
+    await lose_everything_but_kafka(deployment)
+    done = await memstream("rebuild")
+    assert done.returncode == 0, done.stderr
+    assert await deployment.fetch(MEMORIES) == memories
+    assert await deployment.fetch(SEQUENCES) == sequences
+    assert set(await deployment.points()) == {row["memory_id"] for row in memories}
+
+    await deployment.worker("another")
+    kept = next(row for row in memories if row["text"] == "User owns 2 boats.")
+    await deployment.publish(
+        *said("I am allergic to peanuts!", 0, "m3"),
+        command("update", MARA, memory_id=kept["memory_id"], text="User owns 3 boats."),
+    )
+    await deployment.settled()
+    await curated(deployment)
+    after = {row["text"]: row for row in await deployment.fetch("SELECT * FROM memories WHERE status = 'active'")}
+    assert any("carpenter" in text for text in after), "what was said while nothing ran is not skipped"
+    assert after["User owns 3 boats."]["version"] == kept["version"] + 1
+    (peanuts,) = [row for text, row in after.items() if "peanuts" in text]
+    assert peanuts["reinforcement_count"] == 1
+    numbers = await told_sequences(deployment, MARA)
+    assert numbers == list(range(1, len(numbers) + 1)), "neither a gap nor a number twice"
+    assert not any("Nobody" in text for text in after)
+
+
+async def test_no_worker_starts_on_half_a_database(deploy: Deploy) -> None:
+    deployment = await deploy("half")
+    await deployment.fetch("INSERT INTO rebuild_positions VALUES ('memory.state', 0, 17)")
+    worker: Any = deployment.starting()
+    assert await asyncio.to_thread(worker._process.wait, 60) == 1
+    deployment.forget(worker)
+    assert "run `memstream rebuild` to its end" in deployment.logs()
