@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, closing
 
+import httpx
 from qdrant_client import AsyncQdrantClient
 
 from agents.policies import collected
@@ -64,7 +65,9 @@ def embeds_elsewhere(settings: Settings) -> bool:
 async def qdrant(settings: Settings, embedder: Embedder) -> AsyncIterator[Vectors]:
     """The vector index; its collection is not looked at yet."""
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
-    client = AsyncQdrantClient(url=settings.qdrant_url, api_key=key, timeout=30, check_compatibility=False)
+    # By itself the client makes a new connection for each request to this machine.
+    kept = httpx.Limits(max_connections=100, max_keepalive_connections=20)
+    client = AsyncQdrantClient(url=settings.qdrant_url, api_key=key, timeout=30, check_compatibility=False, limits=kept)
     try:
         yield Vectors(
             client,

@@ -9,6 +9,7 @@ from deploy import indexing
 from deploy.settings import Settings
 from schemas.errors import Retryable
 from sinks.embeddings.port import Embedder
+from sinks.embeddings.remembering import Remembering
 from sinks.lexical import FullText
 from sinks.memories import Memories
 from sinks.postgres import Pool
@@ -17,7 +18,7 @@ from sinks.vectors import VectorIndex
 
 
 def retrieval(pool: Pool, embedder: Embedder, vectors: VectorIndex) -> Retrieval:
-    return Retrieval(embedder, vectors, FullText(pool), Memories(pool), clock=lambda: datetime.now(UTC))
+    return Retrieval(Remembering(embedder), vectors, FullText(pool), Memories(pool), clock=lambda: datetime.now(UTC))
 
 
 @asynccontextmanager

@@ -66,8 +66,18 @@ async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_ti
     """A pool whose connections speak JSON through msgspec; a statement that takes longer than the time-out is Retryable."""
     with translated("connecting"):
         return await asyncpg.create_pool(
-            dsn, min_size=min_size, max_size=max_size, command_timeout=command_timeout_s, init=set_codecs
+            dsn,
+            min_size=min_size,
+            max_size=max_size,
+            command_timeout=command_timeout_s,
+            init=set_codecs,
+            reset=keep_session,
         )
+
+
+async def keep_session(_: Connection) -> None:
+    """Nothing here changes a session, and what is left of a transaction was rolled back before: to ask for that again would be a
+    second way to the server for each statement."""
 
 
 async def set_codecs(connection: Connection) -> None:

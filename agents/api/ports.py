@@ -132,7 +132,8 @@ class Ports(Struct, frozen=True, kw_only=True):
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 
 
-def ports_of(request: Request) -> Ports:
+async def ports_of(request: Request) -> Ports:
+    """Not a plain function: those are called on a thread, which takes longer than most answers."""
     ports: Ports = request.app.state.ports
     return ports
 

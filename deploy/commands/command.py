@@ -1,6 +1,7 @@
 """How a command of the command line runs: asynchronous inside, outside an exit code and one line for what cannot be done."""
 
 import asyncio
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from typing import Annotated, Any
@@ -14,13 +15,17 @@ from schemas.errors import MemstreamError
 Json = Annotated[bool, typer.Option("--json", help="Print JSON lines, for scripts.")]
 
 
-def command(action: Callable[..., Coroutine[Any, Any, int | None]]) -> Callable[..., None]:
-    """Runs an async command; what memstream raises on purpose becomes one line on stderr and exit code 1."""
+def command(
+    action: Callable[..., Coroutine[Any, Any, int | None]], loop: Callable[[], AbstractEventLoop] | None = None
+) -> Callable[..., None]:
+    """Runs an async command, on asyncio's own kind of `loop` if no other is named; what memstream raises on purpose becomes one
+    line on stderr and exit code 1."""
 
     @wraps(action)
     def run(*args: Any, **kwargs: Any) -> None:
         try:
-            code = asyncio.run(action(*args, **kwargs))
+            with asyncio.Runner(loop_factory=loop) as runner:
+                code = runner.run(action(*args, **kwargs))
         except (MemstreamError, EmbeddedPartFailed) as exc:
             terminal.complain(str(exc))
             code = 1

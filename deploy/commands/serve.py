@@ -1,10 +1,12 @@
 """`memstream serve`: the HTTP API, in this process."""
 
 import logging
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+import uvloop
 
 from deploy import serve as api
 from deploy.commands.command import command, one_command
@@ -18,7 +20,7 @@ cli = one_command()
 
 
 @cli.command()
-@command
+@partial(command, loop=uvloop.new_event_loop)
 async def serve(
     host: Annotated[str | None, typer.Option(help="Default MEMSTREAM_API_HOST.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="Default MEMSTREAM_API_PORT.")] = None,

@@ -12,16 +12,19 @@ from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.embeddings.port import Embedder
+from sinks.embeddings.remembering import Remembering
 from sinks.embeddings.remote import RemoteEmbedder
 from tests.embedding_server import MODEL, EmbeddingServer
 
 TEXTS = ["The user drinks tea in the morning", "In the morning the user drinks green tea", "Invoices are due on Friday"]
 
 
-@pytest.fixture(params=["fake", "minilm", "ollama", "ollama that cuts nothing", "openai"])
+@pytest.fixture(params=["fake", "fake that is remembered", "minilm", "ollama", "ollama that cuts nothing", "openai"])
 async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
     if request.param == "fake":
         yield FakeEmbedder()
+    elif request.param == "fake that is remembered":
+        yield Remembering(FakeEmbedder())
     elif request.param == "minilm":
         with closing(MiniLmEmbedder()) as model:
             yield model
