@@ -20,7 +20,7 @@ from agents.parked_agent import ParkedAgent
 from agents.related import RelatedMemories
 from agents.serving import Handle
 from agents.usage_notices import UsageNotices
-from deploy import budgets, indexing, models
+from deploy import budgets, consolidating, indexing, models
 from deploy.metrics.measured import MeasuredLedger, MeasuredProvider
 from deploy.metrics.standing import ask
 from deploy.wiring import Wiring, now
@@ -60,6 +60,7 @@ async def add(wiring: Wiring, stages: Collection[str]) -> None:
     provider = model_provider(wiring)
     if "extraction" in stages:
         await add_extraction(wiring, provider, embedder, vectors)
+        consolidating.add(wiring, provider, embedder, vectors)
     if "curation" in stages:
         await add_curation(wiring, provider, embedder, vectors)
 

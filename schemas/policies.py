@@ -83,6 +83,8 @@ class Triggers(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unk
     abandoned_s: Seconds = 86_400.0
 
 
+LEAST_DAYS, MOST_DAYS = 7, 90  # that the archive keeps messages, where it does not for ever
+
 PersonalKind = Literal["email", "phone", "address"]
 
 
@@ -123,7 +125,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     candidate may be folded into a memory without a model's word. `budget` is what each of its namespaces may spend on models.
     What is `local_only` is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and
     two are merged or one goes. A conversation makes at most `max_per_conversation` of them, the most important of what it
-    says first. A memory expires `expire_after_s` after it was last said.
+    says first. A memory expires `expire_after_s` after it was last said. `retention_days` after it was archived a message that
+    was consolidated leaves the archive: 7 to 90 days, 0 for never.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -161,8 +164,13 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     reask_after_s: Seconds = 3_600.0
     background_deadline_s: Seconds = 86_400.0
     batch: bool = False
+    retention_days: Annotated[int, Meta(ge=0, le=MOST_DAYS)] = 0
 
     def __post_init__(self) -> None:
+        if 0 < self.retention_days < LEAST_DAYS:
+            raise ValueError(
+                f"retention_days is {self.retention_days} and must be {LEAST_DAYS} to {MOST_DAYS}, or 0 to keep for ever"
+            )
         for number, template in enumerate(self.namespaces):
             require_template(template, number)
         names = [name.casefold() for name in self.kinds]

@@ -142,10 +142,10 @@ ControlKind = Literal["due", "flush", "prune", "clear", "extraction_completed", 
 class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A word to the window of a conversation: memstream's own, which may be repeated without effect, or somebody's by hand.
 
-    `due`: look whether a deadline has passed by `at`; `flush`: extract what is there; `prune`: take out of the context what
-    is not needed now; `clear`: take all out of it but the system prompt; `extraction_completed` / `extraction_failed`: the
-    answer to `request_id` is stored / will never come; `summarised`: the messages from position `first` to `last`, which left
-    the context, come to `summary`, which includes the summary of them that is `known` by its id.
+    `due`: look whether a deadline has passed by `at`; `flush`: extract what is there, in `lane`, by default live; `prune`: take
+    out of the context what is not needed now; `clear`: take all out of it but the system prompt; `extraction_completed` /
+    `extraction_failed`: the answer to `request_id` is stored / will never come; `summarised`: the messages from position `first`
+    to `last`, which left the context, come to `summary`, which includes the summary of them that is `known` by its id.
     """
 
     conversation_id: Identifier
@@ -158,6 +158,7 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     last: int | None = None
     summary: Summary | None = None
     known: str | None = None
+    lane: Lane | None = None
 
 
 class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -66,6 +66,7 @@ class Purges:
             await self._connection.execute(query("purges", "lock_archive"))
             await self._connection.execute(query("purges", "empty_answers"), namespace)
             await self._connection.execute(query("purges", "drop_parked"), namespace)
+            await self._connection.execute(query("purges", "drop_findings"), namespace)
             return all([await self._forget_messages(scope, at) for scope in scopes])
 
     async def _forget_messages(self, scope: Scope, at: datetime) -> bool:

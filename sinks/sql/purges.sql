@@ -58,3 +58,7 @@ WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}' AND answer ? 'tex
 -- name: drop_parked_summaries
 -- Summaries go into no batch, so nothing is reserved for those that wait.
 DELETE FROM parked WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}'
+
+-- name: drop_findings
+-- What dry runs said would become of its memories.
+DELETE FROM consolidation_findings WHERE namespace = $1

@@ -1,11 +1,15 @@
 """When what was said and not yet extracted is asked for: by what a message brings, and by time."""
 
 from datetime import UTC, datetime, time, timedelta
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
 from schemas.policies import Policy, Schedule
 from schemas.requests import Lane, SliceMessage
+
+# A consolidation run asks at a schedule's moment, for all windows together, and counts what comes of it. What none has asked
+# for by then each window asks for by itself.
+RUN_WITHIN_S: Final = 900.0
 
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
@@ -30,7 +34,7 @@ def due_at(waiting: Waiting, ended: bool, policy: Policy) -> float:
     triggers = policy.triggers
     moments = [waiting.until + triggers.abandoned_s, *pressing(waiting, ended, policy)]
     if triggers.schedule is not None:
-        moments.append(next_run(triggers.schedule, waiting.since))
+        moments.append(next_run(triggers.schedule, waiting.since) + RUN_WITHIN_S)
     return min(moments)
 
 

@@ -164,7 +164,7 @@ class Window:
             return []
         told: list[Told] = []
         if control.kind == "flush":
-            told = self._cut(terms, now)
+            told = self._cut(terms, now, control.lane or "live")
         elif control.kind == "due":
             told = self.due(control.read_to or 0, terms, now)
         elif control.kind == "prune":

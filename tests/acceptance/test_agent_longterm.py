@@ -61,7 +61,7 @@ def test_an_ended_conversation_waits_for_two_in_the_night_and_goes_in_the_backgr
     night = datetime(2026, 3, 3, 2, 0, tzinfo=UTC).timestamp()
     waiting = Waiting(said, said + 60)
     for ended in (True, False):
-        assert triggers.due_at(waiting, ended, written.policy) == night
+        assert triggers.due_at(waiting, ended, written.policy) == night + triggers.RUN_WITHIN_S
         assert triggers.lane(waiting, ended, written.policy, night) == "background"
 
 

@@ -13,7 +13,7 @@ from schemas.policies import Policy, Schedule, Triggers
 from schemas.requests import ExtractionRequest
 from streams.windows import rows
 from streams.windows.extraction import MOST_ASKED
-from streams.windows.triggers import next_run
+from streams.windows.triggers import RUN_WITHIN_S, next_run
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, control, ended, message, requests_among, terms
 
@@ -172,13 +172,24 @@ def test_a_schedule_runs_at_its_next_moment_in_its_time_zone(schedule, expected)
     assert next_run(schedule, UTC_NOON) == expected.timestamp()
 
 
-def test_a_schedule_asks_for_what_was_said_before_its_next_moment():
+def test_a_schedule_asks_for_what_was_said_before_its_next_moment_where_no_run_has_done_so_within_a_quarter_of_an_hour():
     talk = Talk(policy(schedule=Schedule(at="03:00"), on_end=False))
     talk.say("user", UTC_NOON)
     at = talk.window.alarm(talk.policy).at
-    assert at == datetime(2026, 3, 29, 3, tzinfo=UTC).timestamp()
+    assert at == datetime(2026, 3, 29, 3, 15, tzinfo=UTC).timestamp()
+    talk.ring(at - 1)
+    assert talk.asked == []
     talk.ring(at)
     assert talk.asked == [[0]]
+
+
+def test_a_run_asks_in_the_background_and_leaves_the_schedule_nothing_to_ask_for():
+    talk = Talk(policy(schedule=Schedule(at="03:00"), on_end=False, abandoned_s=1e9))
+    talk.say("user", UTC_NOON)
+    run = datetime(2026, 3, 29, 3, tzinfo=UTC).timestamp()
+    talk.note(talk.window.control(control("flush", lane="background"), 0, talk.terms, run))
+    talk.ring(run + RUN_WITHIN_S)
+    assert [(request.lane, request.first) for request in talk.requests] == [("background", 0)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,137 @@
+"""The scheduler: makes the runs of schedules, begins those that are pending, asks windows, and counts what is done."""
+
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime, timedelta
+from typing import Final, Protocol
+
+from agents.consolidation.asking import flush
+from agents.consolidation.due import due, following, run_of
+from agents.leases import tolerated
+from schemas.messages import Scope
+from schemas.policies import Policies
+from schemas.records import Publisher
+from schemas.runs import ConsolidationRun
+from sinks.postgres import Connection
+from sinks.run_progress import BEGINNING, RunProgress
+
+log = logging.getLogger(__name__)
+
+PAGE: Final = 1_000  # windows, or conversations of runs, that are looked at together
+BEGUN_AT_ONCE: Final = 4  # runs
+ASKED_AT_ONCE: Final = 500  # conversations
+ASK_AGAIN: Final = timedelta(minutes=5)
+LOOK_AGAIN: Final = timedelta(minutes=1)  # which to ask again
+GIVEN_UP_AFTER: Final = timedelta(days=3)  # batches take a day, and budgets end at midnight
+DETAILS_KEPT: Final = timedelta(days=30)
+FINDINGS_KEPT: Final = timedelta(days=7)
+
+
+class Leading(Protocol):
+    """sinks.leaders.Leadership."""
+
+    def term(self) -> AbstractAsyncContextManager[Connection | None]: ...
+
+    async def stand_down(self) -> None: ...
+
+
+class Governing(Protocol):
+    """agents.policies.CurrentPolicies."""
+
+    @property
+    def now(self) -> Policies: ...
+
+
+class Scheduler:
+    """One in each worker; only the one that leads acts. All it knows rests in PostgreSQL, so another goes on where it stopped."""
+
+    def __init__(
+        self, leading: Leading, policies: Governing, publisher: Publisher, clock: Callable[[], datetime]
+    ) -> None:
+        self._leading = leading
+        self._policies = policies
+        self._publisher = publisher
+        self._clock = clock
+        self._settled_to = BEGINNING
+        self._look_again_at: datetime | None = None
+
+    async def tick(self) -> None:
+        """Does what there is to do now. Raises Retryable; what was not done then is done at the next tick."""
+        async with self._leading.term() as connection:
+            if connection is None:
+                return
+            progress, now = RunProgress(connection), self._clock()
+            await self._schedule(progress, now)
+            for run in await progress.pending(BEGUN_AT_ONCE):
+                await self._begin(progress, run)
+            self._settled_to = await progress.settle(now, self._settled_to, PAGE)
+            for run in await progress.finish(now, now - GIVEN_UP_AFTER):
+                log.info("consolidation of %s %s: %s", run.scope, run.status, told(run))
+        await self._ask()
+
+    async def close(self) -> None:
+        """Lets another worker lead at once."""
+        async with tolerated("the scheduler's role"):
+            await self._leading.stand_down()
+
+    async def _schedule(self, progress: RunProgress, now: datetime) -> None:
+        """The next moment of each schedule is noted before it comes, so that it is not missed while nobody leads."""
+        wanted = {
+            policy.name: policy.triggers.schedule
+            for policy in self._policies.now.listed
+            if policy.extract and policy.triggers.schedule is not None
+        }
+        known = await progress.schedules()
+        if known.keys() - wanted.keys():
+            await progress.keep_schedules(wanted)
+        for name, schedule in wanted.items():
+            standing = known.get(name)
+            if standing is None or standing.schedule != schedule:
+                await progress.set_schedule(name, schedule, following(schedule, now))
+            elif (came := due(schedule, standing.next_due, now)) is not None:
+                await progress.add(run_of(name, came, now))
+                await progress.set_schedule(name, schedule, came.next_due)
+
+    async def _begin(self, progress: RunProgress, run: ConsolidationRun) -> None:
+        policies, behind, left = self._policies.now, None, run.most
+        while page := await progress.windows(run.conversation_id, behind, PAGE):
+            about = [window for window in page if concerns(run, window.scope, policies)]
+            if about:
+                added = await progress.add_conversations(run, about, left)
+                left = None if left is None else left - added
+            behind = page[-1]
+            if len(page) < PAGE or left == 0:
+                break
+        await progress.begin(run, self._clock())
+
+    async def _ask(self) -> None:
+        """In a transaction of its own: Kafka being away must not hold up what is due."""
+        async with self._leading.term() as connection:
+            if connection is None:
+                return
+            progress, now = RunProgress(connection), self._clock()
+            asking = await progress.to_ask(now, ASKED_AT_ONCE)
+            if self._look_again_at is None or now >= self._look_again_at:
+                asking += await progress.to_ask_again(now, now - ASK_AGAIN, ASKED_AT_ONCE)
+                await progress.forget(now - DETAILS_KEPT, now - FINDINGS_KEPT)
+                self._look_again_at = now + LOOK_AGAIN
+            if asking:
+                await self._publisher.publish([flush(each, now) for each in asking])
+
+
+def concerns(run: ConsolidationRun, scope: Scope, policies: Policies) -> bool:
+    """Whether a run is about a conversation, under the policies as they are now."""
+    policy = policies.match(scope)
+    if not policy.extract or (run.policy is not None and policy.name != run.policy):
+        return False
+    return run.namespace is None or run.namespace in policy.namespaces_of(scope)
+
+
+def told(run: ConsolidationRun) -> str:
+    """What came of a run, for a log."""
+    counts = (
+        f"{run.created} created, {run.reinforced + run.merged} reinforced, {run.superseded} superseded of "
+        f"{run.processed} of {run.conversations} conversations"
+    )
+    return f"{counts}; {run.error}" if run.error else counts

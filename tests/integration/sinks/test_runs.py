@@ -1,0 +1,347 @@
+"""Consolidation runs on a real database: made when due, about what waits, asked for, and counted once it is done."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agents.consolidation.asking import run_by_hand
+from agents.consolidation.scheduler import ASK_AGAIN, GIVEN_UP_AFTER, LOOK_AGAIN, Scheduler
+from schemas import topics
+from schemas.codec import decode
+from schemas.errors import Retryable
+from schemas.messages import Message
+from schemas.policies import Match, Policies, Policy, Schedule, Triggers
+from schemas.requests import WindowControl
+from schemas.runs import ConsolidationRun, RunWanted
+from sinks.archive import Archive, ArchivedMessage
+from sinks.fakes import FakePublisher, Fuse
+from sinks.leaders import Leadership
+from sinks.postgres import Pool
+from sinks.runs import Runs, RunsAsked
+from sinks.windows import Windows
+from tests.fakes.windows import a_state
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+NIGHT = datetime(2026, 3, 3, 2, tzinfo=UTC)
+NIGHTLY = Policy(name="nightly", match=Match(app_id="app"), triggers=Triggers(schedule=Schedule(at="02:00")))
+SILENT = Policy(name="silent", match=Match(app_id="silent"), extract=False)
+
+
+class Night:
+    """Workers side by side on one database, and the conversations that they consolidate."""
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.now = NOON
+        self.policies = Policies((NIGHTLY, SILENT))
+        self.published = FakePublisher()
+        self.runs = Runs(pool)
+
+    def worker(self, name: str, lease_s: float = 60.0) -> Scheduler:
+        class Governing:
+            now = property(lambda _: self.policies)
+
+        leading = Leadership(self.pool, "scheduler", name, lease_s)
+        return Scheduler(leading, Governing(), self.published, lambda: self.now)
+
+    async def said(
+        self, conversation: str, positions: range, partition: int = 3, app: str = "app", **state: Any
+    ) -> None:
+        """Messages in the archive, and a window that knows of them."""
+        await Archive(self.pool).store(
+            [
+                ArchivedMessage(
+                    message=Message(
+                        conversation_id=conversation,
+                        message_id=f"{conversation}-{at}",
+                        role="user",
+                        timestamp=NOON,
+                        content="hello",
+                        app_id=app,
+                        user_id="ada",
+                    ),
+                    partition=partition,
+                    position=at,
+                )
+                for at in positions
+            ]
+        )
+        scope = replace(a_state(conversation).scope, app_id=app, user_id="ada")
+        await Windows(self.pool).project([a_state(conversation, scope=scope, partition=partition, **state)])
+
+    async def extracted(
+        self,
+        conversation: str,
+        first: int,
+        last: int,
+        results: tuple[str, ...] = (),
+        *,
+        failed: bool = False,
+        **used: int,
+    ) -> str:
+        """A slice that was answered, and settled; its candidates came to these results."""
+        request = f"{conversation}/{first}-{last}"
+        await self.pool.execute(
+            "INSERT INTO extractions (request_id, conversation_id, partition, first_position, last_position, policy,"
+            " policy_version, namespaces, provider, model, completed_at, failed_at, failed_reason)"
+            " VALUES ($1, $2, 3, $3, $4, 'nightly', 1, '{app/ada}', 'claude', 'haiku', $5, $6, $7)",
+            *(request, conversation, first, last, None if failed else self.now, self.now if failed else None),
+            "refused: no" if failed else None,
+        )
+        outcome = {"rulings": [{"candidate_id": str(n), "result": result} for n, result in enumerate(results)]}
+        await self.pool.execute(
+            "INSERT INTO extraction_parts (request_id, part, namespace, outcome) VALUES ($1, 1, 'app/ada', $2)",
+            *(request, outcome),
+        )
+        await self.pool.execute(
+            "INSERT INTO model_usage (usage_id, at, operation, lane, outcome, provider, model, calls, input_tokens,"
+            " output_tokens, cache_read_tokens, cache_write_tokens, cost_micros, batched, namespaces, request_id)"
+            " VALUES ($1, $2, 'extract', 'background', 'answered', 'claude', 'haiku', 1, $3, 10, 0, 0, $4, false, '{}', $1)",
+            *(request, self.now, used.get("tokens", 100), used.get("cost", 7)),
+        )
+        return request
+
+    def asked(self) -> list[tuple[str, int | None, str | None]]:
+        told = [
+            (record, decode(record.value or b"", WindowControl)) for record in self.published.on(topics.WINDOW_CONTROL)
+        ]
+        assert {control.kind for _, control in told} <= {"flush"}
+        return [(control.conversation_id, record.partition, control.lane) for record, control in told]
+
+    async def all(self) -> tuple[ConsolidationRun, ...]:
+        """Oldest first."""
+        return (await self.runs.page(RunsAsked(limit=100)))[::-1]
+
+    async def by_hand(self, **wanted: Any) -> str:
+        run = run_by_hand(RunWanted(**wanted), (), "ada", self.now)
+        await self.runs.ask(run)
+        return run.run_id
+
+    async def run(self, run_id: str) -> ConsolidationRun:
+        found = await self.runs.of(run_id)
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def night(pool: Pool) -> Night:
+    return Night(pool)
+
+
+async def test_at_its_moment_a_policy_has_one_run_about_what_waits_in_its_conversations(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("waits", range(10, 14))
+    await night.said("half", range(20, 24), extracted_to=22)
+    await night.said("done", range(30, 34), extracted_to=34)
+    await night.said("forgotten", range(40, 44), phase="forgotten")
+    await night.said("silent", range(50, 54), app="silent")
+    await night.said("another's", range(60, 64), app="other")
+    await worker.tick()
+    night.now = NIGHT - timedelta(seconds=1)
+    await worker.tick()
+    assert (await night.all(), night.asked()) == ((), [])
+
+    night.now = NIGHT
+    await worker.tick()
+    (run,) = await night.all()
+    assert (run.policy, run.trigger, run.status, run.due_at, run.missed) == ("nightly", "schedule", "running", NIGHT, 0)
+    assert (run.conversations, run.processed, run.started_at) == (2, 0, NIGHT)
+    assert sorted(night.asked()) == [("half", 3, "background"), ("waits", 3, "background")]
+    about = await night.pool.fetch("SELECT * FROM consolidation_conversations ORDER BY conversation_id")
+    assert [(row["first_position"], row["last_position"]) for row in about] == [(22, 23), (10, 13)]
+
+    await worker.tick()
+    assert len(await night.all()) == 1 and len(night.asked()) == 2, "nothing is made or asked twice"
+
+
+async def test_a_run_counts_what_came_of_its_slices_and_is_over_when_the_last_is_settled(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 14))
+    await night.said("b", range(20, 24))
+    run_id = await night.by_hand(policy="nightly")
+    await worker.tick()
+    await night.extracted("a", 10, 11, ("created", "superseded", "dropped"), tokens=90, cost=5)
+    await worker.tick()
+    assert (await night.run(run_id)).processed == 0, "half of a conversation is not done"
+
+    await night.extracted("a", 12, 13, ("reinforced", "merged", "created"))
+    await worker.tick()
+    halfway = await night.run(run_id)
+    assert (halfway.status, halfway.processed, halfway.conversations, halfway.requests) == ("running", 1, 2, 2)
+    night.now += timedelta(minutes=1)
+    await night.extracted("b", 20, 25, ("created",))
+    await worker.tick()
+    over = await night.run(run_id)
+    assert (over.status, over.processed, over.requests, over.failed_requests) == ("completed", 2, 3, 0)
+    assert (over.created, over.reinforced, over.merged, over.superseded, over.dropped) == (3, 1, 1, 1, 1)
+    assert (over.tokens, over.cost_micros, over.providers, over.models) == (320, 19, ("claude",), ("haiku",))
+    assert (over.finished_at, over.error) == (night.now, None)
+
+
+async def test_a_run_with_nothing_to_do_is_over_as_it_begins(night: Night) -> None:
+    run_id = await night.by_hand(conversation_id="nobody")
+    await night.worker("one").tick()
+    run = await night.run(run_id)
+    assert (run.status, run.conversations, run.finished_at) == ("completed", 0, night.now)
+
+
+async def test_requests_without_an_answer_are_told_and_a_run_of_which_none_was_answered_failed(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 12))
+    await night.said("b", range(20, 22))
+    both = await night.by_hand(policy="nightly")
+    await worker.tick()
+    await night.extracted("a", 10, 11, failed=True)
+    await night.extracted("b", 20, 21, ("created",))
+    await worker.tick()
+    run = await night.run(both)
+    assert (run.status, run.failed_requests, run.created) == ("completed", 1, 1)
+    assert run.error and run.error.startswith("1 of 2 requests got no answer")
+
+    await night.said("c", range(30, 32))
+    night.now += timedelta(seconds=1)
+    alone = await night.by_hand(conversation_id="c")
+    await worker.tick()
+    await night.extracted("c", 30, 31, failed=True)
+    await worker.tick()
+    assert (await night.run(alone)).status == "failed"
+
+
+async def test_one_worker_leads_and_another_takes_over_when_it_stands_down_or_dies(night: Night) -> None:
+    first, second = night.worker("first", lease_s=60), night.worker("second", lease_s=60)
+    await night.said("a", range(10, 12))
+    await first.tick()
+    night.now = NIGHT
+    await second.tick()
+    assert await night.all() == (), "the second one does not lead"
+    await first.close()
+    await second.tick()
+    assert len(await night.all()) == 1, "the moment that the first one noted is not missed"
+    await first.tick()
+    await night.pool.execute("UPDATE leaders SET until = clock_timestamp()")  # the lease of a worker that died runs out
+    night.now = NIGHT + timedelta(days=1)
+    await first.tick()
+    runs = await night.all()
+    assert [run.due_at for run in runs] == [NIGHT, NIGHT + timedelta(days=1)]
+    assert [run.conversations for run in runs] == [1, 0], "what the first run is about, the second one is not"
+
+
+async def test_who_was_paused_while_another_one_led_decides_nothing(night: Night) -> None:
+    """Both believe that they lead: the row of the role is locked while one of them decides."""
+    first = Leadership(night.pool, "scheduler", "first", lease_s=0.0)
+    second = Leadership(night.pool, "scheduler", "second", lease_s=0.0)
+    async with first.term() as leads, second.term() as leads_too:
+        assert leads is not None and leads_too is None
+
+
+async def test_moments_that_nobody_saw_are_made_good_by_one_run(night: Night) -> None:
+    await night.worker("one").tick()
+    await night.said("a", range(10, 12))
+    night.now = NIGHT + timedelta(days=2, hours=3)
+    worker = night.worker("two", lease_s=60)
+    await night.pool.execute("UPDATE leaders SET until = clock_timestamp()")
+    await worker.tick()
+    await worker.tick()
+    (run,) = await night.all()
+    assert (run.due_at, run.missed, run.conversations) == (NIGHT + timedelta(days=2), 2, 1)
+
+
+async def test_a_schedule_that_changes_is_due_at_its_own_next_moment_and_one_that_is_gone_never(night: Night) -> None:
+    worker = night.worker("one")
+    await worker.tick()
+    weekly = replace(NIGHTLY, triggers=Triggers(schedule=Schedule(at="02:00", weekdays=("sun",))))
+    night.policies = Policies((weekly,))
+    await worker.tick()
+    night.now = NIGHT
+    await worker.tick()
+    assert await night.all() == ()
+    night.policies = Policies()
+    await worker.tick()
+    assert await night.pool.fetch("SELECT * FROM consolidation_schedules") == []
+
+
+async def test_what_is_asked_for_already_belongs_to_the_run_that_is_about_it(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 12))
+    first = await night.by_hand(policy="nightly")
+    await worker.tick()
+    await night.said("a", range(12, 16))
+    night.now += timedelta(seconds=1)
+    second = await night.by_hand(conversation_id="a", lane="live")
+    await worker.tick()
+    assert night.asked() == [("a", 3, "background"), ("a", 3, "live")]
+    await night.extracted("a", 10, 13, ("created",))  # of both, and counted where it begins
+    await night.extracted("a", 14, 15, ("reinforced",))
+    await worker.tick()
+    runs = [await night.run(each) for each in (first, second)]
+    assert [(run.status, run.requests, run.created, run.reinforced) for run in runs] == [
+        ("completed", 1, 1, 0),
+        ("completed", 1, 0, 1),
+    ]
+
+
+async def test_a_namespace_is_about_the_conversations_that_feed_it(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 12))
+    await night.said("b", range(20, 22), app="other")
+    await night.by_hand(namespace="other/ada")
+    await worker.tick()
+    assert night.asked() == [("b", 3, "background")]
+
+
+async def test_a_word_that_got_lost_is_said_again_and_one_that_was_heard_is_not(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("lost", range(10, 12))
+    await night.said("heard", range(20, 22))
+    await night.by_hand(policy="nightly")
+    await worker.tick()
+    await night.pool.execute(
+        "INSERT INTO extractions (request_id, conversation_id, partition, first_position, last_position, policy,"
+        " policy_version, namespaces) VALUES ('r', 'heard', 3, 20, 21, 'nightly', 1, '{app/ada}')"
+    )
+    night.now += LOOK_AGAIN
+    await worker.tick()
+    assert len(night.asked()) == 2, "not before five minutes have passed"
+    night.now += ASK_AGAIN
+    await worker.tick()
+    assert night.asked()[2:] == [("lost", 3, "background")]
+
+
+async def test_kafka_being_away_holds_up_no_moment_and_asks_once_it_is_back(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 12))
+    await worker.tick()
+    night.now = NIGHT
+    night.published = FakePublisher(Fuse(1))
+    worker = night.worker("one")
+    with pytest.raises(Retryable, match="fuse"):
+        await worker.tick()
+    assert len(await night.all()) == 1
+    await worker.tick()
+    assert night.asked() == [("a", 3, "background")]
+
+
+async def test_a_run_that_does_not_end_is_given_up_and_says_how_far_it_came(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 12))
+    run_id = await night.by_hand(policy="nightly")
+    await worker.tick()
+    night.now += GIVEN_UP_AFTER
+    await worker.tick()
+    run = await night.run(run_id)
+    assert run.status == "failed" and run.error and run.error.startswith("1 of 1 conversations were not done in time")
+
+
+async def test_runs_are_listed_newest_first_a_page_at_a_time_and_by_what_they_are(night: Night) -> None:
+    ids = []
+    for number in range(3):
+        night.now += timedelta(seconds=1)
+        ids.append(await night.by_hand(policy="nightly" if number else "another"))
+    newest = await night.runs.page(RunsAsked(limit=2))
+    assert [run.run_id for run in newest] == ids[:0:-1]
+    behind = (newest[-1].created_at, newest[-1].run_id)
+    assert [run.run_id for run in await night.runs.page(RunsAsked(limit=2, behind=behind))] == ids[:1]
+    assert [run.run_id for run in await night.runs.page(RunsAsked(limit=9, policy="another"))] == ids[:1]
+    assert await night.runs.page(RunsAsked(limit=9, status="running")) == ()

@@ -1,0 +1,59 @@
+"""Which moment of a schedule is due, and that none is missed or doubled whoever looks and whenever."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.consolidation.due import Due, due, following, run_of
+from schemas.policies import Schedule
+
+NIGHTLY = Schedule(at="02:00")
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+NIGHT = datetime(2026, 3, 3, 2, tzinfo=UTC)
+DAY = timedelta(days=1)
+
+
+def test_nothing_is_due_before_its_moment_and_the_next_one_is_noted_with_it():
+    assert following(NIGHTLY, NOON) == NIGHT
+    assert due(NIGHTLY, NIGHT, NIGHT - timedelta(microseconds=1)) is None
+    assert due(NIGHTLY, NIGHT, NIGHT) == Due(NIGHT, 0, NIGHT + DAY)
+
+
+def test_moments_that_passed_while_nobody_looked_are_made_good_by_one_run_which_says_how_many():
+    assert due(NIGHTLY, NIGHT, NIGHT + 3 * DAY + timedelta(hours=5)) == Due(NIGHT + 3 * DAY, 3, NIGHT + 4 * DAY)
+
+
+def test_a_weekly_schedule_in_a_time_zone_keeps_its_hour_when_clocks_change():
+    weekly = Schedule(at="03:00", weekdays=("sun",), time_zone="Europe/Lisbon")
+    assert following(weekly, datetime(2026, 3, 20, tzinfo=UTC)) == datetime(2026, 3, 22, 3, tzinfo=UTC)
+    assert following(weekly, datetime(2026, 3, 22, 3, tzinfo=UTC)) == datetime(2026, 3, 29, 2, tzinfo=UTC)
+
+
+def test_whoever_finds_that_a_moment_is_due_makes_the_same_run():
+    came = Due(NIGHT, 0, NIGHT + DAY)
+    assert run_of("p", came, NIGHT).run_id == run_of("p", came, NIGHT + DAY).run_id
+    others = {run_of("q", came, NIGHT).run_id, run_of("p", came._replace(at=NIGHT + DAY), NIGHT).run_id}
+    assert run_of("p", came, NIGHT).run_id not in others
+
+
+@given(
+    looks=st.lists(st.floats(0, 90 * 3600), min_size=1, max_size=30),
+    at=st.sampled_from(["00:00", "02:00", "02:30", "23:59"]),
+    zone=st.sampled_from(["UTC", "Europe/Lisbon", "America/New_York", "Australia/Lord_Howe"]),
+)
+def test_however_seldom_it_is_looked_every_moment_is_in_one_run_and_no_moment_in_two(looks, at, zone):
+    schedule, now = Schedule(at=at, time_zone=zone), NOON
+    next_due, covered, runs = following(schedule, now), 0, []
+    for seconds in looks:
+        now += timedelta(seconds=seconds)
+        if (came := due(schedule, next_due, now)) is not None:
+            runs.append(came.at)
+            covered += 1 + came.missed
+            next_due = came.next_due
+        assert next_due > now
+    moments, moment = 0, following(schedule, NOON)
+    while moment <= now:
+        moments, moment = moments + 1, following(schedule, moment)
+    assert covered == moments
+    assert runs == sorted(set(runs))
