@@ -33,6 +33,7 @@ from sinks.extractions import Extractions
 from sinks.memories import Memories
 from sinks.outbox import Projector
 from sinks.parked import Parking
+from sinks.postgres import Pool
 from sinks.qdrant import Vectors
 from sinks.usage import UsageRecords
 from streams.delivery.app import StageApp
@@ -56,6 +57,7 @@ async def add(wiring: Wiring, stages: Collection[str]) -> None:
     wiring.policies.tell(keep_texts_here)  # a worker stops rather than embed elsewhere what has to stay
     embedder = await wiring.resources.enter_async_context(indexing.embedder(settings))
     vectors = await wiring.resources.enter_async_context(indexing.qdrant(settings, embedder))
+    await refuse_a_lost_index(wiring.pool, vectors)
     await vectors.ensure_collection()
     provider = model_provider(wiring)
     if "extraction" in stages:
@@ -63,6 +65,12 @@ async def add(wiring: Wiring, stages: Collection[str]) -> None:
         consolidating.add(wiring, provider, embedder, vectors)
     if "curation" in stages:
         await add_curation(wiring, provider, embedder, vectors)
+
+
+async def refuse_a_lost_index(pool: Pool, vectors: Vectors) -> None:
+    """An empty one in its place would let everything be remembered a second time."""
+    if not await vectors.exists() and await Memories(pool).any():
+        raise Misconfigured("Qdrant holds no collection for the memories that PostgreSQL has: run `memstream reindex`")
 
 
 def model_provider(wiring: Wiring) -> Provider:

@@ -43,6 +43,9 @@ class FakeVectors:
     async def ensure_collection(self) -> None:
         """Always there."""
 
+    async def exists(self) -> bool:
+        return True
+
     async def begin_anew(self) -> None:
         self.points.clear()
 

@@ -86,6 +86,11 @@ class Memories:
         """Memories of a namespace, of any status but deleted, with a link to one of these: all, or the first by id."""
         return await self._fetch("linking", namespace, list(memory_ids), limit)
 
+    async def any(self) -> bool:
+        """Whether there is one that is not deleted."""
+        with translated("looking for memories"):
+            return bool(await self._reader.fetchval(query("memories", "any")))
+
     async def count_live(self, namespace: str) -> int:
         with translated("counting memories"):
             return int(await self._reader.fetchval(query("memories", "count_live"), namespace))

@@ -1,6 +1,7 @@
 """The vector index in Qdrant: one collection, a point per memory, the namespace as its tenant."""
 
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,13 +24,24 @@ REINDEXING = "reindexing"  # there while not every memory is in it
 UNRECORDED_MODEL = "all-MiniLM-L6-v2-int8"
 RECORDS_METADATA = (1, 16)  # the version of Qdrant that began to
 
+# For so long a collection that was whole is taken to be so. Nobody loses one and begins to fill it anew within that.
+WHOLE_FOR_S = 2.0
+
 
 class Vectors:
     """A VectorIndex on a Qdrant collection of cosine vectors of `dimension`, all made by `embedding_model`."""
 
     def __init__(
-        self, client: AsyncQdrantClient, *, dimension: int, embedding_model: str, collection: str = DEFAULT_COLLECTION
+        self,
+        client: AsyncQdrantClient,
+        *,
+        dimension: int,
+        embedding_model: str,
+        collection: str = DEFAULT_COLLECTION,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._clock = clock
+        self._whole_until = clock()
         self._client = client
         self._collection = collection
         self._dimension = dimension
@@ -115,7 +127,18 @@ class Vectors:
             await self._client.delete_collection(self._collection)
 
     async def neighbours(self, namespace: str, vector: Vector, *, min_score: float, limit: int) -> list[Neighbour]:
+        await self._wait_until_whole()
         return await self.search(vector, namespaces=(namespace,), min_score=min_score, limit=limit)
+
+    async def _wait_until_whole(self) -> None:
+        """Who decides on what is near must see all of it: what is not in the index yet would be remembered a second time."""
+        if self._clock() < self._whole_until:
+            return
+        try:
+            await self.verify()
+        except Misconfigured as exc:
+            raise Retryable(str(exc)) from exc
+        self._whole_until = self._clock() + WHOLE_FOR_S
 
     async def search(
         self,

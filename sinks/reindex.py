@@ -33,9 +33,9 @@ async def reindex(pool: Pool, vectors: VectorIndex, embedder: Embedder | None = 
     """Writes every memory's stored vector to the index and removes the points that Postgres does not know.
 
     Only with an `embedder` are memories embedded again whose vectors are of another model; without, they are left out.
-    A collection of another dimension or model is made anew, and no worker starts on it before every memory is in it.
-    May be interrupted and repeated. Workers that run with another model must be stopped first: they would go on writing its
-    vectors.
+    A collection that was lost, or is of another dimension or model, is made anew: no worker starts on it, and none decides by
+    it, before every memory is in it. May be interrupted and repeated. Workers that run with another model must be stopped first:
+    they would go on writing its vectors.
     """
     anew = await made_anew(vectors)
     indexer = _Reindexer(pool, vectors, embedder)
@@ -48,6 +48,9 @@ async def reindex(pool: Pool, vectors: VectorIndex, embedder: Embedder | None = 
 
 async def made_anew(vectors: VectorIndex) -> bool:
     """Whether it had to be: vectors of another model are worth nothing, and all texts are in Postgres."""
+    if not await vectors.exists():
+        await vectors.begin_anew()
+        return True
     try:
         await vectors.ensure_collection()
     except Misconfigured:

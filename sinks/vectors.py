@@ -77,6 +77,9 @@ class VectorIndex(Protocol):
     async def ensure_collection(self) -> None:
         """Creates what is missing. Raises Misconfigured when what is there is of another dimension or model, or not whole."""
 
+    async def exists(self) -> bool:
+        """Whether there is a collection at all."""
+
     async def begin_anew(self) -> None:
         """Makes it empty, for vectors of its model; it is not whole until it is said to be `complete`."""
 
@@ -87,7 +90,7 @@ class VectorIndex(Protocol):
         """Removes every point; nothing if the collection is not there."""
 
     async def neighbours(self, namespace: str, vector: Vector, *, min_score: float, limit: int) -> list[Neighbour]:
-        """Active memories of one namespace at `min_score` or above, nearest first."""
+        """Active memories of one namespace at `min_score` or above, nearest first. Retryable while not every memory is in it."""
 
     async def search(
         self,

@@ -77,6 +77,9 @@ JOIN memories ON links @> jsonb_build_array(jsonb_build_object('memory_id', targ
 WHERE namespace = $1 AND status <> 'deleted' AND links <> '[]'
 ORDER BY memories.memory_id LIMIT $3
 
+-- name: any
+SELECT EXISTS (SELECT FROM memories WHERE status <> 'deleted')
+
 -- name: count_live
 SELECT count(*) FROM memories WHERE namespace = $1 AND status = 'active'
 

@@ -106,3 +106,18 @@ async def test_no_worker_starts_on_half_a_database(deploy: Deploy) -> None:
     assert await asyncio.to_thread(worker._process.wait, 60) == 1
     deployment.forget(worker)
     assert "run `memstream rebuild` to its end" in deployment.logs()
+
+
+async def test_a_worker_does_not_make_an_empty_index_where_one_was_lost(deploy: Deploy) -> None:
+    """It would find nothing near what is said again, and remember everything a second time."""
+    deployment = await deploy("lost")
+    worker: Any = await deployment.worker(stages=("curation",))
+    await deployment.publish(command("create", MARA, text="User owns 2 boats."))
+    await curated(deployment)
+    assert await worker.stop() == 0
+    async with deployment.qdrant() as client:
+        await client.delete_collection(deployment.settings.qdrant_collection)
+    worker = deployment.starting("another", stages=("curation",))
+    assert await asyncio.to_thread(worker._process.wait, 60) == 1
+    deployment.forget(worker)
+    assert "run `memstream reindex`" in deployment.logs()

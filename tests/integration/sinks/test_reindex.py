@@ -89,6 +89,22 @@ async def test_a_lost_collection_is_rebuilt(bench: "Bench", curator: Curator, ve
     assert again.rulings[0].result == "reinforced"
 
 
+async def test_nothing_is_decided_by_an_index_that_is_being_filled(
+    bench: "Bench", curator: Curator, vectors: Vectors
+) -> None:
+    """A candidate that comes while a lost collection is written would find nothing near it, and become a second memory."""
+    await fill(bench, curator)
+    await vectors.drop_collection()
+    again = bench.batch("the user has b 5 dogs", namespace="b")
+    with pytest.raises(Retryable):
+        await curator.curate(again)
+    await vectors.begin_anew()
+    with pytest.raises(Retryable, match="not hold every memory yet"):
+        await curator.curate(again)
+    await reindex(bench.pool, vectors)
+    assert (await curator.curate(again)).rulings[0].result != "dropped"
+
+
 async def test_points_that_postgres_does_not_know_are_removed(
     bench: "Bench", curator: Curator, vectors: Vectors
 ) -> None:
