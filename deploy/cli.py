@@ -1,5 +1,8 @@
 """The command line: a module a command, loaded when it is called. Exit codes: 0 done, 1 cannot be done, 2 wrong usage."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -49,7 +52,19 @@ class Commands(TyperGroup):
 
 def loaded(name: str) -> Any:
     """The command of that name as Typer runs it, with its options or commands of its own."""
-    return get_command(import_module(f"deploy.commands.{name.replace('-', '_')}").cli)
+    with uncollected():
+        module = import_module(f"deploy.commands.{name.replace('-', '_')}")
+    return get_command(module.cli)
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """What is imported stays: to look through it for garbage again and again would take a fifth of the time."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 # Typer's own tracebacks show source and may show values; Python's show neither.
