@@ -35,7 +35,7 @@ def unprepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) 
         "topic_prefix": f"{name}.",
         "start_from": "earliest",
         "session_timeout_s": 6.0,
-        "heartbeat_interval_s": 1.0,
+        "heartbeat_interval_s": 0.3,
         "data_dir": directory / name,
     }
     return load().model_copy(update=own | chosen)
