@@ -52,7 +52,7 @@ class Compactor:
                     decided.append(await self._provider.compact(free, policy))
                     free = limits.after(free, decided[-1])
         except (MemstreamError, TimeoutError) as exc:
-            why = str(exc) or "no answer in time"
+            why = exc if str(exc) else "no answer in time"
             log.warning("a namespace of policy %s is compacted by the rule: %s", policy.name, why)
         return decided
 

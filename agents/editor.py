@@ -78,7 +78,7 @@ class Editor:
             async with asyncio.timeout(self._patience_s):
                 return await answer
         except (MemstreamError, TimeoutError) as exc:
-            why = str(exc) or "no answer in time"
+            why = exc if str(exc) else "no answer in time"
             log.warning("a memory of policy %s is not %s by the model: %s", policy.name, what, why)
             return None
 

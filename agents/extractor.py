@@ -133,10 +133,9 @@ class Extractor:
 
     async def _store(self, request: ExtractionRequest, owner: str, answer: Answer | Summary) -> bytes:
         self._teacher.teach(answer.model, answer.calls)
-        if isinstance(answer, Answer) and answer.rejected:
-            log.info(
-                "of what %s proposed for %s some was not kept: %s", answer.model, request.request_id, answer.rejected
-            )
+        if isinstance(answer, Answer):
+            kept, rejected = len(answer.proposals), answer.rejected or "nothing"
+            log.info("%s proposes %d memories for %s, not kept: %s", answer.model, kept, request.request_id, rejected)
         if isinstance(answer, Answer):
             answer = still_proposed(request, answer, await self._erased_until(request))
         return await self._extractions.store_answer(

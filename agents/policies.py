@@ -75,8 +75,8 @@ class CurrentPolicies:
         for record in records:
             try:
                 self._take(record)
-            except Rejected as rejected:
-                log.warning("policy at %s[%d]@%d is passed over: %s", *position(record), rejected)
+            except Rejected as rejected:  # told with what is wrong: a policy quotes nobody
+                log.warning("policy at %s[%d]@%d is passed over: %s", *position(record), rejected.detail)
                 self._letters.append(dead_letter(record, STAGE, rejected, self._clock()))
         changed = Policies(tuple(self._named.values()), tuple(self._retired.values())).over(self._beneath)
         if changed != self.now:

@@ -5,22 +5,47 @@ import logging
 import os
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import typer
+
+from deploy.log_lines import JsonLines, TextLines
 from deploy.settings import Settings
+from schemas.errors import MemstreamError
 from streams.delivery.fenced_futures import leave_out_fenced_futures
+
+log = logging.getLogger(__name__)
 
 STOP_WITHIN_S = 20.0
 
+# Their own lines tell of every request or record.
 QUIET = ("uvicorn", "aiokafka", "faust", "mode", "httpx", "httpcore", "httpx2", "httpcore2", "asyncio", "mcp")
 
 
 def log_to_stderr(settings: Settings) -> None:
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(levelname)-7s %(name)s: %(message)s", force=True
+    """Lines for people, or JSON ones. Only at the level debug do they quote what was said."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(
+        (JsonLines if settings.log_format == "json" else TextLines)(quoting=settings.log_level == "debug")
     )
+    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
     leave_out_fenced_futures()
+
+
+@contextmanager
+def end_logged() -> Iterator[None]:
+    """What ends the process is the last line of its log, and its exit code 1."""
+    try:
+        yield
+    except MemstreamError as exc:
+        log.critical("memstream ends: %s", exc)
+        raise typer.Exit(1) from exc
+    except Exception as exc:
+        log.critical("memstream ends by what nobody foresaw", exc_info=exc)
+        raise typer.Exit(1) from exc
 
 
 def stop_on_signals() -> asyncio.Event:

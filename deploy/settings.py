@@ -186,7 +186,12 @@ class Settings(BaseSettings):
         "off",
         description="whether spans are sent, by OTLP over HTTP; OTEL_EXPORTER_OTLP_ENDPOINT and its like say where",
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is logged")
+    log_format: Literal["text", "json"] = Field(
+        "text", description="how log lines look: for people, or one JSON object each"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="least level that is logged; only debug quotes what was said"
+    )
 
     @field_validator("postgres_dsn")
     @classmethod

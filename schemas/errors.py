@@ -11,7 +11,15 @@ from datetime import datetime
 
 
 class MemstreamError(Exception):
-    """Root of everything memstream raises on purpose."""
+    """Root of everything memstream raises on purpose.
+
+    `said` are a server's own words, which may quote what it was sent: they end the message, and `plain` is the message without
+    them, as logs tell it.
+    """
+
+    def __init__(self, message: str = "", said: str = "") -> None:
+        super().__init__(f"{message}: {said}" if said else message)
+        self.plain = message
 
 
 class Retryable(MemstreamError):
@@ -37,7 +45,7 @@ class Rejected(MemstreamError):
     """
 
     def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(f"{reason}: {detail}")
+        super().__init__(reason, detail)  # which says what was wrong with the input, and may quote it
         self.reason = reason
         self.detail = detail
 

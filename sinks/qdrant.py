@@ -200,6 +200,6 @@ def translated(doing: str) -> Iterator[None]:
         yield
     except UnexpectedResponse as exc:
         kind = Misconfigured if exc.status_code in REFUSED else Retryable
-        raise kind(f"Qdrant failed while {doing}: {exc}") from exc
+        raise kind(f"Qdrant failed while {doing}", str(exc)) from exc
     except (ApiException, OSError, TimeoutError) as exc:
         raise Retryable(f"Qdrant failed while {doing}: {getattr(exc, 'source', None) or exc!r}") from exc

@@ -76,7 +76,7 @@ class AutoProvider:
                 try:
                     return await ask(provider)
                 except Retryable as exc:
-                    trouble = str(exc)
+                    trouble = exc.plain
                     log.warning("%s is passed over: %s", provider.name, trouble)
                 except Misconfigured:
                     # Its model may have been removed since it was looked at. A wrong key is not passed over: it would be so

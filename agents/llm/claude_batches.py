@@ -96,9 +96,9 @@ class ClaudeBatches:
         except anthropic.APIStatusError as exc:
             if exc.status_code < 500:
                 raise translated(exc, self._model) from exc
-            raise Unsure(f"a batch of {len(questions)} requests may have been taken: {exc}") from exc
+            raise Unsure(f"a batch of {len(questions)} requests may have been taken", str(exc)) from exc
         except (anthropic.APIError, ValueError) as exc:
-            raise Unsure(f"a batch of {len(questions)} requests may have been taken: {exc}") from exc
+            raise Unsure(f"a batch of {len(questions)} requests may have been taken", str(exc)) from exc
         except anthropic.AnthropicError as exc:
             raise translated(exc, self._model) from exc
         if not isinstance(batch, MessageBatch) or not isinstance(batch.id, str):
@@ -165,7 +165,7 @@ class ClaudeBatches:
         if isinstance(failure, Retryable | Misconfigured):
             return failure
         # Who is not told of a batch does not know that it failed: to ask its requests alone might pay for them twice.
-        return Retryable(f"what came in answer about {provider_id or 'batches'} cannot be read: {failure!r}")
+        return Retryable(f"what came in answer about {provider_id or 'batches'} cannot be read", repr(failure))
 
 
 def listed(batch: MessageBatch) -> Listed:

@@ -23,14 +23,14 @@ def translated(error: anthropic.AnthropicError, model: str) -> MemstreamError:
     if isinstance(error, anthropic.APIConnectionError):
         return Retryable(f"Claude could not be reached: {detail(error)}")
     if isinstance(error, anthropic.APIResponseValidationError):
-        return Retryable(f"Claude's answer was no Messages response: {detail(error)}")
+        return Retryable("Claude's answer was no Messages response", detail(error))
     return Misconfigured(f"the Anthropic client cannot make a request: {detail(error)}")
 
 
 def of_status(error: anthropic.APIStatusError, model: str) -> MemstreamError:
     status, said, headers = error.status_code, detail(error), error.response.headers
     if status == 429:
-        return Throttled(f"Claude answered 429: {said}", retry_after_s(headers), allowances(headers))
+        return Throttled("Claude answered 429", retry_after_s(headers), allowances(headers), said=said)
     if status < 400:
         return Misconfigured(f"Claude answered {status}: is this the address of the API? ({said})")
     if status in UNAUTHORISED:
@@ -38,7 +38,7 @@ def of_status(error: anthropic.APIStatusError, model: str) -> MemstreamError:
     if status == 404:
         return Misconfigured(f"Claude answered 404: is there a model {model!r} at this address? ({said})")
     if status in TRANSIENT or status >= 500 or unpaid(said):
-        return Retryable(f"Claude answered {status}: {said}")
+        return Retryable(f"Claude answered {status}", said)
     if status == 400 and "output_config" in said:
         return Misconfigured(f"the model {model!r} has no structured outputs, choose one that has ({said})")
     if status == 400 and said_of_thinking(said):

@@ -16,7 +16,7 @@ def message_of(response: object) -> Message:
     Blocks and reasons to stop that are not known yet are let pass.
     """
     if not isinstance(response, Message) or not (is_billed(response) and is_read(response)):
-        raise Retryable(f"what came from Claude's address is no message: {scrub(repr(response)).text[:DETAIL_CHARS]}")
+        raise Retryable("what came from Claude's address is no message", scrub(repr(response)).text[:DETAIL_CHARS])
     return response
 
 

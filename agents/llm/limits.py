@@ -29,8 +29,10 @@ class Allowance(Struct, frozen=True):
 class Throttled(Retryable):
     """The provider is well and wants fewer calls. `allowances` as it told them; `wait_s` if it named a time."""
 
-    def __init__(self, said: str, wait_s: float | None = None, allowances: Sequence[Allowance] = ()) -> None:
-        super().__init__(said)
+    def __init__(
+        self, message: str, wait_s: float | None = None, allowances: Sequence[Allowance] = (), *, said: str = ""
+    ) -> None:
+        super().__init__(message, said)
         self.wait_s = wait_s
         self.allowances = tuple(allowances)
 

@@ -136,7 +136,7 @@ class OllamaCalls:
         try:
             return msgspec.json.decode(response.content, type=ChatAnswer)
         except (msgspec.DecodeError, UnicodeDecodeError) as exc:
-            raise Retryable(f"what {self._where} answered is no chat response: {exc}") from exc
+            raise Retryable(f"what {self._where} answered is no chat response", str(exc)) from exc
 
 
 def system(question: Question[Any]) -> str:

@@ -47,7 +47,7 @@ def of_status(status: int, body: bytes, model: str, where: str) -> MemstreamErro
     if "does not support" in said:
         return Misconfigured(f"the model {model!r} cannot answer a chat: choose one that can ({said})")
     if status in TRANSIENT or status >= 500:
-        return Retryable(f"Ollama answered {status}: {said}")
+        return Retryable(f"Ollama answered {status}", said)
     return Rejected("refused_request", f"Ollama answered {status}: {said}")
 
 

@@ -10,7 +10,7 @@ import uvloop
 
 from deploy import serve as api
 from deploy.commands.command import command, one_command
-from deploy.process import STOP_WITHIN_S, end_soon, log_to_stderr, stop_on_signals
+from deploy.process import STOP_WITHIN_S, end_logged, end_soon, log_to_stderr, stop_on_signals
 from deploy.settings import load
 from deploy.tracing import traced
 
@@ -40,5 +40,5 @@ async def serve(
     def stopping() -> None:
         end_soon(settings.api_stop_s + STOP_WITHIN_S)
 
-    with traced(settings, "memstream-api"):
+    with end_logged(), traced(settings, "memstream-api"):
         await api.serve(settings, stop_on_signals(), keyed=keys, on_ready=ready, on_stopping=stopping)

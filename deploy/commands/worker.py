@@ -8,7 +8,7 @@ import typer
 
 from deploy import terminal
 from deploy.commands.command import command, one_command
-from deploy.process import end_soon, log_to_stderr, stop_on_signals
+from deploy.process import end_logged, end_soon, log_to_stderr, stop_on_signals
 from deploy.settings import load
 from deploy.tracing import traced
 from deploy.worker import Worker
@@ -32,7 +32,7 @@ async def worker(
         return 2
     settings = load()
     log_to_stderr(settings)
-    with traced(settings, "memstream-worker"):
+    with end_logged(), traced(settings, "memstream-worker"):
         await Worker(settings, stages).run(stop_on_signals(), *told_by(ready_file))
     return 0
 

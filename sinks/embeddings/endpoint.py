@@ -36,8 +36,8 @@ backoff = wait_random_exponential(multiplier=0.5, max=8.0)
 class Passing(Retryable):
     """A failure that may be over in seconds; `after_s` is how long the server asks to be left alone."""
 
-    def __init__(self, said: str, after_s: float = 0.0) -> None:
-        super().__init__(said)
+    def __init__(self, message: str, after_s: float = 0.0, said: str = "") -> None:
+        super().__init__(message, said)
         self.after_s = after_s
 
 
@@ -92,7 +92,7 @@ class Endpoint:
         try:
             return read(json.loads(response.content))
         except ValueError as exc:
-            raise Passing(f"{self.where} answered with something else than vectors: {exc}") from exc
+            raise Passing(f"{self.where} answered with something else than vectors", said=str(exc)) from exc
 
     def _refusal(self, response: httpx.Response) -> MemstreamError:
         status, said = response.status_code, told(response.content)
@@ -108,8 +108,8 @@ class Endpoint:
             return TooLarge("unembeddable", f"{answered}: {said}")
         if status in TRANSIENT or status >= 500:
             after_s = retry_after_s(response.headers.get("retry-after"), self._clock())
-            kind = Passing(f"{answered}: {said}", after_s)
-            return kind if after_s <= LONGEST_WAIT_S else Retryable(f"{answered}, wait {after_s:.0f} s: {said}")
+            kind = Passing(answered, after_s, said)
+            return kind if after_s <= LONGEST_WAIT_S else Retryable(f"{answered}, wait {after_s:.0f} s", said)
         return Rejected("unembeddable", f"{answered}: {said}")
 
 

@@ -46,7 +46,9 @@ def samples(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFact
     directory = tmp_path_factory.mktemp("samples")
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
-        deploying = deployed(embedded_stack, "samples", directory, policies_file=SAMPLES / "policies.json")
+        deploying = deployed(
+            embedded_stack, "samples", directory, policies_file=SAMPLES / "policies.json", log_format="json"
+        )
         try:
             yield runner.run(play(stack, deploying))
         finally:
