@@ -45,16 +45,17 @@ def namespace(number: int) -> str:
 async def seed(pool: Pool, vectors: VectorIndex, dimension: int, memories: int, namespaces: int) -> list[Memory]:
     """Live memories, evenly over the namespaces, with random vectors: only their text makes one a duplicate."""
     made = [memory(number, text, namespaces) for number, text in zip(range(memories), sentences(1), strict=False)]
-    rows = unit_rows(np.random.default_rng(1).standard_normal((memories, dimension)))
+    chosen = np.random.default_rng(1)
     names = [(namespace(number), memories) for number in range(namespaces)]
     await pool.executemany("INSERT INTO namespaces (namespace, sequence) VALUES ($1, $2)", names)
     for start in range(0, memories, PAGE):
-        page = range(start, min(start + PAGE, memories))
+        page = made[start : start + PAGE]
+        rows = unit_rows(chosen.standard_normal((len(page), dimension), np.float32))
+        held = [(each.memory_id, vectors.embedding_model, to_bytes(row)) for each, row in zip(page, rows, strict=True)]
+        points = [Point.of(each, row) for each, row in zip(page, rows, strict=True)]
         async with asyncio.TaskGroup() as writing:
-            writing.create_task(store(pool, [made[number] for number in page]))
-            writing.create_task(written(vectors, [Point.of(made[number], rows[number]) for number in page]))
-    held = [(made[number].memory_id, vectors.embedding_model, to_bytes(rows[number])) for number in range(memories)]
-    await pool.executemany(query("memories", "store_embedding"), held)
+            writing.create_task(store(pool, page, held))
+            writing.create_task(written(vectors, points))
     await pool.execute("ANALYZE")
     return made
 
@@ -83,10 +84,11 @@ def memory(number: int, text: str, namespaces: int) -> Memory:
     )
 
 
-async def store(pool: Pool, memories: Sequence[Memory]) -> None:
-    """Rows as the curator writes them."""
+async def store(pool: Pool, memories: Sequence[Memory], held: Sequence[tuple[str, str, bytes]]) -> None:
+    """Rows as the curator writes them, with their vectors."""
     rows = [structs.asdict(each) | {"normalised": normalise(each.text)} for each in memories]
     await pool.execute("INSERT INTO memories SELECT (jsonb_populate_recordset(NULL::memories, $1)).*", rows)
+    await pool.executemany(query("memories", "store_embedding"), held)
 
 
 class Arrivals:

@@ -5,41 +5,39 @@ tests/benchmarks/README.md says what is measured. The last line on stdout is one
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import sys
 import tempfile
-import time
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager, closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
-from pydantic import SecretStr
 
-from deploy.dev import ready_path, running
 from deploy.embedded.stack import EmbeddedStack
 from deploy.indexing import qdrant
 from deploy.searching import retrieval
-from deploy.settings import Settings, load
+from deploy.settings import Settings
 from schemas.searches import Query
 from sinks.embeddings.onnx import MiniLmEmbedder
-from sinks.migrate import migrate
 from sinks.postgres import connect
-from streams.topics import create, specs
 from tests.benchmarks.curate_steps import Cpu
-from tests.benchmarks.curate_store import namespace, seed, sentences
+from tests.benchmarks.curate_store import namespace, sentences
 from tests.benchmarks.machine import machine
 from tests.benchmarks.serve_load import Ask, Latencies, Ready, at_rate, in_turn
-from tests.benchmarks.serve_talks import TURNS, seed_talks, talk
-from tests.preparation import administer
+from tests.benchmarks.serve_store import NAMESPACES, Served, served, stored
+from tests.benchmarks.serve_streams import streams
+from tests.benchmarks.serve_talks import TURNS, talk
 
 SIZES = (10_000, 100_000)
-NAMESPACES = 1_000
 REQUESTS = 300
 RATE_PER_S = 50
 SECONDS = 20.0
+REPEATED = 20  # questions that are asked again and again
+GROWING = ("list", "search", "search_repeated", "search_without_embedding", "context", "context_repeated")
 
 
 async def run(sizes: Sequence[int], requests: int, seconds: float) -> dict[str, Any]:
@@ -53,97 +51,78 @@ async def run(sizes: Sequence[int], requests: int, seconds: float) -> dict[str, 
 async def of_size(
     stack: EmbeddedStack, directory: Path, size: int, embedder: MiniLmEmbedder, requests: int, seconds: float
 ) -> dict[str, Any]:
+    say(f"writing {size:,} memories")
     async with stored(stack, directory, size, embedder) as (settings, seeded_s):
-        async with running("api", ["serve", "--no-keys"], settings) as server:
-            address = ready_path("api", settings).read_text()
-            limits = httpx.Limits(max_connections=200)
-            async with httpx.AsyncClient(base_url=address, timeout=30, limits=limits) as client:
-                cpu = Cpu({"api": server.pid})
-                measured = await over_http(client, requests, seconds, cpu)
+        async with served(stack, settings) as server:
+            found = {"memories": size, "seeded_s": round(seeded_s), **await over_http(server, requests, seconds)}
+            found["streams"] = await streams(server)
         given = await without_embedding(settings, embedder, requests)
-    found = {"memories": size, "seeded_s": round(seeded_s), **measured, "search_without_embedding": given.told()}
+    found["search_without_embedding"] = given.told()
     show(found)
     return found
 
 
-async def over_http(client: httpx.AsyncClient, requests: int, seconds: float, cpu: Cpu) -> dict[str, Any]:
+async def over_http(server: Served, requests: int, seconds: float) -> dict[str, Any]:
     """One client asks in turn; then context blocks come at a rate, whatever became of those before."""
-    texts = questions()
-    for number in range(30):  # imports, statements that are prepared, pages that are read
-        await client.post("/v1/search", json=search(number, next(texts)))
-    block_with_tail = (await client.post("/v1/context", json=block(0, next(texts)))).raise_for_status().json()
-    if len(block_with_tail["messages"]) != TURNS:
-        raise AssertionError(f"a block should tell the {TURNS} messages that wait, and is {block_with_tail}")
-    found: dict[str, Any] = {}
-    asked: dict[str, Ask] = {
+    headers = {"Authorization": f"Bearer {server.tokens[0]}"}
+    limits = httpx.Limits(max_connections=200)
+    async with httpx.AsyncClient(base_url=server.address, timeout=30, limits=limits, headers=headers) as client:
+        new = questions()
+        asked = asks(client, new)
+        for number in range(30):  # imports, statements that are prepared, pages that are read
+            await asked["search"](number)
+        block_with_tail = (await asked["context"](0)).raise_for_status().json()
+        if len(block_with_tail["messages"]) != TURNS:
+            raise AssertionError(f"a block should tell the {TURNS} messages that wait, and is {block_with_tail}")
+        found = {name: await timed(server.cpu, ask, requests) for name, ask in asked.items()}
+        for name in ("context", "context_repeated"):
+            found[f"{name}_at_{RATE_PER_S}_per_s"] = await rated(server.cpu, asked[name], seconds)
+    return found
+
+
+def asks(client: httpx.AsyncClient, new: Iterator[str]) -> dict[str, Ask]:
+    again = [next(new) for _ in range(REPEATED)]
+    return {
         "list": lambda number: client.get("/v1/memories", params={"namespace": namespace(number % NAMESPACES)}),
         "list_again": lambda number: client.get("/v1/memories", params={"namespace": namespace(number % 20)}),
-        "search": lambda number: client.post("/v1/search", json=search(number, next(texts))),
         "search_by_filters": lambda number: client.post("/v1/search", json=search(number, None)),
-        "context": lambda number: client.post("/v1/context", json=block(number, next(texts))),
+        "search": lambda number: client.post("/v1/search", json=search(number, next(new))),
+        "search_repeated": lambda number: client.post("/v1/search", json=search(number, again[number % REPEATED])),
+        "context": lambda number: client.post("/v1/context", json=block(number, next(new))),
+        "context_repeated": lambda number: client.post("/v1/context", json=block(number, again[number % REPEATED])),
     }
-    for name, ask in asked.items():
-        cpu.begin()
-        found[name] = (await in_turn(ask, requests)).told()
-        found[name]["api_cpu_ms"] = round(cpu.seconds()["api"] / requests * 1e3, 2)
+
+
+async def timed(cpu: Cpu, ask: Ask, requests: int) -> dict[str, Any]:
+    """With the CPU milliseconds that each part took for a request."""
     cpu.begin()
-    rated = await at_rate(asked["context"], RATE_PER_S, seconds)
-    found[f"context_at_{RATE_PER_S}_per_s"] = rated.told()
-    found[f"context_at_{RATE_PER_S}_per_s"]["api_cpu_share"] = round(cpu.seconds()["api"] / seconds, 2)
-    return found
+    told = (await in_turn(ask, requests)).told()
+    return told | {f"{name}_cpu_ms": round(spent / requests * 1e3, 2) for name, spent in cpu.seconds().items()}
+
+
+async def rated(cpu: Cpu, ask: Ask, seconds: float) -> dict[str, Any]:
+    """With the share of a core that each part took meanwhile."""
+    cpu.begin()
+    told = (await at_rate(ask, RATE_PER_S, seconds)).told()
+    return told | {f"{name}_cpu_share": round(spent / seconds, 2) for name, spent in cpu.seconds().items()}
 
 
 async def without_embedding(settings: Settings, embedder: MiniLmEmbedder, requests: int) -> Latencies:
     """The same search in this process, with the question's vector at hand: what is left of it is PostgreSQL, Qdrant, ranking."""
-    texts = questions()
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)
     try:
-        asked = [next(texts) for _ in range(requests)]
+        asked = list(itertools.islice(questions(), requests))
         ready = Ready(embedder, dict(zip(asked, await embedder.embed(asked), strict=True)))
         async with qdrant(settings, ready) as vectors:
             search_in = retrieval(pool, ready, vectors)
             return await in_turn(
-                lambda number: search_in.search(Query(namespaces=(namespace(number),), text=asked[number])), requests
+                lambda number: search_in.search(
+                    Query(namespaces=(namespace(number % NAMESPACES),), text=asked[number])
+                ),
+                requests,
             )
     finally:
         await pool.close()
-
-
-@asynccontextmanager
-async def stored(
-    stack: EmbeddedStack, directory: Path, size: int, embedder: MiniLmEmbedder
-) -> AsyncIterator[tuple[Settings, float]]:
-    """A database, topics and a collection of their own with so many memories, and how long it took to write them."""
-    name = f"bench-{size}"
-    await administer(stack.dsn, f'CREATE DATABASE "{name}"')
-    dsn = f"{stack.dsn.rpartition('/')[0]}/{name}"
-    settings = load().model_copy(
-        update={
-            "bootstrap_servers": stack.bootstrap_servers,
-            "postgres_dsn": SecretStr(dsn),
-            "qdrant_url": stack.qdrant_url,
-            "qdrant_collection": name,
-            "topic_prefix": f"{name}.",
-            "data_dir": directory / name,
-            "api_port": 0,
-            "api_requests_per_minute": 1_000_000,
-        }
-    )
-    settings.data_dir.mkdir()
-    await migrate(dsn)
-    await create(settings.cluster().client(), specs(settings.topics()), 1)
-    began = time.monotonic()
-    pool = await connect(dsn, max_size=4)
-    async with qdrant(settings, embedder) as vectors:
-        await vectors.ensure_collection()
-        say(f"writing {size:,} memories")
-        await seed(pool, vectors, embedder.dimension, size, NAMESPACES)
-    await seed_talks(pool, NAMESPACES)
-    await pool.close()
-    yield settings, time.monotonic() - began
-    async with qdrant(settings, embedder) as vectors:
-        await vectors.drop_collection()
-    await administer(stack.dsn, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 def questions() -> Iterator[str]:
@@ -163,9 +142,10 @@ def block(number: int, text: str) -> dict[str, Any]:
 
 
 def show(found: dict[str, Any]) -> None:
+    say(f"{found['memories']:>9,}  written in {found['seeded_s']} s")
     for name, told in found.items():
         if isinstance(told, dict):
-            say(f"{found['memories']:>9,}  {name:<26} " + "  ".join(f"{key} {value}" for key, value in told.items()))
+            say(f"{found['memories']:>9,}  {name:<32} " + "  ".join(f"{key} {value}" for key, value in told.items()))
 
 
 def say(line: str) -> None:
@@ -193,8 +173,7 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     sizes = [int(size) for size in options.sizes.split(",")]
     told = asyncio.run(run(sizes, options.requests, options.seconds))
-    names = ("list", "search", "search_without_embedding", "context")
-    told["extrapolated_p50_ms_at_1000000"] = {name: growth(told["stores"], name, 1_000_000) for name in names}
+    told["extrapolated_p50_ms_at_1000000"] = {name: growth(told["stores"], name, 1_000_000) for name in GROWING}
     sys.stdout.write(json.dumps(told) + "\n")
     return 0
 

@@ -15,6 +15,8 @@ from schemas import codec
 from sinks.embeddings.port import Embedder
 from sinks.vectors import Vector
 
+WHOLE = (200, 201)  # 202: what comes of it is not known yet
+
 
 class Latencies:
     """In seconds, of answers that were whole; those that are of a part (`degraded`), and failed ones, are counted."""
@@ -31,7 +33,7 @@ class Latencies:
             self.failed += 1
             return
         took_s = time.perf_counter() - since
-        if getattr(answer, "status_code", 200) != 200:
+        if getattr(answer, "status_code", 200) not in WHOLE:
             self.failed += 1
         elif degraded(answer):
             self.degraded += 1

@@ -20,6 +20,8 @@ WHOLE, PARTLY = (
         (WHOLE, "answers"),
         (httpx.Response(200, json={"memories": []}), "answers"),
         (PARTLY, "degraded"),
+        (httpx.Response(201, json={}), "answers"),
+        (httpx.Response(202, json={}), "failed"),
         (httpx.Response(503, json={}), "failed"),
         (Found(hits=()), "answers"),
         (Found(hits=(), degraded=("embedder_slow",)), "degraded"),

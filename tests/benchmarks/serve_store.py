@@ -1,0 +1,92 @@
+"""What bench-serve asks of: a database, topics and a collection with so many memories, a worker that is idle, keys."""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+from pydantic import SecretStr
+
+from deploy.dev import ready_path, running, running_worker
+from deploy.embedded.stack import EmbeddedStack
+from deploy.indexing import qdrant
+from deploy.settings import Settings, load
+from schemas.keys import Grant
+from sinks.embeddings.port import Embedder
+from sinks.keys import Keys
+from sinks.migrate import migrate
+from sinks.postgres import Pool, connect
+from streams.topics import create, specs
+from tests.benchmarks.curate_steps import Cpu
+from tests.benchmarks.curate_store import seed
+from tests.benchmarks.serve_talks import seed_talks
+from tests.preparation import administer
+
+NAMESPACES = 1_000
+KEYS = 10
+
+
+class Served(Struct, frozen=True):
+    """A real `memstream serve`: where it listens, what lets one in, and whose CPU time counts."""
+
+    address: str
+    tokens: tuple[str, ...]
+    cpu: Cpu
+    pid: int
+
+
+@asynccontextmanager
+async def stored(
+    stack: EmbeddedStack, directory: Path, size: int, embedder: Embedder
+) -> AsyncIterator[tuple[Settings, float]]:
+    """With so many memories, and how many seconds it took to write them."""
+    settings = await prepared(stack, directory, f"bench-{size}")
+    began = time.monotonic()
+    pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)
+    async with qdrant(settings, embedder) as vectors:
+        await vectors.ensure_collection()
+        await seed(pool, vectors, embedder.dimension, size, NAMESPACES)
+    await seed_talks(pool, NAMESPACES)
+    await pool.close()
+    yield settings, time.monotonic() - began
+    async with qdrant(settings, embedder) as vectors:
+        await vectors.drop_collection()
+    await administer(stack.dsn, f'DROP DATABASE "{settings.qdrant_collection}" WITH (FORCE)')
+
+
+async def prepared(stack: EmbeddedStack, directory: Path, name: str) -> Settings:
+    await administer(stack.dsn, f'CREATE DATABASE "{name}"')
+    settings = load().model_copy(
+        update={
+            "bootstrap_servers": stack.bootstrap_servers,
+            "postgres_dsn": SecretStr(f"{stack.dsn.rpartition('/')[0]}/{name}"),
+            "qdrant_url": stack.qdrant_url,
+            "qdrant_collection": name,
+            "topic_prefix": f"{name}.",
+            "data_dir": directory / name,
+            "api_port": 0,
+            "api_requests_per_minute": 1_000_000,
+        }
+    )
+    settings.data_dir.mkdir()
+    await migrate(settings.postgres_dsn.get_secret_value())
+    await create(settings.cluster().client(), specs(settings.topics()), 1)
+    return settings
+
+
+@asynccontextmanager
+async def served(stack: EmbeddedStack, settings: Settings) -> AsyncIterator[Served]:
+    """Beside it a worker that has nothing to do but what the benchmark gives it."""
+    async with running_worker(settings), running("api", ["serve"], settings) as api:
+        parts = {"api": api.pid, "postgres": stack.postgres.pid, "vectors": stack.vectors.pid}
+        pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=1)
+        tokens = [await key(pool, number) for number in range(KEYS)]
+        await pool.close()
+        yield Served(ready_path("api", settings).read_text(), tuple(tokens), Cpu(parts), api.pid)
+
+
+async def key(pool: Pool, number: int) -> str:
+    token, _ = await Keys(pool).create(f"bench-{number}", (Grant("write", "bench/*"),), datetime.now(UTC), "benchmark")
+    return token
