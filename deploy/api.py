@@ -44,6 +44,7 @@ from sinks.memories import Memories
 from sinks.owners import Owners
 from sinks.postgres import Pool, translated
 from sinks.qdrant import Vectors
+from sinks.runs import Runs
 from sinks.statistics import NamespaceStatistics
 from sinks.usage import UsageRecords
 from sinks.windows import Windows
@@ -89,6 +90,7 @@ async def wired(
         statistics=NamespaceStatistics(pool),
         consumption=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
         policy_book=PolicyBook(partial(connections.policy_topic, settings), publisher, settings.policies(), shipped()),
+        runs=Runs(pool),
         policies=policies,
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, meters=meters),
         conversations=Conversations(Windows(pool), archive, policies),

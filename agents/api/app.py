@@ -15,6 +15,7 @@ from agents.api.request_ids import RequestIds
 from agents.api.routes import (
     changes,
     commands,
+    consolidation_runs,
     context,
     conversations,
     description,
@@ -37,6 +38,7 @@ KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     *(context.router, conversations.router, tools.router, mcp.router, description.router),
     *(transfer.router, statistics.router, policies.router, users.router),
+    *(consolidation_runs.router,),
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."

@@ -29,9 +29,13 @@ class Caller(Struct, frozen=True):
                 403, "forbidden", f"the key {self.name!r} lacks the right {right!r} in namespace {namespace!r}"
             )
 
+    def may_everywhere(self, right: Right) -> bool:
+        """For what concerns all namespaces: only the pattern `*` gives it."""
+        return any(grant.namespaces == EVERYWHERE and grant.allows(right, "") for grant in self.grants)
+
     def require_everywhere(self, right: Right) -> None:
-        """For what concerns all namespaces: only the pattern `*` gives it. Raises Problem 403."""
-        if not any(grant.namespaces == EVERYWHERE and grant.allows(right, "") for grant in self.grants):
+        """Raises Problem 403."""
+        if not self.may_everywhere(right):
             raise Problem(403, "forbidden", f"the key {self.name!r} lacks the right {right!r} in all namespaces")
 
 

@@ -24,10 +24,12 @@ from agents.retrieval.recall import Recall
 from schemas.memories import Memory
 from schemas.policies import Choosing
 from schemas.requests import Command
+from schemas.runs import ConsolidationRun, Finding
 from schemas.searches import Found, Query
 from sinks.audit import Audited
 from sinks.listing import Listing
 from sinks.memories import MemoryVersion
+from sinks.runs import RunsAsked
 from sinks.statistics import Statistics
 from sinks.vectors import Point, VectorIndex
 
@@ -104,6 +106,24 @@ class Counting(Protocol):
         """Raises Retryable."""
 
 
+class Consolidating(Protocol):
+    """Consolidation runs (sinks.runs.Runs). Every method raises Retryable."""
+
+    async def ask(self, run: ConsolidationRun) -> None:
+        """Makes a run known, which begins within seconds."""
+
+    async def of(self, run_id: str) -> ConsolidationRun | None:
+        """A run as it stands."""
+
+    async def page(self, asked: RunsAsked) -> tuple[ConsolidationRun, ...]:
+        """Runs, the newest first."""
+
+    async def findings(
+        self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None
+    ) -> tuple[Finding, ...]:
+        """What a dry run found, behind the finding of that number."""
+
+
 class Ports(Struct, frozen=True, kw_only=True):
     """One value a process. A new port is a new field here, in `deploy/api.py` and in `tests/api.py`."""
 
@@ -128,6 +148,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     statistics: Counting
     consumption: Consumption
     policy_book: PolicyBook
+    runs: Consolidating
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 

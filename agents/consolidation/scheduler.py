@@ -95,6 +95,9 @@ class Scheduler:
 
     async def _begin(self, progress: RunProgress, run: ConsolidationRun) -> None:
         policies, behind, left = self._policies.now, None, run.most
+        if run.policy is not None and policies.named(run.policy).name != run.policy:
+            await progress.fail(run.run_id, self._clock(), f"no policy is called {run.policy!r}")
+            return
         while page := await progress.windows(run.conversation_id, behind, PAGE):
             about = [window for window in page if concerns(run, window.scope, policies)]
             if about:

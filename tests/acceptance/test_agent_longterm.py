@@ -1,6 +1,7 @@
 """agent-longterm: what an agent learns is consolidated at night or on demand, and reinforced where it comes up again."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from deploy.policy_files import preset, read_file
 from streams.windows import triggers
 from streams.windows.triggers import Waiting
-from tests.acceptance.service import ChatService
-from tests.deployment import Deployment
+from tests.acceptance.service import WITHIN_S, ChatService
+from tests.deployment import Deployment, eventually
 
 SAID = (
     "We chose React over Vue because the team knows it.",
@@ -63,6 +64,90 @@ def test_an_ended_conversation_waits_for_two_in_the_night_and_goes_in_the_backgr
     for ended in (True, False):
         assert triggers.due_at(waiting, ended, written.policy) == night + triggers.RUN_WITHIN_S
         assert triggers.lane(waiting, ended, written.policy, night) == "background"
+
+
+async def over(api: httpx.AsyncClient, run_id: str) -> dict[str, Any]:
+    """The run as it is told of once it is over."""
+
+    async def told() -> dict[str, Any] | None:
+        run: dict[str, Any] = (await api.get(f"/v1/consolidation-runs/{run_id}")).json()
+        return run if run["status"] in ("completed", "failed") else None
+
+    found = await eventually(told, f"the end of run {run_id}", WITHIN_S)
+    assert found is not None
+    return found
+
+
+async def consolidated(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
+    """A run by hand, once it is over."""
+    answer = await api.post("/v1/consolidation-runs", json=asked)
+    assert answer.status_code == 202, answer.text
+    return await over(api, answer.json()["run_id"])
+
+
+async def test_a_dry_run_shows_what_a_run_then_does_and_the_run_says_what_came_of_it(
+    engine: Deployment, api: httpx.AsyncClient
+):
+    agent = ChatService(engine, "agent-longterm", agent_id="planner", user_id="nina")
+    first = agent.conversation()
+    await agent.say(first, *(("user", said) for said in SAID), ("assistant", "All noted."))
+    await agent.archived(first, 4)
+    await agent.window(first, 4)
+
+    dry = await consolidated(api, namespace="planner", dry_run=True)
+    assert (dry["status"], dry["conversations"], dry["created"]) == ("completed", 1, 3)
+    found = (await api.get(f"/v1/consolidation-runs/{dry['run_id']}/findings")).json()["findings"]
+    assert {(each["result"], each["kind"]) for each in found} == {
+        ("created", "decision"),
+        ("created", "preference"),
+        ("created", "fact"),
+    }
+    assert await agent.memories("planner") == [], "a dry run writes none of them"
+
+    run = await consolidated(api, namespace="planner")
+    assert (run["status"], run["processed"], run["created"], run["reinforced"]) == ("completed", 1, 3, 0)
+    assert (run["providers"], run["requests"], run["failed_requests"]) == (["offline"], 1, 0)
+    assert {memory["text"] for memory in await agent.memories("planner")} == {each["text"] for each in found}
+
+    again = agent.conversation()
+    await agent.say(again, ("user", "I prefer TypeScript."), ("assistant", "I know."))
+    await agent.archived(again, 2)
+    await agent.window(again, 2)
+    dry = await consolidated(api, conversation_id=again, dry_run=True)
+    assert (dry["created"], dry["reinforced"]) == (0, 1)
+    run = await consolidated(api, conversation_id=again)
+    assert (run["created"], run["reinforced"]) == (0, 1)
+    assert (await consolidated(api, namespace="planner"))["conversations"] == 0, "nothing waits any more"
+
+
+async def test_at_two_in_the_night_a_run_consolidates_what_was_said_by_day(engine: Deployment, api: httpx.AsyncClient):
+    agent = ChatService(engine, "agent-longterm", agent_id="nightly", user_id="nina")
+    first, second = agent.conversation(), agent.conversation()
+    for conversation, said in ((first, SAID[1]), (second, SAID[1])):
+        await agent.say(conversation, ("user", said), ("assistant", "Noted."))
+        await agent.end(conversation)
+        await agent.archived(conversation, 2)
+        await agent.window(conversation, 2)
+    assert await agent.memories("nightly") == []
+
+    # The scheduler has noted the next night; it comes early here.
+    statement = "SELECT policy FROM consolidation_schedules WHERE policy = 'agent-longterm'"
+    await eventually(lambda: engine.fetch(statement), "the schedule is noted", WITHIN_S)
+    moved = "UPDATE consolidation_schedules SET next_due = now() WHERE policy = 'agent-longterm' RETURNING policy"
+    await engine.fetch(moved)
+
+    async def runs() -> list[dict[str, Any]]:
+        listed = (await api.get("/v1/consolidation-runs", params={"policy": "agent-longterm"})).json()["runs"]
+        return [run for run in listed if run["trigger"] == "schedule"]
+
+    (run,) = await eventually(runs, "a run of the schedule", WITHIN_S)
+    run = await over(api, run["run_id"])
+    assert run["status"] == "completed" and run["processed"] == run["conversations"] >= 2
+    (memory,) = await agent.memories("nightly")
+    assert (memory["text"], memory["reinforcement_count"]) == ("User prefers TypeScript.", 1)
+    assert run["created"] >= 1 and run["reinforced"] >= 1
+    statement = "SELECT next_due > now() AS later FROM consolidation_schedules WHERE policy = 'agent-longterm'"
+    assert await engine.fetch(statement) == [{"later": True}], "the next night is noted"
 
 
 async def test_what_is_said_by_day_is_told_beside_what_was_consolidated_and_searched_by_kind_and_confidence(

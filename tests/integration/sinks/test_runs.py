@@ -187,6 +187,13 @@ async def test_a_run_with_nothing_to_do_is_over_as_it_begins(night: Night) -> No
     assert (run.status, run.conversations, run.finished_at) == ("completed", 0, night.now)
 
 
+async def test_a_policy_that_nobody_knows_is_said_to_be_none(night: Night) -> None:
+    run_id = await night.by_hand(policy="nighly")
+    await night.worker("one").tick()
+    run = await night.run(run_id)
+    assert (run.status, run.error) == ("failed", "no policy is called 'nighly'")
+
+
 async def test_requests_without_an_answer_are_told_and_a_run_of_which_none_was_answered_failed(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 12))

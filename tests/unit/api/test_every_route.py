@@ -7,8 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from agents.api.app import document
+from agents.consolidation.asking import run_by_hand
 from schemas.messages import Scope
-from tests.api import Api, a_memory
+from schemas.runs import RunWanted
+from tests.api import NOON, Api, a_memory
 from tests.fakes.windows import a_state
 
 THEIRS = "other/bob"
@@ -26,8 +28,15 @@ BODIES: dict[str, Any] = {
     "speak_mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
     "purge_user": {"user_id": "bob"},
     "put_policy": {"name": "search_memories"},
+    "start_consolidation": QUERY,
 }
-PATHS = {"memory_id": "theirs", "command_id": "c1", "conversation_id": "conversation", "name": "search_memories"}
+PATHS = {
+    "memory_id": "theirs",
+    "command_id": "c1",
+    "conversation_id": "conversation",
+    "name": "search_memories",
+    "run_id": "r1",
+}
 # They tell of no namespace: any key may ask them.
 NOBODYS = {"live", "ready", "get_openapi", "list_presets", "get_preset"}
 OPERATIONS = [
@@ -45,6 +54,8 @@ async def api() -> Api:
     api.archive.say("conversation", ("user", "secret"), ("assistant", "secret"), app_id="other", user_id="bob")
     scope = Scope(conversation_id="conversation", app_id="other", user_id="bob")
     await api.windows.project([replace(a_state("conversation", scope=scope), policy="default")])
+    run = run_by_hand(RunWanted(namespace=THEIRS, dry_run=True), (THEIRS,), "bob", NOON)
+    api.runs.put(replace(run, run_id="r1", error="secret"))
     return api
 
 

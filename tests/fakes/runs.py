@@ -1,0 +1,45 @@
+"""Consolidation runs in memory."""
+
+from schemas.runs import ConsolidationRun, Finding
+from sinks.runs import RunsAsked
+
+
+class FakeRuns:
+    """Runs by their ids, and what dry runs found."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[str, ConsolidationRun] = {}
+        self.found: dict[str, list[Finding]] = {}
+
+    def put(self, run: ConsolidationRun) -> None:
+        """In the place of one of its id."""
+        self.by_id[run.run_id] = run
+
+    async def ask(self, run: ConsolidationRun) -> None:
+        self.by_id.setdefault(run.run_id, run)
+
+    async def of(self, run_id: str) -> ConsolidationRun | None:
+        return self.by_id.get(run_id)
+
+    async def page(self, asked: RunsAsked) -> tuple[ConsolidationRun, ...]:
+        newest = sorted(self.by_id.values(), key=place, reverse=True)
+        wanted = [run for run in newest if is_asked_for(run, asked)]
+        return tuple(wanted[: asked.limit])
+
+    async def findings(
+        self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None
+    ) -> tuple[Finding, ...]:
+        found = [each for each in self.found.get(run_id, []) if each.number > after]
+        return tuple(each for each in found if namespace is None or each.namespace == namespace)[:limit]
+
+
+def place(run: ConsolidationRun) -> tuple[object, str]:
+    return run.created_at, run.run_id
+
+
+def is_asked_for(run: ConsolidationRun, asked: RunsAsked) -> bool:
+    if asked.behind is not None and (run.created_at, run.run_id) >= asked.behind:
+        return False
+    if asked.namespace is not None and asked.namespace not in run.namespaces:
+        return False
+    return (asked.policy or run.policy) == run.policy and (asked.status or run.status) == run.status

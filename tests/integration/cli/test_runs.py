@@ -1,0 +1,80 @@
+"""`memstream consolidate` and `memstream runs`: asking for runs, and looking at them."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.consolidation.asking import run_by_hand
+from schemas.messages import Scope
+from schemas.runs import Counts, Finding, RunWanted
+from sinks.dry_runs import DryRuns, Stretch
+from sinks.postgres import connect
+from sinks.runs import Runs
+from tests.command_line import Run, lines, run
+
+AT = datetime(2026, 3, 3, 2, tzinfo=UTC)
+
+
+@pytest.fixture
+async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Run:
+    """Runs a command beside a dry run that is over, and found two things."""
+    deployment = await deploy("runs")
+    pool = await connect(deployment.settings.postgres_dsn.get_secret_value())
+    dry = run_by_hand(RunWanted(namespace="app/ada", dry_run=True), ("app/ada",), "ada", AT)
+    await Runs(pool).ask(dry)
+    await pool.execute("UPDATE consolidation_runs SET run_id = 'dry', status = 'running', conversations = 1")
+    await pool.execute("INSERT INTO consolidation_conversations VALUES ('dry', 'c', 3, 1, 2)")
+    made = {"namespace": "app/ada", "conversation_id": "c", "kind": "fact", "message_ids": ("m1",)}
+    findings = (
+        Finding(**made, result="created", text="User has a dog."),  # type: ignore[arg-type]
+        Finding(**made, result="superseded", text="User moved to Lisbon.", known="User lives in Ghent."),  # type: ignore[arg-type]
+    )
+    counts = Counts(requests=1, created=1, superseded=1, providers=("offline",), models=("rules-1",))
+    stretch = Stretch(Scope(conversation_id="c"), 3, 1, 2)
+    await DryRuns(pool).store("dry", stretch, findings, counts, ["r"], AT)
+    await DryRuns(pool).finish("dry", AT)
+    await pool.close()
+    return partial(run, deployment.settings, tmp_path)
+
+
+async def test_a_run_that_is_asked_for_is_listed_and_shown(memstream: Run):
+    (asked,) = lines(memstream("consolidate", "-n", "app/ada", "--live", "--no-wait", "--json"))
+    assert (asked["status"], asked["scope"], asked["lane"]) == ("pending", "namespace app/ada", "live")
+    newest, oldest = lines(memstream("runs", "list", "--json"))
+    assert (newest["run_id"], oldest["run_id"]) == (asked["run_id"], "dry")
+    (found,) = lines(memstream("runs", "list", "--json", "--status", "completed", "-n", "app/ada"))
+    assert (found["run_id"], found["processed"], found["created"]) == ("dry", 1, 1)
+    shown = memstream("runs", "list").stdout
+    assert "namespace app/ada (by ada, dry)" in shown and "+1 =0 -1" in shown
+
+
+async def test_what_a_dry_run_found_is_shown_with_it(memstream: Run):
+    done = memstream("runs", "show", "dry")
+    shown = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    assert (
+        "candidates 1 would be created, 0 would be reinforced, 0 would be merged, 1 would be superseded, 0 would be dropped"
+        in shown
+    )
+    assert "asked offline (rules-1): 0 tokens, $0.0000" in shown
+    assert "created app/ada: fact: User has a dog." in shown
+    assert "superseded app/ada: fact: User moved to Lisbon. <- User lives in Ghent." in shown
+    told = lines(memstream("runs", "show", "dry", "--json"))
+    assert [each.get("text") for each in told] == [None, "User has a dog.", "User moved to Lisbon."]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("runs", "show", "nobody's"), "no run is known"),
+        (("runs", "list", "--status", "over"), "pending, running, completed or failed"),
+        (("consolidate", "--policy", "p", "-n", "n"), "not several"),
+        (("consolidate", "--most", "3"), "for a dry_run alone"),
+    ],
+)
+async def test_what_cannot_be_is_said_in_a_line(memstream: Run, words: tuple[str, ...], says: str):
+    done = memstream(*words)
+    assert done.returncode == 1 and says in done.stderr and len(done.stderr.splitlines()) == 1

@@ -1,0 +1,117 @@
+"""Consolidation runs over HTTP: who may ask for which, and who sees what of them."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agents.consolidation.asking import run_by_hand
+from schemas.messages import Scope
+from schemas.runs import ConsolidationRun, Finding, RunWanted
+from tests.api import NOON, Api
+from tests.fakes.windows import a_state
+
+RUNS = "/v1/consolidation-runs"
+ADA = {"namespace": "app/ada"}
+
+
+def a_run(run_id: str, namespaces: tuple[str, ...] = ("app/ada",), **fields: Any) -> ConsolidationRun:
+    return replace(run_by_hand(RunWanted(), namespaces, "ada", NOON), **({"run_id": run_id} | fields))
+
+
+async def test_a_run_of_a_namespace_is_asked_for_with_the_right_to_write_and_begins_as_pending(api: Api):
+    answer = await api.client(write="app/*").post(RUNS, json=ADA | {"lane": "live"})
+    assert answer.status_code == 202
+    told = answer.json()
+    assert (told["status"], told["scope"], told["lane"], told["dry_run"]) == (
+        "pending",
+        "namespace app/ada",
+        "live",
+        False,
+    )
+    assert (told["conversations"], told["processed"], told["cost_usd"]) == (0, 0, 0.0)
+    (run,) = api.runs.by_id.values()
+    assert (run.run_id, run.namespaces, run.trigger, run.due_at) == (told["run_id"], ("app/ada",), "hand", NOON)
+    assert (await api.client(read="app/*").post(RUNS, json=ADA)).status_code == 403
+
+
+async def test_a_run_of_a_conversation_takes_the_right_to_write_in_all_that_it_feeds(api: Api):
+    scope = Scope(conversation_id="c", app_id="app", user_id="ada")
+    await api.windows.project([a_state("c", scope=scope)])
+    asked = {"conversation_id": "c", "dry_run": True}
+    assert (await api.client(read="app/*").post(RUNS, json=asked)).status_code == 403
+    assert (await api.client(write="app/bob").post(RUNS, json=asked)).status_code == 404
+    answer = await api.client(write="app/*").post(RUNS, json=asked)
+    assert (answer.status_code, answer.json()["namespaces"], answer.json()["dry_run"]) == (202, ["app/ada"], True)
+
+
+@pytest.mark.parametrize("asked", [{"policy": "app"}, {}])
+async def test_a_run_of_a_policy_or_of_everything_takes_every_right_everywhere(api: Api, asked: dict[str, Any]):
+    assert (await api.client(admin="app/*").post(RUNS, json=asked)).status_code == 403
+    assert (await api.client(write="*").post(RUNS, json=asked)).status_code == 403
+    answer = await api.client(admin="*").post(RUNS, json=asked)
+    assert (answer.status_code, answer.json()["namespaces"]) == (202, [])
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "says"),
+    [
+        ({"policy": "nobody's"}, 404, "no policy is called"),
+        ({"policy": "app", "namespace": "app/ada"}, 422, "not several"),
+        ({"most": 5}, 422, "for a dry_run alone"),
+        ({"dry_run": True, "most": 0}, 422, "most"),
+        ({"everything": True}, 422, "everything"),
+    ],
+)
+async def test_what_cannot_be_is_refused_and_said(api: Api, asked: dict[str, Any], status: int, says: str):
+    answer = await api.client(admin="*").post(RUNS, json=asked)
+    assert answer.status_code == status and says in answer.json()["detail"]
+    assert api.runs.by_id == {}
+
+
+async def test_a_run_is_shown_to_those_who_may_read_all_that_it_is_about_and_to_others_it_is_none(api: Api):
+    api.runs.put(a_run("one", status="running", conversations=10, processed=4, created=3, cost_micros=2_500_000))
+    api.runs.put(a_run("two", ("app/ada", "other")))
+    api.runs.put(a_run("all", ()))
+    told = (await api.client(read="app/*").get(f"{RUNS}/one")).json()
+    assert (told["processed"], told["conversations"], told["created"], told["cost_usd"]) == (4, 10, 3, 2.5)
+    statuses = [(await api.client(read="app/*").get(f"{RUNS}/{run}")).status_code for run in ("two", "all", "none")]
+    assert statuses == [404, 404, 404]
+    assert (await api.client(read="*").get(f"{RUNS}/all")).status_code == 200
+
+
+async def test_runs_are_listed_newest_first_a_page_at_a_time_without_those_that_may_not_be_seen(api: Api):
+    for number in range(3):
+        api.runs.put(a_run(f"r{number}", created_at=NOON + timedelta(minutes=number)))
+    api.runs.put(a_run("shared", ("app/ada", "other"), created_at=NOON + timedelta(hours=1)))
+    client = api.client(read="app/*")
+    first = (await client.get(RUNS, params=ADA | {"limit": 2})).json()
+    assert [run["run_id"] for run in first["runs"]] == ["r2"], "the other one is about what the key may not read"
+    rest = (await client.get(RUNS, params=ADA | {"limit": 2, "cursor": first["next"]})).json()
+    assert ([run["run_id"] for run in rest["runs"]], rest["next"]) == (["r1", "r0"], None)
+    assert (await client.get(RUNS)).status_code == 403
+    everything = (await api.client(read="*").get(RUNS, params={"status": "pending"})).json()
+    assert [run["run_id"] for run in everything["runs"]] == ["shared", "r2", "r1", "r0"]
+
+
+async def test_what_a_dry_run_found_comes_a_page_at_a_time(api: Api):
+    api.runs.put(a_run("dry", dry_run=True))
+    api.runs.found["dry"] = [
+        Finding(
+            namespace="app/ada",
+            conversation_id="c",
+            result="created",
+            kind="fact",
+            text=f"User has {number} dogs.",
+            message_ids=("m1",),
+            number=number,
+        )
+        for number in (2, 4, 6)
+    ]
+    client = api.client(read="app/*")
+    first = (await client.get(f"{RUNS}/dry/findings", params={"limit": 2})).json()
+    assert [each["text"] for each in first["findings"]] == ["User has 2 dogs.", "User has 4 dogs."]
+    rest = (await client.get(f"{RUNS}/dry/findings", params={"cursor": first["next"]})).json()
+    assert ([each["number"] for each in rest["findings"]], rest["next"]) == ([6], None)
+    assert (await api.client(read="other").get(f"{RUNS}/dry/findings")).status_code == 404
