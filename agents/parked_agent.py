@@ -58,6 +58,11 @@ class ParkedAgent:
                 for parked in await self._parking.claim(lane, free, owner, LEASE_S):
                     running.add(asyncio.create_task(self._resume(parked, owner, claimed_at)))
 
+    @property
+    def under_way(self) -> int:
+        """Requests that were taken on and have not ended."""
+        return sum(not task.done() for tasks in self._running.values() for task in tasks)
+
     async def close(self) -> None:
         """Ends what is still running; another worker may claim it at once."""
         running = [task for tasks in self._running.values() for task in tasks]

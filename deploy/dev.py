@@ -19,6 +19,7 @@ from sinks.migrate import migrate
 from streams.topics import create, specs
 
 READY_WITHIN_S = 60.0
+STOPS_WITHIN_S = 10.0  # once nothing is under way
 
 # The embedded broker asks nobody who they are, whatever the environment says of another one.
 PLAIN_KAFKA = {name: field.default for name, field in Settings.model_fields.items() if name.startswith("kafka_")}
@@ -63,6 +64,7 @@ async def running(name: str, arguments: Sequence[str], settings: Settings) -> As
         [sys.executable, "-m", "deploy.cli", *arguments, "--ready-file", str(ready_file)],
         settings.data_dir / f"{name}.log",
         environment=environment(settings),
+        grace_s=STOPS_WITHIN_S + max(settings.stop_s, settings.api_stop_s),
     )
     process.start()
     try:

@@ -40,11 +40,11 @@ async def serve(
             "choose 127.0.0.1, or make keys with `memstream keys create`"
         )
     await require_migrated(settings)
-    chores, meters = Chores(), ApiMeters()
+    chores, meters, missing = Chores(), ApiMeters(), ["the API is starting"]
     async with AsyncExitStack() as resources:
         listening = resources.enter_context(listener(settings.api_host, settings.api_port))
         if settings.api_metrics_port is not None:
-            endpoint = served(settings.metrics_host, settings.api_metrics_port, meters.registry, list)
+            endpoint = served(settings.metrics_host, settings.api_metrics_port, meters.registry, lambda: missing)
             await resources.enter_async_context(endpoint)
         try:
             ports = await wired(settings, resources, chores, meters, keyed=keyed)
@@ -53,11 +53,16 @@ async def serve(
             app.add_middleware(MeasuredRequests, meters=meters)
             watch = chores.raise_if_failed
 
+            def started(address: str) -> None:
+                missing.clear()
+                on_ready(address)
+
             def stopping() -> None:
+                missing.append("the API is stopping")
                 ports.bell.close()
                 on_stopping()
 
-            await run(app, listening, settings.api_stop_s, stop, watch, on_ready, stopping)
+            await run(app, listening, settings.api_stop_s, stop, watch, started, stopping)
         finally:
             await chores.stop()  # before what they use is closed
 

@@ -165,6 +165,12 @@ class Settings(BaseSettings):
     api_stop_s: float = Field(
         10.0, gt=0.0, le=600.0, description="what requests under way get to end when the API stops"
     )
+    stop_s: float = Field(
+        10.0, ge=0.0, le=3600.0, description="what a worker that is told to stop gets to finish what is under way"
+    )
+    stuck_s: float = Field(
+        300.0, ge=10.0, le=86_400.0, description="after which a worker is not ready whose lag does not move"
+    )
     migrate_at_start: bool = Field(
         False, description="whether a worker or the API migrates PostgreSQL before it starts"
     )

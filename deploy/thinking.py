@@ -136,6 +136,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
             in_flight=sum(settings.slots().values()),
         )
         resources.push_async_callback(agent.close)  # before what its running calls use is closed
+        app.beside.append(lambda: resuming.under_way)
         chores.add("parked requests", RESUME_S, resuming.tick)
         if batches is not None:
             chores.add("batches", BATCHES_S, batch_agent(wiring, extractor, outcomes, batches).tick)

@@ -15,6 +15,7 @@ from deploy import connections
 from deploy.chores import Chores
 from deploy.metrics.endpoint import served
 from deploy.metrics.meters import Meters
+from deploy.metrics.progress import Progress
 from deploy.settings import Settings
 from deploy.slots import claimed
 from deploy.stages import wired
@@ -29,6 +30,7 @@ from streams.topics import changelog_problems, partition_counts, problems, specs
 log = logging.getLogger(__name__)
 
 REPORT_S = 60.0
+PROGRESS_S = 1.0
 START_ENDS_WITHIN_S = 10.0  # beyond it a start is taken for one that never returns
 
 
@@ -41,6 +43,7 @@ class Worker:
         self._apps: list[StageApp] = []
         self._chores = Chores()
         self._meters = Meters()
+        self._progress = Progress(settings.stuck_s)
         self._stands = False
         self._name = f"{socket.gethostname()}/{os.getpid()}"
 
@@ -49,6 +52,7 @@ class Worker:
 
         `on_stopping` is called when stopping begins, for whatever reason: a crashed stage may keep it from ending.
         """
+        asked = False
         async with AsyncExitStack() as resources:
             await self._check()
             await self._tell(resources)
@@ -63,11 +67,13 @@ class Worker:
                 self._stands = True
                 on_ready()
                 self._chores.add("report", REPORT_S, self._report)
+                self._chores.add("progress", PROGRESS_S, self._look)
                 await self._until_stopped(stop)
+                asked = True
             finally:
                 self._stands = False
                 on_stopping()
-                await self._stop()
+                await self._stop(self._settings.stop_s if asked else 0.0)
 
     async def _check(self) -> None:
         dsn = self._settings.postgres_dsn.get_secret_value()
@@ -102,7 +108,8 @@ class Worker:
     def _not_ready(self) -> list[str]:
         if not self._stands:
             return ["the worker is starting or stopping"]
-        return [app.conf.id for app in self._apps if app.fence.phase is not Phase.OPEN]
+        missing = [app.conf.id for app in self._apps if app.fence.phase is not Phase.OPEN]
+        return [*missing, *self._progress.stuck()]
 
     async def _wire(self, resources: AsyncExitStack) -> None:
         cluster = self._settings.cluster()
@@ -139,13 +146,19 @@ class Worker:
             app.check_fence(time.monotonic())
         self._chores.raise_if_failed()
 
+    async def _look(self) -> None:
+        self._progress.look(self._apps)
+
     async def _report(self) -> None:
         """What delivery has done so far, stage by stage."""
         for app in self._apps:
             log.info("%s delivered: %s", app.conf.id, app.told())
 
-    async def _stop(self) -> None:
+    async def _stop(self, finish_s: float) -> None:
+        """Finishes what is under way, then leaves the groups: others have the partitions at once."""
         await self._chores.stop()
+        if finish_s:
+            await asyncio.gather(*(app.finish(finish_s) for app in self._apps))
         stopped = await asyncio.gather(*(app.stop() for app in self._apps), return_exceptions=True)
         await self._report()
         for app, outcome in zip(self._apps, stopped, strict=True):

@@ -8,7 +8,7 @@ import typer
 
 from deploy import terminal
 from deploy.commands.command import command, one_command
-from deploy.process import end_logged, end_soon, log_to_stderr, stop_on_signals
+from deploy.process import STOP_WITHIN_S, end_logged, end_soon, log_to_stderr, stop_on_signals
 from deploy.settings import load
 from deploy.tracing import traced
 from deploy.worker import Worker
@@ -33,14 +33,14 @@ async def worker(
     settings = load()
     log_to_stderr(settings)
     with end_logged(), traced(settings, "memstream-worker"):
-        await Worker(settings, stages).run(stop_on_signals(), *told_by(ready_file))
+        await Worker(settings, stages).run(stop_on_signals(), *told_by(ready_file, settings.stop_s + STOP_WITHIN_S))
     return 0
 
 
-def told_by(ready_file: Path | None) -> tuple[Callable[[], None], Callable[[], None]]:
+def told_by(ready_file: Path | None, end_within_s: float) -> tuple[Callable[[], None], Callable[[], None]]:
     """What a worker does when it is ready, and when it is stopping: the file is there between the two, whatever was before."""
     if ready_file is None:
-        return (lambda: None), end_soon
+        return (lambda: None), (lambda: end_soon(end_within_s))
     ready_file.unlink(missing_ok=True)
 
     def ready() -> None:
@@ -48,6 +48,6 @@ def told_by(ready_file: Path | None) -> tuple[Callable[[], None], Callable[[], N
 
     def stopping() -> None:
         ready_file.unlink(missing_ok=True)
-        end_soon()
+        end_soon(end_within_s)
 
     return ready, stopping

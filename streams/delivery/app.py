@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 import faust
@@ -20,6 +20,7 @@ from streams.delivery.recovery import GIVE_UP_AFTER_S, FencedTableManager
 log = logging.getLogger(__name__)
 
 LEAST_IDLE_S = 60.0
+LOOK_S = 0.05
 FIRST_EPOCH_WITHIN_S = 150.0  # some tens of seconds on a busy machine
 
 
@@ -38,6 +39,7 @@ class StageApp(faust.App):
         self._shut_since: float | None = None
         self._idle_since: float | None = None
         self._errands: set[asyncio.Task[None]] = set()
+        self.beside: list[Callable[[], int]] = []  # count what the stage has under way besides its batches
         super().__init__(*args, TableManager=FencedTableManager, **options)
         self.transport = FencedTransport(self.conf.broker_consumer, self)
 
@@ -86,6 +88,30 @@ class StageApp(faust.App):
     def lags(self) -> dict[TP, int]:
         """Offsets of each held partition that are not below the frontier yet, as of the last fetch."""
         return self._consumer.lags() if self._consumer is not None else {}
+
+    def frontiers(self) -> dict[TP, int]:
+        """The offset of each held partition below which everything is finished."""
+        return self._consumer.frontiers() if self._consumer is not None else {}
+
+    async def finish(self, bound_s: float) -> None:
+        """Takes nothing new and waits for the end of what is under way, `bound_s` at most; meanwhile the partitions stay held.
+
+        What is not finished then is delivered again, to whoever owns its partition next.
+        """
+        if self._consumer is None:
+            return
+        self._consumer.finishing = True
+        try:
+            async with asyncio.timeout(bound_s):
+                while self._under_way():
+                    if self.checkpointer is not None:
+                        self.checkpointer.ask()
+                    await asyncio.sleep(LOOK_S)
+        except TimeoutError:
+            log.warning("%s: %d are not finished within %g s", self.conf.id, self._under_way(), bound_s)
+
+    def _under_way(self) -> int:
+        return int(self._consumer.positions.in_flight()) + sum(count() for count in self.beside)
 
     async def settle(self) -> None:
         """Makes safe what was applied in the closing epoch."""

@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 class FencedConsumer(driver.Consumer):
     """Delivers batches below Faust's per-event path; keeps positions and frontiers; opens and shuts the fence."""
 
+    finishing = False  # once true, nothing more is taken: the stage is about to stop
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fence: Fence = self.app.fence
@@ -94,7 +96,7 @@ class FencedConsumer(driver.Consumer):
     async def _drain_once(self) -> None:
         epoch = self.fence.epoch
         tps = {tp for tp in self._get_active_partitions() | self._buffered_partitions if tp in self.positions}
-        if not tps:
+        if self.finishing or not tps:
             await self.sleep(0.05)
             return
         for tp, read in (await self._thread.read(tps, timeout_s=1.0)).items():
@@ -137,6 +139,11 @@ class FencedConsumer(driver.Consumer):
     def frontier_lag(self) -> int:
         """Offsets that were handed out and may not be committed yet, over all partitions."""
         return self.positions.lag()
+
+    def frontiers(self) -> dict[TP, int]:
+        """See StageApp.frontiers."""
+        found = {tp: self.positions.committable(tp) for tp in self.positions}
+        return {tp: offset for tp, offset in found.items() if offset is not None}
 
     def lags(self) -> dict[TP, int]:
         """See StageApp.lags; without partitions that were not fetched yet."""

@@ -136,3 +136,12 @@ async def test_an_offset_of_zero_is_an_offset_and_not_taken_for_none():
     consumer._thread.offsets = {MESSAGES: 0}
     await consumer.begin({MESSAGES}, set(), {tuple(MESSAGES): 50})
     assert consumer.positions.expected(MESSAGES) == 0
+
+
+async def test_a_stage_that_finishes_reads_nothing_more_and_holds_what_it_has(consumer):
+    await consumer.drain(read(MESSAGES, 100, 101, 100))
+    consumer.finishing = True
+    await consumer.drain(read(MESSAGES, 101, 102, 101))
+    assert consumer.extents == [(MESSAGES, 100, 101)]
+    consumer.delivered[0].ack()
+    assert consumer._new_offset(MESSAGES) == 101

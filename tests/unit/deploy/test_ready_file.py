@@ -12,12 +12,12 @@ def test_the_ready_file_of_an_earlier_life_is_removed_and_that_of_this_one_ends_
 ):
     """A container that is started again finds the files of the one before it."""
     ended: list[str] = []
-    monkeypatch.setattr(worker, "end_soon", lambda: ended.append("soon"))
+    monkeypatch.setattr(worker, "end_soon", lambda within_s: ended.append(f"within {within_s:g} s"))
     file = tmp_path / "ready"
     file.write_text("ready\n")
-    ready, stopping = worker.told_by(file)
+    ready, stopping = worker.told_by(file, 1.0)
     assert not file.exists()
     ready()
     assert file.exists()
     stopping()
-    assert (file.exists(), ended) == (False, ["soon"])
+    assert (file.exists(), ended) == (False, ["within 1 s"])

@@ -1,0 +1,51 @@
+"""Whether what lies behind moves: a worker that holds partitions and finishes nothing of them is not ready."""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import Protocol, TypeAlias
+
+Place: TypeAlias = tuple[str, str, int]  # group, topic, partition
+
+
+class Stage(Protocol):
+    """What is asked of a streams.delivery.app.StageApp."""
+
+    conf: "Named"
+
+    def lags(self) -> dict[tuple[str, int], int]: ...
+
+    def frontiers(self) -> dict[tuple[str, int], int]: ...
+
+
+class Named(Protocol):
+    id: str
+
+
+class Progress:
+    """A partition is stuck that has had a lag for `stuck_s` while its frontier stood still. `clock` is monotonic, in seconds."""
+
+    def __init__(self, stuck_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stuck_s = stuck_s
+        self._clock = clock
+        self._stands: dict[Place, tuple[int, float]] = {}
+
+    def look(self, apps: Iterable[Stage]) -> None:
+        """To be called now and then; stages that are held no more are forgotten."""
+        now, stands = self._clock(), dict[Place, tuple[int, float]]()
+        for app in apps:
+            frontiers = app.frontiers()
+            for (topic, partition), lag in app.lags().items():
+                place, at = (app.conf.id, topic, partition), frontiers.get((topic, partition), 0)
+                was = self._stands.get(place)
+                if lag:
+                    stands[place] = was if was is not None and was[0] == at else (at, now)
+        self._stands = stands
+
+    def stuck(self) -> list[str]:
+        """Each such partition, and since when."""
+        now = self._clock()
+        return [
+            f"{group}: {topic}[{partition}] has stood at {at} for {now - since:.0f} s"
+            for (group, topic, partition), (at, since) in self._stands.items()
+            if now - since >= self._stuck_s
+        ]

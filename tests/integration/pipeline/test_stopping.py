@@ -1,0 +1,99 @@
+"""Told to stop, a worker and the API finish what is under way, leave, and others go on at once: on the real broker."""
+
+import asyncio
+import signal
+import time
+from typing import Any
+
+import httpx
+from pydantic import SecretStr
+
+from deploy.embedded.ports import free_port
+from schemas import topics
+from streams.apps import STAGES
+from tests.deployment import Event, eventually
+from tests.messages_server import KEY, MODELS, MessagesServer
+
+AT = {"timestamp": "2026-03-01T10:00:00Z"}
+MESSAGE = {"message_id": "c-1", "role": "user", "content": "I am allergic to peanuts.", "app_id": "a", "user_id": "u"}
+SLOWLY_S = 4.0
+SESSION_S = 60.0  # who waits for that to end has not been told that anybody left
+
+
+async def test_a_worker_finishes_its_model_call_and_its_successor_has_the_partitions_at_once(deploy: Any):
+    async with MessagesServer() as server:
+        server.script(f"late:{SLOWLY_S}")
+        asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_base_url": server.url}
+        secret = {"anthropic_api_key": SecretStr(KEY)}
+        deployment = await deploy("stopping", session_timeout_s=SESSION_S, stop_s=20.0, **asking, **secret)
+        first = await deployment.worker("first", metrics_port=(port := free_port()))
+        await deployment.publish(
+            Event(topics.MESSAGES, "c", {"conversation_id": "c"} | MESSAGE | AT),
+            Event(topics.ENDED, "c", {"conversation_id": "c", "message_count": 1} | AT),
+        )
+
+        async def asked() -> bool:
+            return bool(server.seen)
+
+        await eventually(asked, "the model is asked")
+        first.send(signal.SIGTERM)
+        async with httpx.AsyncClient() as client:
+
+            async def not_ready() -> bool:
+                return (await client.get(f"http://127.0.0.1:{port}/health/ready")).status_code == 503
+
+            await eventually(not_ready, "it says that it stops, while it finishes")
+        await eventually(lambda: _ended(first), "the first worker has ended", 30.0)
+        assert first.exit_code == 0
+        assert len(await deployment.records(topics.CANDIDATES)) == 1  # published by it: nobody else was there
+        began = time.monotonic()
+        await deployment.worker("second")
+        await deployment.settled()
+        assert time.monotonic() - began < SESSION_S / 2
+        assert len(server.seen) == 1
+        assert await deployment.count("memories") == 1
+
+
+async def _ended(worker: Any) -> bool:
+    return not worker.running
+
+
+async def test_what_is_not_finished_in_time_is_left_to_the_next_worker(deploy: Any):
+    async with MessagesServer() as server:
+        server.script("slow", "slow")
+        asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_base_url": server.url}
+        deployment = await deploy("unfinished", stop_s=1.0, anthropic_api_key=SecretStr(KEY), **asking)
+        worker = await deployment.worker(stages=STAGES)
+        await deployment.publish(
+            Event(topics.MESSAGES, "c", {"conversation_id": "c"} | MESSAGE | AT),
+            Event(topics.ENDED, "c", {"conversation_id": "c", "message_count": 1} | AT),
+        )
+
+        async def asked() -> bool:
+            return bool(server.seen)
+
+        await eventually(asked, "the model is asked")
+        assert await worker.stop() == 0
+        assert "1 are not finished within 1 s" in deployment.logs()
+        assert await deployment.records(topics.CANDIDATES) == []
+        assert (await deployment.lags())["extraction"] > 0
+
+
+async def test_the_api_ends_what_is_under_way_and_takes_nothing_new(deploy: Any):
+    """Its worker is away, so that a change waits; meanwhile it is told to stop."""
+    deployment = await deploy("api-stopping", api_wait_s=3.0)
+    address = await deployment.api()
+    (api,) = deployment._workers
+    async with httpx.AsyncClient(base_url=address, timeout=30) as client, httpx.AsyncClient(base_url=address) as probe:
+        assert (await probe.get("/health/ready")).status_code == 200
+        asking = asyncio.create_task(
+            client.post("/v1/memories", json={"namespace": "a/u", "text": "User plays chess."})
+        )
+
+        async def published() -> bool:
+            return bool(await deployment.records(topics.COMMANDS))
+
+        await eventually(published, "the command is published")
+        api.send(signal.SIGTERM)
+        assert (await asking).status_code == 202
+    assert await api.stop() == 0

@@ -1,0 +1,75 @@
+"""A stage that is to stop takes nothing new and finishes what it has, within its time."""
+
+import asyncio
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from streams.delivery.app import StageApp
+
+
+class Consumer:
+    def __init__(self, in_flight: int) -> None:
+        self.finishing = False
+        self.in_flight = in_flight
+        self.positions = SimpleNamespace(in_flight=lambda: self.in_flight)
+
+
+class Checkpointer:
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def ask(self) -> None:
+        self.asked += 1
+
+
+def stage(in_flight: int) -> Any:
+    """As much of a StageApp as finishing needs."""
+    app = StageApp.__new__(StageApp)
+    app.conf = SimpleNamespace(id="stub")
+    app._consumer, app.checkpointer, app.beside = Consumer(in_flight), None, []
+    return app
+
+
+async def test_it_returns_when_the_last_batch_has_ended():
+    app = stage(1)
+    finishing = asyncio.create_task(app.finish(60.0))
+    await asyncio.sleep(30)
+    assert (finishing.done(), app._consumer.finishing) == (False, True)
+    app._consumer.in_flight = 0
+    await asyncio.sleep(1)
+    assert finishing.done()
+
+
+async def test_it_waits_for_what_is_under_way_beside_the_batches():
+    app, parked = stage(0), [1]
+    app.beside.append(lambda: len(parked))
+    finishing = asyncio.create_task(app.finish(60.0))
+    await asyncio.sleep(30)
+    assert not finishing.done()
+    parked.clear()
+    await asyncio.sleep(1)
+    assert finishing.done()
+
+
+async def test_checkpoints_are_asked_for_as_they_end_the_batches_of_a_table():
+    app = stage(1)
+    app.checkpointer = Checkpointer()
+    await app.finish(1.0)
+    assert app.checkpointer.asked > 1
+
+
+async def test_what_takes_too_long_is_left_to_whoever_comes_next_and_told(caplog: pytest.LogCaptureFixture):
+    began = asyncio.get_running_loop().time()
+    with caplog.at_level(logging.WARNING):
+        await stage(2).finish(10.0)
+    assert asyncio.get_running_loop().time() - began == pytest.approx(10.0)
+    assert "stub: 2 are not finished within 10 s" in caplog.text
+
+
+async def test_a_stage_that_never_started_has_nothing_to_finish():
+    app = stage(0)
+    app._consumer = None
+    await app.finish(10.0)

@@ -1,0 +1,69 @@
+"""A worker whose lag does not move says so, and where."""
+
+from types import SimpleNamespace
+
+from deploy.metrics.progress import Progress
+
+TP = ("memory.extraction-requests", 3)
+
+
+class Stage:
+    def __init__(self) -> None:
+        self.conf = SimpleNamespace(id="memstream-extraction")
+        self.lag, self.at = 5, 10
+        self.held = True
+
+    def lags(self) -> dict[tuple[str, int], int]:
+        return {TP: self.lag} if self.held else {}
+
+    def frontiers(self) -> dict[tuple[str, int], int]:
+        return {TP: self.at} if self.held else {}
+
+
+class Watched:
+    """A stage that is looked at once a second."""
+
+    def __init__(self) -> None:
+        self.now, self.stage = 1_000.0, Stage()
+        self.progress = Progress(60.0, lambda: self.now)
+
+    def passed(self, seconds: int, moved: int = 0) -> list[str]:
+        for _ in range(seconds):
+            self.progress.look([self.stage])  # type: ignore[list-item]
+            self.now += 1
+            self.stage.at += moved
+        return self.progress.stuck()
+
+
+def test_a_partition_that_stands_with_a_lag_is_named_with_its_place_and_how_long():
+    watched = Watched()
+    assert watched.passed(59) == []
+    assert watched.passed(1) == ["memstream-extraction: memory.extraction-requests[3] has stood at 10 for 60 s"]
+
+
+def test_one_that_moves_is_not_stuck_however_far_it_is_behind():
+    assert Watched().passed(300, moved=1) == []
+
+
+def test_one_without_a_lag_is_not_stuck_however_long_it_stands():
+    watched = Watched()
+    watched.stage.lag = 0
+    assert watched.passed(300) == []
+    watched.stage.lag = 1
+    assert watched.passed(59) == []  # the time counts from when there was something to do
+
+
+def test_one_that_moves_again_is_not_stuck_any_more():
+    watched = Watched()
+    assert watched.passed(100) != []
+    watched.stage.at += 1
+    assert watched.passed(1) == []
+
+
+def test_one_that_another_worker_has_by_now_is_forgotten():
+    watched = Watched()
+    assert watched.passed(100) != []
+    watched.stage.held = False
+    assert watched.passed(1) == []
+    watched.stage.held = True
+    assert watched.passed(30) == []
