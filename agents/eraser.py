@@ -12,7 +12,7 @@ from agents.curation.outcome import Outcome
 from schemas.events import Cause
 from schemas.policies import Choosing
 from schemas.requests import Command
-from sinks import changes
+from sinks import changes, generations
 from sinks.outbox import put_records
 from sinks.postgres import Connection
 from sinks.purges import Purges
@@ -32,6 +32,14 @@ class Eraser:
 
     async def erase(self, command: Command) -> Outcome | None:
         """Erases the command's namespace, and records the command with the last page. None if it was carried out before."""
+        async with self._deciding(command.namespace) as connection:
+            if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
+                return None
+            await Purges(connection).fence(command.namespace, self._clock())
+            shadows = await generations.shadows_of(connection, command.namespace)
+        for shadow in shadows:  # before the pages: what was cut over from one meanwhile is on one of them
+            async with self._deciding(shadow) as connection:
+                await generations.drop_shadow(connection, shadow)
         outcome = None
         while outcome is None:
             async with self._deciding(command.namespace) as connection:

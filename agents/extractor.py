@@ -70,7 +70,7 @@ class Extractor:
         nothing is published. Raises Retryable and Rejected as the provider does, and Deferred: also `busy`, when as many
         calls as there may be in the background are under way, so that none of them makes others wait.
         """
-        stored = await self._stored(request, owner, still_held)
+        stored = await self.stored(request, owner, still_held)
         return stored is not None and await self._publish(request, stored, still_held)
 
     async def enrol(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
@@ -104,7 +104,9 @@ class Extractor:
         """Ends what goes on beside the answers."""
         await self._teacher.close()
 
-    async def _stored(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> bytes | None:
+    async def stored(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> bytes | None:
+        """The answer to a request, whoever asked and whenever; None once it is not this worker's any more. Nothing is published.
+        Raises as `answer` does."""
         while still_held():
             claimed_at = self._monotonic_s()
             lease = await self._extractions.lease(request, owner, LEASE_S)
@@ -221,13 +223,16 @@ def to_window(request: ExtractionRequest, told: WindowControl) -> Outgoing:
 
 
 def candidates(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:
-    """One record a namespace, part i of n, possibly without candidates: each namespace answers for its part."""
     return [
-        Outgoing(
-            topic=topics.CANDIDATES,
-            key=namespace.encode(),
-            value=codec.encode(candidate_batch(request, answer, namespace, part, at)),
-        )
+        Outgoing(topic=topics.CANDIDATES, key=batch.namespace.encode(), value=codec.encode(batch))
+        for batch in candidate_batches(request, answer, at)
+    ]
+
+
+def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[CandidateBatch]:
+    """One a namespace, part i of n, possibly without candidates: each namespace answers for its part."""
+    return [
+        candidate_batch(request, answer, namespace, part, at)
         for part, namespace in enumerate(request.namespaces, start=1)
     ]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
@@ -34,6 +35,13 @@ class Log:
         tps = await partitions_of(self._client, topic)
         async with self._reading(topic) as consumer:
             return {tp.partition: offset for tp, offset in (await consumer.beginning_offsets(tps)).items()}
+
+    async def since(self, topic: str, at: datetime) -> dict[int, int]:
+        """The first offset of each partition that the broker dates from a moment on; partitions without any are missing."""
+        tps = await partitions_of(self._client, topic)
+        async with self._reading(topic) as consumer:
+            found = await consumer.offsets_for_times({tp: int(at.timestamp() * 1_000) for tp in tps})
+        return {tp.partition: first.offset for tp, first in found.items() if first is not None}
 
     async def pieces(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Piece, None]:
         """The partitions from these positions to where they end when reading begins. What is gone already is passed over."""

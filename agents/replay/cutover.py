@@ -1,0 +1,205 @@
+"""Cutting over to a generation, and back: transactions that switch whole namespaces, told by the outbox like any change.
+
+Order of locks: the generation's row, then the namespaces of one transaction in the order of their names. Nobody else holds more
+than one namespace, or asks for a generation while holding one, so that nobody waits for one who waits.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from agents.ledgers import Limit, close_ledger, open_ledger
+from agents.replay.sides import differences
+from agents.replay.switch import ACTOR, cut_over, outside_ids, take_back
+from schemas.errors import Misconfigured
+from schemas.events import Cause
+from schemas.generations import Generation, GenerationStatus
+from schemas.memories import Memory
+from schemas.shadows import shadow_of
+from sinks import generations
+from sinks.embeddings.port import Embedder
+from sinks.generations import Shadows, Switched
+from sinks.memories import Memories
+from sinks.outbox import Projector
+from sinks.postgres import Connection, Pool, translated
+from sinks.vectors import Vector
+
+AT_ONCE: Final = (
+    500  # namespaces switched by one transaction: each lock is a place in a table that all of PostgreSQL shares
+)
+
+
+class Switching(Struct, frozen=True, kw_only=True):
+    """What came of a cutover, or of its undoing: namespaces, changes of memories, and what was left as it is since somebody
+    changed it meanwhile."""
+
+    namespaces: int = 0
+    changes: int = 0
+    left: int = 0
+
+    def __add__(self, other: "Switching") -> "Switching":
+        return Switching(
+            namespaces=self.namespaces + other.namespaces,
+            changes=self.changes + other.changes,
+            left=self.left + other.left,
+        )
+
+
+class Cutover:
+    """Every method raises Retryable, and may be called again then: what is switched stays so, and the rest follows. Up to AT_ONCE
+    namespaces switch in one transaction, all or none; of more, each namespace by itself is still of one side or the other."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        projector: Projector,
+        embedder: Embedder,
+        embedding_model: str,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._pool = pool
+        self._projector = projector
+        self._embedder = embedder
+        self._embedding_model = embedding_model
+        self._clock = clock
+
+    async def cut_over(self, generation_id: str) -> Switching:
+        """What the generation remembers is what is remembered. Raises Misconfigured where it is not ready."""
+        done, beyond = Switching(), ""
+        while True:
+            async with self._switching(generation_id, ("ready", "undone", "cutover"), beyond) as (
+                connection,
+                generation,
+                page,
+            ):
+                for switched in page:
+                    if switched.first_sequence is None:
+                        done += await self._namespace(connection, generation, switched.namespace)
+                await generations.become(connection, generation_id, "cutover", self._clock())
+            await self._project(page)
+            if len(page) < AT_ONCE:
+                return done
+            beyond = page[-1].namespace
+
+    async def undo(self, generation_id: str) -> Switching:
+        """What the cutover changed, and nobody since, is as it was before. Raises Misconfigured where there is none."""
+        done, beyond = Switching(), ""
+        while True:
+            texts = await self._texts_before(generation_id, beyond)
+            vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
+            async with self._switching(generation_id, ("cutover",), beyond) as (connection, _, page):
+                for switched in page:
+                    if switched.first_sequence is not None:
+                        done += await self._taken_back(connection, generation_id, switched, vectors)
+                if len(page) < AT_ONCE:
+                    await generations.become(connection, generation_id, "undone", self._clock())
+            await self._project(page)
+            if len(page) < AT_ONCE:
+                return done
+            beyond = page[-1].namespace
+
+    async def discard(self, generation_id: str) -> int:
+        """Removes what the generation remembers, and that it was; returns the number of namespaces. What was cut over stays, and
+        cannot be undone any more. Raises Misconfigured where there is none."""
+        dropped, beyond = 0, ""
+        await self._required(generation_id)
+        while page := await Shadows(self._pool, generation_id).namespaces(beyond, AT_ONCE):
+            for switched in page:
+                await self.forget(shadow_of(generation_id, switched.namespace))
+            dropped, beyond = dropped + len(page), page[-1].namespace
+        with translated("discarding a generation"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                await generations.drop(connection, generation_id)
+        return dropped
+
+    async def forget(self, shadow: str) -> None:
+        """Removes all that is remembered in a shadow namespace."""
+        with translated("discarding a generation"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                await self._projector.project(connection, shadow)
+                await generations.drop_shadow(connection, shadow)
+        await self._projector.project_now(shadow)
+
+    @asynccontextmanager
+    async def _switching(
+        self, generation_id: str, statuses: Sequence[GenerationStatus], beyond: str
+    ) -> AsyncIterator[tuple[Connection, Generation, Sequence[Switched]]]:
+        """A transaction that holds a page of the generation's namespaces, all that was pending in them told before."""
+        with translated("cutting over"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                generation = await generations.lock(connection, generation_id)
+                require(generation, generation_id, statuses)
+                assert generation is not None
+                page = await Shadows(connection, generation_id).namespaces(beyond, AT_ONCE)
+                for switched in page:
+                    await self._projector.project(connection, switched.namespace)
+                yield connection, generation, page
+
+    async def _project(self, page: Sequence[Switched]) -> None:
+        for switched in page:
+            await self._projector.project_now(switched.namespace)
+
+    async def _namespace(self, connection: Connection, generation: Generation, namespace: str) -> Switching:
+        now = self._clock()
+        found = await differences(connection, generation, namespace, self._embedding_model)
+        cause = Cause(actor=ACTOR, reason=f"cutover to generation {generation.generation_id}")
+        known = [each.before.memory_id for each in found if each.before is not None]
+        most = generation.plan.policies.governing(namespace).max_memories
+        ledger = await open_ledger(connection, namespace, (), [*known, *outside_ids(namespace, found).values()], most)
+        first = ledger.sequence + 1
+        again = [each.after.memory_id for each in found if each.after is not None]
+        vectors = await Memories(connection).vectors(again, self._embedding_model)
+        cut_over(ledger, found, vectors, cause, now)
+        await close_ledger(connection, ledger, Limit(most=most, plan=()), cause, now, self._embedding_model)
+        switched = Switched(namespace=namespace, first_sequence=first, last_sequence=ledger.sequence)
+        await generations.record_switch(connection, generation.generation_id, switched)
+        return Switching(namespaces=1, changes=len(ledger.entries))
+
+    async def _taken_back(
+        self, connection: Connection, generation_id: str, switched: Switched, vectors: dict[str, Vector]
+    ) -> Switching:
+        now, namespace = self._clock(), switched.namespace
+        changed = await Shadows(connection, generation_id).changed(switched)
+        known = await Memories(connection).by_ids([memory_id for memory_id, *_ in changed])
+        cause = Cause(actor=ACTOR, reason=f"undo of the cutover to generation {generation_id}")
+        linked = {link.memory_id for _, before, _ in changed if before is not None for link in before.links}
+        ledger = await open_ledger(connection, namespace, tuple(known.values()), [*linked], None)
+        mine = [each for each in changed if each[0] in known and known[each[0]].version == each[2]]
+        take_back(ledger, {memory_id: before for memory_id, before, _ in mine}, vectors, cause, now)
+        limit = Limit(most=None, plan=None)
+        await close_ledger(connection, ledger, limit, cause, now, self._embedding_model)
+        await generations.record_switch(connection, generation_id, Switched(namespace=namespace))
+        return Switching(namespaces=1, changes=len(ledger.entries), left=len(changed) - len(mine))
+
+    async def _texts_before(self, generation_id: str, beyond: str) -> list[str]:
+        """What is to be said again: embedded before anything is locked. Versions do not change."""
+        shadows = Shadows(self._pool, generation_id)
+        page = [each for each in await shadows.namespaces(beyond, AT_ONCE) if each.first_sequence is not None]
+        befores: list[Memory | None] = [before for each in page for _, before, _ in await shadows.changed(each)]
+        return sorted({before.text for before in befores if before is not None and before.text})
+
+    async def _required(self, generation_id: str) -> Generation:
+        with translated("reading a generation"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                generation = await generations.lock(connection, generation_id)
+        if generation is None:
+            raise unknown(generation_id)
+        return generation
+
+
+def require(generation: Generation | None, generation_id: str, statuses: Sequence[GenerationStatus]) -> None:
+    """Raises Misconfigured unless it is there and of one of these statuses."""
+    if generation is None:
+        raise unknown(generation_id)
+    if generation.status not in statuses:
+        wanted = " or ".join(statuses)
+        raise Misconfigured(f"generation {generation_id} is {generation.status}, and would have to be {wanted}")
+
+
+def unknown(generation_id: str) -> Misconfigured:
+    return Misconfigured(
+        f"there is no generation {generation_id!r}: `memstream generations list` lists those that there are"
+    )

@@ -1,0 +1,225 @@
+"""Replays conversations into a generation: the same slices, questions and decisions as live ones, in shadow namespaces.
+
+Ids are derived from the generation and the slice, so that a replay which was killed and begun again asks no model about what
+is answered, and remembers nothing twice.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import AsyncExitStack
+from datetime import datetime
+from functools import partial, reduce
+from typing import Any, Final, Protocol, TypeVar
+
+from msgspec.structs import replace
+
+from agents.extractor import candidate_batches
+from agents.llm.port import Answer
+from agents.replay.slicing import slices
+from agents.turns import Turn, Turns
+from agents.window_terms import WindowTerms
+from schemas import codec, ids
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.generations import Generation
+from schemas.keys import covers
+from schemas.messages import Scope
+from schemas.policies import Choosing
+from schemas.requests import CandidateBatch, ExtractionRequest
+from schemas.shadows import shadow_of, standing_for
+from sinks.archive import ArchivedMessage
+from sinks.generations import Planned, Replayed
+from streams.windows.tokens import TokenCount
+from streams.windows.window import merged
+
+log = logging.getLogger(__name__)
+
+NO_PARTITION: Final = (
+    -1
+)  # no window waits for what is replayed, and no message of a conversation counts as extracted by it
+PATIENCE_S: Final = 600.0  # with what may pass, for one slice; then it is for a person to begin again
+LONGEST_PAUSE_S: Final = 30.0
+
+T = TypeVar("T")
+
+
+class Records(Protocol):
+    """Where it is kept how far a generation is; sinks.generations.Generations."""
+
+    async def feeds(self, generation_id: str, namespaces: Collection[str]) -> None: ...
+
+    async def done(self, generation_id: str, replayed: Replayed, at: datetime) -> None: ...
+
+
+class Asking(Protocol):
+    """agents.extractor.Extractor."""
+
+    async def stored(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bytes | None: ...
+
+
+class Deciding(Protocol):
+    """agents.curator.Curator."""
+
+    async def curate(self, batch: CandidateBatch) -> Any: ...
+
+
+class Replayer:
+    """`before` are the policies that live messages go by: what they feed is compared as well, once other policies feed
+    other namespaces. `concurrency` conversations are on their way at a time; those that share a namespace wait for each other,
+    in the order in which they are taken.
+    """
+
+    def __init__(
+        self,
+        generation: Generation,
+        records: Records,
+        extractor: Asking,
+        curator: Deciding,
+        terms: WindowTerms,
+        before: Choosing,
+        count_tokens: TokenCount,
+        clock: Callable[[], datetime],
+        owner: str,
+        *,
+        concurrency: int = 4,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._generation = generation
+        self._records = records
+        self._extractor = extractor
+        self._curator = curator
+        self._terms = terms
+        self._before = before
+        self._count_tokens = count_tokens
+        self._clock = clock
+        self._owner = owner
+        self._sleep = sleep
+        self._room = asyncio.Semaphore(concurrency)
+        self._turns = Turns()
+        self._running: set[asyncio.Task[None]] = set()
+
+    def concerns(self, scope: Scope) -> bool:
+        """Whether a conversation feeds a namespace of the plan, by the policies of the replay or by those before."""
+        return bool(self._fed(self._generation.plan.policies, scope) or self._fed(self._before, scope))
+
+    def feeds(self, messages: Sequence[ArchivedMessage]) -> bool:
+        """The same of a conversation by its messages."""
+        return self.concerns(scope_of(messages))
+
+    async def take(self, planned: Planned, messages: Sequence[ArchivedMessage]) -> None:
+        """Takes a conversation on, once there is room. Raises what made an earlier one fail."""
+        await self._room.acquire()
+        self._raise_failed()
+        requests = [shadow for each in self._sliced(messages) if (shadow := self._shadowed(each)) is not None]
+        feeds = sorted({namespace for request in requests for namespace in request.namespaces})
+        turns = [self._turns.next(namespace.encode()) for namespace in feeds]  # before anything is awaited
+        task = asyncio.create_task(self._replay(planned, messages, requests, turns))
+        self._running.add(task)
+        task.add_done_callback(lambda _: self._room.release())
+
+    async def finish(self) -> None:
+        """Waits for all that was taken on. Raises what made one of them fail."""
+        await asyncio.gather(*self._running, return_exceptions=True)
+        self._raise_failed()
+
+    async def close(self) -> None:
+        """Ends what is still running; it is done again when the replay is."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    def _raise_failed(self) -> None:
+        ended = {task for task in self._running if task.done()}
+        self._running -= ended
+        for task in ended:
+            task.result()
+
+    def _sliced(self, messages: Sequence[ArchivedMessage]) -> list[ExtractionRequest]:
+        return slices(messages, self._terms, self._count_tokens)
+
+    def _shadowed(self, request: ExtractionRequest) -> ExtractionRequest | None:
+        """The request for the shadows of the namespaces that are replayed; None if it feeds none of them."""
+        generation = self._generation
+        fed = self._within(request.namespaces)
+        if not fed:
+            return None
+        return replace(
+            request,
+            request_id=ids.derive("replay", generation.generation_id, request.request_id),
+            namespaces=tuple(shadow_of(generation.generation_id, namespace) for namespace in fed),
+            partition=NO_PARTITION,
+            requested_at=generation.created_at,
+            lane="background",
+        )
+
+    def _fed(self, policies: Choosing, scope: Scope) -> list[str]:
+        policy = policies.match(scope)
+        return self._within(policy.namespaces_of(scope)) if policy.extract else []
+
+    def _within(self, namespaces: Collection[str]) -> list[str]:
+        return [each for each in namespaces if covers(self._generation.plan.namespaces, each)]
+
+    async def _replay(
+        self,
+        planned: Planned,
+        messages: Sequence[ArchivedMessage],
+        requests: Sequence[ExtractionRequest],
+        turns: Sequence[Turn],
+    ) -> None:
+        generation_id = self._generation.generation_id
+        async with AsyncExitStack() as places:
+            for turn in turns:
+                await places.enter_async_context(turn)
+            await self._records.feeds(generation_id, self._namespaces(messages, requests))
+            await self._records.done(generation_id, await self._answered(planned, requests), self._clock())
+
+    def _namespaces(self, messages: Sequence[ArchivedMessage], requests: Sequence[ExtractionRequest]) -> set[str]:
+        """Those that the conversation feeds now, and those that it fed before."""
+        now = {standing_for(namespace) for request in requests for namespace in request.namespaces}
+        return now | {*self._fed(self._before, scope_of(messages))}
+
+    async def _answered(self, planned: Planned, requests: Sequence[ExtractionRequest]) -> Replayed:
+        """What can never be answered is counted, and its messages do not count as replayed."""
+        ranges: list[tuple[int, int]] = []
+        failures: list[Rejected] = []
+        for request in requests:
+            try:
+                await self._slice(request)
+                ranges.append((request.first, request.last))
+            except Rejected as rejected:
+                log.warning("slice %s is not replayed: %s", request.request_id, rejected)
+                failures.append(rejected)
+        failure = str(failures[0]) if failures else None
+        return Replayed(planned=planned, ranges=ranges, slices=len(ranges), failed=len(failures), failure=failure)
+
+    async def _slice(self, request: ExtractionRequest) -> None:
+        """Raises Rejected for one that can never be answered; Retryable, Deferred when patience is at its end."""
+        stored = await self._patiently(partial(self._extractor.stored, request, self._owner, always))
+        assert stored is not None
+        for batch in candidate_batches(request, codec.decode(stored, Answer), self._clock()):
+            await self._patiently(partial(self._curator.curate, batch))
+
+    async def _patiently(self, attempt: Callable[[], Awaitable[T]]) -> T:
+        """What may pass is waited for, up to a bound; models that are busy, and budgets, included."""
+        waited_s, pause_s = 0.0, 1.0
+        while True:
+            try:
+                return await attempt()
+            except (Retryable, Deferred) as exc:
+                if isinstance(exc, Deferred) and exc.reason != "busy":
+                    pause_s = max(pause_s, (exc.until - self._clock()).total_seconds())
+                if waited_s + pause_s > PATIENCE_S:
+                    raise
+                log.warning("trying again in %.0f s: %s", pause_s, exc)
+                await self._sleep(pause_s)
+                waited_s, pause_s = waited_s + pause_s, min(2 * pause_s, LONGEST_PAUSE_S)
+
+
+def scope_of(messages: Sequence[ArchivedMessage]) -> Scope:
+    """Whose a conversation is, as its window learned it."""
+    return reduce(merged, (Scope.of(each.message) for each in messages))
+
+
+def always() -> bool:
+    """Nobody takes a conversation of a replay away."""
+    return True

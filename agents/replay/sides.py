@@ -1,0 +1,66 @@
+"""The two sides of a comparison, read: a namespace as it is, and the shadow that a generation made of it."""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from agents.curation.thresholds import thresholds
+from agents.replay.comparison import Again, Difference, Ended, Live, Stays, compared, replayed_whole
+from schemas.generations import Generation
+from schemas.memories import Memory
+from schemas.shadows import shadow_of
+from sinks.generations import Gone, Ranges, Shadows
+from sinks.memories import Memories, Reader
+
+PAGE: Final = 5_000
+BY_ITSELF: Final = frozenset(("compacted", "expired"))  # went for want of room or time
+
+
+async def differences(reader: Reader, generation: Generation, namespace: str, embedding_model: str) -> list[Difference]:
+    """What the generation would change in a namespace now. Raises Retryable."""
+    memories, shadows = Memories(reader), Shadows(reader, generation.generation_id)
+    live = await all_live(memories, namespace)
+    again = await all_live(memories, shadow_of(generation.generation_id, namespace))
+    gone = await shadows.gone(namespace) if again else ()
+    ranges = await shadows.ranges(conversations(live, gone))
+    by_hand = await shadows.by_hand([memory.memory_id for memory in live])
+    vectors = await memories.vectors([memory.memory_id for memory in (*live, *again)], embedding_model)
+    return compared(
+        [Live(memory=each, vector=vectors.get(each.memory_id), stays=stays(each, by_hand, ranges)) for each in live],
+        [Ended(memory=each.before, why=why) for each in gone if (why := went(each, ranges)) is not None],
+        [Again(memory=each, vector=vectors.get(each.memory_id)) for each in again],
+        thresholds(embedding_model, generation.plan.policies.governing(namespace)),
+    )
+
+
+async def all_live(memories: Memories, namespace: str) -> list[Memory]:
+    found: list[Memory] = []
+    while page := await memories.in_namespace(namespace, limit=PAGE, offset=len(found)):
+        found += page
+        if len(page) < PAGE:
+            break
+    return found
+
+
+def conversations(live: Sequence[Memory], gone: Sequence[Gone]) -> set[str]:
+    """All that anything of a namespace comes from."""
+    sources = [source for memory in live for source in memory.sources]
+    sources += [source for each in gone for source in each.successor_sources or ()]
+    return {source.conversation_id for source in sources}
+
+
+def stays(memory: Memory, by_hand: Collection[str], ranges: dict[str, Ranges]) -> Stays | None:
+    """Why a live memory does not give way: a person's word counts, and what was said outside of the replay."""
+    if memory.memory_id in by_hand:
+        return "by hand"
+    if memory.pinned:
+        return "pinned"
+    return None if replayed_whole(memory.sources, ranges) else "said elsewhere"
+
+
+def went(gone: Gone, ranges: dict[str, Ranges]) -> str | None:
+    """Why what is gone must not come back, if it must not: somebody took it away, or something said outside of the replay did."""
+    if gone.cause.command_id is not None and gone.change not in BY_ITSELF:
+        return f"{gone.change} by hand"
+    if gone.change == "superseded" and not replayed_whole(gone.successor_sources or (), ranges):
+        return "superseded by what was said elsewhere"
+    return None

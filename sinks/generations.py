@@ -1,0 +1,220 @@
+"""Generations: their plans, how far each conversation of them is, the namespaces they feed, and what their cutover changed."""
+
+from collections.abc import AsyncIterator, Collection, Sequence
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from schemas.codec import shaped
+from schemas.events import Cause
+from schemas.generations import Generation, GenerationStatus, Plan, Progress
+from schemas.memories import Change, Memory
+from schemas.messages import Moment, Scope
+from schemas.requests import Source
+from schemas.shadows import shadow_of
+from sinks.archive import ArchivedMessage, found
+from sinks.memories import Reader
+from sinks.outbox import put_vectors
+from sinks.postgres import Connection, Pool, storable, translated
+from sinks.queries import query
+
+PAGE: Final = 1_000
+
+Ranges: TypeAlias = Sequence[tuple[int, int]]  # positions, first and last
+
+
+class Planned(Struct, frozen=True):
+    """A conversation that is to be replayed, and when its latest message was said."""
+
+    conversation_id: str
+    last_said_at: Moment
+
+
+class Replayed(Struct, frozen=True, kw_only=True):
+    """What came of a conversation: the positions whose slices were answered, and how many never can be, with a reason."""
+
+    planned: Planned
+    ranges: Ranges
+    slices: int
+    failed: int = 0
+    failure: str | None = None
+
+
+class Switched(Struct, frozen=True, kw_only=True):
+    """A namespace of a generation, and the sequences of the changes that its cutover made there; None before it."""
+
+    namespace: str
+    first_sequence: int | None = None
+    last_sequence: int | None = None
+
+
+class Gone(Struct, frozen=True, kw_only=True):
+    """What is live no longer: as it was, by which change it went, on whose account, and where what stands in for it is from."""
+
+    before: Memory
+    change: Change
+    cause: Cause
+    successor_sources: tuple[Source, ...] | None = None
+
+
+class Generations:
+    """The `generations` tables. Every method raises Retryable."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def begin(self, generation: Generation, conversations: Sequence[Planned]) -> None:
+        """Records a generation with all that it is to go through, or nothing."""
+        ids, moments = (
+            [storable(each.conversation_id) for each in conversations],
+            [c.last_said_at for c in conversations],
+        )
+        with translated("beginning a generation"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                values = (generation.generation_id, generation.plan, generation.created_at)
+                await connection.execute(query("generations", "begin"), *values)
+                await connection.execute(
+                    query("generations", "add_conversations"), generation.generation_id, ids, moments
+                )
+
+    async def get(self, generation_id: str) -> Generation | None:
+        with translated("reading a generation"):
+            row = await self._pool.fetchrow(query("generations", "get"), generation_id)
+        return None if row is None else shaped(dict(row), Generation)
+
+    async def latest(self, limit: int = 100) -> tuple[Generation, ...]:
+        """The youngest first."""
+        with translated("reading generations"):
+            rows = await self._pool.fetch(query("generations", "latest"), limit)
+        return tuple(shaped(dict(row), Generation) for row in rows)
+
+    async def progress(self, generation_id: str) -> Progress:
+        with translated("counting a generation"):
+            row = await self._pool.fetchrow(query("generations", "progress"), generation_id)
+        return shaped(dict(row or {}), Progress)
+
+    async def said(self, plan: Plan, at: datetime) -> AsyncIterator[tuple[Planned, Scope]]:
+        """The archived conversations of a plan's time, as they were at a moment, in no order, with whose each is."""
+        with translated("reading what was said"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                async for row in connection.cursor(query("generations", "said"), plan.since, plan.until, at):
+                    fields = dict(row)
+                    planned = Planned(fields["conversation_id"], fields.pop("last_said_at"))
+                    yield planned, Scope(**fields)
+
+    async def messages(self, generation: Generation, conversation_id: str) -> tuple[ArchivedMessage, ...]:
+        """What of a conversation belongs to the generation, by partition and position."""
+        plan = generation.plan
+        with translated("reading a conversation"):
+            arguments = (conversation_id, plan.since, plan.until, generation.created_at)
+            return found(await self._pool.fetch(query("generations", "messages"), *arguments))
+
+    async def waiting(self, generation_id: str, after: Planned | None, limit: int = PAGE) -> tuple[Planned, ...]:
+        """Conversations that are planned and not done, in order, from behind one on."""
+        behind = (after.last_said_at, after.conversation_id) if after else (None, None)
+        with translated("reading what is to be replayed"):
+            rows = await self._pool.fetch(query("generations", "waiting"), generation_id, *behind, limit)
+        return tuple(Planned(row["conversation_id"], row["last_said_at"]) for row in rows)
+
+    async def done_of(self, generation_id: str, conversation_ids: Collection[str]) -> set[str]:
+        """Those of these conversations that are done."""
+        with translated("reading what was replayed"):
+            ids = list(map(storable, conversation_ids))
+            rows = await self._pool.fetch(query("generations", "done_of"), generation_id, ids)
+        return {row["conversation_id"] for row in rows}
+
+    async def feeds(self, generation_id: str, namespaces: Collection[str]) -> None:
+        """Records namespaces, as they are called outside, before anything is remembered in their shadows."""
+        with translated("recording the namespaces of a generation"):
+            names = sorted(map(storable, namespaces))
+            await self._pool.execute(query("generations", "feeds"), generation_id, names)
+
+    async def done(self, generation_id: str, replayed: Replayed, at: datetime) -> None:
+        """A conversation is replayed."""
+        planned = replayed.planned
+        values = (planned.conversation_id, planned.last_said_at, replayed.ranges)
+        counts = (replayed.slices, replayed.failed, replayed.failure)
+        with translated("recording a replayed conversation"):
+            await self._pool.execute(query("generations", "done"), generation_id, *values, *counts, at)
+
+    async def become(self, generation_id: str, status: GenerationStatus, at: datetime) -> None:
+        with translated("recording a generation"):
+            await self._pool.execute(query("generations", "become"), generation_id, status, at)
+
+
+class Shadows:
+    """A generation beside what is live; `reader` is the pool, or the connection of a transaction."""
+
+    def __init__(self, reader: Reader, generation_id: str) -> None:
+        self._reader = reader
+        self._id = generation_id
+
+    async def namespaces(self, beyond: str = "", limit: int = PAGE) -> tuple[Switched, ...]:
+        """The namespaces that the generation feeds, by name, from behind one on."""
+        with translated("reading the namespaces of a generation"):
+            rows = await self._reader.fetch(query("generations", "namespaces"), self._id, beyond, limit)
+        return tuple(shaped(dict(row), Switched) for row in rows)
+
+    async def ranges(self, conversation_ids: Collection[str]) -> dict[str, Ranges]:
+        """The positions that were replayed, by conversation."""
+        with translated("reading what was replayed"):
+            rows = await self._reader.fetch(query("generations", "ranges"), self._id, list(conversation_ids))
+        return {row["conversation_id"]: [(first, last) for first, last in row["ranges"]] for row in rows}
+
+    async def by_hand(self, memory_ids: Collection[str]) -> set[str]:
+        """Those of these memories that a command made or changed."""
+        with translated("reading versions"):
+            rows = await self._reader.fetch(query("generations", "by_hand"), list(memory_ids))
+        return {row["memory_id"] for row in rows}
+
+    async def gone(self, namespace: str) -> tuple[Gone, ...]:
+        """What is live no longer in a namespace."""
+        with translated("reading versions"):
+            rows = await self._reader.fetch(query("generations", "gone"), namespace)
+        return tuple(shaped(dict(row), Gone) for row in rows)
+
+    async def changed(self, switched: Switched) -> tuple[tuple[str, Memory | None, int], ...]:
+        """The memories that the cutover changed in a namespace: id, as it was before, the version that it made last."""
+        arguments = (switched.namespace, switched.first_sequence, switched.last_sequence)
+        with translated("reading versions"):
+            rows = await self._reader.fetch(query("generations", "changed_between"), *arguments)
+        return tuple(
+            (row["memory_id"], None if row["before"] is None else shaped(row["before"], Memory), row["version"])
+            for row in rows
+        )
+
+
+async def lock(connection: Connection, generation_id: str) -> Generation | None:
+    """The generation, of which nobody else changes the status in this transaction."""
+    row = await connection.fetchrow(query("generations", "lock"), generation_id)
+    return None if row is None else shaped(dict(row), Generation)
+
+
+async def become(connection: Connection, generation_id: str, status: GenerationStatus, at: datetime) -> None:
+    await connection.execute(query("generations", "become"), generation_id, status, at)
+
+
+async def record_switch(connection: Connection, generation_id: str, switched: Switched) -> None:
+    """Which changes a cutover made in a namespace; None once they are taken back."""
+    sequences = (switched.first_sequence, switched.last_sequence)
+    await connection.execute(query("generations", "switched"), generation_id, switched.namespace, *sequences)
+
+
+async def drop_shadow(connection: Connection, shadow: str) -> None:
+    """Removes all that is remembered in a shadow, with the answers that it came from, in a transaction that holds its lock."""
+    await connection.execute(query("generations", "drop_versions"), shadow)
+    rows = await connection.fetch(query("generations", "drop_memories"), shadow)
+    await put_vectors(connection, shadow, [row["memory_id"] for row in rows])
+    await connection.execute(query("generations", "drop_answers"), [shadow])
+    await connection.execute(query("generations", "drop_namespace"), shadow)
+
+
+async def drop(connection: Connection, generation_id: str) -> None:
+    await connection.execute(query("generations", "drop"), generation_id)
+
+
+async def shadows_of(connection: Connection, namespace: str) -> tuple[str, ...]:
+    """What stands for a namespace in each generation, whether anything is remembered there or not."""
+    rows = await connection.fetch(query("generations", "ids"))
+    return tuple(shadow_of(row["generation_id"], namespace) for row in rows)

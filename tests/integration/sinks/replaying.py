@@ -1,0 +1,159 @@
+"""A town of talkers over a real PostgreSQL and vector server: what is said is archived and remembered, replayed and switched."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from agents.compactor import Compactor
+from agents.curator import Curator
+from agents.editor import Editor
+from agents.extractor import Extractor, candidate_batches
+from agents.llm.offline import OfflineProvider
+from agents.llm.port import Answer, Context
+from agents.related import RelatedMemories
+from agents.replay.comparison import Difference
+from agents.replay.cutover import Cutover
+from agents.replay.origins import planned, replay_archive
+from agents.replay.replayer import Replayer
+from agents.replay.sides import differences
+from agents.replay.slicing import slices
+from agents.window_terms import WindowTerms
+from schemas.generations import Generation, Plan
+from schemas.messages import Message
+from schemas.policies import Policies, Policy
+from schemas.requests import Command, ExtractionRequest
+from sinks.archive import Archive, ArchivedMessage
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.extractions import Extractions
+from sinks.fakes import FakePublisher
+from sinks.generations import Generations
+from sinks.memories import Memories
+from sinks.outbox import Projector
+from sinks.postgres import Pool
+from sinks.qdrant import Vectors
+from streams.windows.model_limits import ModelLimits
+
+SAID_FROM = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+def kitchen(**fields: Any) -> Policies:
+    return Policies((Policy(name="kitchen", namespaces=("kitchen/{user_id}",), **fields),))
+
+
+IMPORTANT = kitchen(taxonomy=("fact", "preference"), min_importance=0.8)
+PREFERENCES = kitchen(taxonomy=("preference",))
+BOTH = kitchen(taxonomy=("fact", "preference"))
+LIMITS = ModelLimits(default=200_000, context_tokens={})
+ADA = "kitchen/ada"
+
+
+class Asked(OfflineProvider):
+    """Counts what it is asked, and dies at the `dies_at`-th question, from 1."""
+
+    def __init__(self, dies_at: int = 0) -> None:
+        super().__init__()
+        self.requests: list[str] = []
+        self.dies_at = dies_at
+
+    async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
+        if len(self.requests) + 1 == self.dies_at:
+            raise RuntimeError("killed")
+        self.requests.append(request.request_id)
+        return await super().extract(request, context)
+
+
+class Town:
+    """`policies` are those of live messages. Each message is said a minute after the one before."""
+
+    def __init__(self, pool: Pool, vectors: Vectors, policies: Policies = IMPORTANT) -> None:
+        self.pool, self.vectors, self.policies = pool, vectors, policies
+        self.publisher, self.embedder = FakePublisher(), FakeEmbedder()
+        self.projector = Projector(pool, vectors, self.publisher, stale_s=0)
+        self.archive, self.generations, self.memories = Archive(pool), Generations(pool), Memories(pool)
+        self.cutover = Cutover(pool, self.projector, self.embedder, vectors.embedding_model, self.now)
+        self._said = 0
+
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def curator(self, policies: Policies) -> Curator:
+        provider = OfflineProvider()
+        compactor = Compactor(provider, self.embedder)
+        return Curator(
+            self.pool, self.vectors, self.embedder, self.projector, policies, self.now, compactor, Editor(provider)
+        )
+
+    async def say(self, conversation: str, *texts: str, user: str = "ada") -> None:
+        """What a user says in a conversation, which is then over: archived, and remembered as live messages are."""
+        said = [self._message(conversation, text, user) for text in texts]
+        await self.archive.store(said)
+        for request in slices(said, WindowTerms(self.policies, LIMITS), len):
+            answer = await OfflineProvider().extract(request, Context(policy=self.policies.listed[0]))
+            for batch in candidate_batches(request, answer, self.now()):
+                await self.curator(self.policies).curate(batch)
+
+    def _message(self, conversation: str, text: str, user: str) -> ArchivedMessage:
+        self._said += 1
+        message = Message(
+            conversation_id=conversation,
+            message_id=f"m{self._said}",
+            role="user",
+            timestamp=SAID_FROM + timedelta(minutes=self._said),
+            content=text,
+            app_id="kitchen",
+            user_id=user,
+        )
+        return ArchivedMessage(message=message, partition=3, position=self._said)
+
+    async def command(self, kind: Any, namespace: str = ADA, **fields: Any) -> str | None:
+        self._said += 1
+        command = Command(
+            command_id=f"command-{self._said}", kind=kind, namespace=namespace, at=self.now(), actor="ada", **fields
+        )
+        return (await self.curator(self.policies).carry_out(command)).memory_id
+
+    def generation(self, name: str, policies: Policies, **plan: Any) -> Generation:
+        now = self.now() + timedelta(seconds=1)  # the archive goes by PostgreSQL's clock
+        fields = {"until": now, "policies": policies} | plan
+        return Generation(generation_id=name, plan=Plan(**fields), status="building", created_at=now, changed_at=now)
+
+    def replayer(self, generation: Generation, provider: Asked) -> Replayer:
+        policies = generation.plan.policies
+        related = RelatedMemories(self.embedder, self.vectors, self.memories)
+        extractor = Extractor(Extractions(self.pool), provider, related, self.publisher, policies, self.now)
+        terms = WindowTerms(policies, LIMITS)
+        return Replayer(
+            generation, self.generations, extractor, self.curator(policies), terms, self.policies, len, self.now, "test"
+        )
+
+    async def replay(self, name: str, policies: Policies, **plan: Any) -> Generation:
+        generation = self.generation(name, policies, **plan)
+        replayer = self.replayer(generation, Asked())
+        await self.generations.begin(generation, await planned(self.generations, generation, replayer))
+        await self.replay_rest(generation, replayer)
+        return generation
+
+    async def replay_rest(self, generation: Generation, replayer: Replayer) -> None:
+        try:
+            await replay_archive(self.generations, generation, replayer, lambda: None)
+        finally:
+            await replayer.close()
+        await self.generations.become(generation.generation_id, "ready", self.now())
+
+    async def diff(self, generation: Generation, namespace: str = ADA) -> list[Difference]:
+        return await differences(self.pool, generation, namespace, self.vectors.embedding_model)
+
+    async def live(self, namespace: str = ADA) -> set[str]:
+        return {memory.text for memory in await self.memories.in_namespace(namespace)}
+
+    async def found(self, namespace: str, text: str) -> list[str]:
+        """What Qdrant has nearest to a text in a namespace."""
+        (vector,) = await self.embedder.embed([text])
+        near = await self.vectors.neighbours(namespace, vector, min_score=0.9, limit=3)
+        known = await self.memories.by_ids([each.memory_id for each in near])
+        return [known[each.memory_id].text for each in near]
+
+
+def told(found: Sequence[Difference]) -> set[tuple[str, str]]:
+    """What becomes of which text."""
+    return {(each.fate, memory.text) for each in found if (memory := each.before or each.after) is not None}

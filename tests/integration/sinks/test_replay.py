@@ -1,0 +1,196 @@
+"""Remembering again by other policies, beside live traffic: what differs, switching to it, and back."""
+
+from collections.abc import AsyncIterator
+from uuid import uuid4
+
+import pytest
+from qdrant_client import AsyncQdrantClient
+
+from agents.replay.origins import planned
+from deploy.embedded.stack import EmbeddedStack
+from schemas import codec, topics
+from schemas.errors import Misconfigured
+from schemas.events import MemoryEvent
+from schemas.shadows import shadow_of
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.postgres import Pool
+from sinks.qdrant import Vectors
+from tests.integration.sinks.replaying import ADA, BOTH, PREFERENCES, Asked, Town, told
+
+PEANUTS, SHORT, SHELLFISH = "I'm allergic to peanuts.", "I prefer short recipes.", "I'm allergic to shellfish."
+GENERATION = "0a1b2c3d"
+
+
+@pytest.fixture
+async def vectors(embedded_stack: EmbeddedStack) -> AsyncIterator[Vectors]:
+    client = AsyncQdrantClient(url=embedded_stack.qdrant_url, check_compatibility=False)
+    embedder = FakeEmbedder()
+    made = Vectors(
+        client, dimension=embedder.dimension, embedding_model=embedder.model, collection=f"replay-{uuid4().hex}"
+    )
+    await made.ensure_collection()
+    yield made
+    await made.drop_collection()
+    await client.close()
+
+
+@pytest.fixture
+def town(pool: Pool, vectors: Vectors) -> Town:
+    return Town(pool, vectors)
+
+
+async def test_another_policy_is_seen_switched_to_and_taken_back_while_live_traffic_goes_on(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    by_hand = await town.command("create", text="Ada cooks on Sundays.", importance=0.5)
+    before = await town.live()
+    assert before == {"User is allergic to peanuts.", "Ada cooks on Sundays."}
+
+    generation = await town.replay(GENERATION, PREFERENCES)
+    await town.say("dinner", SHELLFISH)
+    published = len(town.publisher.records)
+    assert told(await town.diff(generation)) == {
+        ("lost", "User is allergic to peanuts."),
+        ("added", "User prefers short recipes."),
+        ("kept", "Ada cooks on Sundays."),
+        ("kept", "User is allergic to shellfish."),
+    }
+    assert len(town.publisher.records) == published, "looking tells nobody anything"
+
+    done = await town.cutover.cut_over(GENERATION)
+    assert (done.namespaces, done.changes) == (1, 3), "one lost, one added, and one that was linked to the lost one"
+    assert await town.live() == {
+        "Ada cooks on Sundays.",
+        "User is allergic to shellfish.",
+        "User prefers short recipes.",
+    }
+    assert await town.found(ADA, "User prefers short recipes.") == ["User prefers short recipes."]
+    assert await town.found(ADA, "User is allergic to peanuts.") == []
+    assert by_hand is not None
+
+    undone = await town.cutover.undo(GENERATION)
+    assert (undone.changes, undone.left) == (3, 0)
+    assert await town.live() == before | {"User is allergic to shellfish."}
+    assert await town.found(ADA, "User is allergic to peanuts.") == ["User is allergic to peanuts."]
+    assert await town.found(ADA, "User prefers short recipes.") == []
+
+    again = await town.cutover.cut_over(GENERATION)
+    assert again.changes == 3
+    assert "User prefers short recipes." in await town.live()
+
+
+async def test_every_change_of_a_cutover_is_told_once_in_the_order_of_the_namespace(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    await town.replay(GENERATION, PREFERENCES)
+    await town.cutover.cut_over(GENERATION)
+    await town.cutover.undo(GENERATION)
+    events = [codec.decode(record.value, MemoryEvent) for record in town.publisher.on(topics.EVENTS)]
+    assert [event.data.sequence for event in events] == [1, 2, 3, 4, 5]
+    assert [event.data.change for event in events][1:] == ["deleted", "created", "restored", "deleted"]
+    assert {event.data.namespace for event in events} == {ADA}
+    assert events[1].data.cause.reason == f"cutover to generation {GENERATION}"
+
+
+async def test_nothing_of_a_shadow_is_told_to_anybody(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    published = len(town.publisher.records)
+    generation = await town.replay(GENERATION, BOTH)
+    assert await town.live(shadow_of(GENERATION, ADA)) == {
+        "User is allergic to peanuts.",
+        "User prefers short recipes.",
+    }
+    assert len(town.publisher.records) == published
+    assert told(await town.diff(generation)) == {
+        ("same", "User is allergic to peanuts."),
+        ("added", "User prefers short recipes."),
+    }
+
+
+async def test_a_replay_that_is_killed_goes_on_and_asks_no_model_twice(town: Town):
+    for number, user in enumerate(("ada", "bob", "cleo", "ada")):
+        await town.say(f"talk-{number}", PEANUTS, SHORT, user=user)
+    generation = town.generation(GENERATION, BOTH)
+    dying, rest = Asked(dies_at=3), Asked()
+    replayer = town.replayer(generation, dying)
+    await town.generations.begin(generation, await planned(town.generations, generation, replayer))
+    with pytest.raises(RuntimeError, match="killed"):
+        await town.replay_rest(generation, replayer)
+    assert dying.requests
+    await town.replay_rest(generation, town.replayer(generation, rest))
+    asked = [*dying.requests, *rest.requests]
+    assert len(asked) == len(set(asked)) == 4
+    progress = await town.generations.progress(GENERATION)
+    assert (progress.conversations, progress.done, progress.slices, progress.failed) == (4, 4, 4, 0)
+    for user in ("ada", "bob", "cleo"):
+        assert len(await town.live(shadow_of(GENERATION, f"kitchen/{user}"))) == 2
+
+
+async def test_what_somebody_took_away_does_not_come_back(town: Town):
+    await town.say("breakfast", PEANUTS)
+    (memory,) = await town.memories.in_namespace(ADA)
+    await town.command("delete", memory_id=memory.memory_id)
+    generation = await town.replay(GENERATION, BOTH)
+    assert told(await town.diff(generation)) == {("withheld", "User is allergic to peanuts.")}
+    await town.cutover.cut_over(GENERATION)
+    assert await town.live() == set()
+
+
+async def test_what_was_changed_since_a_cutover_stays_when_it_is_undone(town: Town):
+    await town.say("breakfast", SHORT)
+    await town.replay(GENERATION, PREFERENCES)
+    await town.cutover.cut_over(GENERATION)
+    (memory,) = await town.memories.in_namespace(ADA)
+    await town.command("update", memory_id=memory.memory_id, text="Ada prefers very short recipes.")
+    undone = await town.cutover.undo(GENERATION)
+    assert (undone.changes, undone.left) == (0, 1)
+    assert await town.live() == {"Ada prefers very short recipes."}
+
+
+async def test_what_was_erased_is_not_replayed(town: Town):
+    await town.say("breakfast", PEANUTS)
+    await town.pool.execute("CREATE TABLE backup AS SELECT * FROM messages")
+    await town.command("purge")
+    await town.pool.execute("INSERT INTO messages SELECT * FROM backup")
+    generation = await town.replay(GENERATION, BOTH)
+    assert (await town.generations.progress(GENERATION)).done == 1
+    assert await town.diff(generation) == []
+    assert "peanuts" not in str(await town.pool.fetch("SELECT answer FROM extractions"))
+
+
+async def test_erasing_a_namespace_erases_what_replays_made_of_it(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    await town.say("lunch", SHORT, user="bob")
+    await town.replay(GENERATION, BOTH)
+    await town.command("purge")
+    shadow = shadow_of(GENERATION, ADA)
+    for table in ("memories", "memory_versions"):
+        assert await town.pool.fetchval(f"SELECT count(*) FROM {table} WHERE namespace = $1", shadow) == 0
+    assert await town.pool.fetchval("SELECT count(*) FROM extractions WHERE $1 = ANY (namespaces)", shadow) == 0
+    assert await town.found(shadow, "User is allergic to peanuts.") == []
+    assert await town.live(shadow_of(GENERATION, "kitchen/bob")) == {"User prefers short recipes."}
+    await town.cutover.cut_over(GENERATION)
+    assert await town.live() == set()
+
+
+async def test_only_what_feeds_the_namespaces_and_was_said_in_time_is_replayed(town: Town):
+    await town.say("breakfast", PEANUTS)
+    await town.say("lunch", SHORT, user="bob")
+    generation = await town.replay(GENERATION, BOTH, namespaces="kitchen/b*")
+    assert await town.generations.progress(GENERATION) is not None
+    assert await town.live(shadow_of(GENERATION, ADA)) == set()
+    assert told(await town.diff(generation, "kitchen/bob")) == {("added", "User prefers short recipes.")}
+
+
+async def test_a_discarded_generation_leaves_nothing_and_cannot_be_switched(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    before = await town.live()
+    await town.replay(GENERATION, PREFERENCES)
+    shadow = shadow_of(GENERATION, ADA)
+    assert await town.cutover.discard(GENERATION) == 1
+    tables = ("memories", "memory_versions", "namespaces")
+    counts = [await town.pool.fetchval(f"SELECT count(*) FROM {each} WHERE namespace = $1", shadow) for each in tables]
+    answers = await town.pool.fetchval("SELECT count(*) FROM extractions WHERE namespaces && ARRAY[$1]", shadow)
+    assert (*counts, answers) == (0, 0, 0, 0)
+    assert await town.found(shadow, "User prefers short recipes.") == []
+    assert await town.live() == before
+    with pytest.raises(Misconfigured, match="no generation"):
+        await town.cutover.cut_over(GENERATION)

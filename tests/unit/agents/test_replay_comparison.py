@@ -1,0 +1,114 @@
+"""What a generation would change: which memories are taken for one, which give way, and which are left alone."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from agents.curation.thresholds import Thresholds
+from agents.replay.comparison import Again, Ended, Live, compared, replayed_whole
+from schemas.requests import Source
+from sinks.vectors import Vector
+from tests.memories import a_memory
+
+THRESHOLDS = Thresholds(related=0.7, merge=0.85)
+
+
+def pointing(*values: float) -> Vector:
+    return np.array(values, dtype=np.float32)
+
+
+NORTH, NEAR, EAST = pointing(1, 0), pointing(0.75, 0.66), pointing(0, 1)
+
+
+def memory(text: str, *messages: str, **fields: Any) -> Any:
+    sources = tuple(Source(conversation_id="c", message_id=each, position=1) for each in messages)
+    return replace(a_memory(text, memory_id=f"id of {text}"), sources=sources, **fields)
+
+
+def fates(live: Any = (), ended: Any = (), again: Any = ()) -> list[tuple[str, str | None, str | None]]:
+    found = compared(live, ended, again, THRESHOLDS)
+    return [
+        (each.fate, each.before.text if each.before else None, each.after.text if each.after else None)
+        for each in found
+    ]
+
+
+def test_the_same_text_is_the_same_memory_however_it_is_spelt():
+    live, again = Live(memory=memory("Likes tea.", "m1")), Again(memory=memory("likes tea", "m2"))
+    (difference,) = compared([live], [], [again], THRESHOLDS)
+    assert (difference.fate, difference.fields) == ("changed", ("text",))
+    (difference,) = compared([live], [], [Again(memory=replace(live.memory, memory_id="x"))], THRESHOLDS)
+    assert difference.fate == "same"
+
+
+def test_near_texts_of_one_message_are_one_memory_that_changed():
+    live = Live(memory=memory("Likes tea.", "m1"), vector=NORTH)
+    again = Again(memory=memory("Drinks green tea in the morning.", "m1"), vector=NEAR)
+    assert fates([live], (), [again]) == [("changed", "Likes tea.", "Drinks green tea in the morning.")]
+
+
+def test_near_texts_of_different_messages_are_two_memories():
+    live = Live(memory=memory("Likes tea.", "m1"), vector=NORTH)
+    again = Again(memory=memory("Drinks green tea in the morning.", "m2"), vector=NEAR)
+    assert [each[0] for each in fates([live], (), [again])] == ["lost", "added"]
+
+
+def test_of_several_that_could_be_meant_the_nearest_is():
+    live = Live(memory=memory("Likes tea.", "m1"), vector=NORTH)
+    far = Again(memory=memory("Has a kettle.", "m1"), vector=NEAR)
+    near = Again(memory=memory("Loves tea.", "m1"), vector=NORTH)
+    assert fates([live], (), [far, near]) == [
+        ("changed", "Likes tea.", "Loves tea."),
+        ("added", None, "Has a kettle."),
+    ]
+
+
+@pytest.mark.parametrize("stays", ["by hand", "pinned", "said elsewhere"])
+def test_what_stays_is_kept_whatever_the_generation_says(stays: Any):
+    live = Live(memory=memory("Likes tea.", "m1"), vector=NORTH, stays=stays)
+    assert fates([live]) == [("kept", "Likes tea.", None)]
+    again = Again(memory=memory("Loves tea.", "m1"), vector=NORTH)
+    assert fates([live], (), [again]) == [("kept", "Likes tea.", "Loves tea.")]
+
+
+def test_what_somebody_took_away_is_withheld():
+    ended = Ended(memory=memory("Likes tea.", "m1"), why="deleted by hand")
+    again = Again(memory=memory("Likes  tea", "m1"))
+    assert fates((), [ended], [again]) == [("withheld", None, "Likes  tea")]
+    assert fates((), [ended], [Again(memory=memory("Has a kettle.", "m1"))]) == [("added", None, "Has a kettle.")]
+
+
+def test_numbers_that_hardly_differ_are_no_change():
+    live = Live(memory=memory("Likes tea.", "m1", importance=0.5))
+    for importance, fate in ((0.501, "same"), (0.6, "changed")):
+        again = Again(memory=memory("Likes tea.", "m1", importance=importance))
+        assert [each[0] for each in fates([live], (), [again])] == [fate]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["m1", "m2"]), st.booleans()), max_size=8), st.data()
+)
+def test_every_memory_of_both_sides_is_told_of_once(sides: Any, data: Any):
+    live, again = [], []
+    for number, (text, message, is_live) in enumerate(sides):
+        said = replace(memory(text, message), memory_id=str(number))
+        vector = data.draw(st.sampled_from([None, NORTH, NEAR, EAST]))
+        (live if is_live else again).append((Live if is_live else Again)(memory=said, vector=vector))
+    found = compared(live, [], again, THRESHOLDS)
+    told = [each.memory_id for difference in found for each in (difference.before, difference.after) if each]
+    assert sorted(told) == sorted(str(number) for number in range(len(sides)))
+
+
+def test_only_what_was_replayed_as_a_whole_gives_way():
+    at = [Source(conversation_id="c", message_id=str(number), position=number) for number in range(10)]
+    ranges = {"c": [(2, 4), (6, 7)]}
+    assert replayed_whole(at[2:5], ranges)
+    assert replayed_whole([at[4], at[6]], ranges)
+    assert not replayed_whole(at[4:6], ranges)
+    assert not replayed_whole([Source(conversation_id="d", message_id="1", position=3)], ranges)
+    assert not replayed_whole([Source(conversation_id="c", message_id="1")], ranges)
+    assert not replayed_whole([], ranges)
