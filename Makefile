@@ -35,6 +35,8 @@ MESSAGES ?= 100000
 MEMORIES ?= 1000,10000
 STORED ?= 10000,100000
 ROUNDS ?= 3
+# Processes that the fast tests are spread over, each with servers of its own.
+JOBS ?= 2
 UV_VERSION := 0.13.9
 
 # Where public data sets lie that some tests and benchmarks read; empty where there are none, and those tests are skipped.
@@ -50,8 +52,8 @@ dev: check $(RUNTIME) ## Kafka, PostgreSQL, Qdrant and a worker, kept running fo
 	@$(BIN)/memstream dev
 
 test: lint ## everything CI runs: lint, then the fast tests, then the heavy ones
-	$(BIN)/python -m pytest -m "not heavy" --durations=10
-	$(BIN)/python -m pytest -m heavy --durations=10
+	$(BIN)/python -m pytest -m "not heavy" -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=10
+	$(BIN)/python -m pytest -m heavy --durations=10 tests/integration tests/chaos
 
 lint: check $(DEV) ## ruff, mypy, the layers of imports, generated schemas
 	$(BIN)/ruff check .
