@@ -8,6 +8,7 @@ from pydantic import Field, SecretStr, ValidationError, field_validator, model_v
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from deploy.policy_files import read_files
+from schemas import topics
 from schemas.errors import Misconfigured
 from schemas.policies import Policies
 from schemas.requests import Lane
@@ -66,6 +67,11 @@ class Settings(BaseSettings):
     replication: int = Field(1, ge=1, le=10, description="replication factor of topics that memstream creates")
     max_message_bytes: int = Field(
         1_048_576, ge=524_288, description="largest message a chat service may publish; own topics take four times that"
+    )
+    kept_days: dict[str, Annotated[int, Field(ge=1, le=36_500)]] = Field(
+        default_factory=dict,
+        description='days that topics which memstream creates keep their records, as JSON by name: {"chat.messages": 3}; '
+        "else as schemas/generated/asyncapi.md says",
     )
     start_from: Literal["now", "earliest"] = Field(
         "now", description="where a consumer group's very first start begins to read"
@@ -226,6 +232,15 @@ class Settings(BaseSettings):
         """How many extraction requests of each lane may be on their way through one worker's model."""
         return {"live": self.extraction_concurrency, "background": self.background_concurrency}
 
+    @field_validator("kept_days")
+    @classmethod
+    def topics_are_kept_for_a_time(cls, kept: dict[str, int]) -> dict[str, int]:
+        """Those that keep the latest record of each key do so for ever: what they forgot nobody would remember."""
+        possible = [name for name, days in topics.KEPT_DAYS.items() if days is not None]
+        if unknown := sorted(kept.keys() - set(possible)):
+            raise ValueError(f"{unknown[0]} is none of the topics whose time can be chosen: {', '.join(possible)}")
+        return kept
+
     @model_validator(mode="after")
     def providers_are_named_once(self) -> Self:
         named = self.provider_order.split(",")
@@ -269,6 +284,7 @@ class Settings(BaseSettings):
             namespace_partitions=self.namespace_partitions,
             replication=self.replication,
             max_message_bytes=self.max_message_bytes,
+            kept_days=self.kept_days,
         )
 
     def cluster(self) -> ClusterSettings:

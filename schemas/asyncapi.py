@@ -7,6 +7,8 @@ from msgspec import Struct
 from schemas import topics
 from schemas.events import CONTENT_TYPE
 
+DAY_MS = 86_400_000
+
 Side = Literal["in", "out", "inside"]
 
 
@@ -89,7 +91,8 @@ def document(version: str) -> dict[str, Any]:
         "info": {
             "title": "memstream",
             "version": version,
-            "description": "Long-term memory for chat systems that live on Kafka. Names stand before the topic prefix.",
+            "description": "Long-term memory for chat systems that live on Kafka. Names stand before the topic prefix. "
+            "A record's header `traceparent` (W3C Trace Context), if there is one, goes on with all that comes of it.",
             "license": {"name": "Apache-2.0"},
         },
         "defaultContentType": "application/json",
@@ -106,8 +109,21 @@ def channel(topic: Topic) -> dict[str, Any]:
         "address": topic.name,
         "description": topic.summary,
         "messages": {"record": {"$ref": f"#/components/messages/{topic.name}"}},
-        "bindings": {"kafka": {"topic": topic.name, "bindingVersion": "0.5.0"}},
+        "bindings": {
+            "kafka": {
+                "topic": topic.name,
+                "topicConfiguration": kept(topics.KEPT_DAYS[topic.name]),
+                "bindingVersion": "0.5.0",
+            }
+        },
     }
+
+
+def kept(days: int | None) -> dict[str, Any]:
+    """As Kafka is told it; a deployment may keep records for another time."""
+    if days is None:
+        return {"cleanup.policy": ["compact"]}
+    return {"cleanup.policy": ["delete"], "retention.ms": days * DAY_MS}
 
 
 def operation(topic: Topic, action: str) -> dict[str, Any]:

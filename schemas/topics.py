@@ -11,3 +11,18 @@ EVENTS = "memory.events"
 STATE = "memory.state"
 ACTIVITY = "memory.activity"
 DEAD_LETTERS = "memory.dead-letters"
+
+# Days that records are kept unless a deployment says otherwise; None: the latest of each key, for ever (compaction).
+KEPT_DAYS: dict[str, int | None] = {
+    MESSAGES: 30,
+    ENDED: 30,
+    WINDOW_CONTROL: 7,
+    REQUESTS: 7,
+    CANDIDATES: 7,
+    COMMANDS: 30,
+    POLICIES: None,
+    EVENTS: 30,
+    STATE: None,
+    ACTIVITY: 7,
+    DEAD_LETTERS: 90,
+}

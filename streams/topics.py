@@ -19,7 +19,8 @@ TOMBSTONES_KEPT_MS = DAY_MS  # by compacted topics; a worker's store must follow
 class TopicSettings(Struct, frozen=True, kw_only=True):
     """What a deployment chooses. Messages, ends and window control are co-partitioned; so are candidates and commands.
 
-    `max_message_bytes` bounds what chat services publish; memstream's own topics get four times that.
+    `max_message_bytes` bounds what chat services publish; memstream's own topics get four times that. `kept_days` replaces what
+    schemas.topics.KEPT_DAYS says of topics, by logical name.
     """
 
     prefix: str = ""
@@ -27,6 +28,7 @@ class TopicSettings(Struct, frozen=True, kw_only=True):
     namespace_partitions: int = 8
     replication: int = 1
     max_message_bytes: int = 1_048_576
+    kept_days: dict[str, int] = {}
 
     def physical(self, name: str) -> str:
         return self.prefix + name
@@ -64,20 +66,21 @@ def specs(settings: TopicSettings) -> tuple[TopicSpec, ...]:
     """Every topic that memstream reads or writes, with physical names."""
     by_conversation, by_namespace = settings.conversation_partitions, settings.namespace_partitions
     theirs, ours = settings.max_message_bytes, settings.own_message_bytes
-    listed: tuple[tuple[str, int, int | None, int], ...] = (
-        (names.MESSAGES, by_conversation, 30, theirs),
-        (names.ENDED, by_conversation, 30, theirs),
-        (names.WINDOW_CONTROL, by_conversation, 7, ours),
-        (names.REQUESTS, by_conversation, 7, ours),
-        (names.CANDIDATES, by_namespace, 7, ours),
-        (names.COMMANDS, by_namespace, 30, ours),
-        (names.POLICIES, 1, None, ours),
-        (names.EVENTS, by_namespace, 30, ours),
-        (names.STATE, by_namespace, None, ours),
-        (names.ACTIVITY, by_namespace, 7, ours),
-        (names.DEAD_LETTERS, by_namespace, 90, ours),
+    listed = (
+        (names.MESSAGES, by_conversation, theirs),
+        (names.ENDED, by_conversation, theirs),
+        (names.WINDOW_CONTROL, by_conversation, ours),
+        (names.REQUESTS, by_conversation, ours),
+        (names.CANDIDATES, by_namespace, ours),
+        (names.COMMANDS, by_namespace, ours),
+        (names.POLICIES, 1, ours),
+        (names.EVENTS, by_namespace, ours),
+        (names.STATE, by_namespace, ours),
+        (names.ACTIVITY, by_namespace, ours),
+        (names.DEAD_LETTERS, by_namespace, ours),
     )
-    own = tuple(TopicSpec(settings.physical(name), count, days, size) for name, count, days, size in listed)
+    kept = names.KEPT_DAYS | settings.kept_days
+    own = tuple(TopicSpec(settings.physical(name), count, kept[name], size) for name, count, size in listed)
     return (*own, TopicSpec(settings.changelog, by_conversation, None, ours))
 
 

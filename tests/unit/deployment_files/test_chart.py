@@ -1,7 +1,8 @@
 """What the chart makes of values: Kubernetes takes it, and it is what memstream is."""
 
+import copy
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,52 +36,44 @@ CHOSEN: dict[str, dict[str, Any]] = {
         "nodeSelector": {"disk": "ssd"},
         "tolerations": [{"key": "a", "operator": "Exists"}],
         "podAnnotations": {"a": "b"},
+        "environment": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"},
         "podDisruptionBudget": {"maxUnavailable": "50%"},
     },
 }
 
-# KEDA's own definitions come in no package; this is what its documentation says of the fields that are used.
-TEXT = {"type": "string", "minLength": 1}
-COUNT = {"type": "integer", "minimum": 0}
-
-
-def exact(**properties: Any) -> dict[str, Any]:
-    needed = [name for name, schema in properties.items() if not schema.pop("optional", False)]
-    return {"type": "object", "additionalProperties": False, "properties": properties, "required": needed}
-
-
-KEDA = {
-    "ScaledObject": exact(
-        scaleTargetRef=exact(name=TEXT),
-        pollingInterval=COUNT,
-        cooldownPeriod=COUNT,
-        minReplicaCount=COUNT,
-        maxReplicaCount=COUNT,
-        fallback=exact(failureThreshold=COUNT, replicas=COUNT),
-        triggers={
-            "type": "array",
-            "minItems": 1,
-            "items": exact(
-                type={"const": "kafka"},
-                metadata=exact(
-                    bootstrapServers=TEXT,
-                    consumerGroup=TEXT,
-                    topic=TEXT,
-                    lagThreshold={"type": "string", "pattern": r"^\d+$"},
-                    offsetResetPolicy={"enum": ["latest", "earliest"]},
-                    sasl={"enum": ["plaintext", "scram_sha256", "scram_sha512"], "optional": True},
-                    tls={"const": "enable", "optional": True},
-                ),
-                authenticationRef=exact(name=TEXT) | {"optional": True},
-            ),
-        },
-    ),
-    "TriggerAuthentication": exact(
-        secretTargetRef={"type": "array", "minItems": 1, "items": exact(parameter=TEXT, name=TEXT, key=TEXT)}
-    ),
-}
-
 Manifest = dict[str, Any]
+
+# KEDA's definitions come in no Python package. Kubernetes drops fields that they do not know: here those are mistakes.
+KEDA: dict[str, Any] = json.loads((Path(__file__).parent / "keda.json").read_text())
+
+
+def exact(schema: Any) -> Any:
+    """The schema without room for fields that it does not name."""
+    if isinstance(schema, list):
+        return [exact(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    closed = {name: exact(each) for name, each in schema.items()}
+    if isinstance(schema.get("properties"), dict) and "x-kubernetes-preserve-unknown-fields" not in schema:
+        closed["additionalProperties"] = False
+    return closed
+
+
+def keda_complaints(manifest: Manifest) -> list[str]:
+    """What KEDA's definitions and its Kafka scaler have against an object of its."""
+    schema = exact(KEDA[manifest["kind"]])
+    schema["properties"]["metadata"] = {"type": "object"}
+    found = [error.message for error in Draft7Validator(schema).iter_errors(manifest)]
+    triggers = manifest["spec"].get("triggers", ())
+    return found + [each for trigger in triggers for each in trigger_complaints(trigger)]
+
+
+def trigger_complaints(trigger: dict[str, Any]) -> list[str]:
+    known = {each["name"]: each for each in KEDA["kafka"] if each.get("metadataVariableReadable")}
+    given = trigger["metadata"]
+    needed = {name for name, each in known.items() if not each.get("optional") and "default" not in each}
+    wrong = [name for name, value in given.items() if value not in known.get(name, {}).get("allowedValue", [value])]
+    return [*sorted(given.keys() - known.keys()), *sorted(needed - given.keys()), *wrong]
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +107,7 @@ def test_helm_finds_nothing_to_improve_but_an_icon():
 def test_kubernetes_takes_what_it_makes(chart: Any, chosen: str, version: str):
     for manifest in rendered(chart, CHOSEN[chosen]):
         if manifest["apiVersion"] == "keda.sh/v1alpha1":
-            assert [
-                error.message for error in Draft7Validator(KEDA[manifest["kind"]]).iter_errors(manifest["spec"])
-            ] == []
+            assert keda_complaints(manifest) == []
         else:
             kubernetes_validate.validate(manifest, version, strict=True)
 
@@ -126,6 +117,31 @@ def test_kubernetes_would_not_take_a_misspelt_field(chart: Any):
     manifest["spec"]["template"]["spec"]["containers"][0]["readynessProbe"] = {}
     with pytest.raises(kubernetes_validate.ValidationError, match="readynessProbe"):
         kubernetes_validate.validate(manifest, VERSIONS[0], strict=True)
+
+
+def test_keda_would_not_take_a_misspelt_field_a_wrong_type_or_a_parameter_that_its_scaler_does_not_know(chart: Any):
+    (made, *_) = of_kind(rendered(chart, PROTECTED), "ScaledObject").values()
+
+    def complaints(change: Callable[[Any, Any], object]) -> list[str]:
+        changed = copy.deepcopy(made)
+        change(changed["spec"], changed["spec"]["triggers"][0])
+        return keda_complaints(changed)
+
+    assert complaints(lambda spec, _: spec.update(minReplicas=1)) != []
+    assert complaints(lambda spec, _: spec.update(maxReplicaCount="8")) != []
+    assert complaints(lambda spec, _: spec.pop("scaleTargetRef")) != []
+    assert complaints(lambda _, trigger: trigger["metadata"].update(lagTreshold="5")) == ["lagTreshold"]
+    assert complaints(lambda _, trigger: trigger["metadata"].update(offsetResetPolicy="oldest")) == [
+        "offsetResetPolicy"
+    ]
+    assert complaints(lambda _, trigger: trigger["metadata"].pop("consumerGroup")) == ["consumerGroup"]
+    assert complaints(lambda _, trigger: trigger["metadata"].update(lagThreshold=5)) != []
+
+
+def test_keda_gets_the_secrets_that_its_scaler_reads(chart: Any):
+    (made,) = of_kind(rendered(chart, PROTECTED), "TriggerAuthentication").values()
+    read = {each["name"] for each in KEDA["kafka"] if each.get("triggerAuthenticationVariableReadable")}
+    assert {each["parameter"] for each in made["spec"]["secretTargetRef"]} <= read
 
 
 @pytest.mark.parametrize("chosen", CHOSEN)

@@ -66,7 +66,7 @@ def test_a_dead_letter_carries_exactly_the_documented_headers():
 
 
 def test_asyncapi_lists_every_topic_that_is_created():
-    declared = {value for name, value in vars(topics).items() if name.isupper()}
+    declared = {value for name, value in vars(topics).items() if name.isupper() and isinstance(value, str)}
     created = {spec.name for spec in specs(TopicSettings())} - {TopicSettings().changelog}
     assert set(DOCUMENT["channels"]) == declared == created
 

@@ -28,6 +28,10 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 - name: MEMSTREAM_{{ $name }}
   value: {{ $value | quote }}
 {{- end }}
+{{- range $name, $value := .Values.environment }}
+- name: {{ $name }}
+  value: {{ $value | quote }}
+{{- end }}
 {{- range $name, $from := .Values.secrets }}
 - name: MEMSTREAM_{{ $name }}
   valueFrom:
