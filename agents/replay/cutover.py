@@ -49,8 +49,10 @@ class Switching(Struct, frozen=True, kw_only=True):
 
 
 class Cutover:
-    """Every method raises Retryable, and may be called again then: what is switched stays so, and the rest follows. Up to AT_ONCE
-    namespaces switch in one transaction, all or none; of more, each namespace by itself is still of one side or the other."""
+    """Every method raises Retryable, and may be called again then: what is switched stays so, and the rest follows.
+
+    Up to `at_once` namespaces switch in one transaction, all or none; of more, each by itself is still of one side or the other.
+    """
 
     def __init__(
         self,
@@ -59,12 +61,15 @@ class Cutover:
         embedder: Embedder,
         embedding_model: str,
         clock: Callable[[], datetime],
+        *,
+        at_once: int = AT_ONCE,
     ) -> None:
         self._pool = pool
         self._projector = projector
         self._embedder = embedder
         self._embedding_model = embedding_model
         self._clock = clock
+        self._at_once = at_once
 
     async def cut_over(self, generation_id: str) -> Switching:
         """What the generation remembers is what is remembered. Raises Misconfigured where it is not ready."""
@@ -80,7 +85,7 @@ class Cutover:
                         done += await self._namespace(connection, generation, switched.namespace)
                 await generations.become(connection, generation_id, "cutover", self._clock())
             await self._project(page)
-            if len(page) < AT_ONCE:
+            if len(page) < self._at_once:
                 return done
             beyond = page[-1].namespace
 
@@ -94,10 +99,10 @@ class Cutover:
                 for switched in page:
                     if switched.first_sequence is not None:
                         done += await self._taken_back(connection, generation_id, switched, vectors)
-                if len(page) < AT_ONCE:
+                if len(page) < self._at_once:
                     await generations.become(connection, generation_id, "undone", self._clock())
             await self._project(page)
-            if len(page) < AT_ONCE:
+            if len(page) < self._at_once:
                 return done
             beyond = page[-1].namespace
 
@@ -106,7 +111,7 @@ class Cutover:
         cannot be undone any more. Raises Misconfigured where there is none."""
         dropped, beyond = 0, ""
         await self._required(generation_id)
-        while page := await Shadows(self._pool, generation_id).namespaces(beyond, AT_ONCE):
+        while page := await Shadows(self._pool, generation_id).namespaces(beyond, self._at_once):
             for switched in page:
                 await self.forget(shadow_of(generation_id, switched.namespace))
             dropped, beyond = dropped + len(page), page[-1].namespace
@@ -133,7 +138,7 @@ class Cutover:
                 generation = await generations.lock(connection, generation_id)
                 require(generation, generation_id, statuses)
                 assert generation is not None
-                page = await Shadows(connection, generation_id).namespaces(beyond, AT_ONCE)
+                page = await Shadows(connection, generation_id).namespaces(beyond, self._at_once)
                 for switched in page:
                     await self._projector.project(connection, switched.namespace)
                 yield connection, generation, page
@@ -177,7 +182,7 @@ class Cutover:
     async def _texts_before(self, generation_id: str, beyond: str) -> list[str]:
         """What is to be said again: embedded before anything is locked. Versions do not change."""
         shadows = Shadows(self._pool, generation_id)
-        page = [each for each in await shadows.namespaces(beyond, AT_ONCE) if each.first_sequence is not None]
+        page = [each for each in await shadows.namespaces(beyond, self._at_once) if each.first_sequence is not None]
         befores: list[Memory | None] = [before for each in page for _, before, _ in await shadows.changed(each)]
         return sorted({before.text for before in befores if before is not None and before.text})
 

@@ -70,8 +70,11 @@ class Town:
         self.publisher, self.embedder = FakePublisher(), FakeEmbedder()
         self.projector = Projector(pool, vectors, self.publisher, stale_s=0)
         self.archive, self.generations, self.memories = Archive(pool), Generations(pool), Memories(pool)
-        self.cutover = Cutover(pool, self.projector, self.embedder, vectors.embedding_model, self.now)
+        self.cutover = self.cutover_of()
         self._said = 0
+
+    def cutover_of(self, **bounds: int) -> Cutover:
+        return Cutover(self.pool, self.projector, self.embedder, self.vectors.embedding_model, self.now, **bounds)
 
     def now(self) -> datetime:
         return datetime.now(UTC)

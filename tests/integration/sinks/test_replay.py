@@ -1,8 +1,10 @@
 """Remembering again by other policies, beside live traffic: what differs, switching to it, and back."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
+import asyncpg
 import pytest
 from qdrant_client import AsyncQdrantClient
 
@@ -122,6 +124,53 @@ async def test_a_replay_that_is_killed_goes_on_and_asks_no_model_twice(town: Tow
     assert (progress.conversations, progress.done, progress.slices, progress.failed) == (4, 4, 4, 0)
     for user in ("ada", "bob", "cleo"):
         assert len(await town.live(shadow_of(GENERATION, f"kitchen/{user}"))) == 2
+
+
+async def test_a_cutover_that_fails_half_way_has_switched_nothing_and_can_be_tried_again(town: Town):
+    for user in ("ada", "bob"):
+        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
+    await town.replay(GENERATION, PREFERENCES)
+    await town.pool.execute(
+        "ALTER TABLE generation_namespaces ADD CHECK (namespace <> 'kitchen/bob' OR first_sequence IS NULL)"
+    )
+    with pytest.raises(asyncpg.CheckViolationError):
+        await town.cutover.cut_over(GENERATION)
+    assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
+    await town.pool.execute("ALTER TABLE generation_namespaces DROP CONSTRAINT generation_namespaces_check")
+    done = await town.cutover.cut_over(GENERATION)
+    assert done.namespaces == 2
+    assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
+
+
+async def test_more_namespaces_than_switch_at_once_all_switch_and_come_back(town: Town):
+    users = ("ada", "bob", "cleo", "dan")
+    for user in users:
+        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
+    await town.replay(GENERATION, PREFERENCES)
+    few = town.cutover_of(at_once=2)
+    assert (await few.cut_over(GENERATION)).namespaces == 4
+    assert [await town.live(f"kitchen/{user}") for user in users] == [{"User prefers short recipes."}] * 4
+    assert (await few.cut_over(GENERATION)).changes == 0, "all of it is switched already"
+    assert (await few.undo(GENERATION)).namespaces == 4
+    assert [await town.live(f"kitchen/{user}") for user in users] == [{"User is allergic to peanuts."}] * 4
+
+
+async def test_live_decisions_and_cutovers_of_several_namespaces_wait_for_each_other_and_nobody_for_ever(town: Town):
+    users = ("ada", "bob", "cleo")
+    for user in users:
+        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
+    await town.replay(GENERATION, PREFERENCES)
+
+    async def switch() -> None:
+        for _ in range(3):
+            await town.cutover.cut_over(GENERATION)
+            await town.cutover.undo(GENERATION)
+
+    async with asyncio.timeout(60):
+        talking = (town.say(f"more-{n}", SHELLFISH, user=users[n % 3]) for n in range(9))
+        await asyncio.gather(switch(), *talking)
+    for user in users:
+        assert await town.live(f"kitchen/{user}") == {"User is allergic to peanuts.", "User is allergic to shellfish."}
 
 
 async def test_what_somebody_took_away_does_not_come_back(town: Town):

@@ -1,0 +1,174 @@
+"""The replayer with a fake extractor and curator, in virtual time: order, patience, and what can never be answered."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Collection
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agents.llm.port import Answer, Proposal
+from agents.replay.replayer import NO_PARTITION, PATIENCE_S, Replayer
+from agents.window_terms import WindowTerms
+from schemas import codec
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.generations import Generation, Plan
+from schemas.policies import Policies, Policy
+from schemas.requests import CandidateBatch, ExtractionRequest
+from schemas.shadows import shadow_of
+from sinks.archive import ArchivedMessage
+from sinks.generations import Planned, Replayed
+from streams.windows.model_limits import ModelLimits
+from tests.fakes.chats import BEGAN, message
+from tests.fakes.clock import utc
+
+LIMITS = ModelLimits(default=200_000, context_tokens={})
+POLICY = Policy(name="notes", namespaces=("notes/{user_id}",))
+BEFORE = Policy(name="notes", namespaces=("{user_id}",))
+
+
+class FakeExtractor:
+    """Answers with one proposal a slice, a second after it was asked; `failures` come first."""
+
+    def __init__(self) -> None:
+        self.asked: list[ExtractionRequest] = []
+        self.failures: deque[Exception] = deque()
+        self.running = self.most = 0
+
+    async def stored(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bytes:
+        assert still_held()
+        self.running += 1
+        self.most = max(self.most, self.running)
+        await asyncio.sleep(1)
+        self.running -= 1
+        if self.failures:
+            raise self.failures.popleft()
+        self.asked.append(request)
+        proposal = Proposal(kind="fact", text="tea", message_ids=(request.messages[0].message_id,), confidence=0.9)
+        return codec.encode(Answer(provider="fake", model="fake-1", proposals=(proposal,)))
+
+
+class FakeCurator:
+    def __init__(self) -> None:
+        self.curated: list[CandidateBatch] = []
+
+    async def curate(self, batch: CandidateBatch) -> None:
+        self.curated.append(batch)
+
+
+class FakeRecords:
+    def __init__(self) -> None:
+        self.fed: set[str] = set()
+        self.ended: list[Replayed] = []
+
+    async def feeds(self, generation_id: str, namespaces: Collection[str]) -> None:
+        self.fed |= {*namespaces}
+
+    async def done(self, generation_id: str, replayed: Replayed, at: datetime) -> None:
+        self.ended.append(replayed)
+
+
+class Stage:
+    def __init__(self, **plan: Any) -> None:
+        now = utc()
+        fields = {"until": now, "policies": Policies((POLICY,))} | plan
+        self.generation = Generation(
+            generation_id="0a1b2c3d", plan=Plan(**fields), status="building", created_at=now, changed_at=now
+        )
+        self.extractor, self.curator, self.records = FakeExtractor(), FakeCurator(), FakeRecords()
+        self.replayer = Replayer(
+            self.generation,
+            self.records,
+            self.extractor,
+            self.curator,
+            WindowTerms(self.generation.plan.policies, LIMITS),
+            Policies((BEFORE,)),
+            len,
+            utc,
+            "test",
+            concurrency=3,
+        )
+
+    async def take(self, conversation: str, user: str = "ada") -> None:
+        said = replace(message(1), conversation_id=conversation, user_id=user)
+        await self.replayer.take(Planned(conversation, BEGAN), [ArchivedMessage(message=said, partition=2, position=7)])
+
+
+@pytest.fixture
+async def stage() -> Stage:
+    return Stage()
+
+
+async def test_a_slice_is_asked_about_for_the_shadows_of_what_it_feeds_and_in_no_partition(stage: Stage):
+    await stage.take("c1")
+    await stage.replayer.finish()
+    (request,), (batch,) = stage.extractor.asked, stage.curator.curated
+    assert request.namespaces == (batch.namespace,) == (shadow_of("0a1b2c3d", "notes/ada"),)
+    assert (request.partition, request.lane) == (NO_PARTITION, "background")
+    assert batch.candidates[0].sources[0].position == 7
+    assert stage.records.fed == {"notes/ada", "ada"}, "what other policies fed before is compared as well"
+    assert [(each.planned.conversation_id, each.ranges, each.failed) for each in stage.records.ended] == [
+        ("c1", [(7, 7)], 0)
+    ]
+
+
+async def test_the_same_conversation_asks_under_the_same_id_and_another_generation_under_another(stage: Stage):
+    await stage.take("c1")
+    await stage.take("c1")
+    await stage.replayer.finish()
+    first, second = (request.request_id for request in stage.extractor.asked)
+    assert first == second
+    other = Stage()
+    other.replayer._generation = replace(stage.generation, generation_id="ffffffff")
+    await other.take("c1")
+    await other.replayer.finish()
+    assert other.extractor.asked[0].request_id != first
+
+
+async def test_conversations_of_a_namespace_are_replayed_in_order_and_others_side_by_side(stage: Stage):
+    begun = asyncio.get_running_loop().time()
+    for conversation, user in (("c1", "ada"), ("c2", "bob"), ("c3", "ada"), ("c4", "cleo")):
+        await stage.take(conversation, user)
+    await stage.replayer.finish()
+    asked = [request.conversation_id for request in stage.extractor.asked]
+    assert asked.index("c1") < asked.index("c3")
+    assert stage.extractor.most > 1
+    assert asyncio.get_running_loop().time() - begun < 4
+
+
+async def test_what_may_pass_is_waited_for(stage: Stage):
+    stage.extractor.failures += [Retryable("away"), Deferred(utc() + timedelta(seconds=200), "budget")]
+    begun = asyncio.get_running_loop().time()
+    await stage.take("c1")
+    await stage.replayer.finish()
+    assert len(stage.curator.curated) == 1
+    assert asyncio.get_running_loop().time() - begun > 190
+
+
+async def test_what_does_not_pass_in_time_ends_the_replay(stage: Stage):
+    stage.extractor.failures += [Deferred(utc() + timedelta(seconds=2 * PATIENCE_S), "budget")]
+    await stage.take("c1")
+    with pytest.raises(Deferred, match="budget"):
+        await stage.replayer.finish()
+    assert stage.records.ended == []
+
+
+async def test_a_slice_that_can_never_be_answered_is_counted_and_does_not_count_as_replayed(stage: Stage):
+    stage.extractor.failures += [Rejected("refused", "no")]
+    await stage.take("c1")
+    await stage.take("c2")
+    await stage.replayer.finish()
+    failed = next(each for each in stage.records.ended if each.planned.conversation_id == "c1")
+    assert (failed.ranges, failed.slices, failed.failed, failed.failure) == ([], 0, 1, "refused: no")
+    assert len(stage.records.ended) == 2
+
+
+async def test_what_feeds_no_namespace_of_the_plan_is_asked_of_nobody():
+    stage = Stage(namespaces="notes/b*")
+    await stage.take("c1")
+    await stage.take("c2", "bob")
+    await stage.replayer.finish()
+    assert [request.conversation_id for request in stage.extractor.asked] == ["c2"]
+    assert stage.records.fed == {"notes/bob"}
