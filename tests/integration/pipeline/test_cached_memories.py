@@ -87,6 +87,14 @@ async def gone_at(deployment: Deployment, memory_id: str) -> float:
     return await eventually(gone, f"{memory_id} is gone")
 
 
+async def carried_out(deployment: Deployment, ordered: Event) -> None:
+    async def so() -> bool:
+        name = ordered.value["command_id"]
+        return bool(await deployment.fetch("SELECT FROM commands WHERE command_id = $1", name))
+
+    await eventually(so, "the command is carried out")
+
+
 @pytest.mark.parametrize("kind", ["delete", "purge"])
 async def test_what_is_gone_is_served_by_no_replica_a_second_later(deploy: Deploy, kind: str) -> None:
     deployment = await deploy("caches")
@@ -98,11 +106,13 @@ async def test_what_is_gone_is_served_by_no_replica_a_second_later(deploy: Deplo
                 memory_id = await remembered(deployment, f"User owns {number} bicycles")
                 for replica in (one, other):
                     await eventually(lambda: replica.is_hot(memory_id), "the replica serves from its cache")  # noqa: B023
-                await deployment.publish(command(kind, **({"memory_id": memory_id} if kind == "delete" else {})))
+                ordered = command(kind, **({"memory_id": memory_id} if kind == "delete" else {}))
+                await deployment.publish(ordered)
                 gone = await gone_at(deployment, memory_id)
                 for replica in (one, other):
                     while await replica.serves(memory_id) is not None:
                         assert time.monotonic() - gone < WITHIN_S
                         await asyncio.sleep(0.005)
+                await carried_out(deployment, ordered)  # until it is, a purge takes what is said meanwhile with it
     finally:
         await pool.close()
