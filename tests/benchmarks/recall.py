@@ -22,6 +22,8 @@ from tests.benchmarks.machine import machine
 from tests.benchmarks.recall_measures import measured
 from tests.benchmarks.recall_precision import seeded, sessions, single_turns
 from tests.benchmarks.recall_sets import Asked, memorybank, written
+from tests.benchmarks.recall_sparse import WAYS as SPARSE
+from tests.benchmarks.recall_sparse import by_sparse
 from tests.benchmarks.recall_stack import Store, store
 from tests.benchmarks.recall_words import WAYS, by_words
 
@@ -60,6 +62,9 @@ async def run(shared: Path) -> dict[str, Any]:
         told["words"] = {
             name: {way: await by_words(held.pool, way, each) for way in WAYS} for name, each in asked.items()
         }
+        for way in SPARSE:
+            for name, figures in by_sparse(way, asked).items():
+                told["words"][name][way] = figures
         for name, ways in told["words"].items():
             show(f"{name}: words alone", ways)
         told["precisionmembench"] = await precision(held, shared)

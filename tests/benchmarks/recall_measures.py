@@ -1,7 +1,7 @@
 """How well what was found answers what was asked."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agents.retrieval.search import Retrieval
@@ -33,6 +33,13 @@ async def measured(retrieval: Retrieval, questions: Sequence[Question], floor: f
     if unrelated:
         figures |= {"unrelated": len(unrelated), "nothing_found": share([not hits for _, hits in unrelated])}
     return figures
+
+
+def ranked_at(found: Iterable[tuple[Question, Sequence[str]]]) -> dict[str, float]:
+    """Of the answered questions: how often the answer is among the first, and the mean reciprocal rank."""
+    ranks = [rank(question, memory_ids) for question, memory_ids in found if question.answers]
+    figures = {f"among_{most}": share([at <= most for at in ranks]) for most in (1, 5, LIMIT)}
+    return figures | {"reciprocal_rank": round(statistics.fmean(1 / at for at in ranks), 3)}
 
 
 def rank(question: Question, found: Sequence[str]) -> float:

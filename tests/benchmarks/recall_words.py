@@ -1,12 +1,11 @@
 """Words alone, as they are searched and as PostgreSQL could search them otherwise."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from schemas.searches import Filters
 from sinks.lexical import FullText
 from sinks.postgres import Pool
-from tests.benchmarks.recall_measures import LIMIT, rank, share
+from tests.benchmarks.recall_measures import LIMIT, ranked_at
 from tests.benchmarks.recall_sets import Asked
 
 # Any of the words, as a question has many that no memory has.
@@ -23,14 +22,15 @@ WAYS: dict[str, str] = {
 }
 
 
-async def by_words(pool: Pool, way: str, asked: Asked) -> dict[str, Any]:
-    ranks = []
+async def by_words(pool: Pool, way: str, asked: Asked) -> dict[str, float]:
     await pool.execute("CREATE EXTENSION IF NOT EXISTS pg_trgm")
-    for question in asked.questions:
-        if question.answers:
-            ranks.append(rank(question, await found(pool, way, question.namespace, question.text)))
-    figures = {f"among_{most}": share([at <= most for at in ranks]) for most in (1, 5, LIMIT)}
-    return figures | {"reciprocal_rank": round(sum(1 / at for at in ranks) / len(ranks), 3)}
+    return ranked_at(
+        [
+            (question, await found(pool, way, question.namespace, question.text))
+            for question in asked.questions
+            if question.answers
+        ]
+    )
 
 
 async def found(pool: Pool, way: str, namespace: str, text: str) -> Sequence[str]:
