@@ -134,7 +134,7 @@ class Curator:
         cause = Cause(actor=command.actor, command_id=command.command_id)
         limit = Limit(most=most, plan=prepared.plan, spared=outcome.memory_id)
         await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
-        outcome = replace(outcome, sequence=ledger.sequence)
+        outcome = replace(outcome, sequence=ledger.sequence, digest=command.digest)
         await Settlements(connection).record_command(command.namespace, command.command_id, outcome, now)
         await put_records(connection, command.namespace, notices.of_command(command, outcome, now))
         return outcome

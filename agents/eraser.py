@@ -63,7 +63,9 @@ class Eraser:
             return None
         if not await purges.forget(namespace, self._policies.fed_by(namespace), now):
             return None
-        outcome = Outcome(status="accepted", namespace=namespace, sequence=sequence, change="purged")
+        outcome = Outcome(
+            status="accepted", namespace=namespace, sequence=sequence, change="purged", digest=command.digest
+        )
         await Settlements(connection).record_command(namespace, command.command_id, outcome, now)
         await put_records(connection, namespace, notices.of_command(command, outcome, now))
         return outcome

@@ -1,6 +1,6 @@
 """What memstream's stages say to each other: extraction requests, candidates, window control, commands."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
@@ -178,6 +178,9 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
         require_storable(self.created_at, self.event_time, self.valid_from, self.last_reinforced_at)
 
 
+Digest: TypeAlias = Annotated[str, Meta(max_length=64)]
+
+
 class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A change to memories asked for by a person or a service, on `memory.commands` under its namespace.
 
@@ -187,7 +190,8 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     comes back that was said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless
     `purge` is true. import: a memory with a `text` is brought in under its `memory_id`, with what `origin` says of it; where that
     one, or one with the same text, is there, nothing changes. `links` lead to memories of the namespace, and replace those that
-    there were. With `if_version` the memory must be at that version. The same `command_id` is carried out once.
+    there were. With `if_version` the memory must be at that version. The same `command_id` is carried out once; a `digest`, of
+    whatever the sender chooses, is kept with the outcome, by which it tells a repetition from something else under the same id.
     """
 
     command_id: Identifier
@@ -211,6 +215,7 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: Annotated[int, Meta(ge=1)] | None = None
     if_version: Annotated[int, Meta(ge=1)] | None = None
     origin: Origin | None = None
+    digest: Digest | None = None
 
     def __post_init__(self) -> None:
         refuse_reserved(self.namespace)

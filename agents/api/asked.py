@@ -1,7 +1,7 @@
 """What may be asked of a list of memories, as parameters of a query."""
 
 from math import inf
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
@@ -59,9 +59,13 @@ class ListQuery(BaseModel):
             limit=self.limit + 1,
         )
 
+    def filters(self) -> dict[str, Any]:
+        """All that decides what is in the list, and in which order."""
+        return self.model_dump(mode="json", exclude={"cursor", "limit", "detail"})
+
     def place(self) -> Place:
         """Raises Problem 422 for a cursor that is none of this order."""
-        found = place(self.cursor or "", Place)
+        found = place(self.cursor or "", Place, self.filters())
         if isinstance(found.value, float | int) != (self.order == "importance"):
             raise foreign()
         return found

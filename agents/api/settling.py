@@ -1,5 +1,6 @@
 """From a change that is asked for to its answer: one command, carried out once, awaited with a bound."""
 
+from hashlib import blake2b, sha256
 from typing import Annotated, Any, Literal, TypeAlias
 from urllib.parse import quote
 from uuid import uuid4
@@ -14,7 +15,7 @@ from agents.api.ports import Ports
 from agents.api.problems import Problem, conflict
 from agents.api.views import MemoryView, etag, view
 from agents.curation.outcome import Outcome
-from schemas import ids
+from schemas import codec, ids
 from schemas.memories import Change, Memory
 from schemas.requests import Command
 
@@ -58,8 +59,17 @@ def ordered(ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key
         namespace=namespace,
         at=ports.clock(),
         actor=caller.actor,
+        digest=None if key is None else digest(key, fields),
         **fields,
     )
+
+
+def digest(key: str, fields: Any) -> str:
+    """Of what is asked, to tell whether a later request under the key asks the same. What is asked cannot be guessed from it by
+    whoever does not know the key, which is kept nowhere."""
+    return blake2b(
+        codec.encode(fields), digest_size=16, key=sha256(key.encode(errors="surrogatepass")).digest()
+    ).hexdigest()
 
 
 async def replayed(ports: Ports, command: Command, key: str | None) -> Response | None:
@@ -86,6 +96,8 @@ async def told(ports: Ports, command: Command, outcome: Outcome | None) -> Respo
         headers = {"Location": told_at(command), "Retry-After": str(RETRY_AFTER_S)}
         pending = Settled(command_id=command.command_id, namespace=command.namespace, status="pending")
         return answer(pending, 202, headers)
+    if None not in (command.digest, outcome.digest) and command.digest != outcome.digest:
+        raise reused()
     if outcome.status == "rejected":
         raise await refused(ports, command, outcome)
     memory, created = await changed(ports, outcome), outcome.change == "created"
@@ -97,6 +109,14 @@ async def refused(ports: Ports, command: Command, outcome: Outcome) -> Problem:
     if memory is not None and memory.version != command.if_version:
         return outdated(memory)
     return conflict(outcome.reason or "the command was rejected")
+
+
+def reused() -> Problem:
+    return Problem(
+        422,
+        "idempotency-key-reused",
+        "another request was made under this Idempotency-Key: choose another key for another request",
+    )
 
 
 def outdated(memory: Memory) -> Problem:

@@ -18,6 +18,7 @@ from schemas.requests import Candidate
 
 MOST_LIFT = 0.5
 LIFT_LEFT = 0.9  # of what is left of the most, each repetition leaves this much
+PLACES = 9  # so that 0.7 is not told as 0.7000000000000001
 MAX_CONTEXT_CHARS = 1_000  # a context that grows with every repetition is none
 
 
@@ -102,7 +103,7 @@ def raised(memory: Memory, proposed: float, count: int) -> float:
     """The importance after `count` repetitions in all, one of which proposes so much; never less than it was."""
     without = 1 - (1 - memory.importance) / (1 - lift(memory.reinforcement_count))
     greatest = max(without, proposed)
-    return min(1.0, max(memory.importance, 1 - (1 - greatest) * (1 - lift(count))))
+    return min(1.0, max(memory.importance, round(1 - (1 - greatest) * (1 - lift(count)), PLACES)))
 
 
 def lift(count: int) -> float:

@@ -22,7 +22,8 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`settled`: a part, with a ruling for each candidate; `dropped`: a part that counts as answered, unseen;
     `accepted`/`rejected`: a command, with the memory it changed or the reason.
 
-    `sequence` is the namespace's after it. `repeated` says that it was carried out before; this call changed nothing.
+    `sequence` is the namespace's after it, `digest` the command's. `repeated` says that it was carried out before; this call
+    changed nothing.
     """
 
     status: Literal["settled", "dropped", "accepted", "rejected"]
@@ -32,5 +33,6 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     memory_id: str | None = None
     change: Change | None = None
     reason: str | None = None
+    digest: str | None = None
     completed: bool = False
     repeated: bool = False

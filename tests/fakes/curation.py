@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from agents.curation.ledger import Ledger
 from agents.curation.obey import Undone, obey
 from agents.curation.outcome import Outcome
@@ -34,7 +36,7 @@ class FakeCuration:
         self.before()
         sent = (command.namespace, command.command_id)
         if sent not in self.outcomes:
-            self.outcomes[sent] = self._obeyed(command)
+            self.outcomes[sent] = replace(self._obeyed(command), digest=command.digest)
         return self.outcomes[sent]
 
     async def all_carried_out(self, commands: Sequence[Command]) -> list[Outcome | None]:

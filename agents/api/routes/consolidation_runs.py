@@ -94,7 +94,8 @@ async def list_consolidation_runs(
         caller.require_everywhere("read")
     else:
         caller.require("read", namespace)
-    behind = place(cursor, MadeAt) if cursor else None
+    listed = (namespace, policy, status)
+    behind = place(cursor, MadeAt, listed) if cursor else None
     asked = RunsAsked(
         limit=limit + 1,
         namespace=namespace,
@@ -104,7 +105,7 @@ async def list_consolidation_runs(
     )
     found = await ports.runs.page(asked)
     page = found[:limit]
-    more = pages.cursor(MadeAt(page[-1].created_at, page[-1].run_id)) if len(found) > limit else None
+    more = pages.cursor(MadeAt(page[-1].created_at, page[-1].run_id), listed) if len(found) > limit else None
     return answer(ConsolidationRunPage(tuple(view(run) for run in page if visible(run, caller)), more))
 
 
@@ -125,10 +126,11 @@ async def list_findings(
 ) -> Response:
     """What a dry run found: what would be created, reinforced, merged, superseded and dropped, and of what."""
     run = await seen(run_id, caller, ports)
-    after = place(cursor, FoundAt).number if cursor else 0
+    listed = (run_id, namespace)
+    after = place(cursor, FoundAt, listed).number if cursor else 0
     found = await ports.runs.findings(run.run_id, after=after, limit=limit + 1, namespace=namespace)
     page = found[:limit]
-    more = pages.cursor(FoundAt(page[-1].number)) if len(found) > limit else None
+    more = pages.cursor(FoundAt(page[-1].number), listed) if len(found) > limit else None
     return answer(FindingPage(page, more))
 
 

@@ -51,11 +51,13 @@ async def list_messages(
 ) -> Response:
     """What was said in a conversation, a page at a time, as long as the archive keeps it."""
     conversation = await readable(conversation_id, caller, ports)
+    listed = (conversation_id, order)
+    beyond = place(cursor, At, listed).place if cursor else None
     found = await ports.conversations.messages(
-        conversation, beyond=place(cursor, At).place if cursor else None, limit=limit + 1, backwards=order == "newest"
+        conversation, beyond=beyond, limit=limit + 1, backwards=order == "newest"
     )
     page = found[:limit]
-    more = pages.cursor(At(page[-1].partition, page[-1].position)) if len(found) > limit else None
+    more = pages.cursor(At(page[-1].partition, page[-1].position), listed) if len(found) > limit else None
     return answer(MessagePage(messages=tuple(message_view(each, conversation.state) for each in page), next=more))
 
 
@@ -90,10 +92,10 @@ async def list_prunings(
 ) -> Response:
     """When messages left the context, how many and why, the newest first, a page at a time."""
     conversation = await readable(conversation_id, caller, ports)
-    before = place(cursor, PrunedAt).place if cursor else None
+    before = place(cursor, PrunedAt, conversation_id).place if cursor else None
     found = await ports.conversations.prunings(conversation, limit + 1, before)
     page = found[:limit]
-    more = pages.cursor(PrunedAt(page[-1].at, page[-1].number)) if len(found) > limit else None
+    more = pages.cursor(PrunedAt(page[-1].at, page[-1].number), conversation_id) if len(found) > limit else None
     return answer(PruningPage(prunings=tuple(map(pruning_view, page)), next=more))
 
 

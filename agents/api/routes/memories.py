@@ -38,7 +38,7 @@ async def list_memories(asked: Annotated[ListQuery, Query()], caller: CallerOf, 
     listing = asked.listing()
     memories = await ports.memories.listed(listing)
     page = memories[: asked.limit]
-    more = cursor(listing.place(page[-1])) if len(memories) > asked.limit else None
+    more = cursor(listing.place(page[-1]), asked.filters()) if len(memories) > asked.limit else None
     read = await ports.accesses.of([memory.memory_id for memory in page])
     views = tuple(view(memory, asked.detail, read.get(memory.memory_id)) for memory in page)
     return answer(MemoryPage(memories=views, next=more))
@@ -68,10 +68,10 @@ async def list_versions(
 ) -> Response:
     """What a memory was and became, who changed it and on account of what. Of a deleted one too: its text is only here."""
     await reached(ports, caller, "read", memory_id)
-    after = place(cursor_, Version).version if cursor_ else 0
+    after = place(cursor_, Version, memory_id).version if cursor_ else 0
     versions = await ports.memories.versions_after(memory_id, after, limit + 1)
     page = versions[:limit]
-    more = cursor(Version(page[-1].version)) if len(versions) > limit else None
+    more = cursor(Version(page[-1].version), memory_id) if len(versions) > limit else None
     return answer(VersionPage(versions=page, next=more))
 
 

@@ -30,6 +30,14 @@ async def test_the_same_command_is_carried_out_once(bench: "Bench") -> None:
     assert len(bench.events()) == 1
 
 
+async def test_the_digest_of_a_command_is_kept_with_its_outcome(bench: "Bench") -> None:
+    first = await bench.curator.carry_out(command(bench, "create", text="User has a dog", digest="one"))
+    again = await bench.curator.carry_out(command(bench, "create", text="User has a cat", digest="another"))
+    assert (first.digest, again.digest, again.repeated) == ("one", "one", True)
+    purged = await bench.curator.carry_out(command(bench, "purge", command_id="y", digest="last"))
+    assert purged.digest == "last"
+
+
 async def test_an_update_makes_a_version_and_a_new_vector(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
     vector = bench.vectors.points[memory.memory_id].vector

@@ -88,6 +88,32 @@ async def test_what_is_asked_twice_with_one_key_is_done_once(api: Api):
     assert (await client.delete(first.headers["location"])).status_code == 404
 
 
+@pytest.mark.parametrize("late", [False, True])
+async def test_another_request_under_a_key_that_was_used_is_refused(api: Api, late: bool):
+    client, key = api.client(write="*"), {"Idempotency-Key": "k1"}
+    assert (await client.post("/v1/memories", json=NEW, headers=key)).status_code == 201
+    if late:  # the other process has not seen the outcome when it looks, and sends the command
+        api.curation.outcome = nothing_known  # type: ignore[method-assign]
+    other = await client.post("/v1/memories", json=NEW | {"text": "User has a cat."}, headers=key)
+    assert (other.status_code, other.json()["type"]) == (422, "urn:memstream:problem:idempotency-key-reused")
+    assert [memory.text for memory in api.memories.rows.values()] == [NEW["text"]]
+    assert (await client.post("/v1/memories", json=NEW, headers=key)).status_code == 201
+
+
+async def nothing_known(namespace: str, command_id: str) -> None:
+    return None
+
+
+async def test_what_was_asked_cannot_be_told_from_a_command_without_its_key(api: Api):
+    client = api.client(write="*")
+    for key in ("k1", "k2"):
+        await client.post("/v1/memories", json=NEW, headers={"Idempotency-Key": key})
+    await client.post("/v1/memories", json=NEW)
+    one, other, without = (command.digest for command in api.curation.seen)
+    assert one != other
+    assert without is None
+
+
 async def test_a_memory_is_updated_in_what_is_given(api: Api):
     api.memories.put(a_memory(tags=("home",), importance=0.5))
     answer = await api.client(write="*").patch(

@@ -104,12 +104,25 @@ async def test_what_cannot_be_asked_of_a_list_is_refused_with_its_place(api: Api
     assert said in answer.json()["detail"]
 
 
-async def test_a_cursor_of_another_order_is_refused(api: Api):
+@pytest.mark.parametrize(
+    "other", [{"order": "created"}, {"kind": "fact"}, {"namespace": "app/bob"}, {"min_importance": "0.1"}]
+)
+async def test_a_cursor_of_another_list_is_refused(api: Api, other: dict[str, str]):
     api.memories.put(a_memory("m1"), a_memory("m2"))
     client = api.client(read="*")
     page = (await client.get("/v1/memories", params=LISTED | {"limit": "1"})).json()
-    answer = await client.get("/v1/memories", params=LISTED | {"order": "created", "cursor": page["next"]})
+    answer = await client.get("/v1/memories", params=LISTED | other | {"cursor": page["next"]})
     assert answer.status_code == 422
+    assert "none of this list" in answer.json()["detail"]
+
+
+async def test_the_next_page_may_be_longer_and_tell_more(api: Api):
+    api.memories.put(a_memory("m1"), a_memory("m2"))
+    client = api.client(read="*")
+    page = (await client.get("/v1/memories", params=LISTED | {"limit": "1"})).json()
+    longer = {"cursor": page["next"], "limit": "50", "detail": "full"}
+    rest = (await client.get("/v1/memories", params=LISTED | longer)).json()
+    assert [each["memory_id"] for each in rest["memories"]] == ["m2"]
 
 
 async def test_reads_are_counted_and_told_and_lists_do_not_count(api: Api):

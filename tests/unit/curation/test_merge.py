@@ -105,6 +105,12 @@ def test_a_full_text_is_replaced_by_one_that_says_all_of_it_and_more(
     assert folded(before, other, now).full_text == before.full_text
 
 
+def test_an_importance_that_was_raised_has_no_digits_that_floats_add(memory: MakeMemory) -> None:
+    importances = [raised(memory("x", importance=first / 10), 0.0, count) for first in range(11) for count in range(9)]
+    assert all(len(str(importance)) <= len("0.123456789") for importance in importances)
+    assert raised(memory("x", importance=0.1234567891234), 0.0, 0) == 0.1234567891234
+
+
 @pytest.mark.parametrize(("count", "importance"), [(0, 0.5), (1, 0.525), (5, 0.602), (1_000, 0.75)])
 def test_each_repetition_adds_a_share_of_what_is_missing_and_all_of_them_at_most_half(
     count: int, importance: float, memory: MakeMemory
