@@ -44,6 +44,7 @@ from sinks.memories import Memories
 from sinks.owners import Owners
 from sinks.postgres import Pool, translated
 from sinks.qdrant import Vectors
+from sinks.retention import Sweeps
 from sinks.runs import Runs
 from sinks.statistics import NamespaceStatistics
 from sinks.usage import UsageRecords
@@ -91,6 +92,7 @@ async def wired(
         consumption=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
         policy_book=PolicyBook(partial(connections.policy_topic, settings), publisher, settings.policies(), shipped()),
         runs=Runs(pool),
+        sweeps=Sweeps(pool),
         policies=policies,
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, meters=meters),
         conversations=Conversations(Windows(pool), archive, policies),

@@ -36,6 +36,7 @@ COMMANDS = {
     "usage": "Show what model calls consumed, by operation, lane and model, and what is left of the budget.",
     "consolidate": "Have what was said and is not extracted yet extracted now, for everything, or for what the options name.",
     "runs": "Consolidation runs: what each was about, how far it is, what came of it.",
+    "retention": "Take out of the archive what is old and was consolidated, as happens every day.",
     "keys": "Keys of the API: who may do what in which namespaces.",
     "topics": "memstream's topics on the cluster.",
     "window": "A conversation's context: look at it, act on it by hand.",

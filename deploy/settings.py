@@ -136,6 +136,12 @@ class Settings(BaseSettings):
     batch_poll_s: float = Field(
         60.0, gt=0.0, description="before a batch is first looked at; later pauses grow to ten times that"
     )
+    usage_retention_days: int = Field(
+        400, ge=0, le=3_650, description="for how long records of what model calls consumed are kept; 0 for ever"
+    )
+    pruning_retention_days: int = Field(
+        90, ge=0, le=3_650, description="for how long it is kept what left contexts, when and why; 0 for ever"
+    )
     curation_concurrency: int = Field(4, ge=1, le=64, description="deciding transactions at a time in one worker")
     model_context_tokens: dict[str, Annotated[int, Field(ge=1)]] = Field(
         default_factory=dict, description="context sizes of models by name, as JSON, where the built-in table is wrong"

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from contextlib import AsyncExitStack
 
 from agents.archive_agent import ArchiveAgent
+from agents.retention import RecordsKept, Sweeper
 from agents.serving import Handle
 from agents.window_agent import WindowAgent
 from agents.window_projection import WindowProjection
@@ -15,6 +16,7 @@ from deploy.metrics.standing import look
 from deploy.settings import Settings
 from deploy.wiring import Wiring, now
 from sinks.archive import Archive
+from sinks.retention import Sweeps
 from sinks.windows import Windows
 from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
@@ -23,6 +25,7 @@ from streams.publisher import CausedPublisher
 TICK_S = 0.2
 PROJECT_S = 1.0
 LOOK_S = 30.0
+SWEEP_S = 1.0
 
 
 async def wired(
@@ -81,3 +84,6 @@ async def add_windows(wiring: Wiring) -> None:
 async def add_archive(wiring: Wiring) -> None:
     agent = ArchiveAgent(Archive(wiring.pool), wiring.publisher, wiring.policies, now)
     await wiring.add("archive", lambda _app: agent.handle)
+    settings = wiring.settings
+    records = RecordsKept(usage_days=settings.usage_retention_days, pruning_days=settings.pruning_retention_days)
+    wiring.chores.add("retention", SWEEP_S, Sweeper(Sweeps(wiring.pool), wiring.policies, records, now).tick)

@@ -45,7 +45,7 @@ from tests.fakes.owners import FakeOwners
 from tests.fakes.policy_records import FakePolicyRecords
 from tests.fakes.publisher import FakePublisher
 from tests.fakes.remembered import FakeRemembered
-from tests.fakes.runs import FakeRuns
+from tests.fakes.runs import FakeRuns, FakeSweeps
 from tests.fakes.searched import Searched
 from tests.fakes.usage import FakeUsage
 from tests.fakes.windows import FakeWindows
@@ -123,7 +123,7 @@ class Api:
         self.usage = FakeUsage()
         self.consumption = Consumption(self.usage, self.usage, POLICIES, BUDGET, lambda: self.now)
         self.policy_records = FakePolicyRecords()
-        self.runs = FakeRuns()
+        self.runs, self.sweeps = FakeRuns(), FakeSweeps()
         presets = {"app-notes": Policy(name="app-notes")}
         self.policy_book = PolicyBook(self.policy_records.opened, self.policy_records, POLICIES, presets)
         fakes = {
@@ -146,6 +146,7 @@ class Api:
             "consumption": self.consumption,
             "policy_book": self.policy_book,
             "runs": self.runs,
+            "sweeps": self.sweeps,
             "clock": lambda: self.now,
             **self._conversations(),
             "ready": self.ready,

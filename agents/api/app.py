@@ -25,6 +25,7 @@ from agents.api.routes import (
     memories,
     namespaces,
     policies,
+    retention,
     search,
     statistics,
     tools,
@@ -38,7 +39,7 @@ KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     *(context.router, conversations.router, tools.router, mcp.router, description.router),
     *(transfer.router, statistics.router, policies.router, users.router),
-    *(consolidation_runs.router,),
+    *(consolidation_runs.router, retention.router),
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."

@@ -24,11 +24,13 @@ from agents.retrieval.recall import Recall
 from schemas.memories import Memory
 from schemas.policies import Choosing
 from schemas.requests import Command
+from schemas.retention import Sweep
 from schemas.runs import ConsolidationRun, Finding
 from schemas.searches import Found, Query
 from sinks.audit import Audited
 from sinks.listing import Listing
 from sinks.memories import MemoryVersion
+from sinks.retention import SweepPlace
 from sinks.runs import RunsAsked
 from sinks.statistics import Statistics
 from sinks.vectors import Point, VectorIndex
@@ -124,6 +126,19 @@ class Consolidating(Protocol):
         """What a dry run found, behind the finding of that number."""
 
 
+class Sweeping(Protocol):
+    """Sweeps of the archive (sinks.retention.Sweeps). Every method raises Retryable."""
+
+    async def ask(self, sweep: Sweep) -> None:
+        """Makes a sweep known, which begins within seconds."""
+
+    async def of(self, sweep_id: str) -> Sweep | None:
+        """A sweep as it stands."""
+
+    async def page(self, limit: int, behind: SweepPlace | None = None) -> tuple[Sweep, ...]:
+        """Sweeps, the newest first."""
+
+
 class Ports(Struct, frozen=True, kw_only=True):
     """One value a process. A new port is a new field here, in `deploy/api.py` and in `tests/api.py`."""
 
@@ -149,6 +164,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     consumption: Consumption
     policy_book: PolicyBook
     runs: Consolidating
+    sweeps: Sweeping
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 

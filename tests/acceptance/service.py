@@ -80,6 +80,17 @@ class ChatService:
 
         await eventually(there, f"{messages} messages of {conversation} in the archive", WITHIN_S)
 
+    async def cleared(self, conversation: str) -> None:
+        """Until it is told that nothing of the conversation is in context, and what is extracted of it."""
+
+        async def told() -> bool:
+            rows = await self.deployment.fetch(
+                "SELECT 1 FROM windows WHERE conversation_id = $1 AND cleared_at IS NOT NULL", conversation
+            )
+            return bool(rows)
+
+        await eventually(told, f"{conversation} cleared", WITHIN_S)
+
     async def activity(self, conversation: str) -> list[dict[str, Any]]:
         return [event for event in await self.deployment.values(topics.ACTIVITY) if event["subject"] == conversation]
 

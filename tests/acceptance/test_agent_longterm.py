@@ -150,6 +150,50 @@ async def test_at_two_in_the_night_a_run_consolidates_what_was_said_by_day(engin
     assert await engine.fetch(statement) == [{"later": True}], "the next night is noted"
 
 
+async def swept(api: httpx.AsyncClient, **asked: object) -> dict[str, Any]:
+    """What a sweep says of the policy, once it is over."""
+    answer = await api.post("/v1/retention-sweeps", json=asked)
+    assert answer.status_code == 202, answer.text
+
+    async def told() -> dict[str, Any] | None:
+        sweep: dict[str, Any] = (await api.get(f"/v1/retention-sweeps/{answer.json()['sweep_id']}")).json()
+        return sweep if sweep["status"] == "completed" else None
+
+    sweep = await eventually(told, "the end of the sweep", WITHIN_S)
+    assert sweep is not None
+    return next(kept for kept in sweep["policies"] if kept["policy"] == "agent-longterm")
+
+
+async def test_after_a_month_what_was_consolidated_leaves_the_archive_and_what_is_remembered_of_it_stays(
+    engine: Deployment, api: httpx.AsyncClient
+):
+    agent = ChatService(engine, "agent-longterm", agent_id="keeper", user_id="nina")
+    done, waits = agent.conversation(), agent.conversation()
+    for conversation in (done, waits):
+        await agent.say(conversation, *(("user", said) for said in SAID), ("assistant", "All noted."))
+        await agent.archived(conversation, 4)
+    await agent.ask(done, "flush")
+    await agent.extracted(done)
+    for conversation in (done, waits):
+        await agent.ask(conversation, "clear")
+        await agent.cleared(conversation)
+    await engine.fetch(
+        "UPDATE messages SET archived_at = now() - interval '31 days' WHERE conversation_id = ANY ($1) RETURNING 1",
+        [done, waits],
+    )
+
+    dry = await swept(api, dry_run=True)
+    assert (dry["days"], dry["pruned"], dry["held"]) == (30, 4, 4)
+    await agent.archived(done, 4)
+    kept = await swept(api)
+    assert (kept["pruned"], kept["held"], kept["messages"]) == (4, 4, dry["messages"] - 4)
+    rows = await engine.fetch("SELECT conversation_id FROM messages WHERE conversation_id = ANY ($1)", [done, waits])
+    assert [row["conversation_id"] for row in rows] == [waits] * 4, "what is not consolidated stays"
+    assert len(await agent.memories("keeper")) == 3
+    found = await api.get("/v1/search", params={"namespace": "keeper", "q": "Why React and not Vue?"})
+    assert found.json()["hits"][0]["memory"]["text"] == "User's team chose React over Vue because the team knows it."
+
+
 async def test_what_is_said_by_day_is_told_beside_what_was_consolidated_and_searched_by_kind_and_confidence(
     engine: Deployment, api: httpx.AsyncClient
 ):

@@ -1,6 +1,8 @@
-"""Consolidation runs in memory."""
+"""Consolidation runs and sweeps of the archive, in memory."""
 
+from schemas.retention import Sweep
 from schemas.runs import ConsolidationRun, Finding
+from sinks.retention import SweepPlace
 from sinks.runs import RunsAsked
 
 
@@ -43,3 +45,20 @@ def is_asked_for(run: ConsolidationRun, asked: RunsAsked) -> bool:
     if asked.namespace is not None and asked.namespace not in run.namespaces:
         return False
     return (asked.policy or run.policy) == run.policy and (asked.status or run.status) == run.status
+
+
+class FakeSweeps:
+    """Sweeps by their ids."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[str, Sweep] = {}
+
+    async def ask(self, sweep: Sweep) -> None:
+        self.by_id.setdefault(sweep.sweep_id, sweep)
+
+    async def of(self, sweep_id: str) -> Sweep | None:
+        return self.by_id.get(sweep_id)
+
+    async def page(self, limit: int, behind: SweepPlace | None = None) -> tuple[Sweep, ...]:
+        newest = sorted(self.by_id.values(), key=lambda sweep: (sweep.created_at, sweep.sweep_id), reverse=True)
+        return tuple(each for each in newest if behind is None or (each.created_at, each.sweep_id) < behind)[:limit]

@@ -29,6 +29,7 @@ BODIES: dict[str, Any] = {
     "purge_user": {"user_id": "bob"},
     "put_policy": {"name": "search_memories"},
     "start_consolidation": QUERY,
+    "start_sweep": {"dry_run": True},
 }
 PATHS = {
     "memory_id": "theirs",
@@ -36,6 +37,7 @@ PATHS = {
     "conversation_id": "conversation",
     "name": "search_memories",
     "run_id": "r1",
+    "sweep_id": "s1",
 }
 # They tell of no namespace: any key may ask them.
 NOBODYS = {"live", "ready", "get_openapi", "list_presets", "get_preset"}

@@ -1,0 +1,77 @@
+"""Retention of the short-term tier: sweeps of the archive, with what each policy keeps, and asking for one. It concerns all
+namespaces, so it needs rights in all of them."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Path, Response
+from msgspec import Struct
+
+from agents.api import pages
+from agents.api.auth import CallerOf
+from agents.api.bodies import answer, described, takes
+from agents.api.pages import CursorOf, LimitOf, place
+from agents.api.ports import PortsOf
+from agents.api.problems import not_found
+from agents.retention import by_hand
+from schemas.messages import Moment
+from schemas.retention import Sweep, SweepWanted
+from sinks.audit import Audited
+
+router = APIRouter(prefix="/v1/retention-sweeps", tags=["consolidation"])
+
+
+class SweepPage(Struct, frozen=True):
+    """The newest first; `next` is the cursor of the page behind this one."""
+
+    sweeps: tuple[Sweep, ...]
+    next: str | None = None
+
+
+class SweptAt(Struct, frozen=True, array_like=True):
+    """What a cursor of sweeps stands for."""
+
+    created_at: Moment
+    sweep_id: str
+
+
+BEGINS = "It begins within seconds, and is followed by its id."
+
+
+@router.post("", openapi_extra=described(Sweep, takes=SweepWanted, status=202, said=BEGINS))
+async def start_sweep(
+    wanted: Annotated[SweepWanted, Depends(takes(SweepWanted))], caller: CallerOf, ports: PortsOf
+) -> Response:
+    """Take out of the archive what is old and was consolidated, as happens every day; or only count it."""
+    caller.require_everywhere("admin")
+    sweep = by_hand(wanted.dry_run, caller.actor, ports.clock())
+    if not sweep.dry_run:
+        done = Audited(
+            at=sweep.created_at, actor=caller.actor, action="retention.sweep", subject=sweep.sweep_id, details={}
+        )
+        await ports.audit.record(done)
+    await ports.sweeps.ask(sweep)
+    return answer(sweep, 202)
+
+
+@router.get("", openapi_extra=described(SweepPage))
+async def list_sweeps(caller: CallerOf, ports: PortsOf, limit: LimitOf = 50, cursor: CursorOf = None) -> Response:
+    """Sweeps of the last 90 days, the newest first, a page at a time: what each policy keeps and let go, its oldest and bytes."""
+    caller.require_everywhere("read")
+    behind = place(cursor, SweptAt) if cursor else None
+    found = await ports.sweeps.page(limit + 1, (behind.created_at, behind.sweep_id) if behind else None)
+    page = found[:limit]
+    more = pages.cursor(SweptAt(page[-1].created_at, page[-1].sweep_id)) if len(found) > limit else None
+    return answer(SweepPage(page, more))
+
+
+@router.get("/{sweep_id}", openapi_extra=described(Sweep))
+async def get_sweep(
+    sweep_id: Annotated[str, Path(min_length=1, max_length=256, description="A sweep's id.")],
+    caller: CallerOf,
+    ports: PortsOf,
+) -> Response:
+    """One sweep: how far it is, and what came of it."""
+    caller.require_everywhere("read")
+    if (sweep := await ports.sweeps.of(sweep_id)) is None:
+        raise not_found(f"no sweep is known by the id {sweep_id!r}")
+    return answer(sweep)

@@ -1,0 +1,80 @@
+"""`memstream retention`: a sweep of the archive by hand, and what each policy keeps."""
+
+import asyncio
+from datetime import UTC, datetime
+from getpass import getuser
+from typing import Annotated
+
+import typer
+
+from agents.retention import by_hand
+from deploy import connections, terminal
+from deploy.commands.command import Json, command, one_command
+from deploy.settings import load
+from schemas.errors import Misconfigured
+from schemas.retention import Kept, Sweep
+from sinks.postgres import Pool
+from sinks.retention import Sweeps
+
+LOOK_S = 0.5
+BEGINS_WITHIN_S = 30.0
+COLUMNS = ("policy", "days", "kept", "bytes", "oldest", "old, and stays", "left", "its bytes")
+
+cli = one_command()
+
+
+@cli.command()
+@command
+async def retention(
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would leave, and let it stay.")] = False,
+    last: Annotated[bool, typer.Option("--last", help="Show the latest sweep, and ask for none.")] = False,
+    json: Json = False,
+) -> None:
+    """Take out of the archive what is old and was consolidated, as happens every day."""
+    async with connections.postgres(load(), max_size=1) as pool:
+        sweep = await latest(pool) if last else await over(pool, by_hand(dry_run, getuser(), datetime.now(UTC)))
+    if json:
+        terminal.emit(sweep)
+    else:
+        show(sweep)
+
+
+async def latest(pool: Pool) -> Sweep:
+    """Raises Misconfigured where there was none."""
+    if not (found := await Sweeps(pool).page(1)):
+        raise Misconfigured("there was no sweep yet: one is made every day by workers with the stage archive")
+    return found[0]
+
+
+async def over(pool: Pool, sweep: Sweep) -> Sweep:
+    """The sweep at its end. Raises Misconfigured where nobody begins it."""
+    sweeps, waited_s = Sweeps(pool), 0.0
+    await sweeps.ask(sweep)
+    while sweep.status != "completed":
+        await asyncio.sleep(LOOK_S)
+        waited_s += LOOK_S
+        sweep = await sweeps.of(sweep.sweep_id) or sweep
+        if sweep.status == "pending" and waited_s >= BEGINS_WITHIN_S:
+            raise Misconfigured(
+                f"the sweep {sweep.sweep_id} has not begun: it waits for a worker with the stage archive"
+            )
+    return sweep
+
+
+def show(sweep: Sweep) -> None:
+    what = "what would leave the archive" if sweep.dry_run else "what left the archive"
+    if sweep.policies:
+        terminal.show_table(what, COLUMNS, [row(each) for each in sweep.policies])
+    else:
+        terminal.say("the archive holds nothing of any conversation")
+    would = "would leave" if sweep.dry_run else "left"
+    terminal.say(f"{sweep.usage} records of model calls and {sweep.prunings} of prunings {would} their tables")
+
+
+def row(kept: Kept) -> tuple[str, ...]:
+    oldest = f"{kept.oldest:%Y-%m-%d}" if kept.oldest else ""
+    days = str(kept.days) if kept.days else "for ever"
+    return (
+        *(kept.policy, days, f"{kept.messages:,}", f"{kept.bytes:,}", oldest, f"{kept.held:,}"),
+        *(f"{kept.pruned:,}", f"{kept.pruned_bytes:,}"),
+    )
