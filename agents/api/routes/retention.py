@@ -35,6 +35,7 @@ class SweptAt(Struct, frozen=True, array_like=True):
 
 
 BEGINS = "It begins within seconds, and is followed by its id."
+LISTED = "sweeps"  # what a cursor is of
 
 
 @router.post("", openapi_extra=described(Sweep, takes=SweepWanted, status=202, said=BEGINS))
@@ -57,10 +58,10 @@ async def start_sweep(
 async def list_sweeps(caller: CallerOf, ports: PortsOf, limit: LimitOf = 50, cursor: CursorOf = None) -> Response:
     """Sweeps of the last 90 days, the newest first, a page at a time: what each policy keeps and let go, its oldest and bytes."""
     caller.require_everywhere("read")
-    behind = place(cursor, SweptAt) if cursor else None
+    behind = place(cursor, SweptAt, LISTED) if cursor else None
     found = await ports.sweeps.page(limit + 1, (behind.created_at, behind.sweep_id) if behind else None)
     page = found[:limit]
-    more = pages.cursor(SweptAt(page[-1].created_at, page[-1].sweep_id)) if len(found) > limit else None
+    more = pages.cursor(SweptAt(page[-1].created_at, page[-1].sweep_id), LISTED) if len(found) > limit else None
     return answer(SweepPage(page, more))
 
 
