@@ -1,0 +1,72 @@
+"""`memstream replay`, `diff`, `cutover`, `generations`: what they print, on the samples; nothing that is live is changed."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import Run, lines, run_here
+
+OTHER = """\
+name: notes
+match: {app_id: notes}
+namespaces: ["{app_id}/{user_id}"]
+kinds: [fact, preference, plan]
+min_importance: 0.6
+"""
+
+
+@pytest.fixture
+def memstream(samples: Any, tmp_path: Path) -> Run:
+    return partial(run_here, samples.deployment.settings, tmp_path)
+
+
+@pytest.mark.parametrize("source", ["archive", "kafka"])
+def test_replayed_with_nothing_changed_the_samples_come_to_what_is_remembered(memstream: Run, source: str):
+    (made,) = lines(memstream("replay", "--all", "--from", source, "--json"))
+    assert (made["status"], made["conversations"], made["failed"]) == ("ready", made["done"], 0)
+    try:
+        assert {each["fate"] for each in lines(memstream("diff", made["generation"], "--json", "--all"))} == {"same"}
+    finally:
+        assert memstream("generations", "discard", made["generation"]).returncode == 0
+    assert lines(memstream("generations", "list", "--json")) == []
+
+
+def test_what_another_policy_would_change_is_shown_with_its_messages(memstream: Run, tmp_path: Path):
+    (tmp_path / "other.yaml").write_text(OTHER)
+    said = memstream("replay", "-n", "notes/*", "--policy", "other.yaml").stdout
+    generation = said.split()[1].rstrip(":")
+    try:
+        shown = memstream("diff", generation).stdout
+        assert "lost" in shown
+        assert "notes-tom-race-01" in shown
+        assert shown.splitlines()[-1].endswith("same")
+        told = lines(memstream("diff", generation, "--json", "-n", "notes/tom"))
+        lost = next(each for each in told if each["fate"] == "lost")
+        assert lost["before"]["sources"]
+        assert lost["namespace"] == "notes/tom"
+        listed = memstream("generations", "list").stdout
+        assert f"{generation}" in listed
+        assert "policy notes" in " ".join(listed.split())
+    finally:
+        memstream("generations", "discard", generation)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (("replay",), "say what is replayed"),
+        (("replay", "--all", "--from", "memory"), "archive or kafka"),
+        (("replay", "--all", "--model", "x"), "no models to choose from"),
+        (("replay", "--resume", "00000000", "--all"), "leave the other options out"),
+        (("replay", "--resume", "00000000"), "no generation '00000000'"),
+        (("diff", "00000000"), "no generation '00000000'"),
+        (("cutover", "00000000"), "no generation '00000000'"),
+        (("generations", "discard", "00000000"), "no generation '00000000'"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line_and_an_exit_code(memstream: Run, asked: tuple[str, ...], told: str):
+    done = memstream(*asked)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert told in done.stderr
