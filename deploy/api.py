@@ -22,6 +22,8 @@ from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.finding import Conversations
 from agents.policies import CurrentPolicies
+from agents.replay.cutover import Cutover
+from agents.replay.replays import Replays
 from deploy import connections, governing, indexing, models, searching
 from deploy.budgets import overall
 from deploy.chores import Chore, Chores
@@ -31,6 +33,7 @@ from deploy.policy_files import shipped
 from deploy.settings import Settings
 from schemas import topics
 from schemas.errors import Retryable
+from schemas.records import Publisher
 from sinks.accesses import Accesses
 from sinks.archive import Archive
 from sinks.audit import Audit
@@ -41,6 +44,7 @@ from sinks.energy import Ledger
 from sinks.exports import Exports
 from sinks.keys import Keys
 from sinks.memories import Memories
+from sinks.outbox import Projector
 from sinks.owners import Owners
 from sinks.postgres import Pool, translated
 from sinks.qdrant import Vectors
@@ -93,6 +97,7 @@ async def wired(
         policy_book=PolicyBook(partial(connections.policy_topic, settings), publisher, settings.policies(), shipped()),
         runs=Runs(pool),
         sweeps=Sweeps(pool),
+        replays=replays(pool, publisher, embedder, vectors),
         policies=policies,
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, meters=meters),
         conversations=Conversations(Windows(pool), archive, policies),
@@ -101,6 +106,11 @@ async def wired(
         clock=now,
         ready=partial(answering, pool),
     )
+
+
+def replays(pool: Pool, publisher: Publisher, embedder: Embedder, vectors: Vectors) -> Replays:
+    model = vectors.embedding_model
+    return Replays(pool, Cutover(pool, Projector(pool, vectors, publisher), embedder, model, now), model)
 
 
 async def searchable(

@@ -45,6 +45,7 @@ from tests.fakes.owners import FakeOwners
 from tests.fakes.policy_records import FakePolicyRecords
 from tests.fakes.publisher import FakePublisher
 from tests.fakes.remembered import FakeRemembered
+from tests.fakes.replays import FakeReplays
 from tests.fakes.runs import FakeRuns, FakeSweeps
 from tests.fakes.searched import Searched
 from tests.fakes.usage import FakeUsage
@@ -124,6 +125,8 @@ class Api:
         self.consumption = Consumption(self.usage, self.usage, POLICIES, BUDGET, lambda: self.now)
         self.policy_records = FakePolicyRecords()
         self.runs, self.sweeps = FakeRuns(), FakeSweeps()
+        self.runs = FakeRuns()
+        self.replays = FakeReplays()
         presets = {"app-notes": Policy(name="app-notes")}
         self.policy_book = PolicyBook(self.policy_records.opened, self.policy_records, POLICIES, presets)
         fakes = {
@@ -147,6 +150,7 @@ class Api:
             "policy_book": self.policy_book,
             "runs": self.runs,
             "sweeps": self.sweeps,
+            "replays": self.replays,
             "clock": lambda: self.now,
             **self._conversations(),
             "ready": self.ready,

@@ -20,6 +20,7 @@ from agents.api.routes import (
     conversations,
     description,
     events,
+    generations,
     health,
     mcp,
     memories,
@@ -39,7 +40,7 @@ KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     *(context.router, conversations.router, tools.router, mcp.router, description.router),
     *(transfer.router, statistics.router, policies.router, users.router),
-    *(consolidation_runs.router, retention.router),
+    *(consolidation_runs.router, generations.router, retention.router),
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."

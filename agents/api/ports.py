@@ -20,7 +20,10 @@ from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.finding import Conversations
 from agents.curation.outcome import Outcome
+from agents.replay.comparison import Difference
+from agents.replay.cutover import Switching
 from agents.retrieval.recall import Recall
+from schemas.generations import Generation, Progress
 from schemas.memories import Memory
 from schemas.policies import Choosing
 from schemas.requests import Command
@@ -139,6 +142,29 @@ class Sweeping(Protocol):
         """Sweeps, the newest first."""
 
 
+class Replaying(Protocol):
+    """Generations (agents.replay.replays.Replays). Every method raises Retryable; the last two Misconfigured as well, for one
+    that is not in a state for that."""
+
+    async def latest(self, limit: int) -> tuple[Generation, ...]:
+        """The youngest first."""
+
+    async def get(self, generation_id: str) -> Generation | None:
+        """One of them."""
+
+    async def progress(self, generation_id: str) -> Progress:
+        """How far it is."""
+
+    async def differences(self, generation: Generation, namespace: str) -> list[Difference]:
+        """What it would change in a namespace now."""
+
+    async def cut_over(self, generation_id: str) -> Switching:
+        """Puts what it remembers in place of what is remembered."""
+
+    async def undo(self, generation_id: str) -> Switching:
+        """Takes that back."""
+
+
 class Ports(Struct, frozen=True, kw_only=True):
     """One value a process. A new port is a new field here, in `deploy/api.py` and in `tests/api.py`."""
 
@@ -163,6 +189,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     statistics: Counting
     consumption: Consumption
     policy_book: PolicyBook
+    replays: Replaying
     runs: Consolidating
     sweeps: Sweeping
     clock: Callable[[], datetime]

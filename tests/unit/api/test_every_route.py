@@ -38,6 +38,7 @@ PATHS = {
     "name": "search_memories",
     "run_id": "r1",
     "sweep_id": "s1",
+    "generation_id": "0a1b2c3d",
 }
 # They tell of no namespace: any key may ask them.
 NOBODYS = {"live", "ready", "get_openapi", "list_presets", "get_preset"}

@@ -1,0 +1,40 @@
+"""Generations as somebody follows them from outside: which there are, how they differ, switching to one and back."""
+
+from agents.replay.comparison import Difference
+from agents.replay.cutover import Cutover, Switching
+from agents.replay.sides import differences
+from schemas.generations import Generation, Progress
+from sinks.generations import Generations
+from sinks.postgres import Pool
+
+
+class Replays:
+    """Every method raises Retryable."""
+
+    def __init__(self, pool: Pool, cutover: Cutover, embedding_model: str) -> None:
+        self._pool = pool
+        self._generations = Generations(pool)
+        self._cutover = cutover
+        self._embedding_model = embedding_model
+
+    async def latest(self, limit: int) -> tuple[Generation, ...]:
+        """The youngest first."""
+        return await self._generations.latest(limit)
+
+    async def get(self, generation_id: str) -> Generation | None:
+        return await self._generations.get(generation_id)
+
+    async def progress(self, generation_id: str) -> Progress:
+        return await self._generations.progress(generation_id)
+
+    async def differences(self, generation: Generation, namespace: str) -> list[Difference]:
+        """What the generation would change in a namespace now."""
+        return await differences(self._pool, generation, namespace, self._embedding_model)
+
+    async def cut_over(self, generation_id: str) -> Switching:
+        """Raises Misconfigured as well, where it is not ready."""
+        return await self._cutover.cut_over(generation_id)
+
+    async def undo(self, generation_id: str) -> Switching:
+        """Raises Misconfigured as well, where there is nothing to take back."""
+        return await self._cutover.undo(generation_id)

@@ -1,0 +1,74 @@
+"""Generations over HTTP: following them, what they would change, switching to one and back."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agents.replay.comparison import Difference
+from schemas.generations import Generation, Plan
+from schemas.policies import Policies
+from tests.api import NOON, Api, a_memory
+
+READY = Generation(
+    generation_id="0a1b2c3d",
+    plan=Plan(until=NOON, policies=Policies(), namespaces="app/*", overridden=("notes",)),
+    status="ready",
+    created_at=NOON,
+    changed_at=NOON,
+)
+PATH = "/v1/generations/0a1b2c3d"
+
+
+@pytest.fixture
+def api() -> Api:
+    api = Api()
+    added = [
+        Difference(fate="added", after=a_memory(f"m{number}", namespace="app/ada", text=f"fact {number}"))
+        for number in range(3)
+    ]
+    api.replays.put(READY, app_ada=added)
+    return api
+
+
+async def test_a_generation_is_told_with_how_far_it_is(api: Api):
+    client = api.client(read="*")
+    (listed,) = (await client.get("/v1/generations")).json()["generations"]
+    assert listed == (await client.get(PATH)).json()
+    told: dict[str, Any] = {"generation_id": "0a1b2c3d", "status": "ready", "namespaces": "app/*", "done": 2}
+    assert listed.items() >= (told | {"policies": ["notes"], "namespaces_fed": 1}).items()
+
+
+async def test_what_it_would_change_is_told_page_by_page_to_who_may_read_the_namespace(api: Api):
+    client = api.client(read="app/ada")
+    first = (await client.get(f"{PATH}/differences", params={"namespace": "app/ada", "limit": 2})).json()
+    rest = (
+        await client.get(f"{PATH}/differences", params={"namespace": "app/ada", "limit": 2, "cursor": first["next"]})
+    ).json()
+    found = [*first["differences"], *rest["differences"]]
+    assert [each["after"]["text"] for each in found] == ["fact 0", "fact 1", "fact 2"]
+    assert rest["next"] is None
+    assert (await client.get(f"{PATH}/differences", params={"namespace": "app/bob"})).status_code == 403
+
+
+async def test_an_administrator_of_everything_switches_and_takes_it_back_and_it_is_audited(api: Api):
+    client = api.client(admin="*")
+    assert (await client.post(f"{PATH}/cutover")).json() == {"namespaces": 1, "changes": 2, "left": 0}
+    assert (await client.post(f"{PATH}/undo")).status_code == 200
+    assert (await client.post(f"{PATH}/undo")).status_code == 409
+    assert [row.action for row in api.audit.rows] == ["generation.cutover", "generation.undo", "generation.undo"]
+    assert (await client.post("/v1/generations/ffffffff/cutover")).status_code == 404
+
+
+@pytest.mark.parametrize("grants", [{"admin": "app/*"}, {"read": "*"}, {"write": "*"}])
+async def test_nobody_else_switches(api: Api, grants: dict[str, str]):
+    for action in ("cutover", "undo"):
+        assert (await api.client(**grants).post(f"{PATH}/{action}")).status_code == 403
+    assert api.replays.by_id["0a1b2c3d"] == READY
+
+
+async def test_one_that_is_being_built_is_not_switched_to(api: Api):
+    api.replays.put(replace(READY, status="building"))
+    answer = await api.client(admin="*").post(f"{PATH}/cutover")
+    assert answer.status_code == 409
+    assert "building" in answer.json()["detail"]
