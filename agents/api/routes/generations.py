@@ -102,10 +102,11 @@ async def list_differences(
     """What a generation would change in a namespace, and what it leaves alone, with the messages that both sides come from."""
     caller.require("read", namespace)
     generation = await known(generation_id, ports)
-    first = place(cursor, DifferenceAt).number if cursor else 0
+    listed = ("differences", generation_id, namespace)
+    first = place(cursor, DifferenceAt, listed).number if cursor else 0
     found = await ports.replays.differences(generation, namespace)
     behind = first + limit
-    more = pages.cursor(DifferenceAt(behind)) if behind < len(found) else None
+    more = pages.cursor(DifferenceAt(behind), listed) if behind < len(found) else None
     return answer(DifferencePage(tuple(found[first:behind]), more))
 
 
