@@ -125,7 +125,6 @@ class Api:
         self.consumption = Consumption(self.usage, self.usage, POLICIES, BUDGET, lambda: self.now)
         self.policy_records = FakePolicyRecords()
         self.runs, self.sweeps = FakeRuns(), FakeSweeps()
-        self.runs = FakeRuns()
         self.replays = FakeReplays()
         presets = {"app-notes": Policy(name="app-notes")}
         self.policy_book = PolicyBook(self.policy_records.opened, self.policy_records, POLICIES, presets)
