@@ -1,7 +1,7 @@
-"""Writes schemas/generated/openapi.json: what the API answers, for other languages and for those who generate clients.
+"""Writes schemas/generated/openapi.json, and a page of it: what the API answers, for other languages and for people.
 
 Apart from `schemas.generate`, which may not know the API. `python -m deploy.openapi` writes; `--check` writes nothing and
-says whether it is out of date.
+says what is out of date.
 """
 
 import argparse
@@ -11,25 +11,31 @@ from pathlib import Path
 import orjson
 
 from agents.api.app import document
-from schemas.generate import OPENAPI, TARGET
+from schemas.generate import API_PAGE, OPENAPI, TARGET
+from schemas.rendering import api_page
 
 
-def content() -> bytes:
-    return orjson.dumps(document(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+def files() -> dict[str, bytes]:
+    """The content of both, by name."""
+    told = document()
+    as_json = orjson.dumps(told, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    return {OPENAPI: as_json, API_PAGE: api_page.page(told).encode()}
 
 
-def main(argv: list[str], target: Path = TARGET / OPENAPI) -> int:
-    """1 when the checked file is out of date."""
+def main(argv: list[str], target: Path = TARGET) -> int:
+    """1 when a checked file is out of date."""
     parser = argparse.ArgumentParser(prog="python -m deploy.openapi", description=__doc__)
-    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 when it is out of date")
+    parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 when something is out of date")
     options = parser.parse_args(argv)
-    wanted = content()
-    if target.exists() and target.read_bytes() == wanted:
-        return 0
-    if not options.check:
-        target.write_bytes(wanted)
-    sys.stdout.write(f"{'out of date, run `make schemas`' if options.check else 'wrote'}: {target.name}\n")
-    return 1 if options.check else 0
+    wanted = files()
+    wrong = [
+        name for name, each in wanted.items() if not ((target / name).exists() and (target / name).read_bytes() == each)
+    ]
+    for name in wrong:
+        if not options.check:
+            (target / name).write_bytes(wanted[name])
+        sys.stdout.write(f"{'out of date, run `make schemas`' if options.check else 'wrote'}: {target.name}/{name}\n")
+    return 1 if options.check and wrong else 0
 
 
 if __name__ == "__main__":

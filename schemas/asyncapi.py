@@ -91,7 +91,7 @@ def document(version: str) -> dict[str, Any]:
         "info": {
             "title": "memstream",
             "version": version,
-            "description": "Long-term memory for chat systems that live on Kafka. Names stand before the topic prefix. "
+            "description": "Long-term memory for chat systems that live on Kafka. Names are told without a deployment's prefix. "
             "A record's header `traceparent` (W3C Trace Context), if there is one, goes on with all that comes of it.",
             "license": {"name": "Apache-2.0"},
         },

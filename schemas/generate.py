@@ -1,4 +1,4 @@
-"""Writes what other languages read: JSON Schemas of everything that travels, and the AsyncAPI document of the topics.
+"""Writes what others read: JSON Schemas of everything that travels, the AsyncAPI document of the topics, and a page of both.
 
 `python -m schemas.generate` writes schemas/generated; `--check` writes nothing and says what is out of date.
 """
@@ -17,10 +17,11 @@ from schemas.events import ActivityEvent, MemoryEvent
 from schemas.memories import Memory
 from schemas.messages import ConversationEnded, Message
 from schemas.policies import Policy
+from schemas.rendering import topic_page
 from schemas.requests import CandidateBatch, Command, ExtractionRequest, WindowControl
 
 TARGET = Path(__file__).with_name("generated")
-OPENAPI = "openapi.json"  # beside these, from the API's routes: deploy.openapi writes it
+OPENAPI, API_PAGE = "openapi.json", "api.md"  # beside these, from the API's routes: deploy.openapi writes them
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 VERSION = (
     "1.0.0"  # of the schemas: minor for what may be added and left out, major for what old readers do not understand
@@ -65,7 +66,8 @@ def files() -> dict[str, bytes]:
     documents["dead-letter-headers.schema.json"] = dead_letter_headers()
     documents["asyncapi.json"] = asyncapi.document(VERSION)
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    return {name: orjson.dumps(document, option=options) for name, document in documents.items()}
+    written = {name: orjson.dumps(document, option=options) for name, document in documents.items()}
+    return written | {"topics.md": topic_page.page(documents["asyncapi.json"], documents).encode()}
 
 
 def schema(name: str, shape: type[msgspec.Struct]) -> dict[str, Any]:
@@ -109,7 +111,8 @@ def head(name: str) -> dict[str, Any]:
 def outdated(target: Path) -> list[str]:
     """Names of files that are missing, differ, or are no longer generated."""
     wanted = files()
-    paths = [path for path in target.iterdir() if path.name != OPENAPI] if target.exists() else []
+    theirs = (OPENAPI, API_PAGE)
+    paths = [path for path in target.iterdir() if path.name not in theirs] if target.exists() else []
     found = {path.name: path.read_bytes() for path in paths}
     return sorted(name for name in wanted.keys() | found.keys() if wanted.get(name) != found.get(name))
 

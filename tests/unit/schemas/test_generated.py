@@ -1,10 +1,12 @@
 """What is generated is what the shapes say now, and every reference in it leads somewhere."""
 
+import copy
 import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft7Validator
 
 from agents.dead_letters import PREFIX, dead_letter
 from schemas import asyncapi, generate, topics
@@ -99,3 +101,30 @@ def test_every_reference_in_asyncapi_leads_to_a_part_or_to_a_generated_file():
         for step in reference.removeprefix("#/").split("/"):
             part = part[step]
         assert part
+
+
+def asyncapi_complaints(document) -> list[str]:
+    validator = Draft7Validator(json.loads((Path(__file__).parent / "asyncapi-3.0.0.json").read_text()))
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
+
+
+def test_asyncapi_is_valid_by_the_schema_of_its_makers():
+    assert asyncapi_complaints(DOCUMENT) == []
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda document: document.pop("info"),
+        lambda document: document["channels"]["chat.messages"].update(adress="x"),
+        lambda document: document["operations"]["receive-chat.messages"].update(action="read"),
+        lambda document: document["channels"]["chat.messages"]["bindings"]["kafka"].update(
+            topicConfiguration={"retention.ms": "a month"}
+        ),
+        lambda document: document["components"]["messages"]["chat.messages"]["bindings"]["kafka"].update(kee="x"),
+    ],
+)
+def test_a_spoilt_asyncapi_document_is_found(spoil):
+    document = copy.deepcopy(DOCUMENT)
+    spoil(document)
+    assert asyncapi_complaints(document) != []

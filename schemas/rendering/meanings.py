@@ -1,0 +1,93 @@
+"""What fields mean that chat services write and read, where their names leave a question."""
+
+from typing import Final
+
+MESSAGE_ID: Final = "Of the sender's making. The same one again is the same message, and changes nothing."
+CONVERSATION: Final = "The conversation; also the record's key."
+
+MEANINGS: Final[dict[str, dict[str, str]]] = {
+    "Message": {
+        "conversation_id": CONVERSATION,
+        "message_id": MESSAGE_ID,
+        "role": "Who speaks. What the assistant claims is no fact about the user; what a system or tool says is not remembered.",
+        "timestamp": "When it was said, with an offset. Dates in it (*next Friday*) are told from there.",
+        "content": "What was said.",
+        "tenant_id": "For policies and namespaces, as the next four are.",
+        "app_id": "The application.",
+        "user_id": "The person whose memories these are.",
+        "agent_id": "The agent, where several answer.",
+        "mode": "What kind of conversation it is.",
+        "model": "The model that the service asks: its context size is what the window is counted against.",
+        "time_zone": "The user's, such as `Europe/Brussels`, where the offset is not theirs.",
+        "language": "BCP 47, where it is known.",
+        "important": "Said to be important: it stays in context longer.",
+        "tool_calls": "Calls that the assistant made.",
+        "tool_call_id": "Of a tool's message: the call that it answers. Calls and results leave the context together.",
+        "metadata": "Passed over.",
+    },
+    "ToolCall": {"arguments": "Whatever the tool takes."},
+    "ConversationEnded": {
+        "conversation_id": CONVERSATION,
+        "timestamp": "When it ended.",
+        "reason": "For people.",
+        "last_message_id": "The last message: it is waited for, if it is still on its way.",
+        "message_count": "How many messages there were: they are waited for likewise.",
+        "metadata": "Passed over.",
+    },
+    "Command": {
+        "command_id": "Of the sender's making; the same one is carried out once. The answer on `memory.activity` names it.",
+        "namespace": "Whose memory it is; also the record's key.",
+        "at": "When it was asked for.",
+        "actor": "Who asked, for the memory's history.",
+        "reason": "Why, for the memory's history.",
+        "memory_id": "The memory to change.",
+        "memory_kind": "Its kind, one of the policy's.",
+        "pinned": "Never compacted.",
+        "expires_at": "It stops being live then.",
+        "if_version": "Only if the memory is at this version.",
+    },
+    "MemoryEvent": {
+        "id": "Of this change: the same one may arrive again, and says the same.",
+        "type": "`memstream.memory.` and the change.",
+        "subject": "The memory's id.",
+        "time": "When it was decided.",
+    },
+    "MemoryChanged": {
+        "change": "What happened. Pass over those that you do not know: `memory` is whole.",
+        "namespace": "Whose memory it is; also the record's key.",
+        "sequence": "Of the namespace, from 1, without gaps: whoever misses one has missed a change.",
+        "memory": "As it is now.",
+        "before": "As it was; left out for what is deleted or erased.",
+        "cause": "Who did it, on account of what.",
+    },
+    "Memory": {
+        "text": "The memory: one short statement.",
+        "full_text": "The long form, where the policy wants one.",
+        "importance": "How much it matters.",
+        "confidence": "How sure it is.",
+        "version": "Counts its changes, from 1.",
+        "sequence": "The namespace's count at its latest change.",
+        "status": "Live is `active` alone.",
+        "sources": "The messages that it came from.",
+        "context": "Why, in which circumstances.",
+        "event_time": "When what it tells of happens or happened.",
+        "valid_from": "From when it held, as far as known.",
+        "valid_until": "Until when it held: another one superseded it.",
+        "reinforcement_count": "How often it was said again.",
+        "pinned": "Never compacted.",
+        "expires_at": "It stops being live then.",
+        "links": "To other memories of the namespace.",
+    },
+    "Cause": {
+        "actor": "A provider, or whoever sent the command.",
+        "request_id": "The extraction that proposed it.",
+        "command_id": "The command that asked for it.",
+    },
+    "Source": {"position": "The message's offset in its partition."},
+    "ActivityEvent": {
+        "id": "The same one may arrive again, and says the same.",
+        "type": "What was done: `memstream.extraction.completed`, `memstream.window.pruned`, ...",
+        "subject": "The conversation, or the namespace.",
+        "data": "By type.",
+    },
+}

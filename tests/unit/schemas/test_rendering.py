@@ -1,0 +1,103 @@
+"""The pages for people: whatever they link to is there, their examples are valid, and they name what exists."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from deploy import openapi
+from schemas import generate
+from schemas.rendering import shapes
+from schemas.rendering.examples import EXAMPLES, shown
+from schemas.rendering.meanings import MEANINGS
+
+TOPICS = generate.files()["topics.md"].decode()
+API = openapi.files()[openapi.API_PAGE].decode()
+DOCUMENT: dict[str, Any] = json.loads(openapi.files()[openapi.OPENAPI])
+CHANNELS = json.loads(generate.files()["asyncapi.json"])
+LINK = re.compile(r"\[[^\]]+\]\(([^)]+)\)")
+
+
+@pytest.mark.parametrize("page", [TOPICS, API], ids=["topics", "api"])
+def test_every_link_leads_to_a_heading_or_a_file(page: str):
+    headings = [shapes.anchor(line.lstrip("# ")) for line in page.splitlines() if re.match("#+ ", line)]
+    assert len(headings) == len(set(headings))
+    for target in set(LINK.findall(page)):
+        path, _, heading = target.partition("#")
+        if path:
+            file: Path = generate.TARGET / path
+            assert file.exists(), target
+            said = file.read_text() if heading else ""
+            assert not heading or f"\n## {heading.replace('-', ' ').capitalize()}" in said
+        else:
+            assert heading in headings, target
+
+
+@pytest.mark.parametrize("page", [TOPICS, API], ids=["topics", "api"])
+def test_the_rows_of_a_table_have_as_many_cells_as_its_head(page: str):
+    cells: int | None = None
+    tables = 0
+    for line in page.splitlines():
+        if not line.startswith("|"):
+            cells = None
+            continue
+        count = len(re.findall(r"(?<!\\)\|", line))
+        tables += cells is None
+        cells = cells or count
+        assert count == cells, line
+    assert tables > 20
+
+
+def test_every_topic_has_a_section_and_every_one_that_others_use_an_example():
+    for name in CHANNELS["channels"]:
+        assert f"\n### {name}\n" in TOPICS
+    outside = {name for name in CHANNELS["channels"] if "What memstream says to itself" not in before(name)}
+    assert outside - EXAMPLES.keys() == {"memory.dead-letters"}  # any record
+
+
+def before(topic: str) -> str:
+    return TOPICS.partition(f"\n### {topic}\n")[0]
+
+
+@pytest.mark.parametrize("topic", EXAMPLES)
+def test_an_example_is_valid_by_the_schema_of_its_topic_and_read_by_its_shape(topic: str):
+    reference = CHANNELS["components"]["messages"][topic]["payload"]["$ref"]
+    name = reference.removeprefix("./").removesuffix(".schema.json")
+    schema = json.loads(generate.files()[f"{name}.schema.json"])
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(shown(topic))] == []
+    assert msgspec.convert(shown(topic), generate.SHAPES[name]) == EXAMPLES[topic]
+
+
+def test_every_operation_has_a_section():
+    for path, item in DOCUMENT["paths"].items():
+        for method in item:
+            assert f"\n### {method.upper()} {path}\n" in API
+
+
+def test_meanings_are_of_fields_that_exist():
+    schemas = [json.loads(each) for name, each in generate.files().items() if name.endswith(".schema.json")]
+    known = {schema["title"]: schema for schema in schemas}
+    known |= {name: each for schema in schemas for name, each in schema.get("$defs", {}).items()}
+    for shape, fields in MEANINGS.items():
+        assert fields.keys() <= known[shape]["properties"].keys(), shape
+
+
+@pytest.mark.parametrize(
+    ("schema", "told"),
+    [
+        ({"type": "string", "maxLength": 1000, "minLength": 1}, "string, at most 1,000 characters"),
+        ({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]}, "integer, ≥ 1"),
+        ({"enum": ["a", 1]}, '`"a"`, `1`'),
+        ({"type": "array", "items": {"$ref": "#/$defs/Link"}, "maxItems": 64}, "list of [Link](#link), at most 64"),
+        ({"type": "object", "additionalProperties": {"type": "number"}}, "object of number"),
+        ({"type": "string", "format": "date-time"}, "RFC 3339"),
+        ({"type": "string", "pattern": "a|b"}, "string, like `a\\|b`"),
+        ({}, "anything"),
+    ],
+)
+def test_a_type_is_told_in_a_few_words(schema: dict[str, Any], told: str):
+    assert shapes.kind(schema) == told
