@@ -1,0 +1,146 @@
+"""A running API whose PostgreSQL, Qdrant or embedder goes away under it, and comes back."""
+
+import itertools
+import time
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from deploy import connections
+from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.vectors import EmbeddedVectors
+from deploy.indexing import qdrant
+from sinks.embeddings.onnx import MiniLmEmbedder
+from tests.deployment import Deployment, eventually
+from tests.embedding_server import MODEL, EmbeddingServer
+from tests.integration.conftest import Deploy
+from tests.memories import a_memory
+from tests.storing import remember
+
+NAMESPACE = "kitchen/ada"
+ASKED = {"namespaces": [NAMESPACE], "text": "Which food is User allergic to?"}
+LENGTHS = itertools.count(10)
+WITHIN_S = 8.0  # a statement may take 5 s
+DEGRADED_WITHIN_S = 4.0  # Qdrant and the embedder may take 2 s
+BACK_WITHIN_S = 30.0
+
+
+@pytest.fixture
+async def postgres(tmp_path: Path) -> AsyncIterator[EmbeddedPostgres]:
+    """One that may be stopped: the session's is everybody's."""
+    server = EmbeddedPostgres(tmp_path / "postgres")
+    await server.start()
+    yield server
+    await server.stop()
+
+
+@pytest.fixture
+async def vectors(tmp_path: Path) -> AsyncIterator[EmbeddedVectors]:
+    server = EmbeddedVectors(tmp_path / "vectors")
+    await server.start()
+    yield server
+    await server.stop()
+
+
+async def stored(deployment: Deployment) -> str:
+    """A memory in PostgreSQL and in Qdrant; its id."""
+    memory = a_memory("User is allergic to peanuts.", memory_id=str(uuid4()), namespace=NAMESPACE)
+    with closing(MiniLmEmbedder()) as embedder:
+        async with (
+            connections.postgres(deployment.settings, max_size=1) as pool,
+            qdrant(deployment.settings, embedder) as index,
+        ):
+            await index.ensure_collection()
+            await remember(pool, [memory], embedder, index)
+    return memory.memory_id
+
+
+async def answered(asking: Any, within_s: float) -> httpx.Response:
+    began = time.monotonic()
+    answer: httpx.Response = await asking
+    assert time.monotonic() - began < within_s
+    return answer
+
+
+async def searched(api: httpx.AsyncClient) -> Any:
+    answer = await answered(api.post("/v1/search", json=ASKED), DEGRADED_WITHIN_S)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def reads(api: httpx.AsyncClient, memory_id: str) -> list[Any]:
+    """A page of a length that nobody asked for before is not in the cache, which goes on while it knows that nothing changed."""
+    return [
+        api.get("/v1/memories", params={"namespace": NAMESPACE, "limit": str(next(LENGTHS))}),
+        api.get(f"/v1/memories/{memory_id}/versions"),
+        api.get("/v1/statistics", params={"namespace": NAMESPACE}),
+        api.get("/v1/conversations/c1"),
+        api.post("/v1/search", json=ASKED),
+        api.post("/v1/context", json=ASKED),
+    ]
+
+
+async def test_without_postgresql_reads_ask_to_come_again_and_go_on_once_it_is_back(
+    postgres: EmbeddedPostgres, deploy: Deploy
+) -> None:
+    deployment = await deploy("away", postgres_dsn=SecretStr(postgres.dsn))
+    memory_id = await stored(deployment)
+    async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
+        before = [(await each).status_code for each in reads(api, memory_id)]
+        assert before == [200, 200, 200, 404, 200, 200]
+        await postgres.stop()
+        for read in reads(api, memory_id):
+            answer = await answered(read, WITHIN_S)
+            assert (answer.status_code, answer.headers["Content-Type"]) == (503, "application/problem+json")
+            assert int(answer.headers["Retry-After"]) > 0
+        assert (await answered(api.get("/health/ready"), WITHIN_S)).status_code == 503
+        assert (await api.get("/health/live")).status_code == 200
+        await postgres.start()
+
+        async def back() -> bool:
+            return [(await each).status_code for each in reads(api, memory_id)] == before
+
+        await eventually(back, "reads go on", BACK_WITHIN_S)
+        assert (await api.get("/health/ready")).status_code == 200
+
+
+async def test_without_qdrant_words_find_it_and_the_answer_says_so(vectors: EmbeddedVectors, deploy: Deploy) -> None:
+    deployment = await deploy("degraded", qdrant_url=vectors.url)
+    memory_id = await stored(deployment)
+    async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
+        whole = await searched(api)
+        assert ([hit["memory"]["memory_id"] for hit in whole["hits"]], whole["degraded"]) == ([memory_id], [])
+        await vectors.stop()
+        lame = await searched(api)
+        assert [hit["memory"]["memory_id"] for hit in lame["hits"]] == [memory_id]
+        assert lame["degraded"] in (["vectors_failed"], ["vectors_slow"])
+        assert (await api.post("/v1/context", json=ASKED)).json()["degraded"] == lame["degraded"]
+        assert (await api.get("/health/ready")).status_code == 200
+        await vectors.start()
+
+        async def back() -> bool:
+            return (await searched(api))["degraded"] == []
+
+        await eventually(back, "Qdrant is asked again", BACK_WITHIN_S)
+
+
+async def test_an_embedder_that_takes_its_time_holds_no_answer_up(deploy: Deploy) -> None:
+    async with EmbeddingServer() as server:
+        chosen = {"embedder": "openai", "embedder_model": MODEL, "embedder_base_url": server.openai_url}
+        deployment = await deploy("slow-embedder", **chosen)
+        async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
+            server.script("slow")
+            assert "embedder_slow" in (await searched(api))["degraded"]
+            again = await answered(api.post("/v1/search", json=ASKED), DEGRADED_WITHIN_S / 4)
+            assert "embedder_slow" in again.json()["degraded"], "it is left alone for a while, and nobody waits for it"
+
+            async def back() -> bool:
+                return "embedder_slow" not in (await searched(api))["degraded"]
+
+            await eventually(back, "the embedder is asked again", BACK_WITHIN_S)
