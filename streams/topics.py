@@ -13,6 +13,7 @@ from schemas.errors import Misconfigured, Retryable
 
 DAY_MS = 86_400_000
 WINDOWS_TABLE = "state"
+ONLY_WRITTEN = frozenset({names.EVENTS, names.STATE, names.ACTIVITY, names.DEAD_LETTERS})
 TOMBSTONES_KEPT_MS = DAY_MS  # by compacted topics; a worker's store must follow its changelog within half of that
 
 
@@ -48,12 +49,17 @@ class TopicSettings(Struct, frozen=True, kw_only=True):
 
 
 class TopicSpec(Struct, frozen=True):
-    """One topic to create; `retention_days` None keeps the latest record of each key (compaction)."""
+    """One topic to create; `retention_days` None keeps the latest record of each key (compaction).
+
+    Where memstream only writes, the number of partitions is not `counted`: a cluster may have another. Partitions are never
+    added to `memory.state`, where the keys that move would leave their older states, and what was deleted, behind for good.
+    """
 
     name: str
     partitions: int
     retention_days: int | None
     max_message_bytes: int
+    counted: bool = True
 
     def configs(self) -> dict[str, str]:
         kept = {"cleanup.policy": "compact", "delete.retention.ms": str(TOMBSTONES_KEPT_MS)}
@@ -80,7 +86,10 @@ def specs(settings: TopicSettings) -> tuple[TopicSpec, ...]:
         (names.DEAD_LETTERS, by_namespace, ours),
     )
     kept = names.KEPT_DAYS | settings.kept_days
-    own = tuple(TopicSpec(settings.physical(name), count, kept[name], size) for name, count, size in listed)
+    own = tuple(
+        TopicSpec(settings.physical(name), count, kept[name], size, name not in ONLY_WRITTEN)
+        for name, count, size in listed
+    )
     return (*own, TopicSpec(settings.changelog, by_conversation, None, ours))
 
 
@@ -149,7 +158,7 @@ def problems(wanted: Iterable[TopicSpec], found: dict[str, int]) -> list[str]:
         count = found.get(spec.name, 0)
         if count == 0:
             said.append(f"topic {spec.name} is missing: run `memstream topics create`")
-        elif count != spec.partitions:
+        elif spec.counted and count != spec.partitions:
             said.append(
                 f"topic {spec.name} has {count} partitions, the settings say {spec.partitions}: "
                 "set the partition settings to what the cluster has"

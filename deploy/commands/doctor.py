@@ -12,6 +12,7 @@ from deploy.commands.policy_store import applying, stored
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings, load
 from schemas.errors import MemstreamError, Retryable
+from sinks.memories import Memories
 from sinks.migrate import pending
 from streams.topics import changelog_problems, partition_counts, problems, specs
 
@@ -110,11 +111,25 @@ async def qdrant(settings: Settings) -> str:
     async with indexing.embedder(settings) as model, indexing.qdrant(settings, model) as vectors:
         try:
             if not await vectors.exists():
+                if await remembers(settings):
+                    raise Unhealthy(
+                        f"{settings.qdrant_url} has no collection {settings.qdrant_collection} for the memories that PostgreSQL "
+                        "has: run `memstream reindex`"
+                    )
                 return f"{settings.qdrant_url}, no collection {settings.qdrant_collection} yet: a worker makes it"
             await vectors.verify()
             return f"{settings.qdrant_url}, {await vectors.count()} memories in {settings.qdrant_collection}"
         except Retryable as exc:
             raise Unhealthy(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
+
+
+async def remembers(settings: Settings) -> bool:
+    """Whether PostgreSQL has memories; what is wrong with it is told by its own checks."""
+    try:
+        async with connections.postgres(settings, max_size=1) as pool:
+            return await Memories(pool).any()
+    except MemstreamError:
+        return False
 
 
 async def embedder(settings: Settings) -> str:

@@ -23,4 +23,6 @@ async def reindex(json: Json = False) -> None:
     if json:
         terminal.emit(rebuilt)
     else:
-        terminal.say(f"reindexed: {rebuilt}")
+        terminal.say(
+            f"{rebuilt.written:,} points written, {rebuilt.removed:,} removed, {rebuilt.left_out:,} memories left out"
+        )

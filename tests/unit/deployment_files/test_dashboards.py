@@ -79,7 +79,7 @@ def test_what_is_no_promql_is_found():
 def test_alerts_say_what_is_wrong_and_what_to_do_with_labels_that_their_expressions_leave():
     for name, rule in alerts().items():
         assert re.fullmatch(r"Memstream[A-Za-z]+", name)
-        assert set(rule["annotations"]) == {"summary", "description"}
+        assert set(rule["annotations"]) == {"summary", "description", "runbook_url"}
         assert rule["labels"]["severity"] in ("critical", "warning", "info")
         left = {label.strip() for group in re.findall(r"\bby \(([^)]*)\)", rule["expr"]) for label in group.split(",")}
         named = set(re.findall(r"\$labels\.(\w+)", " ".join(rule["annotations"].values())))
@@ -107,3 +107,28 @@ def test_the_page_of_metrics_lists_those_that_exist(samples: dict[str, set[str]]
     assert named.keys() == {name for name in ours if f"{name}_total" not in ours}
     for name, labels in named.items():
         assert {label.strip() for label in labels.split(",")} - {""} == samples.get(name, samples.get(f"{name}_count"))
+
+
+RUNBOOK = Path(__file__).parents[3] / "deploy" / "runbook"
+
+
+def test_each_alert_leads_to_the_page_that_the_index_names_for_it():
+    index = (RUNBOOK / "README.md").read_text()
+    rows = [line for line in index.splitlines() if line.startswith("| ")]
+    for name, rule in alerts().items():
+        page = Path(rule["annotations"]["runbook_url"])
+        assert (RUNBOOK.parents[1] / page).is_file()
+        assert f"`{name}`" in (RUNBOOK / page.name).read_text(), f"{page} does not say that {name} leads to it"
+        assert [row for row in rows if f"`{name}`" in row and f"({page.name})" in row], f"the index lacks {name}"
+
+
+def test_every_page_of_the_runbook_is_in_its_index_and_has_its_parts():
+    index = (RUNBOOK / "README.md").read_text()
+    for page in sorted(RUNBOOK.glob("*.md")):
+        if page.name == "README.md":
+            continue
+        assert f"({page.name})" in index
+        parts = re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE)
+        assert parts[0] in ("First look", "Backup")
+        assert {"First look", "How to see that it is over"} <= set(parts)
+        assert any(part.startswith("What is not lost, and why") for part in parts)

@@ -5,7 +5,7 @@ import pytest
 from deploy.settings import Settings, load
 from schemas import asyncapi, topics
 from schemas.errors import Misconfigured
-from streams.topics import DAY_MS, TopicSettings, specs
+from streams.topics import DAY_MS, TopicSettings, problems, specs
 
 KEPT = {
     "chat.messages": 30,
@@ -64,3 +64,14 @@ def test_what_is_compacted_or_unknown_has_no_time_of_its_own(name: str):
 def test_nothing_is_kept_for_less_than_a_day():
     with pytest.raises(Misconfigured, match="KEPT_DAYS"):
         load(kept_days={topics.MESSAGES: 0})
+
+
+def test_partitions_of_topics_that_are_only_written_may_be_others():
+    """None are ever added to memory.state, however many namespaces there are."""
+    wanted = specs(TopicSettings(namespace_partitions=16))
+    found = {spec.name: spec.partitions for spec in wanted} | {"memory.state": 8, "memory.events": 8}
+    assert problems(wanted, found) == []
+    (said,) = problems(wanted, found | {"memory.commands": 8})
+    assert "memory.commands has 8 partitions, the settings say 16" in said
+    (said,) = problems(wanted, found | {"memory.state": 0})
+    assert "memory.state is missing" in said

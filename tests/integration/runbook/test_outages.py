@@ -1,0 +1,153 @@
+"""Pages of the runbook about what fails, tried."""
+
+import signal
+from typing import Any
+
+import httpx
+import pytest
+from aiokafka.admin import AIOKafkaAdminClient
+from pydantic import SecretStr
+
+from deploy.embedded.ports import free_port, free_ports
+from schemas import topics
+from tests.deployment import Deployment, Event, eventually
+from tests.integration.runbook.conftest import MARA, Open, said
+from tests.messages_server import KEY, MODELS, MessagesServer
+from tests.proposals import command, curated
+from tests.scripted_server import in_a_thread
+
+pytestmark = pytest.mark.heavy
+
+
+async def test_the_page_about_models_that_do_not_answer(page: Open) -> None:
+    tried, (models_port, metrics_port) = page("llm-down.md"), free_ports(2)
+    deployment, url = tried.deployment, f"http://127.0.0.1:{models_port}"
+    asks = {
+        "provider": "claude",
+        "claude_model": MODELS[0],
+        "anthropic_base_url": url,
+        "anthropic_api_key": SecretStr(KEY),
+    }
+    as_variables = {f"MEMSTREAM_{name.upper()}": str(value) for name, value in asks.items()}
+    tried.knows(METRICS=f"http://127.0.0.1:{metrics_port}", **as_variables | {"MEMSTREAM_ANTHROPIC_API_KEY": KEY})
+    await deployment.worker(metrics_port=metrics_port, **asks)
+    await deployment.publish(*said("llm-1", "I live in Lisbon."), *said("llm-2", "I am allergic to peanuts."))
+
+    async def unavailable() -> bool:
+        return provider_available(metrics_port) == 0.0
+
+    await eventually(unavailable, "the worker knows that nobody answers")
+    assert 'memstream_provider_available{provider="claude"} 0.0' in await tried.run()
+    assert "ok   provider" in await tried.run()
+    with in_a_thread(MessagesServer(models_port)):
+        await deployment.settled()
+
+        async def available() -> bool:
+            return provider_available(metrics_port) == 1.0
+
+        await eventually(available, "the worker knows that somebody answers")
+        tried.knows(MEMSTREAM_PROVIDER="claude")
+        assert "extract" in await tried.run()
+    tried.done()
+
+
+def provider_available(port: int) -> float | None:
+    told = httpx.get(f"http://127.0.0.1:{port}/metrics").text.splitlines()
+    return next((float(line.split()[1]) for line in told if line.startswith("memstream_provider_available")), None)
+
+
+async def test_the_page_about_a_rebalance_storm(page: Open) -> None:
+    tried, metrics_port = page("rebalance-storm.md"), free_port()
+    deployment = tried.deployment
+    tried.knows(METRICS=f"http://127.0.0.1:{metrics_port}")
+    await deployment.worker("one", stages=("windows",), metrics_port=metrics_port)
+    silent = await deployment.worker("two", stages=("windows",))
+
+    async def members(count: int) -> bool:
+        return await member_count(deployment) == count
+
+    await eventually(lambda: members(2), "both are members")
+    silent.send(signal.SIGSTOP)
+    await eventually(lambda: members(1), "the silent one is thrown out")
+    assert "memstream_delivery_epochs_total" in await tried.run()
+    silent.send(signal.SIGCONT)
+    await eventually(lambda: members(2), "it is back")
+    assert "Stable" in await tried.run()
+    tried.done()
+
+
+async def member_count(deployment: Deployment) -> int:
+    admin = AIOKafkaAdminClient(**deployment.settings.cluster().client())
+    await admin.start()
+    try:
+        (described,) = await admin.describe_consumer_groups([deployment.group("windows")])
+        _, _, state, _, _, found, *_ = described.groups[0]
+        return len(found) if state == "Stable" else 0
+    finally:
+        await admin.close()
+
+
+async def test_the_page_about_a_poison_event(page: Open) -> None:
+    tried = page("poison-event.md")
+    deployment = tried.deployment
+    worker = await deployment.worker(stages=("windows", "archive"))
+    await deployment.publish(Event(topics.MESSAGES, "kitchen-7", {"conversation_id": "kitchen-7", "role": "user"}))
+    await eventually(lambda: deployment.records(topics.DEAD_LETTERS), "a letter is there")
+    assert "message_id" in await tried.run()
+    assert "replayed" in await tried.run()
+
+    async def again() -> bool:
+        letters = await deployment.records(topics.DEAD_LETTERS)
+        return sum(b"kitchen" in (record.value or b"") for record in letters) > 1
+
+    await eventually(again, "what was replayed as it was has failed again")
+    assert "discarded" in await tried.run()
+    assert await worker.stop() == 0
+    assert "memstream-archive" in await tried.run()
+    assert "kitchen" not in await tried.run()
+    tried.done()
+
+
+async def test_the_page_about_lag_that_grows(page: Open) -> None:
+    tried = page("lag-grows.md")
+    deployment = tried.deployment
+    await deployment.worker("windows", stages=("windows", "archive"))
+    extraction = await deployment.worker("extraction", stages=("extraction", "curation"))
+    assert await extraction.stop() == 0
+    await deployment.publish(*(event for n in range(20) for event in said(f"lag-{n}", f"I own {n + 2} boats.")))
+
+    async def asked() -> bool:
+        return (await deployment.lags())["extraction"] >= 20
+
+    await eventually(asked, "20 requests wait")
+    assert "'memstream-extraction' has no active members" in await tried.run()
+    await deployment.worker("more", stages=("extraction", "curation"))
+    await deployment.settled()
+    await tried.run()
+    tried.done()
+
+
+async def test_the_page_about_a_qdrant_that_was_lost(page: Open) -> None:
+    tried = page("qdrant-lost.md")
+    deployment = tried.deployment
+    await deployment.worker()
+    texts = ("User is allergic to peanuts.", "User lives in Lisbon.")
+    await deployment.publish(*(command("create", MARA, text=text) for text in texts))
+    await curated(deployment)
+    async with deployment.qdrant() as client:
+        await client.delete_collection("memories")
+    await deployment.publish(command("create", MARA, text="User works as a carpenter."))
+
+    async def waits() -> bool:
+        return (await deployment.lags())["curation"] > 0
+
+    await eventually(waits, "the command waits")
+    assert "FAIL qdrant" in await tried.run()
+    found = await tried.run()
+    assert "peanuts" in found
+    assert "points written" in await tried.run()
+    await curated(deployment)
+    assert "FAIL qdrant" not in await tried.run()
+    points: Any = await deployment.points()
+    assert len(points) == await deployment.count("memories WHERE status <> 'deleted'")
+    tried.done()
