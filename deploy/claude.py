@@ -17,4 +17,5 @@ def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy |
         concurrency=settings.claude_concurrency,
         tokens_per_minute=settings.claude_tokens_per_minute,
         energy=energy,
+        rest_s=settings.model_rest_s,
     )

@@ -64,6 +64,7 @@ def ollama(settings: Settings, count_tokens: TokenCount | None, energy: Energy |
         count_tokens=count_tokens,
         concurrency=settings.ollama_concurrency,
         energy=energy,
+        rest_s=settings.model_rest_s,
     )
 
 

@@ -109,6 +109,9 @@ class Settings(BaseSettings):
         120.0, ge=1.0, le=3600.0, description="of one call to Ollama, loading the model included"
     )
     ollama_concurrency: int = Field(1, ge=1, le=64, description="calls to Ollama at a time in one worker")
+    model_rest_s: float = Field(
+        30.0, ge=0.1, le=600.0, description="for which a model that failed five times in a row is left alone"
+    )
     embedder: Literal["onnx", "ollama", "openai"] = Field(
         "onnx",
         description="who embeds: the model that ships, an Ollama server, or any endpoint with OpenAI's /embeddings",

@@ -2,6 +2,7 @@
 
 import anthropic
 
+from agents.llm.breaker import Breaker
 from agents.llm.claude_batches import ClaudeBatches
 from agents.llm.claude_calls import ClaudeCalls
 from agents.llm.energy import Energy
@@ -16,6 +17,7 @@ class ClaudeProvider(ModelProvider):
 
     Retries with backoff and jitter are the SDK's, which waits as long as `retry-after` says; `timeout_s` is one attempt's.
     At most `concurrency` calls run at a time; `tokens_per_minute` is a limit of one's own, beside those that the API tells.
+    After five outages in a row it is left alone for `rest_s`.
     Without `base_url` or `api_key` the SDK looks for ANTHROPIC_BASE_URL and its credentials itself.
     A `client` given from outside is used as it is and stays the caller's to close.
     """
@@ -33,13 +35,15 @@ class ClaudeProvider(ModelProvider):
         concurrency: int = 8,
         tokens_per_minute: int | None = None,
         energy: Energy | None = None,
+        rest_s: float = 30.0,
     ) -> None:
         self._model = model
         self._energy = energy
         self._owned = client is None
         self._client = client or client_at(base_url, api_key, timeout_s, max_retries)
         calls = ClaudeCalls(self._client, model, timeout_s * (max_retries + 1), compaction_model)
-        super().__init__(GuardedCalls(calls, concurrency, tokens_per_minute), count_tokens, energy=energy)
+        guarded = GuardedCalls(calls, concurrency, tokens_per_minute, Breaker(cool_down_s=rest_s))
+        super().__init__(guarded, count_tokens, energy=energy)
 
     def __repr__(self) -> str:
         return f"ClaudeProvider(model={self._model!r})"

@@ -4,6 +4,7 @@ from typing import Final
 
 import httpx
 
+from agents.llm.breaker import Breaker
 from agents.llm.energy import Energy
 from agents.llm.guarded_calls import GuardedCalls
 from agents.llm.model_provider import ModelProvider
@@ -22,6 +23,7 @@ class OllamaProvider(ModelProvider):
 
     `timeout_s` is one call's, a model that must be loaded first included: the first call after a pause may need most of it.
     At most `concurrency` calls run at a time: what the server has no room for it queues, and their time runs meanwhile.
+    After five outages in a row it is left alone for `rest_s`.
     The window is as large as a slice needs, at most `most_window_tokens`: its memory is the server's.
     Raises Misconfigured for a `base_url` that is none.
     """
@@ -35,13 +37,15 @@ class OllamaProvider(ModelProvider):
         most_window_tokens: int = MOST_WINDOW_TOKENS,
         concurrency: int = 1,
         energy: Energy | None = None,
+        rest_s: float = 30.0,
     ) -> None:
         self._model = model
         self._client = client_at(base_url, timeout_s)
         where = self._client.base_url.copy_with(username="", password="")
         calls = OllamaCalls(self._client, model, str(where).rstrip("/"), timeout_s, most_window_tokens)
         room = slice_room(most_window_tokens)
-        super().__init__(GuardedCalls(calls, concurrency), count_tokens, room, energy)
+        guarded = GuardedCalls(calls, concurrency, breaker=Breaker(cool_down_s=rest_s))
+        super().__init__(guarded, count_tokens, room, energy)
 
     def __repr__(self) -> str:
         return f"OllamaProvider(model={self._model!r})"

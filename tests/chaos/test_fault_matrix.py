@@ -21,7 +21,7 @@ from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.scripted_server import in_a_thread
 
 # Conversations of each fault. `make fault-matrix` has 200.
-EACH = int(os.environ.get("MEMSTREAM_FAULT_CONVERSATIONS", "40"))
+EACH = int(os.environ.get("MEMSTREAM_FAULT_CONVERSATIONS", "20"))
 VARIANTS_EACH = 10
 WITHIN_S = 1_200.0  # alone a tenth of that would do; on a machine that does seven other things it did not
 # Two questions' reservations, and little of what all conversations would be billed: nearly every call competes.
@@ -53,6 +53,7 @@ def asking(server: MessagesServer) -> dict[str, Any]:
         "anthropic_base_url": server.url,
         "anthropic_api_key": SecretStr(KEY),
         "claude_timeout_s": 10.0,
+        "model_rest_s": 3.0,
         "claude_concurrency": 64,
         "extraction_concurrency": 64,
         "curation_concurrency": 16,

@@ -5,6 +5,7 @@ import gc
 import httpcore  # noqa: F401 -- httpx imports it when the first client is made
 import pytest  # noqa: F401 -- the main module of whoever starts commands, which each process would import
 
+import deploy.claude
 import deploy.commands.serve
 import deploy.commands.worker  # noqa: F401
 from deploy.models import token_counter

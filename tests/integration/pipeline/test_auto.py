@@ -70,7 +70,7 @@ async def test_each_conversation_is_answered_by_who_may_and_can(deploy: Any, tmp
 
 async def test_outage_of_every_model_makes_requests_wait_where_the_rules_are_left_out(deploy: Any) -> None:
     port = free_port()
-    deployment = await deploy("waiting", **asking(port, provider_order="ollama,claude"))
+    deployment = await deploy("waiting", **asking(port, provider_order="ollama,claude", model_rest_s=3.0))
     await deployment.worker()
     talks = [said(4), said(5)]
     await publish(deployment, *talks)

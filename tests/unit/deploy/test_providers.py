@@ -9,10 +9,11 @@ from agents.policy_changes import Stored
 from deploy import models
 from deploy.commands import doctor
 from deploy.settings import Settings, load
-from schemas.errors import MemstreamError, Misconfigured
+from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.policies import Policy
 from tests.messages_server import KEY
 from tests.ollama_server import MODEL, OllamaServer
+from tests.slices import knowing, slice_of
 
 NOBODY = "http://127.0.0.1:9"
 
@@ -44,6 +45,15 @@ async def test_auto_asks_in_the_order_of_its_setting(order: str | None, expected
     provider = models.provider(settings(provider="auto", **chosen))
     assert isinstance(provider, AutoProvider)
     assert [each.name for each in provider.providers] == expected
+    await provider.close()
+
+
+async def test_a_model_that_fails_is_left_alone_for_as_long_as_is_set() -> None:
+    provider = models.provider(settings(provider="ollama", model_rest_s=75.0))
+    for _ in range(5):
+        with pytest.raises(Retryable):
+            await provider.extract(slice_of("I live in Turin."), knowing())
+    assert "left alone for another 75 s" in str(await provider.trouble())
     await provider.close()
 
 

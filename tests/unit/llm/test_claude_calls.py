@@ -139,11 +139,11 @@ async def test_server_on_this_machine_that_sends_its_callers_elsewhere_is_miscon
 
 
 async def test_circuit_opens_after_outages_in_a_row_and_the_api_is_left_alone(server: MessagesServer) -> None:
-    provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, max_retries=0)
+    provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url, max_retries=0, rest_s=75.0)
     server.script(*["overloaded"] * 5)
     for _ in range(8):
         with pytest.raises(Retryable):
             await provider.extract(SLICE, knowing())
     assert len(server.seen) == 5
-    assert "left alone" in str(await provider.trouble())
+    assert "left alone for another 75 s" in str(await provider.trouble())
     await provider.close()
