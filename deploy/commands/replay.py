@@ -57,7 +57,8 @@ async def replay(
 ) -> None:
     """Extract again what was said, by other policies or another model, beside what is remembered."""
     settings = load()
-    log_to_stderr(settings)
+    quiet = {"log_level": "warning"} if settings.log_level == "info" else {}  # a line a slice is for workers
+    log_to_stderr(settings.model_copy(update=quiet))
     named = any((namespace, since, until, everything, policy, provider, model))
     if resume is None and not (namespace or since or until or everything):
         raise Misconfigured("say what is replayed: --namespace, --since, --until, or --all")

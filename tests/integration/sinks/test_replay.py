@@ -220,6 +220,15 @@ async def test_erasing_a_namespace_erases_what_replays_made_of_it(town: Town):
     assert await town.live() == set()
 
 
+async def test_what_is_only_replayed_still_waits_to_be_extracted(town: Town):
+    await town.say("breakfast", PEANUTS)
+    await town.pool.execute("DELETE FROM extractions")  # as if its window had not asked for it yet
+    waiting = await town.archive.unextracted("breakfast", town.now())
+    await town.replay(GENERATION, BOTH)
+    assert [said.content for said in waiting] == [PEANUTS]
+    assert await town.archive.unextracted("breakfast", town.now()) == waiting
+
+
 async def test_only_what_feeds_the_namespaces_and_was_said_in_time_is_replayed(town: Town):
     await town.say("breakfast", PEANUTS)
     await town.say("lunch", SHORT, user="bob")
