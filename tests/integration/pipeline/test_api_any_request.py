@@ -1,0 +1,87 @@
+"""Requests of all shapes to a running API with PostgreSQL, Qdrant's engine, Kafka and a curator behind it: none is a fault."""
+
+import asyncio
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import httpx
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+
+from deploy import openapi
+from schemas.keys import Grant
+from tests.deployment import Deployment
+from tests.integration.conftest import Deploy
+from tests.integration.pipeline.test_api import client, keys_of, serving
+
+NAMESPACE = "app/ada"
+EXAMPLES = 5  # of each operation
+STREAM = "/v1/events"  # has no end
+UNHURRIED = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@schemathesis.serializer("application/x-ndjson")
+def as_a_line(_context: Any, value: Any) -> bytes:
+    return json.dumps(value).encode("utf-8", "replace") + b"\n"
+
+
+async def known(api: httpx.AsyncClient) -> dict[str, str]:
+    """What there is, by the names of parameters: requests about nothing but what is not there would find nothing wrong."""
+    body = {"namespace": NAMESPACE, "text": "User plays chess."}
+    made = (await api.post("/v1/memories", json=body)).raise_for_status().json()
+    return {
+        "memory_id": made["memory_id"],
+        "command_id": made["command_id"],
+        "namespace": NAMESPACE,
+        "name": "app-notes",
+        "q": "Who plays chess?",
+    }
+
+
+def about(case: schemathesis.Case, there: dict[str, str], chosen: Random) -> None:
+    """Half of what a request names is made what there is."""
+    for place in (case.path_parameters, case.query, case.body):
+        if isinstance(place, dict):
+            for name in place.keys() & there.keys():
+                if chosen.random() < 0.5:
+                    place[name] = there[name]
+
+
+def asked(document: Any, address: str, token: str, there: dict[str, str]) -> list[tuple[str, int, str]]:
+    """Operations, and what they answered; blocking."""
+    told: list[tuple[str, int, str]] = []
+    headers, chosen = {"Authorization": f"Bearer {token}"}, Random(7)
+
+    def ask(case: schemathesis.Case) -> None:
+        about(case, there, chosen)
+        answer = case.call(base_url=address, headers=headers, timeout=30)
+        told.append((case.operation.label, answer.status_code, answer.text))
+
+    for operation in schemathesis.openapi.from_dict(document).exclude(path=STREAM).get_all_operations():
+        UNHURRIED(given(case=operation.ok().as_strategy())(ask))()
+    return told
+
+
+@pytest.mark.heavy
+async def test_nothing_that_is_asked_of_a_running_api_is_a_fault_of_it(deploy: Deploy) -> None:
+    deployment: Deployment = await deploy("any-request", api_wait_s=2.0, api_requests_per_minute=1_000_000)
+    tokens = await keys_of(deployment, everything=(Grant("admin", "*"),))
+    await deployment.worker(stages=["curation"])
+    async with serving(deployment) as (_, address), client(address, tokens["everything"]) as api:
+        document = (await api.get("/v1/openapi.json")).raise_for_status().json()
+        assert document == json.loads((Path(openapi.TARGET) / openapi.OPENAPI).read_bytes())
+        told = await asyncio.to_thread(asked, document, address, tokens["everything"], await known(api))
+        assert [each for each in told if each[1] >= 500] == []
+        assert {status for _, status, _ in told} > {200, 201, 404, 422}
+        assert (await api.get("/health/ready")).status_code == 200
+    assert "Traceback" not in deployment.logs()

@@ -1,0 +1,65 @@
+"""Context blocks while a conversation goes on and is remembered: what was just said is there, and nothing is there twice."""
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from schemas import topics
+from tests.deployment import Deployment, Event, eventually
+from tests.integration.conftest import Deploy
+
+FRESH_WITHIN_S = 3.0  # the archive stores in batches, and the machine may be busy
+REMEMBERED_WITHIN_S = 60.0
+SAID = "Hi! I'm allergic to peanuts."
+REMEMBERED = "User is allergic to peanuts."
+
+
+async def said(deployment: Deployment, conversation: str, number: int, role: str, content: str) -> None:
+    message = {"message_id": f"{conversation}-{number}", "role": role, "content": content, "app_id": "kitchen"}
+    where = {"conversation_id": conversation, "user_id": "ada", "timestamp": datetime.now(UTC).isoformat()}
+    await deployment.publish(Event(topics.MESSAGES, conversation, where | message))
+
+
+async def block(api: httpx.AsyncClient, conversation: str) -> Any:
+    asked = {"namespaces": ["kitchen/ada"], "conversation_id": conversation, "text": "What is User allergic to?"}
+    return (await api.post("/v1/context", json=asked)).raise_for_status().json()
+
+
+async def test_what_was_just_said_is_in_the_block_and_nothing_is_there_twice_until_it_is_remembered(
+    deploy: Deploy,
+) -> None:
+    deployment = await deploy("freshness")
+    await deployment.worker()
+    async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
+        before, conversation = uuid4().hex, uuid4().hex
+
+        async def told(of: str) -> Any:
+            answer = await block(api, of)
+            return answer if answer["messages"] else None
+
+        await said(deployment, before, 0, "user", "Hello!")  # whoever reads first waits for connections
+        await eventually(lambda: told(before), "the worker archives")
+        await said(deployment, conversation, 0, "user", SAID)
+        began = time.monotonic()
+        first = await eventually(lambda: told(conversation), "what was said is in the block")
+        assert time.monotonic() - began < FRESH_WITHIN_S
+        assert SAID in first["text"]
+
+        await said(deployment, conversation, 1, "assistant", "Let me see.")
+        ended = {"conversation_id": conversation, "timestamp": datetime.now(UTC).isoformat(), "message_count": 2}
+        await deployment.publish(Event(topics.ENDED, conversation, ended))
+        ways = []
+
+        async def remembered() -> bool:
+            answer = await block(api, conversation)
+            assert answer["text"].count("peanuts") == 1, answer
+            ways.append(SAID in answer["text"])
+            return not answer["messages"]
+
+        await eventually(remembered, "it is remembered, and no longer waits", REMEMBERED_WITHIN_S)
+        assert REMEMBERED in (await block(api, conversation))["text"]
+        assert ways == sorted(ways, reverse=True), "once it is told as a memory, it is not told as a message again"
+        assert len(ways) > 10
