@@ -23,7 +23,7 @@ from agents.curation.outcome import Outcome
 from agents.curation.prepared import Incomplete, Prepared, Unembedded, Unrated
 from agents.curation.scrubbing import scrubbed
 from agents.editor import Editor
-from agents.eraser import Eraser
+from agents.eraser import Ends, Eraser
 from agents.ledgers import Limit, close_ledger, open_ledger, same_texts
 from agents.parts import settled
 from schemas.codec import shaped
@@ -45,7 +45,8 @@ MOST_BEGINNINGS: Final = 8  # of one decision: for a model, a plan, a text; and 
 
 
 class Curator:
-    """Settles parts and commands; each once, whatever is redelivered. `concurrency` bounds the deciding transactions.
+    """Settles parts and commands; each once, whatever is redelivered. `concurrency` bounds the deciding transactions; `ends` says
+    where the messages topic ends.
 
     Every method returns when the outcome is committed and projected, and raises Retryable when Postgres, Qdrant, Kafka
     or the embedder fails. It may then be committed already: repeating the call finds it and projects what is left.
@@ -62,6 +63,7 @@ class Curator:
         compactor: Compactor,
         editor: Editor,
         *,
+        ends: Ends | None = None,
         concurrency: int = 4,
     ) -> None:
         self._pool = pool
@@ -73,7 +75,7 @@ class Curator:
         self._compactor = compactor
         self._editor = editor
         self._deciders = asyncio.Semaphore(concurrency)
-        self._eraser = Eraser(self._deciding, policies, clock)
+        self._eraser = Eraser(self._deciding, policies, clock, ends)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
         """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""

@@ -1,29 +1,31 @@
 """What was said before its namespaces were erased: no model is told of it, and no answer says it."""
 
-from datetime import datetime
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from agents.llm.port import Answer, Summary
-from schemas.requests import ExtractionRequest
+from schemas.erasures import Fence
+from schemas.requests import ExtractionRequest, SliceMessage
 
 NOBODY, NOTHING = "memstream", "none"  # the provider and the model of an answer to a question that was not asked
 
 
-def still_said(request: ExtractionRequest, erased_until: datetime | None) -> ExtractionRequest:
+def still_said(request: ExtractionRequest, fences: Sequence[Fence]) -> ExtractionRequest:
     """Without the messages of before the erasure, in the slice and in the overlap; perhaps without any.
 
     Whatever a sender's clock says: what a request asks about was said before it was made.
     """
-    if erased_until is None:
+    if not fences:
         return request
-    if request.requested_at <= erased_until:
+    if any(request.requested_at <= fence.at for fence in fences):
         return replace(request, messages=(), overlap=())
-    return replace(
-        request,
-        messages=tuple(message for message in request.messages if message.timestamp > erased_until),
-        overlap=tuple(message for message in request.overlap if message.timestamp > erased_until),
-    )
+
+    def stays(message: SliceMessage) -> bool:
+        return not any(fence.refuses(message.timestamp, request.partition, message.position) for fence in fences)
+
+    messages, overlap = filter(stays, request.messages), filter(stays, request.overlap)
+    return replace(request, messages=tuple(messages), overlap=tuple(overlap))
 
 
 def nothing_of(request: ExtractionRequest) -> Answer | Summary:
@@ -33,8 +35,14 @@ def nothing_of(request: ExtractionRequest) -> Answer | Summary:
     return Answer(provider=NOBODY, model=NOTHING)
 
 
-def still_proposed(request: ExtractionRequest, answer: Answer, erased_until: datetime | None) -> Answer:
+def still_proposed(request: ExtractionRequest, answer: Answer, fences: Sequence[Fence]) -> Answer:
     """Without what comes of a message of before the erasure: the question may have been asked before that."""
-    said = {message.message_id for message in still_said(request, erased_until).messages}
+    said = {message.message_id for message in still_said(request, fences).messages}
     kept = tuple(each for each in answer.proposals if said.issuperset(each.message_ids))
     return answer if kept == answer.proposals else replace(answer, proposals=kept)
+
+
+def still_told(request: ExtractionRequest, summary: Summary, fences: Sequence[Fence]) -> Summary:
+    """Nothing once one of the messages is erased: nobody can tell which of its words are of that one."""
+    whole = len(still_said(request, fences).messages) == len(request.messages)
+    return summary if whole or not summary.text else replace(summary, text="")

@@ -1,6 +1,7 @@
-"""Erases a namespace: fences it first, then removes page by page what was stored, and tells of it without a word of content."""
+"""Erases memories: all of a namespace, behind a fence, or those that come of erased conversations; page by page, and tells of it
+without a word of content."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from typing import TypeAlias
@@ -9,34 +10,50 @@ from msgspec.structs import replace
 
 from agents.curation import change, notices
 from agents.curation.outcome import Outcome
+from schemas import ids
+from schemas.erasures import Erasure, Fence
 from schemas.events import Cause
+from schemas.memories import Memory
 from schemas.policies import Choosing
 from schemas.requests import Command
 from sinks import changes, generations
+from sinks.erasing import Erasing
 from sinks.outbox import put_records
 from sinks.postgres import Connection
-from sinks.purges import Purges
+from sinks.purges import Gone, Purges
 from sinks.settlements import Settlements
 
 # The transaction that holds a namespace's lock, with what is pending projected before and after it.
 Deciding: TypeAlias = Callable[[str], AbstractAsyncContextManager[Connection]]
+# Where each partition of the messages topic ends now. Raises Retryable.
+Ends: TypeAlias = Callable[[], Awaitable[dict[int, int]]]
 
 
 class Eraser:
-    """A crash anywhere is repaired by the command's redelivery: the fence stands, and what is gone is gone."""
+    """A crash anywhere is repaired by the command's redelivery: the fence stands, and what is gone is gone.
 
-    def __init__(self, deciding: Deciding, policies: Choosing, clock: Callable[[], datetime]) -> None:
+    Without `ends` a sender whose clock is ahead may bring back what was neither archived nor asked about.
+    """
+
+    def __init__(
+        self, deciding: Deciding, policies: Choosing, clock: Callable[[], datetime], ends: Ends | None = None
+    ) -> None:
         self._deciding = deciding
         self._policies = policies
         self._clock = clock
+        self._ends = ends
 
     async def erase(self, command: Command) -> Outcome | None:
-        """Erases the command's namespace, and records the command with the last page. None if it was carried out before."""
+        """Erases what the command says, and records the command with the last page. None if it was carried out before."""
+        # Before the fence's moment: what is said after it lies behind them.
+        ends = await self._ends() if self._ends else {}
         async with self._deciding(command.namespace) as connection:
             if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
                 return None
-            await Purges(connection).fence(command.namespace, self._clock())
-            shadows = await generations.shadows_of(connection, command.namespace)
+            shadows: Collection[str] = ()
+            if command.kind != "forget":
+                await Purges(connection).fence(command.namespace, Fence(self._clock(), ends))
+                shadows = await generations.shadows_of(connection, command.namespace)
         for shadow in shadows:  # before the pages: what was cut over from one meanwhile is on one of them
             async with self._deciding(shadow) as connection:
                 await generations.drop_shadow(connection, shadow)
@@ -45,27 +62,76 @@ class Eraser:
             async with self._deciding(command.namespace) as connection:
                 if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
                     return None
-                outcome = await self._page(connection, command)
+                outcome = await self._page(connection, command, Fence(self._clock(), ends))
         return outcome
 
-    async def _page(self, connection: Connection, command: Command) -> Outcome | None:
-        namespace, now, purges = command.namespace, self._clock(), Purges(connection)
+    async def _page(self, connection: Connection, command: Command, fence: Fence) -> Outcome | None:
+        namespace, purges, erasing = command.namespace, Purges(connection), Erasing(connection)
         sequence = await changes.sequence(connection, namespace)
-        await purges.fence(namespace, now)
-        page = await purges.page(namespace)
+        if command.kind == "forget":
+            erasure = await erasing.get(command.erasure_id or "")
+            if erasure is None:
+                return await self._settled(connection, command, sequence, fence.at, f"no erasure {command.erasure_id}")
+            page = await purges.page_of(namespace, erasure)
+        else:
+            await purges.fence(namespace, fence)
+            if command.erasure_id is None:
+                await erasing.begin(of_namespace(command, fence))
+                await erasing.count(named(command), command, Gone(0, 0, 0))
+            page = await purges.page(namespace)
         if page:
-            gone = [
-                replace(change.deleted(memory, now), version=memory.version + 1, sequence=sequence + number)
-                for number, memory in enumerate(page, start=1)
-            ]
-            cause = Cause(actor=command.actor, command_id=command.command_id, reason=command.reason)
-            await purges.erase(namespace, gone, cause, now)
+            await self._erase(connection, command, page, sequence, fence.at)
             return None
-        if not await purges.forget(namespace, self._policies.fed_by(namespace), now):
+        if command.kind != "forget" and not await purges.forget(namespace, self._policies.fed_by(namespace), fence):
             return None
-        outcome = Outcome(
-            status="accepted", namespace=namespace, sequence=sequence, change="purged", digest=command.digest
-        )
+        await erasing.done(named(command), command, fence.at)
+        return await self._settled(connection, command, sequence, fence.at)
+
+    async def _erase(
+        self, connection: Connection, command: Command, page: tuple[Memory, ...], sequence: int, now: datetime
+    ) -> None:
+        gone = [
+            replace(change.deleted(memory, now), version=memory.version + 1, sequence=sequence + number)
+            for number, memory in enumerate(page, start=1)
+        ]
+        cause = Cause(actor=command.actor, command_id=command.command_id, reason=command.reason)
+        counts = await Purges(connection).erase(command.namespace, gone, cause, now)
+        await Erasing(connection).count(named(command), command, counts)
+
+    async def _settled(
+        self, connection: Connection, command: Command, sequence: int, now: datetime, refused: str | None = None
+    ) -> Outcome:
+        namespace = command.namespace
+        if refused is not None:
+            outcome = Outcome(
+                status="rejected", namespace=namespace, sequence=sequence, reason=refused, digest=command.digest
+            )
+        else:
+            outcome = Outcome(
+                status="accepted", namespace=namespace, sequence=sequence, change="purged", digest=command.digest
+            )
         await Settlements(connection).record_command(namespace, command.command_id, outcome, now)
         await put_records(connection, namespace, notices.of_command(command, outcome, now))
         return outcome
+
+
+def named(command: Command) -> str:
+    """The erasure that a command is part of; one that names none is one by itself."""
+    return command.erasure_id or erasure_id(command.namespace, command.command_id)
+
+
+def erasure_id(namespace: str, command_id: str) -> str:
+    """That of a namespace, which a command asks for."""
+    return ids.derive("erasure", namespace, command_id)
+
+
+def of_namespace(command: Command, fence: Fence) -> Erasure:
+    return Erasure(
+        erasure_id=named(command),
+        kind="namespace",
+        at=fence.at,
+        positions=fence.positions,
+        actor=command.actor,
+        reason=command.reason,
+        namespace=command.namespace,
+    )

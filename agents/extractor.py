@@ -9,12 +9,13 @@ from datetime import datetime
 
 from msgspec import structs
 
-from agents.erased import nothing_of, still_proposed, still_said
+from agents.erased import nothing_of, still_proposed, still_said, still_told
 from agents.leases import StillHeld, leased, tolerated
 from agents.llm.port import Answer, Context, Proposal, Provider, Summary
 from agents.related import RelatedMemories
 from agents.teaching import Calibrations, Teacher
 from schemas import codec, ids, topics
+from schemas.erasures import Fence
 from schemas.errors import Deferred, Retryable
 from schemas.policies import Choosing, Policy
 from schemas.records import Outgoing, Publisher
@@ -135,11 +136,12 @@ class Extractor:
 
     async def _store(self, request: ExtractionRequest, owner: str, answer: Answer | Summary) -> bytes:
         self._teacher.teach(answer.model, answer.calls)
-        if isinstance(answer, Answer):
+        if isinstance(answer, Summary):
+            answer = still_told(request, answer, await self._fences(request))
+        else:
             kept, rejected = len(answer.proposals), answer.rejected or "nothing"
             log.info("%s proposes %d memories for %s, not kept: %s", answer.model, kept, request.request_id, rejected)
-        if isinstance(answer, Answer):
-            answer = still_proposed(request, answer, await self._erased_until(request))
+            answer = still_proposed(request, answer, await self._fences(request))
         return await self._extractions.store_answer(
             request.request_id,
             owner,
@@ -157,17 +159,17 @@ class Extractor:
 
     async def _call(self, request: ExtractionRequest) -> Answer | Summary:
         policy = self._policy(request)
-        request = still_said(request, await self._erased_until(request))
+        request = still_said(request, await self._fences(request))
         if not request.messages:
             return nothing_of(request)
         if request.purpose == "summarise":
             return await self._provider.summarise(request, policy)
         return await self._provider.extract(request, await self._context(request))
 
-    async def _erased_until(self, request: ExtractionRequest) -> datetime | None:
+    async def _fences(self, request: ExtractionRequest) -> tuple[Fence, ...]:
         """A summary feeds no namespace; it tells of what fed those of its conversation."""
         fed = request.namespaces or self._policy(request).namespaces_of(request.scope)
-        return await self._extractions.erased_until(fed)
+        return await self._extractions.fences_of(request.scope, fed)
 
     async def _context(self, request: ExtractionRequest) -> Context:
         policy = self._policy(request)

@@ -17,12 +17,14 @@ from agents.curation.settle import settle
 from agents.curation.thresholds import Thresholds, thresholds
 from agents.ledgers import open_ledger, same_texts
 from schemas import ids
+from schemas.erasures import Fence
 from schemas.memories import Memory
+from schemas.messages import Scope
 from schemas.policies import Policy
 from schemas.requests import Candidate, CandidateBatch
+from sinks.erasures import fences
 from sinks.memories import Memories
 from sinks.postgres import Connection
-from sinks.purges import Purges
 from sinks.vectors import Neighbour, VectorIndex
 
 NEIGHBOURS: Final = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
@@ -51,13 +53,14 @@ async def settled(
     else:
         ledger = earlier
         ledger.learn([*same, *(await Memories(connection).by_ids(mentions)).values()])
-    fenced = (await Purges(connection).fences([batch.namespace])).get(batch.namespace)
+    known = await fences(connection, [batch.namespace], [batch.conversation_id], ())
+    fenced = known.of(Scope(conversation_id=batch.conversation_id), [batch.namespace])
     candidates = rated(ledger, batch, prepared, policy, fenced)
     left = await allowance(connection, batch, policy, ledger)
     rulings: dict[int, Ruling] = {}
     for place in by_importance(candidates) if left is not None else range(len(candidates)):
         candidate, near = candidates[place], found[place]
-        if fenced is not None and is_older(candidate, batch, fenced):
+        if is_older(candidate, batch, fenced):
             rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=ERASED)
             continue
         vector = prepared.vector(candidate.text)
@@ -97,7 +100,7 @@ async def near_each(
 
 
 def rated(
-    ledger: Ledger, batch: CandidateBatch, prepared: Prepared, policy: Policy, fenced: datetime | None
+    ledger: Ledger, batch: CandidateBatch, prepared: Prepared, policy: Policy, fenced: Sequence[Fence]
 ) -> tuple[Candidate, ...]:
     """The candidates with the importances that they came without. Raises Unrated if one of them says what nobody said before, and
     nobody was asked yet."""
@@ -107,7 +110,7 @@ def rated(
         if each.importance is None
         and ledger.exact(each.text) is None
         and not ledger.knows(ids.memory_id(each.candidate_id))
-        and (fenced is None or not is_older(each, batch, fenced))
+        and not is_older(each, batch, fenced)
     ]
     if unrated and policy.complete and prepared.importances is None:
         raise Unrated(unrated)

@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from agents.curation.normalise import normalise
 from schemas import topics
 from schemas.codec import decode
+from schemas.erasures import Fence
 from schemas.errors import Misconfigured, Rejected
 from schemas.events import MemoryEvent
 from schemas.memories import Memory
@@ -116,7 +117,7 @@ class Rebuild:
                     async with self._pool.acquire() as connection, connection.transaction():
                         await connection.execute(query("memories", "lock_namespace"), namespace)
                         scopes = self._policies.fed_by(namespace)
-                        done = await Purges(connection).forget(namespace, scopes, at)
+                        done = await Purges(connection).forget(namespace, scopes, Fence(at))
 
 
 def page(partition: Partition, piece: Piece, read: Read) -> Page:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from opentelemetry.trace import SpanKind
 
 from agents.dead_letters import dead_letter
+from agents.erasing.windows import WindowErasures
 from agents.window_cache import WindowCache
 from agents.window_terms import WindowTerms
 from agents.window_told import outgoing
@@ -38,7 +39,8 @@ Event = TypeVar("Event", Message, ConversationEnded, WindowControl)
 
 
 class WindowAgent:
-    """One per process. `clock` gives Unix seconds; `publisher` takes the timers' control events to Kafka."""
+    """One per process. `clock` gives Unix seconds; `publisher` takes the timers' control events to Kafka; `erasures` says what is
+    older than an erasure."""
 
     def __init__(
         self,
@@ -48,12 +50,14 @@ class WindowAgent:
         count_tokens: TokenCount,
         publisher: Publisher,
         clock: Callable[[], float] = time.time,
+        erasures: WindowErasures | None = None,
     ) -> None:
         self._app = app
         self._terms = terms
         self._count_tokens = count_tokens
         self._publisher = publisher
         self._clock = clock
+        self._erasures = erasures
         self._logical = {names.physical(name): name for name in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL)}
         self._largest = names.max_message_bytes
         self._messages_topic = names.physical(topics.MESSAGES)
@@ -66,13 +70,16 @@ class WindowAgent:
         await self._app.checkpointer.room(batch.partition)
         topic = self._logical[batch.topic]
         log_end = 0
+        refused: frozenset[int] = frozenset()
+        if topic == topics.MESSAGES and self._erasures is not None:
+            refused = await self._erasures.refused(batch)
         if topic == topics.ENDED:
             log_end = await self._app.consumer.log_end(self._messages_topic, batch.partition)
         if not batch.current:
             return
         # Nothing may be awaited from here to the end: the epoch was checked, and the changes must be of that epoch.
         self._cache.enter(batch.epoch)
-        effects = self._apply(topic, batch, log_end)
+        effects = self._apply(topic, batch, log_end, refused)
         self._app.checkpointer.record(batch, self._cache.take_rows(batch.partition), effects)
         if self._urgent(batch, effects):
             self._app.checkpointer.ask(batch.partition)
@@ -81,17 +88,17 @@ class WindowAgent:
         """Whether somebody waits for an effect. Nobody does for activity, nor while there is a backlog: whole batches."""
         return len(batch.records) < BATCH_RECORDS[STAGE] and any(effect.topic == topics.REQUESTS for effect in effects)
 
-    def _apply(self, topic: str, batch: Batch, log_end: int) -> list[Outgoing]:
+    def _apply(self, topic: str, batch: Batch, log_end: int, refused: frozenset[int]) -> list[Outgoing]:
         if topic == topics.MESSAGES:
-            return self._apply_messages(batch)
+            return self._apply_messages(batch, refused)
         if topic == topics.ENDED:
             return self._apply_ends(batch, log_end)
         return self._apply_controls(batch)
 
-    def _apply_messages(self, batch: Batch) -> list[Outgoing]:
+    def _apply_messages(self, batch: Batch, refused: frozenset[int]) -> list[Outgoing]:
         now = self._clock()
         effects: list[Outgoing] = []
-        heard = list(self._decoded(batch, Message, effects))
+        heard = [each for each in self._decoded(batch, Message, effects) if each[0].offset not in refused]
         # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
         counts = [message_tokens(message, self._count_tokens) for _, message in heard]
         found = [found_in(message) for _, message in heard]
@@ -127,7 +134,7 @@ class WindowAgent:
             terms = self._terms_of(window)
             tokens = self._count_tokens(control.summary) if control.summary else 0
             effects += self._records(window.control(control, record.offset, terms, now, tokens), batch, now)
-            if window.expired(terms.policy, now):
+            if control.kind != "erase" and window.expired(terms.policy, now):
                 self._cache.forget(window)
         return effects
 

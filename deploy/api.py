@@ -21,12 +21,14 @@ from agents.api.ports import Door, Ports
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.finding import Conversations
+from agents.erasing.beginning import Erasing
 from agents.policies import CurrentPolicies
 from agents.replay.cutover import Cutover
 from agents.replay.replays import Replays
 from deploy import connections, governing, indexing, models, searching
 from deploy.budgets import overall
 from deploy.chores import Chore, Chores
+from deploy.message_ends import message_ends
 from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.serving import MeasuredAccesses, MeasuredRecall
 from deploy.policy_files import shipped
@@ -41,6 +43,7 @@ from sinks.carried_out import CarriedOut
 from sinks.chronicle import Chronicle
 from sinks.embeddings.port import Embedder
 from sinks.energy import Ledger
+from sinks.erasures import Erasures
 from sinks.exports import Exports
 from sinks.keys import Keys
 from sinks.memories import Memories
@@ -91,6 +94,8 @@ async def wired(
         vectors=vectors,
         audit=Audit(pool),
         owners=Owners(pool),
+        erasing=Erasing(Erasures(pool), partial(message_ends, settings), now),
+        erasing_wait_s=settings.api_wait_s,
         exports=Exports(pool),
         statistics=NamespaceStatistics(pool),
         consumption=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),

@@ -23,6 +23,7 @@ COMMANDS = {
     "search": "Find the memories that have to do with a question.",
     "mcp": "Give a model's client tools over memories: a server of the Model Context Protocol on standard input and output.",
     "events": "Print memory events, one a line.",
+    "erase": "Erase a user, a conversation or a namespace everywhere, and show the receipt.",
     "export": "Write the memories of a namespace as JSON Lines, one a line: live, superseded and expired ones.",
     "import": "Bring memories in from JSON Lines. Those that are there, by their id or their text, stay as they are.",
     "reindex": "Rebuild Qdrant from PostgreSQL; only what another model embedded is embedded again. Safe beside running workers.",

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from contextlib import AsyncExitStack
 
 from agents.archive_agent import ArchiveAgent
+from agents.erasing.windows import WindowErasures
 from agents.retention import RecordsKept, Sweeper
 from agents.serving import Handle
 from agents.window_agent import WindowAgent
@@ -16,6 +17,7 @@ from deploy.metrics.standing import look
 from deploy.settings import Settings
 from deploy.wiring import Wiring, now
 from sinks.archive import Archive
+from sinks.erasures import Erasures
 from sinks.retention import Sweeps
 from sinks.windows import Windows
 from streams.cluster import ClusterSettings
@@ -24,6 +26,7 @@ from streams.publisher import CausedPublisher
 
 TICK_S = 0.2
 PROJECT_S = 1.0
+ERASE_S = 0.5
 LOOK_S = 30.0
 SWEEP_S = 1.0
 
@@ -72,9 +75,11 @@ async def add_windows(wiring: Wiring) -> None:
     terms = await governing.window_terms(settings, wiring.policies, wiring.pool, chores)
 
     def handle(app: StageApp) -> Handle:
-        agent = WindowAgent(app, settings.topics(), terms, count_tokens, wiring.publisher)
+        erasures = WindowErasures(app, Erasures(wiring.pool), terms, wiring.publisher)
+        agent = WindowAgent(app, settings.topics(), terms, count_tokens, wiring.publisher, erasures=erasures)
         projection = WindowProjection(app, Windows(wiring.pool), terms)
         chores.add("window timers", TICK_S, agent.tick)
+        chores.add("erased windows", ERASE_S, erasures.tick)
         chores.add("window projection", PROJECT_S, lambda: projection.tell(now()))
         return agent.handle
 

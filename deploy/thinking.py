@@ -21,6 +21,8 @@ from agents.related import RelatedMemories
 from agents.serving import Handle
 from agents.usage_notices import UsageNotices
 from deploy import budgets, consolidating, indexing, models
+from deploy.erasing import add_completing
+from deploy.message_ends import message_ends
 from deploy.metrics.measured import MeasuredLedger, MeasuredProvider
 from deploy.metrics.standing import ask
 from deploy.wiring import Wiring, now
@@ -172,6 +174,7 @@ async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, v
         now,
         Compactor(asked, embedder),
         Editor(asked),
+        ends=partial(message_ends, wiring.settings),
         concurrency=wiring.settings.curation_concurrency,
     )
 
@@ -183,3 +186,4 @@ async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, v
     await wiring.add("curation", handle)
     wiring.chores.add("outbox sweep", SWEEP_S, projector.sweep)
     wiring.chores.add("expiry", EXPIRE_S, curator.expire)
+    add_completing(wiring)

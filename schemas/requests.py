@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, Struct
 
 from schemas import importance
+from schemas.erasures import Fence
 from schemas.links import Link
 from schemas.messages import Identifier, Moment, Role, Scope, ToolCall, require_storable
 from schemas.policies import Fraction
@@ -136,7 +137,9 @@ class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     requested_at: Moment | None = None
 
 
-ControlKind = Literal["due", "flush", "prune", "clear", "extraction_completed", "extraction_failed", "summarised"]
+ControlKind = Literal[
+    "due", "flush", "prune", "clear", "extraction_completed", "extraction_failed", "summarised", "erase"
+]
 
 
 class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -145,7 +148,8 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `due`: look whether a deadline has passed by `at`; `flush`: extract what is there, in `lane`, by default live; `prune`: take
     out of the context what is not needed now; `clear`: take all out of it but the system prompt; `extraction_completed` /
     `extraction_failed`: the answer to `request_id` is stored / will never come; `summarised`: the messages from position `first`
-    to `last`, which left the context, come to `summary`, which includes the summary of them that is `known` by its id.
+    to `last`, which left the context, come to `summary`, which includes the summary of them that is `known` by its id; `erase`:
+    what was said until `at`, or lies before position `read_to`, goes for good, also what was to be extracted.
     """
 
     conversation_id: Identifier
@@ -159,6 +163,10 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary: Summary | None = None
     known: str | None = None
     lane: Lane | None = None
+
+    def fence(self, partition: int) -> Fence:
+        """What an erasure keeps out of a window whose messages lie in that partition."""
+        return Fence(self.at, {partition: self.read_to or 0})
 
 
 class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -190,12 +198,14 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     comes back that was said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless
     `purge` is true. import: a memory with a `text` is brought in under its `memory_id`, with what `origin` says of it; where that
     one, or one with the same text, is there, nothing changes. `links` lead to memories of the namespace, and replace those that
-    there were. With `if_version` the memory must be at that version. The same `command_id` is carried out once; a `digest`, of
-    whatever the sender chooses, is kept with the outcome, by which it tells a repetition from something else under the same id.
+    there were. forget: memories all of whose sources lie in conversations of the erasure `erasure_id` go for good; a purge that
+    names one is part of it. With `if_version` the memory must be at that version. The same `command_id` is carried out once; a
+    `digest`, of whatever the sender chooses, is kept with the outcome, by which it tells a repetition from something else under
+    the same id.
     """
 
     command_id: Identifier
-    kind: Literal["create", "update", "delete", "undo", "purge", "uninstall", "import"]
+    kind: Literal["create", "update", "delete", "undo", "purge", "uninstall", "import", "forget"]
     namespace: Identifier
     at: Moment
     actor: str = "service"
@@ -216,7 +226,9 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     if_version: Annotated[int, Meta(ge=1)] | None = None
     origin: Origin | None = None
     digest: Digest | None = None
+    erasure_id: Identifier | None = None
 
     def __post_init__(self) -> None:
-        refuse_reserved(self.namespace)
+        if self.erasure_id is None:  # shadows go with what they stand for
+            refuse_reserved(self.namespace)
         require_storable(self.at, self.expires_at)

@@ -8,8 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from schemas.codec import shaped
+from schemas.erasures import Fences
 from schemas.messages import Message, Scope
 from schemas.windows import Gap
+from sinks.erasures import fences
 from sinks.postgres import Connection, Pool, storable, translated
 from sinks.purges import Purges
 from sinks.queries import query
@@ -41,7 +43,7 @@ class Archive:
         """Stores what is not there yet, in one statement, and returns how many that were.
 
         A message_id is stored once per conversation, the first time it is seen; repeating a batch changes nothing. What was
-        said before a namespace was erased that it feeds is left out.
+        said before a namespace that it feeds, its conversation or its user was erased is left out.
         """
         if not messages:
             return 0
@@ -123,10 +125,22 @@ def in_order(messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
 
 
 async def unerased(connection: Connection, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
-    fences = await Purges(connection).fences({namespace for each in messages for namespace in each.feeds})
-    return [
-        each for each in messages if not any(each.message.timestamp <= fences[n] for n in each.feeds if n in fences)
-    ]
+    said = [each.message for each in messages]
+    known = await fences(
+        connection,
+        {namespace for each in messages for namespace in each.feeds},
+        {each.conversation_id for each in said},
+        {each.user_id for each in said if each.user_id is not None},
+    )
+    return [each for each in messages if not is_erased(each, known)]
+
+
+def is_erased(archived: ArchivedMessage, known: Fences) -> bool:
+    said = archived.message
+    return any(
+        fence.refuses(said.timestamp, archived.partition, archived.position)
+        for fence in known.of(Scope.of(said), archived.feeds)
+    )
 
 
 def row(archived: ArchivedMessage) -> tuple[Any, ...]:

@@ -6,10 +6,12 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
+from schemas.erasures import Fence
 from schemas.errors import Rejected
+from schemas.messages import Scope
 from schemas.requests import ExtractionRequest
+from sinks.erasures import fences
 from sinks.postgres import Pool, storable_json, translated
-from sinks.purges import Purges
 from sinks.queries import query
 
 
@@ -72,12 +74,16 @@ class Extractions:
         with translated("releasing a lease"):
             await self._pool.execute(query("extractions", "release"), request_id, owner)
 
-    async def erased_until(self, namespaces: Collection[str]) -> datetime | None:
-        """Until when all that was said to these namespaces is erased; None where one of them never was."""
+    async def fences_of(self, scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
+        """Those that hold for what was said in a scope and feeds these namespaces: of its conversation, of its user, and the
+        earliest of its namespaces' if each of them was erased."""
+        users = () if scope.user_id is None else (scope.user_id,)
         with translated("asking for fences"):
             async with self._pool.acquire() as connection:
-                fences = await Purges(connection).fences(namespaces)
-        return min(fences.values(), default=None) if len(fences) == len(set(namespaces)) else None
+                known = await fences(connection, namespaces, (scope.conversation_id,), users)
+        whole = len(known.namespaces) == len(set(namespaces)) > 0
+        earliest = (min(known.namespaces.values(), key=lambda fence: fence.at),) if whole else ()
+        return (*earliest, *known.of_person(scope))
 
     async def answer(self, request_id: str) -> bytes | None:
         """The stored answer's JSON."""

@@ -39,6 +39,12 @@ class Owners:
             rows = await self._pool.fetch(query("owners", "named"), storable(part), MOST + 1)
         return tuple(row["namespace"] for row in rows)
 
+    async def all_named(self, part: str) -> tuple[str, ...]:
+        """Namespaces whose names have this part and that hold something, however many."""
+        with translated("looking for namespaces"):
+            rows = await self._pool.fetch(query("owners", "all_named"), storable(part))
+        return tuple(row["namespace"] for row in rows)
+
     async def held_in(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]:
         """How many of what each of the namespaces holds, by what they are."""
         with translated("counting what namespaces hold"):

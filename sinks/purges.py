@@ -4,7 +4,10 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
+from msgspec import Struct
+
 from schemas import codec, topics
+from schemas.erasures import Erasure, Fence
 from schemas.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
 from schemas.memories import Memory
 from schemas.messages import Scope
@@ -21,16 +24,24 @@ PAGE: Final = 1_000  # memories erased in one transaction
 MESSAGES_PAGE: Final = 5_000  # archived messages; nothing is archived meanwhile
 
 
+class Gone(Struct, frozen=True):
+    """How much went of a namespace."""
+
+    memories: int
+    versions: int
+    vectors: int
+
+
 class Purges:
     """Works within a transaction: to erase, in one that holds the namespace's lock."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def fence(self, namespace: str, at: datetime) -> None:
-        """From now on nothing that was said until `at` comes into the namespace."""
+    async def fence(self, namespace: str, fence: Fence) -> None:
+        """From now on nothing that was said before comes into the namespace."""
         with translated("fencing a namespace"):
-            await self._connection.execute(query("purges", "fence"), namespace, at)
+            await self._connection.execute(query("purges", "fence"), namespace, fence.at, fence.positions)
 
     async def fences(self, namespaces: Collection[str]) -> dict[str, datetime]:
         """Since when which of these namespaces take nothing older; those that were never erased are missing.
@@ -43,37 +54,47 @@ class Purges:
         fences = {row["namespace"]: row["purged_at"] for row in rows}
         return {name: fences[kept] for name, kept in stored.items() if kept in fences}
 
+    async def page_of(self, namespace: str, erasure: Erasure) -> tuple[Memory, ...]:
+        """Some of its memories, of any status, all of whose sources lie in conversations of the erasure."""
+        with translated("reading what is erased"):
+            values = (namespace, PAGE, erasure.erasure_id, erasure.at)
+            return all_found(await self._connection.fetch(query("purges", "page_of_conversations"), *values))
+
     async def page(self, namespace: str) -> tuple[Memory, ...]:
         """Some of its memories, of any status."""
         with translated("reading what is erased"):
             return all_found(await self._connection.fetch(query("purges", "page"), namespace, PAGE))
 
-    async def erase(self, namespace: str, gone: Sequence[Memory], cause: Cause, at: datetime) -> None:
+    async def erase(self, namespace: str, gone: Sequence[Memory], cause: Cause, at: datetime) -> Gone:
         """Removes memories with their versions and vectors. `gone` carries their last sequences, and none of their content."""
         memory_ids = [memory.memory_id for memory in gone]
         with translated("erasing memories"):
-            await self._connection.execute(query("purges", "drop_versions"), memory_ids)
+            vectors = await self._connection.fetchval(query("purges", "count_vectors"), memory_ids)
+            versions = await self._connection.execute(query("purges", "drop_versions"), memory_ids)
             await self._connection.execute(query("purges", "drop_memories"), memory_ids)
             await self._connection.execute(query("memories", "advance"), namespace, gone[-1].sequence)
             await put_vectors(self._connection, namespace, memory_ids)
             await put_records(self._connection, namespace, [purged(memory, cause, at) for memory in gone])
             await put_records(self._connection, namespace, map(changes.state, gone))
+        return Gone(len(gone), int(versions.rpartition(" ")[2]), vectors)
 
-    async def forget(self, namespace: str, scopes: Iterable[Scope], at: datetime) -> bool:
-        """Cached answers, parked requests, and archived messages of `scopes` that were said, or archived, until `at`, with the
+    async def forget(self, namespace: str, scopes: Iterable[Scope], fence: Fence) -> bool:
+        """Cached answers, parked requests, and archived messages of `scopes` that lie before the fence, with the
         summaries of their conversations. True once no message is left; a call takes some of them."""
         with translated("erasing what was said"):
             await self._connection.execute(query("purges", "lock_archive"))
             await self._connection.execute(query("purges", "empty_answers"), namespace)
             await self._connection.execute(query("purges", "drop_parked"), namespace)
             await self._connection.execute(query("purges", "drop_findings"), namespace)
-            return all([await self._forget_messages(scope, at) for scope in scopes])
+            return all([await self._forget_messages(scope, fence) for scope in scopes])
 
-    async def _forget_messages(self, scope: Scope, at: datetime) -> bool:
-        rows = await self._connection.fetch(query("purges", "drop_messages"), at, *owner(scope), MESSAGES_PAGE)
+    async def _forget_messages(self, scope: Scope, fence: Fence) -> bool:
+        values = (fence.at, *owner(scope), MESSAGES_PAGE, fence.positions)
+        rows = await self._connection.fetch(query("purges", "drop_messages"), *values)
         conversations = sorted({row["conversation_id"] for row in rows})
         await self._connection.execute(query("purges", "empty_summaries"), conversations)
         await self._connection.execute(query("purges", "drop_parked_summaries"), conversations)
+        await self._connection.execute(query("purges", "quieten_windows"), *owner(scope))
         return len(rows) < MESSAGES_PAGE
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Struct
 
+from schemas.erasures import Fence
 from schemas.events import Cause
 from schemas.memories import Change, Memory
 from sinks import changes
@@ -96,7 +97,7 @@ class Rebuilds:
                 await apply_told(connection, page)
                 await apply_versions(connection, page)
                 for namespace, at in page.fences.items():
-                    await Purges(connection).fence(namespace, at)
+                    await Purges(connection).fence(namespace, Fence(at))
                 await connection.execute(query("rebuilds", "advance"), *page.partition, page.position)
 
     async def conclude(self) -> None:

@@ -15,6 +15,7 @@ DAY_MS = 86_400_000
 WINDOWS_TABLE = "state"
 ONLY_WRITTEN = frozenset({names.EVENTS, names.STATE, names.ACTIVITY, names.DEAD_LETTERS})
 TOMBSTONES_KEPT_MS = DAY_MS  # by compacted topics; a worker's store must follow its changelog within half of that
+OVERWRITTEN_KEPT_MS = DAY_MS  # at most, by compacted topics: what was erased is among it
 
 
 class TopicSettings(Struct, frozen=True, kw_only=True):
@@ -62,7 +63,11 @@ class TopicSpec(Struct, frozen=True):
     counted: bool = True
 
     def configs(self) -> dict[str, str]:
-        kept = {"cleanup.policy": "compact", "delete.retention.ms": str(TOMBSTONES_KEPT_MS)}
+        kept = {
+            "cleanup.policy": "compact",
+            "delete.retention.ms": str(TOMBSTONES_KEPT_MS),
+            "max.compaction.lag.ms": str(OVERWRITTEN_KEPT_MS),
+        }
         if self.retention_days is not None:
             kept = {"cleanup.policy": "delete", "retention.ms": str(self.retention_days * DAY_MS)}
         return {**kept, "max.message.bytes": str(self.max_message_bytes)}
@@ -149,6 +154,24 @@ async def changelog_problems(client: dict[str, Any], changelog: str) -> list[str
             f"deletions: set it to {TOMBSTONES_KEPT_MS} or more"
         )
     return said
+
+
+async def settings_of(client: dict[str, Any], topics: Iterable[str]) -> dict[str, dict[str, str]]:
+    """The settings of topics as the cluster has them, by topic. Raises Retryable."""
+    admin = AIOKafkaAdminClient(**client)
+    try:
+        await admin.start()
+        asked = [ConfigResource(ConfigResourceType.TOPIC, name) for name in topics]
+        answers = await admin.describe_configs(asked)
+    except (KafkaError, OSError) as exc:
+        raise Retryable(f"cannot describe topics: {exc!r}") from exc
+    finally:
+        await admin.close()
+    return {
+        resource[3]: {entry[0]: entry[1] for entry in resource[4]}
+        for answer in answers
+        for resource in answer.resources
+    }
 
 
 def problems(wanted: Iterable[TopicSpec], found: dict[str, int]) -> list[str]:

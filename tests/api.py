@@ -22,6 +22,7 @@ from agents.api.ports import Ports
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.finding import Conversations
+from agents.erasing.beginning import Erasing
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
 from agents.window_terms import WindowTerms
@@ -39,6 +40,7 @@ from tests.fakes.accesses import FakeAccesses
 from tests.fakes.archive import FakeArchive
 from tests.fakes.chronicle import FakeChronicle
 from tests.fakes.curation import FakeCuration
+from tests.fakes.erasures import FakeErasures
 from tests.fakes.exports import FakeExports, FakeStatistics
 from tests.fakes.memories import FakeMemories
 from tests.fakes.owners import FakeOwners
@@ -119,6 +121,7 @@ class Api:
         self.curation = FakeCuration(self.memories, lambda: self.now)
         self.audit = FakeAudit()
         self.owners = FakeOwners(self.memories)
+        self.erasures = FakeErasures(self.audit)
         self.exports = FakeExports(self.memories)
         self.statistics = FakeStatistics(self.memories)
         self.usage = FakeUsage()
@@ -143,6 +146,8 @@ class Api:
             "vectors": self.vectors,
             "audit": self.audit,
             "owners": self.owners,
+            "erasing": Erasing(self.erasures, self.message_ends, lambda: self.now),
+            "erasing_wait_s": 0.0,
             "exports": self.exports,
             "statistics": self.statistics,
             "consumption": self.consumption,
@@ -167,6 +172,9 @@ class Api:
             "contexts": Contexts(self.archive, terms, words, lambda: self.now),
             "by_hand": ByHandSender(self.published, lambda: self.now, wait_s=0.1),
         }
+
+    async def message_ends(self) -> dict[int, int]:
+        return {0: 7}
 
     async def ready(self) -> None:
         await self.memories.get("")

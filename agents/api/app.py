@@ -19,6 +19,7 @@ from agents.api.routes import (
     context,
     conversations,
     description,
+    erasures,
     events,
     generations,
     health,
@@ -39,7 +40,7 @@ OPEN: Final = (health.router,)  # no key: what they tell is nobody's
 KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     *(context.router, conversations.router, tools.router, mcp.router, description.router),
-    *(transfer.router, statistics.router, policies.router, users.router),
+    *(transfer.router, statistics.router, policies.router, users.router, erasures.router),
     *(consolidation_runs.router, generations.router, retention.router),
 )
 

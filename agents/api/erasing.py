@@ -1,22 +1,15 @@
-"""Erasing a user: which namespaces are theirs alone, which they share, and a receipt of what went and what stays."""
+"""What erasing somebody concerns, before it is done: who asks needs the rights for all of it, or wants to look first."""
 
-from collections.abc import Collection, Iterable
-from typing import Literal, Protocol
+from collections.abc import Collection
+from typing import Protocol
 
 from msgspec import Struct
 
-from schemas.messages import Moment, Scope
-from schemas.namespaces import OWN_NAMESPACE, quote_part, read_back, render, shortened
+from agents.erasing.concerned import fed_by, tells
+from schemas.messages import Scope
+from schemas.namespaces import quote_part
 from schemas.policies import Choosing
 from sinks.owners import MOST, User
-
-KEPT = (
-    "Kafka: chat.messages, chat.conversations.ended, requests and candidates keep what was said until their retention ends.",
-    "Dead letters about the user stay until their retention ends, 90 days by default.",
-    "A window that is open keeps its messages until it is forgotten; no memory of them comes into an erased namespace.",
-    "What models consumed stays booked, without a word of what was said.",
-)
-PERSONAL = ("{user_id}", "{conversation_id}")
 
 
 class Kept(Protocol):
@@ -33,39 +26,6 @@ class Kept(Protocol):
     async def from_conversations(self, namespace: str, conversation_ids: Collection[str]) -> int: ...
 
 
-class ErasedNamespace(Struct, frozen=True, kw_only=True):
-    """What the namespace held when its erasure was asked for, and what is left of it; `pending`: it will be erased, and
-    `/v1/commands/{command_id}` tells when it is."""
-
-    namespace: str
-    command_id: str
-    status: Literal["accepted", "rejected", "pending"]
-    held: dict[str, int]
-    left: dict[str, int]
-
-
-class SharedNamespace(Struct, frozen=True, kw_only=True):
-    """A namespace of others too. `memories` of it came, at least in part, from the user's conversations: they stay, to be deleted
-    one by one, or with the namespace."""
-
-    namespace: str
-    memories: int
-
-
-class Receipt(Struct, frozen=True, kw_only=True):
-    """What was erased of a user, and what was not. `said` is of all apps that were meant; so is what is `left` of it.
-    Where it is not `whole`, there are more conversations or namespaces than were looked at: ask again."""
-
-    user: User
-    at: Moment
-    whole: bool
-    erased: tuple[ErasedNamespace, ...]
-    said: dict[str, int]
-    left: dict[str, int]
-    shared: tuple[SharedNamespace, ...]
-    kept: tuple[str, ...] = KEPT
-
-
 class Concerned(Struct, frozen=True):
     """The namespaces of a user: theirs `own`, and those that they share; and their conversations. `whole`: there are no more
     than were looked at."""
@@ -76,38 +36,54 @@ class Concerned(Struct, frozen=True):
     whole: bool
 
 
+class OwnNamespace(Struct, frozen=True, kw_only=True):
+    """A namespace that would go, and what it holds."""
+
+    namespace: str
+    held: dict[str, int]
+
+
+class SharedNamespace(Struct, frozen=True, kw_only=True):
+    """A namespace of others too: of these memories, which came at least in part from the user's conversations, those would go
+    that came of nothing else."""
+
+    namespace: str
+    memories: int
+
+
+class Foreseen(Struct, frozen=True, kw_only=True):
+    """What would be erased of a user; nothing was. Where it is not `whole`, there is more than was looked at."""
+
+    user: User
+    whole: bool
+    conversations: int
+    own: tuple[OwnNamespace, ...]
+    shared: tuple[SharedNamespace, ...]
+    said: dict[str, int]
+
+
 async def concerned(kept: Kept, policies: Choosing, user: User) -> Concerned:
     """Under the policies as they are now, and those that bear the user's name, whoever fed them. Raises Retryable."""
     scopes = await kept.scopes(user)
     names = await kept.named(quote_part(user.user_id))
     fed = {name: own for scope in scopes for name, own in fed_by(scope, policies)}
-    own = {name for name, is_own in fed.items() if is_own} | {name for name in names if tells(name, policies, user)}
+    said = {name for name in names if tells(name, policies, user.user_id, user.tenant_id, user.app_id)}
+    own = {name for name, is_own in fed.items() if is_own} | said
     shared = fed.keys() - own
     conversations = tuple(sorted({scope.conversation_id for scope in scopes}))
     whole = len(scopes) <= MOST and len(names) <= MOST
     return Concerned(tuple(sorted(own)), tuple(sorted(shared)), conversations, whole)
 
 
-def fed_by(scope: Scope, policies: Choosing) -> Iterable[tuple[str, bool]]:
-    """The namespaces that a conversation feeds, and whether each is of its user alone. Where none says the user, what was said is
-    found by the conversation's own name."""
-    policy = policies.match(scope)
-    templates = policy.namespaces if "{user_id}" in "".join(policy.namespaces) else (*policy.namespaces, OWN_NAMESPACE)
-    rendered = ((render(template, scope), template) for template in templates)
-    for name, template in rendered:
-        if name is not None:
-            yield shortened(name), any(field in template for field in PERSONAL)
-
-
-def tells(namespace: str, policies: Choosing, user: User) -> bool:
-    """Whether a namespace's name says that it is this user's."""
-    scopes = (read_back(template, namespace) for template in policies.governing(namespace).namespaces)
-    return any(scope is not None and is_of(scope, user) for scope in scopes)
-
-
-def is_of(scope: Scope, user: User) -> bool:
-    return (
-        scope.user_id == user.user_id
-        and user.tenant_id in (None, scope.tenant_id)
-        and user.app_id in (None, scope.app_id)
+async def foreseen(kept: Kept, user: User, found: Concerned) -> Foreseen:
+    """Raises Retryable."""
+    held = await kept.held_in(found.own)
+    shared = [(name, await kept.from_conversations(name, found.conversations)) for name in found.shared]
+    return Foreseen(
+        user=user,
+        whole=found.whole,
+        conversations=len(found.conversations),
+        own=tuple(OwnNamespace(namespace=name, held=held[name]) for name in found.own),
+        shared=tuple(SharedNamespace(namespace=name, memories=memories) for name, memories in shared),
+        said=await kept.said(user),
     )

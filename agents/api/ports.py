@@ -20,6 +20,7 @@ from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.finding import Conversations
 from agents.curation.outcome import Outcome
+from agents.erasing.beginning import Erasing
 from agents.replay.comparison import Difference
 from agents.replay.cutover import Switching
 from agents.retrieval.recall import Recall
@@ -185,6 +186,8 @@ class Ports(Struct, frozen=True, kw_only=True):
     contexts: Contexts
     by_hand: ByHandSender
     owners: Kept
+    erasing: Erasing
+    erasing_wait_s: float  # how long the answer to an erasure waits for its end
     exports: Pages
     statistics: Counting
     consumption: Consumption

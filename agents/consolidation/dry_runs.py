@@ -159,7 +159,7 @@ class DryRunAgent:
             return ()
         before = await self._before(stretch, waiting[0].position, policy)
         made = requests(stretch.scope, before, waiting, policy, asked.count_tokens, self._clock())
-        fenced = await asked.extractions.erased_until(policy.namespaces_of(stretch.scope))
+        fenced = await asked.extractions.fences_of(stretch.scope, policy.namespaces_of(stretch.scope))
         spared = [still_said(request, fenced) for request in made]
         return [apart(request, run.run_id, run.namespace) for request in spared if request.messages]
 

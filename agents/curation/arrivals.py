@@ -1,12 +1,12 @@
 """What comes in to be decided: which memories it speaks of, whether it is too old, and in which order it is settled."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from agents.curation.change import import_ids
 from agents.curation.obey import Undone
 from schemas import ids
-from schemas.requests import Candidate, CandidateBatch, Command
+from schemas.erasures import Fence
+from schemas.requests import Candidate, CandidateBatch, Command, Source
 from sinks.vectors import Neighbour
 
 
@@ -25,14 +25,21 @@ def named(command: Command, undone: Undone | None) -> list[str]:
 
 
 def erases(command: Command) -> bool:
-    return command.kind == "purge" or (command.kind == "uninstall" and command.purge)
+    return command.kind in ("purge", "forget") or (command.kind == "uninstall" and command.purge)
 
 
-def is_older(candidate: Candidate, batch: CandidateBatch, fenced: datetime) -> bool:
-    """Whether it comes of what was said, asked about, or found, before its namespace was erased."""
-    said = (source.timestamp for source in candidate.sources)
-    moments = (batch.extracted_at, batch.requested_at, *said)
-    return any(moment is not None and moment <= fenced for moment in moments)
+def is_older(candidate: Candidate, batch: CandidateBatch, fences: Sequence[Fence]) -> bool:
+    """Whether it comes of what was said, asked about, or found, before its namespace, or its conversation, was erased."""
+    moments = [moment for moment in (batch.extracted_at, batch.requested_at) if moment is not None]
+    return any(
+        any(moment <= fence.at for moment in moments)
+        or any(said_before(fence, source, batch.partition) for source in candidate.sources)
+        for fence in fences
+    )
+
+
+def said_before(fence: Fence, source: Source, partition: int) -> bool:
+    return fence.refuses(source.timestamp, partition, source.position)
 
 
 def by_importance(candidates: Sequence[Candidate]) -> list[int]:

@@ -10,6 +10,11 @@ LIMIT $4
 -- What only commands have fed is in no message.
 SELECT DISTINCT standing_for(namespace) AS namespace FROM namespaces WHERE position($1 IN namespace) > 0 LIMIT $2
 
+-- name: all_named
+-- One of which nothing is left stays in the table, for its sequence.
+SELECT namespace FROM namespaces WHERE position($1 IN namespace) > 0
+  AND EXISTS (SELECT FROM memory_versions v WHERE v.namespace = namespaces.namespace)
+
 -- name: held_in
 SELECT asked.namespace,
        (SELECT count(*) FROM memories m WHERE m.namespace = asked.namespace) AS memories,

@@ -1,6 +1,7 @@
 -- name: fence
-INSERT INTO purges (namespace, purged_at) VALUES ($1, $2)
-ON CONFLICT (namespace) DO UPDATE SET purged_at = greatest(purges.purged_at, excluded.purged_at)
+INSERT INTO purges (namespace, purged_at, positions) VALUES ($1, $2, $3)
+ON CONFLICT (namespace) DO UPDATE SET purged_at = excluded.purged_at, positions = excluded.positions
+WHERE purges.purged_at < excluded.purged_at
 
 -- name: fences
 SELECT namespace, purged_at FROM purges WHERE namespace = ANY ($1::text[])
@@ -15,6 +16,20 @@ SELECT pg_advisory_xact_lock_shared(5200001)
 -- name: page
 -- Of any status: versions of deleted memories have their texts.
 SELECT * FROM memories WHERE namespace = $1 ORDER BY memory_id LIMIT $2
+
+-- name: page_of_conversations
+-- What comes of the conversations of an erasure alone, and of what was said in them before it.
+SELECT * FROM memories
+WHERE namespace = $1 AND sources <> '[]'
+  AND NOT EXISTS (
+      SELECT FROM jsonb_array_elements(sources) AS source
+      WHERE coalesce((source->>'timestamp')::timestamptz, '-infinity') > $4
+         OR NOT EXISTS (SELECT FROM erased_conversations c
+                        WHERE c.erasure_id = $3 AND c.conversation_id = source->>'conversation_id'))
+ORDER BY memory_id LIMIT $2
+
+-- name: count_vectors
+SELECT count(*) FROM embeddings WHERE memory_id = ANY ($1::text[])
 
 -- name: drop_versions
 DELETE FROM memory_versions WHERE memory_id = ANY ($1::text[])
@@ -44,7 +59,8 @@ DELETE FROM messages
 WHERE (conversation_id, message_id) IN (
     SELECT conversation_id, message_id
     FROM messages
-    WHERE least(said_at, archived_at) <= $1
+    WHERE (least(said_at, archived_at) <= $1
+             OR position < ($9::jsonb->>partition::text)::bigint AND said_at <= $1 + interval '1 day')
       AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3) AND ($4::text IS NULL OR user_id = $4)
       AND ($5::text IS NULL OR agent_id = $5) AND ($6::text IS NULL OR conversation_id = $6)
       AND ($7::text IS NULL OR mode = $7)
@@ -62,3 +78,12 @@ DELETE FROM parked WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}
 -- name: drop_findings
 -- What dry runs said would become of its memories.
 DELETE FROM consolidation_findings WHERE namespace = $1
+
+-- name: quieten_windows
+-- What markers say of what left, in windows that the messages' fields are of.
+UPDATE windows SET gaps = (SELECT coalesce(jsonb_agg(gap - 5 - 4 ORDER BY place), '[]')
+                           FROM jsonb_array_elements(gaps) WITH ORDINALITY AS each (gap, place))
+WHERE gaps <> '[]'
+  AND ($1::text IS NULL OR tenant_id = $1) AND ($2::text IS NULL OR app_id = $2) AND ($3::text IS NULL OR user_id = $3)
+  AND ($4::text IS NULL OR agent_id = $4) AND ($5::text IS NULL OR conversation_id = $5)
+  AND ($6::text IS NULL OR mode = $6)

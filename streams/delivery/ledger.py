@@ -146,6 +146,10 @@ class Ledger:
         """The store has reached the changelog's end."""
         self._store.write({}, Mark(self._store.mark.source, self._store.mark.offset, now))
 
+    def forgotten(self, first: bytes, last: bytes) -> None:
+        """What safe rows from `first` to `last` said before is not in the store either. Raises Misconfigured."""
+        self._store.forget(first, last)
+
     def close(self) -> None:
         """Gives the store up; what is safe stays in it."""
         self._store.close()

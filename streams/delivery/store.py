@@ -53,6 +53,9 @@ class Store(Protocol):
     def write(self, rows: Rows, mark: Mark) -> None:
         """Rows (None deletes) and mark, both or neither. Raises Misconfigured when the disk refuses."""
 
+    def forget(self, first: bytes, last: bytes) -> None:
+        """Whatever was overwritten or deleted from `first` to `last` is not on the disk any more."""
+
     def clear(self) -> None:
         """Back to no rows and an empty mark."""
 
@@ -83,6 +86,9 @@ class MemoryStore:
             else:
                 self._rows[key] = value
         self.mark = mark
+
+    def forget(self, first: bytes, last: bytes) -> None:
+        pass
 
     def clear(self) -> None:
         self._rows, self.mark = {}, Mark()
@@ -157,6 +163,11 @@ class RocksStore:
         batch.put(MARK_KEY, codec.encode(mark))
         self._attempt(lambda: self._database.write(batch))
         self.mark = mark
+
+    def forget(self, first: bytes, last: bytes) -> None:
+        """Flushing ends the log that the rows were written to first; compaction takes out what newer rows stand for."""
+        self._attempt(self._database.flush)
+        self._attempt(lambda: self._database.compact_range(first, last))
 
     def clear(self) -> None:
         self.close()

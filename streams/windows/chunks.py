@@ -32,6 +32,12 @@ class Chunks:
         """How many messages of a row have not left."""
         return self._left[number]
 
+    def clear(self) -> list[int]:
+        """Forgets every row; their numbers."""
+        numbers = list(self.numbers)
+        self.numbers, self._left, self._row = {}, {}, {}
+        return numbers
+
     def take_out(self, numbers: Iterable[int]) -> dict[int, list[int]]:
         """Takes rows out that are to be written anew: the positions of what is left of each."""
         taken: dict[int, list[int]] = {number: [] for number in numbers}

@@ -1,9 +1,10 @@
 """The extraction of a window: what waits to be asked for, what is on its way, what is answered."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import takewhile
 
+from schemas import ids
 from schemas.policies import Policy
 from schemas.requests import ExtractionRequest, Lane, SliceMessage
 from streams.windows import slices, triggers
@@ -121,6 +122,28 @@ class Extraction:
     def between(self, first: int, last: int) -> list[int]:
         """The positions of messages from `first` to `last`; those before are few, as the oldest leave first."""
         return [at for at in takewhile(lambda at: at <= last, self._entries) if at >= first]
+
+    def erase(self, gone: Collection[int], now: float) -> None:
+        """These messages are no longer in the window. A slice of which some are left is asked for anew."""
+        head = self._head
+        waiting = [position for position in self._positions if position not in gone]
+        asked = [self._left_of(asked, now) for asked in head.asked]
+        head.asked = [each for each in asked if each is not None]
+        head.cut_to = max(head.cut_to, *(position + 1 for position in gone), 0) if not waiting else waiting[0]
+        if not waiting:
+            head.waiting_since = 0.0
+        self._positions = deque(waiting)
+        messages = [self._entries[position].said for position in waiting]
+        self._tokens = sum(message.tokens for message in messages)
+        self._users = sum(message.role == "user" for message in messages)
+
+    def _left_of(self, asked: Asked, now: float) -> Asked | None:
+        left = self.between(asked.first, asked.last)
+        if not left or (left[0], left[-1]) == (asked.first, asked.last):
+            return asked if left else None
+        scope, first = self._head.scope, self._entries[left[0]].said.message_id
+        request_id = ids.request_id(scope.conversation_id, self._head.partition, left[0], left[-1], first)
+        return Asked(request_id, left[0], left[-1], 0, now, asked.background)
 
     def answered(self, request_id: str, now: float) -> Asked | None:
         """The answer to a slice is stored. One that nobody waits for changes nothing."""

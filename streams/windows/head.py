@@ -32,6 +32,13 @@ class HeldEnd(Struct, array_like=True):
     said_at: float = 0.0
 
 
+class Erased(Struct, frozen=True, array_like=True, gc=False):
+    """The latest erasure that a window has been through: `at` is its moment (Unix seconds), `messages` is how many went."""
+
+    at: float
+    messages: int
+
+
 class Head(Struct, omit_defaults=True):
     """`applied` holds, by logical topic, the offset after the last event applied; `cut_to` the position cut up to.
 
@@ -70,6 +77,12 @@ class Head(Struct, omit_defaults=True):
     last_prune: LastPrune | None = None
     cleared_at: float | None = None
     warned: Level = "ok"
+    erased: Erased | None = None
+
+    @property
+    def has_removals(self) -> bool:
+        """Whether there is a row of what left."""
+        return self.prunings > 0 or self.erased is not None
 
     def extracted(self, position: int) -> bool:
         """Whether the message at a position needs no further extraction."""

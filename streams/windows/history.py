@@ -1,6 +1,6 @@
 """What of a conversation is in context: pruned when it calls for that, and why messages left."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 
 from schemas.policies import Policy
@@ -131,6 +131,19 @@ class History:
         """Messages out of context left the window altogether; `left` are the digests that are remembered now."""
         self.out.difference_update(positions)
         self.removals.left = left
+        self.changed = True
+
+    def erase(self, gone: Collection[int]) -> None:
+        """These messages are no longer in the window, and nothing says any more what left before them."""
+        self.shown = {position: None for position in self.shown if position not in gone}
+        self.out.difference_update(gone)
+        self._just_out = [position for position in self._just_out if position not in gone]
+        first = next(iter(self._entries), None)
+        left = [gap for gap in self.removals.gaps if first is not None and gap.last >= first]
+        self.removals.gaps = tuple(gaps.summarised(gap, "", 0) for gap in left)
+        self.removals.prunings = ()
+        self._head.tally = Tally.of(self.turns(), self.removals.gaps)
+        self._head.warned, self._head.last_prune = "ok", None
         self.changed = True
 
     def _pruned(self, decision: Decision, record: Pruning, budget: Budget) -> Pruned:

@@ -41,6 +41,13 @@ def removals_key(conversation_id: str) -> bytes:
     return REMOVALS + head_key(conversation_id)
 
 
+def spans(conversation_id: str) -> tuple[tuple[bytes, bytes], ...]:
+    """First and last key, both included, of where a window's words may rest."""
+    chunks = CHUNKS + head_key(conversation_id)
+    removals = removals_key(conversation_id)
+    return (chunks + SEPARATOR, chunks + b"\x01"), (removals, removals + SEPARATOR)
+
+
 def is_head(key: bytes) -> bool:
     return key.startswith(HEADS)
 
@@ -65,7 +72,7 @@ def load(conversation_id: str, read: Read) -> Window | None:
 
 def removals_of(head: Head, read: Read) -> Removals:
     """What left the context of the window that a head describes."""
-    if not head.prunings:
+    if not head.has_removals:
         return Removals()
     return codec.decode(read(removals_key(head.scope.conversation_id)), Removals)
 
@@ -162,7 +169,7 @@ def tombstone(window: Window) -> Rows:
     """Deletes a window altogether, its head last."""
     conversation_id = window.head.scope.conversation_id
     gone: Rows = {chunk_key(conversation_id, number): None for number in (*window.chunks.numbers, *window.dropped)}
-    if window.head.prunings:
+    if window.head.has_removals:
         gone[removals_key(conversation_id)] = None
     return gone | {head_key(conversation_id): None}
 

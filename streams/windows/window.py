@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from schemas import topics
+from schemas.erasures import Fence
 from schemas.messages import ConversationEnded, Message, Scope
 from schemas.policies import Policy
 from schemas.requests import Lane, SliceMessage, WindowControl
@@ -17,7 +18,7 @@ from streams.windows.chunks import Chunks
 from streams.windows.detectors.detect import Found, found_in
 from streams.windows.entry import Entry
 from streams.windows.extraction import Extraction
-from streams.windows.head import Head, HeldEnd, Removals
+from streams.windows.head import Erased, Head, HeldEnd, Removals
 from streams.windows.history import History
 from streams.windows.seen import Seen
 from streams.windows.segments import Segmentation
@@ -171,6 +172,8 @@ class Window:
             told = self.history.prune("manual", terms, now)
         elif control.kind == "clear":
             told = self.history.clear(terms, now)
+        elif control.kind == "erase":
+            told = self.erase(control.fence(self.head.partition), terms, now)
         elif control.kind == "summarised":
             told = self._summarised(control, summary_tokens, terms, now)
         elif control.request_id:
@@ -222,6 +225,31 @@ class Window:
         head.sealed = [number for number in head.sealed if number in self.chunks.numbers]
         while head.first_row < head.next_row and head.first_row not in self.chunks.numbers:
             head.first_row += 1
+
+    def erase(self, fence: Fence, terms: Terms, now: float) -> list[Told]:
+        """What is older than an erasure leaves at once, whether it was extracted or not. Of what left before, no word stays."""
+        head, partition = self.head, self.head.partition
+        refused = (at for at, entry in self.entries.items() if fence.refuses(entry.said.timestamp, partition, at))
+        gone = dict.fromkeys(refused)
+        head.erased, head.touched_at = Erased(fence.at.timestamp(), len(gone)), now
+        self.history.changed = True
+        if not gone and 0 < fence.positions.get(partition, 0) <= head.opened:
+            return []  # nothing of it is as old as that
+        for position in gone:
+            entry = self.entries.pop(position)
+            self.memory_bytes -= entry.memory_bytes
+            self._ids.gone(entry.said.message_id)
+        self.history.erase(gone)
+        self.history.gone(gone, self._ids.left)
+        self._extraction.erase(gone, now)
+        self._write_anew()
+        return self._cut(terms, now) if head.wanted else []
+
+    def _write_anew(self) -> None:
+        """No row stays as it is: it may hold messages that left, beside others that have not."""
+        self.dropped += self.chunks.clear()
+        self.fresh = list(self.entries)
+        self.head.sealed, self.head.first_row = [], self.head.next_row
 
     def alarm(self, policy: Policy) -> Alarm:
         """What `due` waits for."""

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import pytest
 from msgspec.structs import replace
 
+from schemas.erasures import Fence
 from schemas.messages import Message, Scope
 from schemas.windows import Gap
 from sinks.archive import Archive, ArchivedMessage
@@ -111,7 +112,7 @@ async def test_whether_one_of_some_namespaces_was_erased_is_known(archive: AnyAr
         archive.erased_namespaces.add(name)
     else:
         pool = await connect(dsn, max_size=1)
-        await Purges(pool).fence(name, NOON)  # type: ignore[arg-type]
+        await Purges(pool).fence(name, Fence(NOON))  # type: ignore[arg-type]
         await pool.close()
     assert await archive.erased((name, f"{name} 2"))
     assert not await archive.erased((f"{name} 2",))

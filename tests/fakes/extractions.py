@@ -8,7 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
+from schemas.erasures import Fence
 from schemas.errors import Rejected
+from schemas.messages import Scope
 from schemas.requests import ExtractionRequest
 from sinks.extractions import Answered, Held, Lease, Leased
 
@@ -29,6 +31,7 @@ class FakeExtractions:
         self.failures: dict[str, deque[Exception]] = {}
         self.calls: list[str] = []
         self.fences: dict[str, datetime] = {}
+        self.person_fences: tuple[Fence, ...] = ()
         self._clock = clock
 
     async def _reach(self, name: str) -> None:
@@ -63,10 +66,11 @@ class FakeExtractions:
         if row.owner == owner and row.answer is None:
             row.owner = row.until = None
 
-    async def erased_until(self, namespaces: Collection[str]) -> datetime | None:
-        await self._reach("erased_until")
-        fences = [self.fences.get(name) for name in namespaces]
-        return None if None in fences else min((each for each in fences if each is not None), default=None)
+    async def fences_of(self, scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
+        await self._reach("fences_of")
+        known = [self.fences[name] for name in namespaces if name in self.fences]
+        earliest = (Fence(min(known)),) if known and len(known) == len(namespaces) else ()
+        return (*earliest, *self.person_fences)
 
     async def store_answer(self, request_id: str, owner: str, answer_json: bytes, **_: Any) -> bytes:
         await self._reach("store_answer")

@@ -27,9 +27,13 @@ from agents.api.conversation_views import (
 from agents.api.pages import CursorOf, LimitOf, place
 from agents.api.ports import Ports, PortsOf
 from agents.api.problems import conflict, not_found
+from agents.api.routes.changes import Reason
+from agents.api.routes.erasures import BEGUN, begun
+from agents.api.settling import IdempotencyKey
 from agents.conversations.control import ByHand
 from agents.conversations.finding import Conversation
 from schemas.contexts import ContextQuery
+from schemas.receipts import Receipt
 from sinks.archive import Place
 from sinks.windows import PruningPlace
 
@@ -140,6 +144,24 @@ async def prune_conversation(conversation_id: ConversationId, caller: CallerOf, 
 async def clear_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
     """Take everything out of the context but the system prompt; what is not extracted yet still will be."""
     return await ask(conversation_id, "clear", caller, ports)
+
+
+@router.delete(ONE, openapi_extra=described(Receipt, alike=BEGUN))
+async def erase_conversation(
+    conversation_id: ConversationId,
+    caller: CallerOf,
+    ports: PortsOf,
+    key: IdempotencyKey = None,
+    reason: Reason = None,
+) -> Response:
+    """Erase a conversation for good: what was said in it, its window, and every memory that came of nothing else.
+
+    It needs every right in all namespaces that it feeds; where nothing is known of it, in all there are.
+    """
+    found = await ports.conversations.find(conversation_id, lambda namespace: caller.may("admin", namespace))
+    if found is None and not caller.may_everywhere("admin"):
+        raise not_found("no conversation of this id is known that this key may erase")
+    return await begun(ports, caller, "conversation", key, reason, conversation_id=conversation_id)
 
 
 @router.get(ONE, openapi_extra=described(ConversationView))  # the last: its address begins all others

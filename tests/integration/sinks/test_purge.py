@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from agents.curator import Curator
 from schemas import topics
 from schemas.codec import encode
+from schemas.erasures import Fence
 from schemas.messages import Message, Scope
 from schemas.namespaces import UNSAID
 from schemas.policies import Policies, Policy
@@ -113,6 +114,8 @@ async def test_an_older_command_is_refused_and_the_purge_is_carried_out_once(ben
 
 async def test_a_storm_of_candidates_around_the_erasure_leaves_nothing(bench: "Bench", make_bench: Any) -> None:
     benches = [bench, make_bench(), make_bench()]
+    for each in benches:
+        each.vectors, each.projector = bench.vectors, bench.projector  # who projects is not who decided
     storm = [
         after(each, LATER).curate(each.batch(f"User owns thing number {number}", namespace=OWNER))
         for number in range(30)
@@ -129,7 +132,7 @@ async def test_pages_of_memories_are_erased_though_the_worker_ends_between_them(
     await bench.curator.curate(bench.batch(*(f"User owns thing number {n}" for n in range(5)), namespace=OWNER))
     curator, command = after(bench, LATER), purge()
     async with curator._deciding(OWNER) as connection:
-        assert await curator._eraser._page(connection, command) is None
+        assert await curator._eraser._page(connection, command, Fence(NOON + LATER)) is None
     assert await bench.memories.count_live(OWNER) == 3
     await after(bench, LATER).carry_out(command)
     assert await everything(bench) == [0, 0, 0, 0]

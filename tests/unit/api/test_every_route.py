@@ -15,6 +15,7 @@ from tests.fakes.windows import a_state
 
 THEIRS = "other/bob"
 QUERY = {"namespace": THEIRS}
+SAID = QUERY | {"user_id": "bob"}
 # What a request to each route says, all of it about what is theirs. A new route that takes a body is to be added here.
 BODIES: dict[str, Any] = {
     "create_memory": QUERY | {"text": "User has a dog"},
@@ -39,6 +40,7 @@ PATHS = {
     "run_id": "r1",
     "sweep_id": "s1",
     "generation_id": "0a1b2c3d",
+    "erasure_id": "theirs",
 }
 # They tell of no namespace: any key may ask them.
 NOBODYS = {"live", "ready", "get_openapi", "list_presets", "get_preset"}
@@ -59,6 +61,7 @@ async def api() -> Api:
     await api.windows.project([replace(a_state("conversation", scope=scope), policy="default")])
     run = run_by_hand(RunWanted(namespace=THEIRS, dry_run=True), (THEIRS,), "bob", NOON)
     api.runs.put(replace(run, run_id="r1", error="secret"))
+    api.owners.conversations = [scope]
     return api
 
 
@@ -72,7 +75,7 @@ def asked(path: str, method: str, operation: dict[str, Any]) -> dict[str, Any]:
     elif takes:
         request |= {"content": json.dumps({"text": "User has a dog"}), "headers": {"Content-Type": next(iter(takes))}}
     known = {each["name"] for each in operation.get("parameters", ()) if each["in"] == "query"}
-    return request | {"params": {name: value for name, value in QUERY.items() if name in known}}
+    return request | {"params": {name: value for name, value in SAID.items() if name in known}}
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
@@ -86,6 +89,7 @@ async def test_a_key_of_another_namespace_gets_nothing(api: Api, path: str, meth
     assert api.curation.seen == []
     assert api.audit.rows == []
     assert api.policy_records.records == []
+    assert api.erasures.begun == {}
 
 
 @pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)

@@ -1,19 +1,17 @@
-"""Erasing a user over HTTP: everything that is theirs alone, and a receipt that hides nothing."""
+"""Erasing users and conversations over HTTP: who may, what is begun, and receipts that hide nothing."""
 
 from collections.abc import Collection
-from typing import Any
 
 import pytest
 
 from agents.api import erasing
-from agents.api.commands import Commands
-from schemas import codec, topics
 from schemas.errors import Retryable
 from schemas.messages import Scope
 from schemas.policies import Match, Policies, Policy
-from schemas.requests import Command, Source
-from tests.api import Api, a_memory
-from tests.fakes.publisher import FakePublisher
+from schemas.requests import Source
+from sinks.erasures import ErasedNamespace
+from tests.api import NOON, Api, a_memory
+from tests.fakes.windows import a_state
 
 POLICIES = Policies(
     (
@@ -38,28 +36,25 @@ def api() -> Api:
     return api
 
 
-async def test_what_is_theirs_alone_goes_and_what_they_share_is_told(api: Api):
+async def test_erasing_a_user_begins_behind_what_was_said_by_then_and_answers_with_a_receipt(api: Api):
     answer = await api.client(admin="*").post("/v1/users/purge", json=ADA | {"reason": "as asked"})
     assert answer.status_code == 200
+    (erasure,) = api.erasures.begun.values()
+    assert (erasure.kind, erasure.user_id, erasure.at, erasure.positions) == ("user", "ada", NOON, {0: 7})
     receipt = answer.json()
-    assert [(each["namespace"], each["status"], each["held"], each["left"]) for each in receipt["erased"]] == [
-        ("app/ada", "accepted", {"memories": 1}, {"memories": 0}),
-        ("conversation/c2", "accepted", {"memories": 0}, {"memories": 0}),
+    assert (receipt["status"], receipt["subject"], receipt["reason"]) == ("complete", ADA, "as asked")
+    assert "PostgreSQL, memories" in {each["store"] for each in receipt["stores"]}
+    assert [(row.action, row.subject) for row in api.audit.rows] == [("user.erase", "ada")]
+
+
+async def test_what_would_be_erased_is_told_and_nothing_is(api: Api):
+    answer = await api.client(admin="*").get("/v1/users/purge", params=ADA)
+    assert answer.json()["own"] == [
+        {"namespace": "app/ada", "held": {"memories": 1}},
+        {"namespace": "conversation/c2", "held": {"memories": 0}},
     ]
-    assert receipt["shared"] == [{"namespace": "app", "memories": 1}, {"namespace": "notes", "memories": 0}]
-    assert any("chat.messages" in sentence for sentence in receipt["kept"])
-    assert set(api.memories.rows) == {"b", "s", "t"}
-    assert [command.kind for command in api.curation.seen] == ["purge", "purge"]
-    assert [(row.action, row.subject) for row in api.audit.rows] == [("user.purge", "ada")]
-
-
-async def test_a_namespace_that_only_commands_fed_is_found_by_its_name(api: Api):
-    api.owners.conversations = []
-    receipt = (await api.client(admin="*").post("/v1/users/purge", json=ADA)).json()
-    assert [each["namespace"] for each in receipt["erased"]] == ["app/ada"]
-    other_app = (await api.client(admin="*").post("/v1/users/purge", json={"user_id": "bob", "app_id": "notes"})).json()
-    assert other_app["erased"] == []
-    assert "b" in api.memories.rows
+    assert answer.json()["shared"] == [{"namespace": "app", "memories": 1}, {"namespace": "notes", "memories": 0}]
+    assert (api.erasures.begun, answer.json()["whole"]) == ({}, True)
 
 
 @pytest.mark.parametrize("patterns", [{"admin": "app/*"}, {"write": "*"}, {"read": "*"}])
@@ -67,63 +62,66 @@ async def test_every_right_in_every_namespace_concerned_is_needed(api: Api, patt
     client = api.client(**patterns)
     for user_id in ("ada", "nobody"):
         assert (await client.post("/v1/users/purge", json={"user_id": user_id})).status_code == 403
-    assert api.curation.seen == []
+        assert (await client.get("/v1/users/purge", params={"user_id": user_id})).status_code == 403
+    assert api.erasures.begun == {}
 
 
-async def test_what_is_not_erased_in_time_is_said(api: Api):
-    api.curation.late = True
-    answer = await api.client(admin="*").post("/v1/users/purge", json=ADA)
-    assert answer.status_code == 202
-    assert {each["status"] for each in answer.json()["erased"]} == {"pending"}
-
-
-async def test_all_of_many_namespaces_are_told_to_go_before_any_is_waited_for():
-    published, outcomes = FakePublisher(), Outcomes(of_the_first=30)
-    api = Api(policies=POLICIES, commands=(commands := Commands(published, outcomes, wait_s=0.5)))
-    scopes = [Scope(conversation_id=f"c{n:03}", app_id="notes", user_id="ada") for n in range(100)]
-    api.owners.conversations = scopes
-    answer = await api.client(admin="*").post("/v1/users/purge", json=ADA)
-    await commands.close()
-    assert answer.status_code == 202
-    assert outcomes.asked[0] == 100
-    sent = [codec.decode(record.value, Command) for record in published.on(topics.COMMANDS)]
-    erased = answer.json()["erased"]
-    assert [each.namespace for each in sent] == [f"conversation/{scope.conversation_id}" for scope in scopes]
-    assert [each.command_id for each in sent] == [each["command_id"] for each in erased]
-    assert [each["status"] for each in erased] == ["accepted"] * 30 + ["pending"] * 70
-
-
-class Outcomes:
-    """Of a worker that stopped after the first so many commands it saw. `asked` is for how many, each time."""
-
-    def __init__(self, of_the_first: int) -> None:
-        self.asked: list[int] = []
-        self._left = of_the_first
-
-    async def of(self, sent: Collection[tuple[str, str]]) -> dict[tuple[str, str], Any]:
-        self.asked.append(len(sent))
-        done = sorted(sent)[: self._left]
-        self._left -= len(done)
-        return {each: {"status": "accepted", "namespace": each[0], "sequence": 1, "change": "purged"} for each in done}
-
-
-async def test_a_receipt_that_looked_at_a_part_alone_says_so(api: Api, monkeypatch: pytest.MonkeyPatch):
-    client = api.client(admin="*")
-    assert (await client.post("/v1/users/purge", json=ADA)).json()["whole"] is True
+async def test_who_has_more_than_was_looked_at_is_erased_by_one_who_may_erase_everybody(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(erasing, "MOST", 1)
-    assert (await client.post("/v1/users/purge", json=ADA)).json()["whole"] is False
+    assert (await api.client(admin="app*").post("/v1/users/purge", json=ADA)).status_code == 403
+    assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 200
 
 
-async def test_what_cannot_be_counted_keeps_everything(api: Api):
+async def test_what_is_not_erased_in_time_is_pending_and_can_be_asked_for_again(api: Api):
+    api.erasures.complete = False
+    answer = await api.client(admin="*").post("/v1/users/purge", json=ADA)
+    assert (answer.status_code, answer.json()["status"]) == (202, "pending")
+    api.erasures.complete = True
+    again = await api.client(admin="*").get(answer.headers["Location"])
+    assert (again.status_code, again.json()["status"]) == (200, "complete")
+
+
+async def test_the_same_key_of_the_same_caller_erases_once(api: Api):
+    client = api.client(admin="*")
+    asked = [await client.post("/v1/users/purge", json=ADA, headers={"Idempotency-Key": "k"}) for _ in range(2)]
+    assert len({each.json()["erasure_id"] for each in asked}) == len(api.erasures.begun) == 1
+    other = await client.post("/v1/users/purge", json={"user_id": "bob"}, headers={"Idempotency-Key": "k"})
+    assert other.json()["erasure_id"] not in {each.json()["erasure_id"] for each in asked}
+
+
+async def test_a_receipt_is_for_those_who_may_erase_all_that_it_names(api: Api):
+    receipt = (await api.client(admin="*").post("/v1/users/purge", json=ADA)).json()
+    name = receipt["erasure_id"]
+    counts = {"memories": 1, "versions": 2, "vectors": 1}
+    api.erasures.erased[name] = (ErasedNamespace(namespace="app/ada", how="purge", done_at=NOON, **counts),)
+    assert (await api.client(admin="app/bob").get(f"/v1/erasures/{name}")).status_code == 404
+    seen = (await api.client(admin="app/ada").get(f"/v1/erasures/{name}")).json()
+    assert seen["namespaces"] == [{"namespace": "app/ada", "how": "purge", "status": "done"} | counts]
+
+
+async def test_what_cannot_be_counted_or_audited_keeps_everything(api: Api):
     async def away(namespace: str, conversation_ids: Collection[str]) -> int:
         raise Retryable("Postgres failed while counting memories of a user's conversations: it is down")
 
     api.owners.from_conversations = away
-    assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 503
-    assert (api.curation.seen, api.audit.rows) == ([], [])
-
-
-async def test_an_audit_that_cannot_be_written_keeps_everything(api: Api):
+    assert (await api.client(admin="*").get("/v1/users/purge", params=ADA)).status_code == 503
     api.audit.down = True
     assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 503
-    assert api.curation.seen == []
+    assert (api.erasures.begun, api.audit.rows) == ({}, [])
+
+
+async def test_a_conversation_is_erased_by_one_who_may_erase_all_that_it_feeds(api: Api):
+    scope = Scope(conversation_id="c/1", app_id="app", user_id="ada")
+    await api.windows.project([a_state("c/1", scope=scope)])
+    for patterns in ({"admin": "app/bob"}, {"write": "*"}):
+        assert (await api.client(**patterns).delete("/v1/conversations/c%2F1")).status_code == 404
+    answer = await api.client(admin="app/*").delete("/v1/conversations/c%2F1", params={"reason": "a slip"})
+    assert answer.json()["subject"] == {"conversation_id": "c/1"}
+    assert [each.reason for each in api.erasures.begun.values()] == ["a slip"]
+
+
+async def test_a_conversation_that_is_only_in_kafka_is_erased_by_one_who_may_erase_everything(api: Api):
+    assert (await api.client(admin="app*").delete("/v1/conversations/unknown")).status_code == 404
+    assert (await api.client(admin="*").delete("/v1/conversations/unknown")).status_code == 200

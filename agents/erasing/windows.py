@@ -1,0 +1,198 @@
+"""Erasures as the owner of windows sees them: which messages are too old to come in, which windows are to be emptied, and the
+answer for a partition once nothing is left in them."""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from agents.window_terms import WindowTerms
+from schemas import codec, topics
+from schemas.erasures import Erasure, Fence, Fences
+from schemas.errors import Rejected
+from schemas.messages import Message, Scope
+from schemas.namespaces import OWN_NAMESPACE, render, shortened
+from schemas.records import Outgoing, Publisher
+from schemas.requests import WindowControl
+from streams.delivery.app import StageApp
+from streams.delivery.batch import Batch
+from streams.delivery.ledger import Ledger
+from streams.windows import rows
+from streams.windows.head import Head
+
+log = logging.getLogger(__name__)
+
+TOLD_AGAIN_AFTER_S = 5.0
+
+
+class Known(Protocol):
+    """sinks.erasures.Erasures. Every method raises Retryable."""
+
+    async def newest(self) -> Fence | None: ...
+
+    async def fences(
+        self, namespaces: Collection[str], conversations: Collection[str], users: Collection[str]
+    ) -> Fences: ...
+
+    async def unanswered(self, partition: int) -> tuple[Erasure, ...]: ...
+
+    async def conversations(self, erasure_id: str) -> frozenset[str]: ...
+
+    async def answer(
+        self, erasure_id: str, partition: int, conversations: Collection[str], messages: int, at: datetime
+    ) -> None: ...
+
+
+class WindowErasures:
+    """One per process. PostgreSQL is asked about messages that are older than the latest erasure, which few are; it is asked for
+    that every second, and when an epoch begins."""
+
+    def __init__(
+        self,
+        app: StageApp,
+        known: Known,
+        terms: WindowTerms,
+        publisher: Publisher,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._app = app
+        self._known = known
+        self._terms = terms
+        self._publisher = publisher
+        self._clock = clock
+        self._epoch = 0
+        self._newest: Fence | None = None
+        self._told: dict[tuple[int, str], float] = {}
+
+    async def refused(self, batch: Batch) -> frozenset[int]:
+        """The offsets of messages that are older than an erasure of what they belong to. Raises Retryable."""
+        if batch.epoch != self._epoch:
+            await self._look(batch.epoch)
+        while True:
+            newest = self._newest
+            refused = await self._older(batch, newest)
+            if (
+                newest is self._newest
+            ):  # else an erasure came meanwhile, and its windows may have been looked at already
+                return refused
+
+    async def _older(self, batch: Batch, newest: Fence | None) -> frozenset[int]:
+        if newest is None:
+            return frozenset()
+        old = {
+            record.offset: message
+            for record, message in decoded(batch)
+            if newest.refuses(message.timestamp, batch.partition, record.offset)
+        }
+        if not old:
+            return frozenset()
+        feeds = {offset: self._feeds(Scope.of(message)) for offset, message in old.items()}
+        fences = await self._known.fences(
+            {name for fed in feeds.values() for name in fed},
+            {message.conversation_id for message in old.values()},
+            {message.user_id for message in old.values() if message.user_id is not None},
+        )
+        return frozenset(
+            offset
+            for offset, message in old.items()
+            if any(
+                fence.refuses(message.timestamp, batch.partition, offset)
+                for fence in fences.of(Scope.of(message), feeds[offset])
+            )
+        )
+
+    async def _look(self, epoch: int) -> None:
+        newest = await self._known.newest()
+        if newest != self._newest:
+            self._newest = newest
+        if epoch != self._epoch:
+            self._epoch, self._told = epoch, {}
+
+    def _feeds(self, scope: Scope) -> tuple[str, ...]:
+        """And the conversation's own, by which what was said is found that feeds none of one person alone."""
+        return (*self._terms.policies.match(scope).namespaces_of(scope), shortened(render(OWN_NAMESPACE, scope) or ""))
+
+    async def tick(self) -> None:
+        """Tells windows that are to be emptied, and answers for partitions in which none is left. Raises Retryable."""
+        checkpointer, epoch = self._app.checkpointer, self._app.fence.epoch
+        if checkpointer is None or not self._app.fence.admits(epoch):
+            return
+        await self._look(epoch)
+        for partition in checkpointer.partitions:
+            for erasure in await self._known.unanswered(partition):
+                named = await self._known.conversations(erasure.erasure_id)
+                if not self._app.fence.admits(epoch) or partition not in checkpointer.partitions:
+                    return
+                await self._empty(erasure, named, partition, checkpointer[partition])
+
+    async def _empty(self, erasure: Erasure, named: frozenset[str], partition: int, ledger: Ledger) -> None:
+        """Answers by the safe rows: no crash takes those back."""
+        heads = list(self._concerned(erasure, named, ledger))
+        if left := [head for head in heads if not is_through(head, erasure)]:
+            await self._publisher.publish(list(self._controls(erasure, partition, left)))
+            return
+        if not all(is_safe(head, erasure, ledger) for head in heads):
+            return
+        for head in heads:
+            for first, last in rows.spans(head.scope.conversation_id):
+                ledger.forgotten(first, last)
+        conversations = [head.scope.conversation_id for head in heads]
+        removed = sum(head.erased.messages for head in heads if head.erased is not None)
+        at = datetime.fromtimestamp(self._clock(), UTC)
+        await self._known.answer(erasure.erasure_id, partition, conversations, removed, at)
+        log.info("erasure %s: %d windows of partition %d are empty", erasure.erasure_id, len(heads), partition)
+
+    def _concerned(self, erasure: Erasure, named: frozenset[str], ledger: Ledger) -> Iterable[Head]:
+        """The heads of its windows. Few of the others are decoded, where something tells them apart."""
+        said = codec.encode(erasure.user_id or erasure.conversation_id) if erasure.kind != "namespace" else b""
+        for key, row in ledger.scan(rows.HEADS):
+            if said in row or codec.decode(key, str) in named:
+                head = codec.decode(row, Head)
+                feeds = self._feeds(head.scope) if erasure.kind == "namespace" else ()
+                if head.scope.conversation_id in named or erasure.concerns(head.scope, feeds):
+                    yield head
+
+    def _controls(self, erasure: Erasure, partition: int, heads: Iterable[Head]) -> Iterable[Outgoing]:
+        now = self._clock()
+        for head in heads:
+            conversation_id = head.scope.conversation_id
+            key = (partition, f"{erasure.erasure_id}/{conversation_id}")
+            if now - self._told.get(key, 0.0) >= TOLD_AGAIN_AFTER_S:
+                self._told[key] = now
+                yield erase(erasure, conversation_id, partition)
+
+
+def is_through(head: Head, erasure: Erasure) -> bool:
+    return head.erased is not None and head.erased.at >= erasure.at.timestamp()
+
+
+def is_safe(head: Head, erasure: Erasure, ledger: Ledger) -> bool:
+    row = ledger.safe(rows.head_key(head.scope.conversation_id))
+    return row is not None and is_through(codec.decode(row, Head), erasure)
+
+
+def erase(erasure: Erasure, conversation_id: str, partition: int) -> Outgoing:
+    """The word to a window that it is to be emptied."""
+    control = WindowControl(
+        conversation_id=conversation_id,
+        kind="erase",
+        at=erasure.at,
+        read_to=erasure.positions.get(partition),
+        reason=erasure.erasure_id,
+    )
+    return Outgoing(
+        topic=topics.WINDOW_CONTROL,
+        key=conversation_id.encode(),
+        value=codec.encode(control),
+        partition=partition,
+    )
+
+
+def decoded(batch: Batch) -> Iterable[tuple[Any, Message]]:
+    """What does not decode is the window agent's to put aside."""
+    for record in batch.records:
+        try:
+            yield record, codec.admit(record.value, Message)
+        except Rejected:
+            continue

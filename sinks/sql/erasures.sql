@@ -1,0 +1,191 @@
+-- name: begin
+INSERT INTO erasures (erasure_id, kind, user_id, tenant_id, app_id, conversation_id, namespace, at, positions, actor, reason)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+ON CONFLICT DO NOTHING
+RETURNING true
+
+-- name: find_conversations
+-- Whole conversations: what others said in them is part of what was said to this user.
+INSERT INTO erased_conversations (conversation_id, erasure_id)
+SELECT said.conversation_id, e.erasure_id
+FROM erasures e, LATERAL (
+    SELECT conversation_id FROM messages
+    WHERE user_id = e.user_id AND (e.tenant_id IS NULL OR tenant_id = e.tenant_id) AND (e.app_id IS NULL OR app_id = e.app_id)
+    UNION
+    SELECT conversation_id FROM windows
+    WHERE user_id = e.user_id AND (e.tenant_id IS NULL OR tenant_id = e.tenant_id) AND (e.app_id IS NULL OR app_id = e.app_id)
+    UNION
+    SELECT e.conversation_id WHERE e.conversation_id IS NOT NULL) AS said
+WHERE e.erasure_id = $1 AND e.kind <> 'namespace'
+ON CONFLICT DO NOTHING
+
+-- name: newest
+SELECT at, positions
+FROM (SELECT purged_at AS at, positions FROM purges UNION ALL SELECT at, positions FROM erasures) AS fences
+ORDER BY at DESC LIMIT 1
+
+-- name: fences
+SELECT 'namespace' AS kind, namespace AS name, NULL AS tenant_id, NULL AS app_id, purged_at AS at, positions
+FROM purges WHERE namespace = ANY ($1::text[])
+UNION ALL
+SELECT 'conversation', c.conversation_id, NULL, NULL, e.at, e.positions
+FROM erased_conversations c JOIN erasures e USING (erasure_id) WHERE c.conversation_id = ANY ($2::text[])
+UNION ALL
+SELECT 'user', user_id, tenant_id, app_id, at, positions
+FROM erasures WHERE kind = 'user' AND user_id = ANY ($3::text[])
+
+-- name: claim
+-- One at a time, so that an erasure of many names holds up no other worker's.
+UPDATE erasures SET lease_until = clock_timestamp() + $1::double precision * interval '1 second'
+WHERE erasure_id = (SELECT erasure_id FROM erasures
+                    WHERE completed_at IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())
+                    ORDER BY lease_until NULLS FIRST, at
+                    LIMIT 1
+                    FOR UPDATE SKIP LOCKED)
+RETURNING erasure_id, kind, user_id, tenant_id, app_id, conversation_id, namespace, at, positions, actor, reason
+
+-- name: release
+UPDATE erasures SET lease_until = clock_timestamp() + $2::double precision * interval '1 second' WHERE erasure_id = $1
+
+-- name: get
+SELECT erasure_id, kind, user_id, tenant_id, app_id, conversation_id, namespace, at, positions, actor, reason, completed_at, remains
+FROM erasures WHERE erasure_id = $1
+
+-- name: plan
+INSERT INTO erased_namespaces (erasure_id, namespace, how, command_id)
+SELECT $1, namespace, how, command_id FROM unnest($2::text[], $3::text[], $4::text[]) AS given (namespace, how, command_id)
+ON CONFLICT DO NOTHING
+
+-- name: plan_shadows
+-- Of a namespace that is purged they go with it.
+INSERT INTO erased_namespaces (erasure_id, namespace, how, command_id)
+SELECT n.erasure_id, shadow.namespace, n.how, md5(n.command_id || shadow.namespace)
+FROM namespaces shadow JOIN erased_namespaces n ON n.namespace = standing_for(shadow.namespace)
+WHERE n.erasure_id = $1 AND n.how = 'forget' AND shadow.namespace LIKE '~%' AND shadow.namespace <> n.namespace
+ON CONFLICT DO NOTHING
+
+-- name: fed
+-- By what was asked about; whatever the policies say now.
+SELECT DISTINCT part.namespace
+FROM erased_conversations c JOIN extractions USING (conversation_id) JOIN extraction_parts part USING (request_id)
+WHERE c.erasure_id = $1
+
+-- name: scopes
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode
+FROM erased_conversations c JOIN messages USING (conversation_id) WHERE c.erasure_id = $1
+UNION
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode
+FROM erased_conversations c JOIN windows USING (conversation_id) WHERE c.erasure_id = $1
+
+-- name: unsent
+SELECT namespace, how, command_id FROM erased_namespaces
+WHERE erasure_id = $1 AND done_at IS NULL AND how = $2
+  AND (sent_at IS NULL OR sent_at <= clock_timestamp() - $3::double precision * interval '1 second')
+ORDER BY namespace LIMIT $4
+
+-- name: sent
+UPDATE erased_namespaces SET sent_at = clock_timestamp() WHERE erasure_id = $1 AND namespace = ANY ($2::text[])
+
+-- name: erased_of
+-- Whoever erases a part of a namespace counts it in the same transaction.
+INSERT INTO erased_namespaces AS kept (erasure_id, namespace, how, command_id, memories, versions, vectors)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (erasure_id, namespace) DO UPDATE SET
+    memories = kept.memories + excluded.memories, versions = kept.versions + excluded.versions,
+    vectors = kept.vectors + excluded.vectors
+
+-- name: done_with
+UPDATE erased_namespaces SET done_at = $3 WHERE erasure_id = $1 AND namespace = $2
+
+-- name: namespaces
+SELECT namespace, how, done_at, memories, versions, vectors FROM erased_namespaces WHERE erasure_id = $1 ORDER BY namespace
+
+-- name: unanswered
+SELECT erasure_id, kind, user_id, tenant_id, app_id, conversation_id, namespace, at, positions, actor, reason
+FROM erasures
+WHERE completed_at IS NULL
+  AND NOT EXISTS (SELECT FROM erased_windows w WHERE w.erasure_id = erasures.erasure_id AND w.partition = $1)
+ORDER BY at
+
+-- name: of_erasure
+SELECT conversation_id FROM erased_conversations WHERE erasure_id = $1
+
+-- name: answer
+INSERT INTO erased_windows (erasure_id, partition, windows, messages, at) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING
+
+-- name: add_conversations
+INSERT INTO erased_conversations (conversation_id, erasure_id)
+SELECT named.conversation_id, e.erasure_id FROM unnest($2::text[]) AS named (conversation_id), erasures e
+WHERE e.erasure_id = $1 AND e.kind <> 'namespace'
+ON CONFLICT DO NOTHING
+
+-- name: windows
+SELECT count(*) AS partitions, coalesce(sum(windows), 0)::bigint AS windows, coalesce(sum(messages), 0)::bigint AS messages,
+       max(at) AS at
+FROM erased_windows WHERE erasure_id = $1
+
+-- name: quieten_windows
+-- What a marker says of what left. The table has nothing else that was said.
+UPDATE windows SET gaps = (SELECT coalesce(jsonb_agg(gap - 5 - 4 ORDER BY place), '[]')
+                           FROM jsonb_array_elements(gaps) WITH ORDINALITY AS each (gap, place))
+WHERE conversation_id = ANY ($1::text[]) AND gaps <> '[]'
+
+-- name: sweep_messages
+DELETE FROM messages
+WHERE (conversation_id, message_id) IN (
+    SELECT m.conversation_id, m.message_id
+    FROM erased_conversations c JOIN messages m USING (conversation_id) JOIN erasures e USING (erasure_id)
+    WHERE e.erasure_id = $1
+      AND (least(m.said_at, m.archived_at) <= e.at
+           OR m.position < (e.positions->>m.partition::text)::bigint AND m.said_at <= e.at + interval '1 day')
+    LIMIT 5000)
+
+-- name: sweep_answers
+UPDATE extractions SET answer = CASE WHEN answer ? 'text' THEN jsonb_set(answer, '{text}', '""') ELSE answer END - 'proposals'
+FROM erased_conversations c JOIN erasures e USING (erasure_id)
+WHERE e.erasure_id = $1 AND extractions.conversation_id = c.conversation_id AND extractions.requested_at <= e.at
+  AND (answer ? 'proposals' OR answer ->> 'text' <> '')
+
+-- name: sweep_parked_requests
+-- All of them: what was said since is asked for again by its window.
+WITH gone AS (
+    DELETE FROM parked USING erased_conversations c
+    WHERE c.erasure_id = $1 AND parked.conversation_id = c.conversation_id
+    RETURNING parked.request_id, reservation
+), given_back AS (
+    DELETE FROM energy_reservations WHERE reservation_id IN (SELECT reservation FROM gone)
+)
+SELECT request_id FROM gone
+
+-- name: sweep_findings
+DELETE FROM consolidation_findings f USING erased_conversations c
+WHERE c.erasure_id = $1 AND f.conversation_id = c.conversation_id
+
+-- name: sweep_window_rows
+-- Of windows that are forgotten; of the others the owners tell.
+DELETE FROM windows USING erased_conversations c
+WHERE c.erasure_id = $1 AND windows.conversation_id = c.conversation_id AND phase = 'forgotten'
+
+-- name: sweep_prunings
+DELETE FROM window_prunings p USING erased_conversations c, erasures e
+WHERE e.erasure_id = $1 AND c.erasure_id = e.erasure_id AND p.conversation_id = c.conversation_id AND p.at <= e.at
+
+-- name: count_removed
+INSERT INTO erased_rows AS kept (erasure_id, store, removed, at) VALUES ($1, $2, $3, $4)
+ON CONFLICT (erasure_id, store) DO UPDATE SET removed = kept.removed + excluded.removed, at = excluded.at
+
+-- name: removed
+SELECT store, removed, at FROM erased_rows WHERE erasure_id = $1 ORDER BY store
+
+-- name: mixed
+-- Memories that others said too: of the namespaces in which something was forgotten.
+SELECT m.namespace, count(*) AS memories
+FROM erased_namespaces n JOIN memories m USING (namespace)
+WHERE n.erasure_id = $1 AND n.how = 'forget' AND m.status <> 'deleted'
+  AND EXISTS (SELECT FROM jsonb_array_elements(m.sources) AS source
+              JOIN erased_conversations c ON c.erasure_id = $1 AND c.conversation_id = source->>'conversation_id'
+              WHERE coalesce((source->>'timestamp')::timestamptz, '-infinity') <= $2)
+GROUP BY m.namespace ORDER BY m.namespace
+
+-- name: complete
+UPDATE erasures SET completed_at = $2, remains = $3, lease_until = NULL WHERE erasure_id = $1 AND completed_at IS NULL

@@ -1,0 +1,48 @@
+"""Erasures in memory: what was begun, and what the receipts say of it."""
+
+from datetime import datetime
+from typing import Any
+
+from schemas.erasures import Erasure
+from sinks.audit import Audited
+from sinks.erasures import ErasedNamespace, Kept, Removed, WindowsErased
+
+
+class FakeErasures:
+    """`complete` has each complete as soon as it has begun. `audit` is told, as PostgreSQL's is in the same transaction."""
+
+    def __init__(self, audit: Any, complete: bool = True) -> None:
+        self.begun: dict[str, Erasure] = {}
+        self.erased: dict[str, tuple[ErasedNamespace, ...]] = {}
+        self.complete = complete
+        self._audit = audit
+
+    async def begin(self, erasure: Erasure) -> None:
+        if erasure.erasure_id in self.begun:
+            return
+        action = f"{erasure.kind}.erase"
+        done = Audited(at=erasure.at, actor=erasure.actor, action=action, subject=erasure.subject, details={})
+        await self._audit.record(done)
+        self.begun[erasure.erasure_id] = erasure
+
+    async def get(self, erasure_id: str) -> Kept | None:
+        erasure = self.begun.get(erasure_id)
+        if erasure is None:
+            return None
+        done: datetime | None = erasure.at if self.complete else None
+        return Kept(erasure=erasure, completed_at=done, remains=[])
+
+    async def namespaces(self, erasure_id: str) -> tuple[ErasedNamespace, ...]:
+        return self.erased.get(erasure_id, ())
+
+    async def mixed(self, erasure: Erasure) -> dict[str, int]:
+        return {}
+
+    async def windows(self, erasure_id: str) -> WindowsErased:
+        return WindowsErased(partitions=0, windows=0, messages=0, at=None)
+
+    async def removed(self, erasure_id: str) -> tuple[Removed, ...]:
+        return ()
+
+    async def conversations(self, erasure_id: str) -> frozenset[str]:
+        return frozenset()

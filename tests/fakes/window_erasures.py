@@ -1,0 +1,44 @@
+"""Erasures as the owners of windows ask for them, in memory."""
+
+from collections.abc import Collection
+from datetime import datetime
+
+from schemas.erasures import Erasure, Fence, Fences, UserFence
+
+
+class FakeWindowErasures:
+    """`begun` are pending ones; `answers` holds (erasure_id, partition, conversations, messages)."""
+
+    def __init__(self) -> None:
+        self.begun: list[Erasure] = []
+        self.named: dict[str, frozenset[str]] = {}
+        self.answers: list[tuple[str, int, list[str], int]] = []
+        self.asked = 0
+
+    async def newest(self) -> Fence | None:
+        return max((each.fence for each in self.begun), key=lambda fence: fence.at, default=None)
+
+    async def fences(
+        self, namespaces: Collection[str], conversations: Collection[str], users: Collection[str]
+    ) -> Fences:
+        self.asked += 1
+        of = {
+            kind: [each for each in self.begun if each.kind == kind] for kind in ("user", "conversation", "namespace")
+        }
+        return Fences(
+            namespaces={each.namespace or "": each.fence for each in of["namespace"]},
+            conversations={each.conversation_id or "": (each.fence,) for each in of["conversation"]},
+            users=tuple(UserFence(e.user_id or "", e.tenant_id, e.app_id, e.fence) for e in of["user"]),
+        )
+
+    async def unanswered(self, partition: int) -> tuple[Erasure, ...]:
+        done = {answer[0] for answer in self.answers if answer[1] == partition}
+        return tuple(each for each in self.begun if each.erasure_id not in done)
+
+    async def conversations(self, erasure_id: str) -> frozenset[str]:
+        return self.named.get(erasure_id, frozenset())
+
+    async def answer(
+        self, erasure_id: str, partition: int, conversations: Collection[str], messages: int, at: datetime
+    ) -> None:
+        self.answers.append((erasure_id, partition, list(conversations), messages))

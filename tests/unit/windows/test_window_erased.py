@@ -1,0 +1,132 @@
+"""A window from which what is older than an erasure is taken: no word of it stays, and what came since does."""
+
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from schemas.erasures import Fence
+from schemas.windows import Gap
+from streams.windows import rows
+from streams.windows.window import Window
+from tests.fakes.chats import BEGAN, CONVERSATION, control, message, unextracted
+from tests.fakes.table import Table, view
+from tests.unit.windows.one_window import NOW, TERMS, answer, end, say
+
+SECRET = "Zanzibar"
+
+
+def erase(window: Window, offset: int, second: int, read_to: int | None = None):
+    """What was said until that second of the conversation, or lies before `read_to`."""
+    told = control("erase", read_to=read_to)
+    return window.control(replace(told, at=BEGAN + timedelta(seconds=second)), offset, TERMS, NOW)
+
+
+def secrets(window: Window, *numbers: int, said_at: int | None = None) -> None:
+    for number in numbers:
+        said = message(number, f"I live in {SECRET}")
+        if said_at is not None:
+            said = replace(said, timestamp=BEGAN + timedelta(seconds=said_at))
+        window.add(said, number, 10, TERMS, NOW)
+
+
+def words(table: Table) -> bool:
+    return any(SECRET.encode() in row for row in table.rows.values())
+
+
+def saved() -> tuple[Window, Table]:
+    window, table = Window.opened(CONVERSATION, 2), Table()
+    secrets(window, 0, 1)
+    table.save(window)
+    secrets(window, 2)
+    say(window, 3, 4)
+    table.save(window)
+    return window, table
+
+
+def test_what_was_said_before_leaves_at_once_extracted_or_not_and_no_row_holds_a_word_of_it():
+    window, table = saved()
+    assert words(table)
+    erase(window, 0, 2)
+    table.save(window)
+    assert [*window.entries] == [3, 4]
+    assert not words(table)
+    assert view(table.load()) == view(window)
+    assert (window.head.erased.messages, unextracted(window)) == (3, [3, 4])
+
+
+def test_a_window_of_which_nothing_is_left_knows_what_it_applied_and_whom_it_has_seen():
+    window, table = saved()
+    erase(window, 0, 10)
+    table.save(window)
+    reloaded = table.load()
+    assert (reloaded.entries, table.chunks) == ({}, [])
+    secrets(reloaded, 1)
+    reloaded.add(message(4), 9, 10, TERMS, NOW)
+    assert reloaded.entries == {}, "the same message, and the same id at another place"
+    assert reloaded.finished
+
+
+def test_a_slice_that_was_asked_for_is_forgotten_and_its_answer_changes_nothing():
+    window, _ = saved()
+    (asked,) = end(window)
+    erase(window, 0, 10)
+    assert window.head.asked == []
+    say(window, 11)
+    answer(window, asked, 1)
+    assert unextracted(window) == [11]
+
+
+def test_of_a_slice_of_which_some_is_left_that_is_asked_for_again_under_a_name_of_its_own():
+    window, table = saved()
+    (asked,) = end(window)
+    erase(window, 0, 2)
+    (left,) = window.head.asked
+    assert (left.first, left.last) == (3, 4)
+    assert left.request_id != asked.request_id
+    table.save(window)
+    (again,) = table.load().due(1_000, TERMS, NOW)
+    assert ([each.position for each in again.messages], again.request_id) == ([3, 4], left.request_id)
+
+
+def test_a_sender_whose_clock_is_ahead_is_judged_by_where_the_message_lies():
+    window = Window.opened(CONVERSATION, 2)
+    secrets(window, 0, 1, said_at=5_000)
+    erase(window, 0, 100, read_to=1)
+    assert [*window.entries] == [1]
+
+
+def test_what_lay_there_in_a_topic_that_was_made_anew_is_not_taken_for_older():
+    fence = Fence(BEGAN, {2: 1_000})
+    assert fence.refuses(BEGAN + timedelta(hours=23), 2, 5)
+    assert not fence.refuses(BEGAN + timedelta(hours=25), 2, 5)
+    assert not fence.refuses(BEGAN + timedelta(seconds=1), 3, 5)
+
+
+def test_no_marker_says_what_left_before():
+    window, table = saved()
+    window.control(control("clear"), 0, TERMS, NOW)
+    (gap,) = window.history.removals.gaps
+    window.history.summarised(Gap(gap.first, gap.last, 0, 0, SECRET, 3), None, TERMS, NOW)
+    table.save(window)
+    erase(window, 1, 2)
+    table.save(window)
+    assert not words(table)
+    assert rows.load(CONVERSATION, table.rows.get) is not None
+
+
+def test_a_window_that_began_after_the_erasure_stays_as_it_is():
+    window = Window.opened(CONVERSATION, 2)
+    say(window, 7, 8)
+    window.control(control("clear"), 0, TERMS, NOW)
+    before = window.history.removals
+    erase(window, 1, 6, read_to=7)
+    assert ([*window.entries], window.history.removals) == ([7, 8], before)
+    assert window.head.erased.messages == 0
+
+
+def test_an_erasure_that_is_repeated_changes_nothing():
+    window, _ = saved()
+    erase(window, 0, 2)
+    before = [*window.entries]
+    assert erase(window, 0, 2) == []
+    assert [*window.entries] == before
