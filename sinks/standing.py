@@ -7,7 +7,10 @@ from sinks.queries import query
 
 
 class Standing(Struct, frozen=True, kw_only=True):
-    """Of the whole deployment. `windows` by phase, `parked` requests by lane."""
+    """Of the whole deployment. `windows` by phase, `parked` requests by lane, consolidation `runs` of the last day by status.
+
+    `overdue_s`: how long ago the earliest moment of a schedule came that has no run yet.
+    """
 
     outbox: int
     outbox_age_s: float
@@ -16,6 +19,8 @@ class Standing(Struct, frozen=True, kw_only=True):
     namespaces_with_memories: int
     windows: dict[str, int]
     parked: dict[str, int]
+    runs: dict[str, int]
+    overdue_s: float
 
 
 async def standing(pool: Pool) -> Standing:

@@ -9,17 +9,15 @@ from schemas.budgets import MICROS
 from schemas.runs import ConsolidationRun, Finding
 from sinks.runs import Runs
 
-COLUMNS: Final = ("run", "at", "about", "is", "conversations", "memories", "tokens", "cost")
+COLUMNS: Final = ("run", "at", "about", "is", "done", "memories", "cost")
 PAGE: Final = 500
 
 
 def row(run: ConsolidationRun) -> tuple[str, ...]:
     """A line of the list of runs."""
-    dry = ", dry" if run.dry_run else ""
-    return (
-        *(run.run_id, f"{run.due_at:%Y-%m-%d %H:%M}", f"{run.scope} (by {run.asked_by}{dry})", run.status),
-        *(f"{run.processed} of {run.conversations}", memories(run), f"{run.tokens:,}", cost(run)),
-    )
+    status = "dry run" if run.dry_run and run.status == "completed" else run.status
+    done = f"{run.processed} of {run.conversations}"
+    return run.run_id, f"{run.due_at:%m-%d %H:%M}", run.scope, status, done, memories(run), cost(run)
 
 
 def memories(run: ConsolidationRun) -> str:

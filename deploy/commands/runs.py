@@ -33,7 +33,7 @@ async def list_runs(
         for run in found:
             terminal.emit(as_json(run))
     elif found:
-        terminal.show_table("consolidation runs", COLUMNS, [row(run) for run in found], wide="about")
+        terminal.show_table("consolidation runs", COLUMNS, [row(run) for run in found], wide="run")
     else:
         terminal.say("there are no such runs")
 

@@ -110,6 +110,17 @@ class Meters:
         self.parked = Gauge(
             "memstream_parked_requests_all", "Requests that wait, by lane.", ("lane",), registry=registry
         )
+        self.runs = Gauge(
+            "memstream_consolidation_runs_all",
+            "Consolidation runs of the last day, by status.",
+            ("status",),
+            registry=registry,
+        )
+        self.overdue_s = Gauge(
+            "memstream_consolidation_overdue_seconds_all",
+            "How long ago the earliest moment of a schedule came that has no run yet.",
+            registry=registry,
+        )
 
     def sent(self, records: Sequence[Outgoing]) -> None:
         """Records that the broker has confirmed; `topic` is a logical name."""

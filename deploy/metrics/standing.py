@@ -13,6 +13,7 @@ from sinks.postgres import Pool
 from sinks.standing import standing
 
 LANES = ("live", "background")
+STATUSES = ("pending", "running", "completed", "failed")
 PHASES = ("open", "ended", "forgotten")
 
 
@@ -28,6 +29,9 @@ async def look(meters: Meters, pool: Pool, budget: Budget) -> None:
         meters.windows.labels(phase).set(found.windows.get(phase, 0))
     for lane in LANES:
         meters.parked.labels(lane).set(found.parked.get(lane, 0))
+    for status in STATUSES:
+        meters.runs.labels(status).set(found.runs.get(status, 0))
+    meters.overdue_s.set(found.overdue_s)
     for limit in standings(budget, (await Ledger(pool).levels([OVERALL]))[OVERALL], datetime.now(UTC)):
         meters.budget_left.labels(limit.limit).set(limit.remains / limit.of if limit.of else 0.0)
 

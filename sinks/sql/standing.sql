@@ -9,4 +9,9 @@ SELECT
     (SELECT coalesce(jsonb_object_agg(phase, n), '{}')
      FROM (SELECT phase, count(*) AS n FROM windows GROUP BY phase) AS by_phase) AS windows,
     (SELECT coalesce(jsonb_object_agg(lane, n), '{}')
-     FROM (SELECT lane, count(*) AS n FROM parked GROUP BY lane) AS by_lane) AS parked
+     FROM (SELECT lane, count(*) AS n FROM parked GROUP BY lane) AS by_lane) AS parked,
+    (SELECT coalesce(jsonb_object_agg(status, n), '{}')
+     FROM (SELECT status, count(*) AS n FROM consolidation_runs
+           WHERE NOT dry_run AND created_at > clock_timestamp() - interval '1 day' GROUP BY status) AS by_status) AS runs,
+    (SELECT greatest(0, coalesce(extract(epoch FROM clock_timestamp() - min(next_due)), 0))::double precision
+     FROM consolidation_schedules) AS overdue_s

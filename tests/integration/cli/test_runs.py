@@ -49,7 +49,8 @@ async def test_a_run_that_is_asked_for_is_listed_and_shown(memstream: Run):
     (found,) = lines(memstream("runs", "list", "--json", "--status", "completed", "-n", "app/ada"))
     assert (found["run_id"], found["processed"], found["created"]) == ("dry", 1, 1)
     shown = memstream("runs", "list").stdout
-    assert "namespace app/ada (by ada, dry)" in shown and "+1 =0 -1" in shown
+    assert "dry run" in shown and "1 of 1" in shown and "+1 =0 -1" in shown
+    assert asked["run_id"] in shown, "on one line, to be copied"
 
 
 async def test_what_a_dry_run_found_is_shown_with_it(memstream: Run):

@@ -1,16 +1,20 @@
 """What a running worker tells Prometheus of a conversation that it remembered, and of an event that it put aside."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
+from agents.consolidation.asking import run_by_hand
 from deploy import budgets, connections
 from deploy.embedded.ports import free_port
 from deploy.metrics.meters import Meters
 from deploy.metrics.standing import look
 from deploy.settings import Settings
 from schemas import topics
+from schemas.runs import RunWanted
+from sinks.runs import Runs
 from streams.apps import STAGES
 from tests.deployment import Event, eventually
 from tests.integration.conftest import Deploy
@@ -66,6 +70,8 @@ async def assert_standing(settings: Settings) -> None:
     """What is read of PostgreSQL now and then."""
     meters = Meters()
     async with connections.postgres(settings, max_size=1) as pool:
+        await Runs(pool).ask(run_by_hand(RunWanted(), (), "ada", datetime.now(UTC)))
+        await pool.execute("INSERT INTO consolidation_schedules VALUES ('p', '{}', now() - interval '1 hour')")
         await look(meters, pool, budgets.overall(settings))
     value = meters.registry.get_sample_value
     assert value("memstream_memories_all") == 1
@@ -73,4 +79,7 @@ async def assert_standing(settings: Settings) -> None:
     assert value("memstream_outbox_rows_all") == 0
     assert value("memstream_outbox_oldest_age_seconds_all") == 0
     assert value("memstream_windows_all", {"phase": "ended"}) == 1
+    assert value("memstream_consolidation_runs_all", {"status": "pending"}) == 1
+    assert value("memstream_consolidation_runs_all", {"status": "failed"}) == 0
+    assert 3_600 <= value("memstream_consolidation_overdue_seconds_all") < 3_700
     assert value("memstream_budget_left_ratio_all", {"limit": "tokens_per_day"}) == 1
