@@ -33,7 +33,7 @@ class Extractor:
     requests that wait for another owner's lease are outside of it.
 
     Calls that a model answered teach `calibrations` how it counts tokens. `monotonic_s` is this process's clock, against which a
-    lease that could not be renewed runs out.
+    lease that could not be renewed runs out. `taken` is told of each answer that came from elsewhere.
     """
 
     def __init__(
@@ -49,7 +49,9 @@ class Extractor:
         background_concurrency: int = 4,
         calibrations: Calibrations | None = None,
         monotonic_s: Callable[[], float] = time.monotonic,
+        taken: Callable[[Answer], object] = lambda answer: None,
     ) -> None:
+        self._taken = taken
         self._extractions = extractions
         self._provider = provider
         self._related = related
@@ -93,6 +95,7 @@ class Extractor:
 
     async def take(self, request: ExtractionRequest, owner: str, answer: Answer, still_held: StillHeld) -> bool:
         """Stores and publishes the answer to a request that was enrolled, as `answer` does; the first answer stored counts."""
+        self._taken(answer)
         return await self._publish(request, await self._store(request, owner, answer), still_held)
 
     async def _publish(self, request: ExtractionRequest, stored: bytes, still_held: StillHeld) -> bool:

@@ -119,6 +119,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
         concurrency=settings.extraction_concurrency,
         background_concurrency=settings.background_concurrency,
         calibrations=Calibrations(wiring.pool),
+        taken=wiring.meters.answered,
     )
     outcomes = Outcomes(extractions, wiring.publisher, now)
     resuming = ParkedAgent(parking, extractor, outcomes, wiring.worker, settings.slots())

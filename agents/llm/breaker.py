@@ -3,7 +3,9 @@
 It has no clock: each question brings its moment, in seconds of any clock that does not go back.
 """
 
-from typing import Literal
+from typing import Literal, TypeAlias
+
+BreakerState: TypeAlias = Literal["closed", "open", "half-open"]
 
 
 class Breaker:
@@ -17,7 +19,7 @@ class Breaker:
         self.outages = 0
         """In a row, up to now."""
 
-    def state(self, now: float) -> Literal["closed", "open", "half-open"]:
+    def state(self, now: float) -> BreakerState:
         if self._opened_at is None:
             return "closed"
         return "half-open" if now >= self._opened_at + self._cool_down_s else "open"

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from opentelemetry.trace import Span, SpanKind
 
-from agents.llm.breaker import Breaker
+from agents.llm.breaker import Breaker, BreakerState
 from agents.llm.exchange import Calls, Spoken, Turn
 from agents.llm.limits import Limits, Throttled, actual_cost, expected_cost
 from agents.llm.questions import Question
@@ -52,6 +52,9 @@ class GuardedCalls:
 
     def fixed(self, question: Question[Any]) -> tuple[str, ...]:
         return self._calls.fixed(question)
+
+    def breaker_state(self) -> BreakerState:
+        return self._breaker.state(self._clock())
 
     async def trouble(self) -> str | None:
         wait_s = self._breaker.wait_s(self._clock())

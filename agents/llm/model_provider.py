@@ -6,8 +6,10 @@ from typing import TypeVar
 from agents.llm import compacting, scoring, shortening
 from agents.llm.answers import check
 from agents.llm.bounds import Bounds
+from agents.llm.breaker import BreakerState
 from agents.llm.energy import Energy, Work, spending
 from agents.llm.exchange import Calls, Exchange, exchange
+from agents.llm.guarded_calls import GuardedCalls
 from agents.llm.metering import Meter
 from agents.llm.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
 from agents.llm.prompts import MOST_TOKENS
@@ -44,6 +46,10 @@ class ModelProvider:
         self._count_tokens = count_tokens or estimated_tokens
         self._bounds = Bounds(self._count_tokens)
         self._energy = energy
+
+    def breaker_state(self) -> BreakerState | None:
+        """None where nothing guards the calls."""
+        return self._calls.breaker_state() if isinstance(self._calls, GuardedCalls) else None
 
     def through(self, calls: Calls, energy: Energy | None) -> "ModelProvider":
         """The same provider over other calls and budgets."""

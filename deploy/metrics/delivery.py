@@ -54,10 +54,17 @@ class DeliveryCollector(Collector):
         ready = GaugeMetricFamily(
             "memstream_stage_ready", "Whether the stage has its partitions and recovered them.", labels=("group",)
         )
+        table = GaugeMetricFamily(
+            "memstream_table_bytes",
+            "Window rows of this worker's partitions, about, as its disk holds them.",
+            labels=("group",),
+        )
         for app in self._apps:
+            if app.checkpointer is not None:
+                table.add_metric((app.conf.id,), app.checkpointer.stored_bytes())
             seconds.add_metric((app.conf.id,), app.counters.checkpoint_s)
             ready.add_metric((app.conf.id,), float(app.fence.phase is Phase.OPEN))
-        yield from (seconds, ready)
+        yield from (seconds, ready, table)
         for name, meaning in COUNTED.items():
             family = CounterMetricFamily(f"memstream_delivery_{name}", meaning, labels=("group",))
             for app in self._apps:

@@ -40,9 +40,7 @@ class MeasuredProvider:
         async with self._timed("extract") as said:
             answer = await self._provider.extract(request, context)
             said.append(answer.provider)
-        self._meters.proposals.labels(answer.provider).inc(len(answer.proposals))
-        for reason, count in answer.rejected.items():
-            self._meters.junk.labels(answer.provider, reason).inc(count)
+        self._meters.answered(answer)
         return answer
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:

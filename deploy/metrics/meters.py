@@ -7,6 +7,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Plat
 from prometheus_client.gc_collector import GCCollector
 
 from agents.dead_letters import told
+from agents.llm.port import Answer
 from deploy.metrics.delivery import DeliveryCollector
 from schemas import topics
 from schemas.budgets import MICROS
@@ -18,6 +19,7 @@ CALL_BUCKETS_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
 
 # An event's id and type come before everything that somebody wrote.
 CHANGE = re.compile(rb'"type":"memstream\.memory\.([a-z_]+)"')
+ACTIVITY = re.compile(rb'"type":"memstream\.([a-z_.]+)"')
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
@@ -71,6 +73,12 @@ class Meters:
             ("provider",),
             registry=registry,
         )
+        self.breaker = Gauge(
+            "memstream_breaker_state",
+            "1 for the state that a provider's circuit breaker is in: closed, open or half-open.",
+            ("provider", "state"),
+            registry=registry,
+        )
         self.budget_left = Gauge(
             "memstream_budget_left_ratio_all",
             "Part of a limit that is neither spent nor reserved, of all namespaces together.",
@@ -82,6 +90,12 @@ class Meters:
         registry = self.registry
         self.changes = Counter(
             "memstream_memory_changes", "Memory events published, by change.", ("change",), registry=registry
+        )
+        self.activity = Counter(
+            "memstream_activity",
+            "Activity events published, by type without `memstream.`: extraction.completed, command.rejected, window.pruned, ...",
+            ("type",),
+            registry=registry,
         )
         self.letters = Counter(
             "memstream_dead_letters", "Events put aside as dead letters.", ("stage", "reason"), registry=registry
@@ -122,6 +136,12 @@ class Meters:
             registry=registry,
         )
 
+    def answered(self, answer: Answer) -> None:
+        """What a model proposed, whichever way it was asked."""
+        self.proposals.labels(answer.provider).inc(len(answer.proposals))
+        for reason, count in answer.rejected.items():
+            self.junk.labels(answer.provider, reason).inc(count)
+
     def sent(self, records: Sequence[Outgoing]) -> None:
         """Records that the broker has confirmed; `topic` is a logical name."""
         for record in records:
@@ -131,6 +151,8 @@ class Meters:
                 self.letters.labels(said.get("stage", ""), said.get("reason", "")).inc()
             elif record.topic == topics.EVENTS and (found := CHANGE.search(record.value or b"", 0, 1024)):
                 self.changes.labels(found[1].decode()).inc()
+            elif record.topic == topics.ACTIVITY and (found := ACTIVITY.search(record.value or b"", 0, 1024)):
+                self.activity.labels(found[1].decode()).inc()
 
     def consumed(self, records: Sequence[Consumed]) -> None:
         """What calls were billed, once it is booked."""

@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import get_args
 
 from agents.budgets import standings
 from agents.energy import OVERALL
+from agents.llm.breaker import BreakerState
+from agents.llm.model_provider import ModelProvider
 from agents.llm.port import Provider
 from deploy.metrics.meters import Meters
 from schemas.budgets import Budget
@@ -12,6 +15,7 @@ from sinks.energy import Ledger
 from sinks.postgres import Pool
 from sinks.standing import standing
 
+BREAKER_STATES: tuple[BreakerState, ...] = get_args(BreakerState)
 LANES = ("live", "background")
 STATUSES = ("pending", "running", "completed", "failed")
 PHASES = ("open", "ended", "forgotten")
@@ -39,4 +43,8 @@ async def look(meters: Meters, pool: Pool, budget: Budget) -> None:
 async def ask(meters: Meters, providers: Iterable[Provider]) -> None:
     """Whether each can be asked now."""
     for provider in providers:
+        state = provider.breaker_state() if isinstance(provider, ModelProvider) else None
+        if state is not None:
+            for each in BREAKER_STATES:
+                meters.breaker.labels(provider.name, each).set(float(each == state))
         meters.available.labels(provider.name).set(float(await provider.trouble() is None))

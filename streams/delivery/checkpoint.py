@@ -72,6 +72,10 @@ class Checkpointer:
     def partitions(self) -> list[int]:
         return sorted(self._ledgers)
 
+    def stored_bytes(self) -> int:
+        """What the safe rows of all held partitions come to, about."""
+        return sum(ledger.stored_bytes() for ledger in self._ledgers.values())
+
     def record(self, batch: Batch, rows: Rows, effects: list[Outgoing]) -> None:
         """Notes what applying a batch changed; it is acked when the broker has it. Awaits nothing: see Fence.admits."""
         self._ledgers[batch.partition].record(batch, rows, effects)

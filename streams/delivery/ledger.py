@@ -55,6 +55,10 @@ class Ledger:
             return self._leaving.rows[key]
         return self._store.get(key)
 
+    def stored_bytes(self) -> int:
+        """What the safe rows come to, about."""
+        return self._store.size()
+
     def safe(self, key: bytes) -> bytes | None:
         """The row as the changelog has it: what no crash takes back."""
         return self._store.get(key)

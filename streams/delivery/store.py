@@ -25,6 +25,7 @@ Rows = dict[bytes, bytes | None]
 MARK_KEY = b"\x00mark"  # before every row: rows' keys are JSON
 WRITE_BUFFER_BYTES = 8 * 1024 * 1024  # a partition may keep two of them in memory
 BLOOM_BITS = 10  # a key; 1 % false positives (RocksDB wiki, "Bloom Filter")
+SIZES = ("rocksdb.estimate-live-data-size", "rocksdb.size-all-mem-tables")
 BROKEN = "BROKEN"
 REMOVED = ".removed-"
 
@@ -49,6 +50,9 @@ class Store(Protocol):
 
     def scan(self, prefix: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         """Rows whose key begins with `prefix`, in the order of keys; nothing may be written meanwhile."""
+
+    def size(self) -> int:
+        """Bytes of the rows, about."""
 
     def write(self, rows: Rows, mark: Mark) -> None:
         """Rows (None deletes) and mark, both or neither. Raises Misconfigured when the disk refuses."""
@@ -78,6 +82,9 @@ class MemoryStore:
 
     def scan(self, prefix: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         return iter(sorted(row for row in self._rows.items() if row[0].startswith(prefix)))
+
+    def size(self) -> int:
+        return sum(len(key) + len(value) for key, value in self._rows.items())
 
     def write(self, rows: Rows, mark: Mark) -> None:
         for key, value in rows.items():
@@ -138,6 +145,10 @@ class RocksStore:
     def get(self, key: bytes) -> bytes | None:
         value: bytes | None = self._attempt(lambda: self._database.get(key))
         return value
+
+    def size(self) -> int:
+        """As RocksDB estimates it, with what is not written out yet."""
+        return sum(self._attempt(lambda: [self._database.property_int_value(name) or 0 for name in SIZES]))
 
     def scan(self, prefix: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
         """Copies what it finds first: an iterator that somebody left would keep the database open."""

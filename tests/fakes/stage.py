@@ -14,6 +14,7 @@ class FakeStage:
         self.counters = Counters()
         self.fence = Fence()
         self.behind = lags
+        self.checkpointer = SimpleNamespace(stored_bytes=lambda: 4_096)
 
     def lags(self) -> dict[tuple[str, int], int]:
         return self.behind

@@ -177,3 +177,12 @@ async def test_what_was_said_under_a_policy_that_kept_it_here_stays_when_the_pol
     policies = [context.policy for context in worker.provider.contexts]
     policies += [policy for _, policy in worker.provider.summarised]
     assert [(policy.name, policy.local_only) for policy in policies] == [("default", True)]
+
+
+async def test_an_answer_that_came_from_elsewhere_is_told_to_who_counts_answers(worker):
+    told: list[Answer] = []
+    worker.extractor._taken = told.append
+    answer = Answer(provider="claude", model="a-model")
+    assert await worker.extractor.enrol(asked(), "owner", lambda: True)
+    assert await worker.extractor.take(asked(), "owner", answer, lambda: True)
+    assert told == [answer]

@@ -186,3 +186,9 @@ def test_stores_that_nobody_used_for_long_are_removed_and_others_stay(tmp_path: 
     remove_old(tmp_path, 3600.0)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1", "not a store"]
     remove_old(tmp_path / "missing", 3600.0)
+
+
+def test_the_size_is_about_that_of_the_rows(store: Store):
+    before = store.size()
+    store.write({b"%d" % number: os.urandom(10_000) for number in range(100)}, MARK)
+    assert store.size() - before == pytest.approx(1_000_000, rel=0.2)

@@ -71,6 +71,18 @@ def test_expressions_are_promql_over_labels_that_the_metrics_have(expression: st
     assert grouped | matched <= known
 
 
+def grouped_by(expression: str) -> set[str]:
+    """The labels that an expression leaves."""
+    return {label.strip() for group in re.findall(r"\bby \(([^)]*)\)", expression) for label in group.split(",")}
+
+
+def test_legends_name_labels_that_their_expressions_leave():
+    legends = [(target["legendFormat"], target["expr"]) for panel in panels() for target in panel["targets"]]
+    assert any(LABEL.search(legend) for legend, _ in legends)
+    for legend, expression in legends:
+        assert set(LABEL.findall(legend)) <= grouped_by(expression), legend
+
+
 def test_what_is_no_promql_is_found():
     with pytest.raises(ValueError, match="unclosed"):
         promql_parser.parse("sum by (group (memstream_stage_ready)")

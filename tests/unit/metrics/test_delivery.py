@@ -58,3 +58,10 @@ async def test_what_delivery_counts_is_told():
     watched.stage.counters.checkpoint_s = 1.5
     assert watched.value("delivery_records_total") == 12
     assert watched.value("delivery_checkpoint_seconds_total") == 1.5
+
+
+def test_the_size_of_the_table_is_told_of_stages_that_have_one():
+    watched = Watched({})
+    assert watched.value("table_bytes") == 4_096
+    watched.stage.checkpointer = None
+    assert watched.value("table_bytes") is None

@@ -6,15 +6,20 @@ import pytest
 
 from agents.dead_letters import dead_letter
 from agents.llm.auto import AutoProvider
+from agents.llm.breaker import Breaker
+from agents.llm.guarded_calls import GuardedCalls
+from agents.llm.model_provider import ModelProvider
 from agents.llm.offline import OfflineProvider
 from agents.llm.port import Context
 from deploy.metrics.measured import MeasuredProvider, MeasuredPublisher
 from deploy.metrics.meters import Meters
+from deploy.metrics.standing import ask
 from schemas import codec, topics
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.policies import DEFAULT_POLICY
 from schemas.records import Outgoing
 from schemas.usage import Consumed
+from tests.fakes.calls import FakeCalls
 from tests.fakes.provider import FakeProvider
 from tests.fakes.publisher import FakePublisher
 from tests.slices import MONDAY, slice_of
@@ -107,3 +112,30 @@ def test_tokens_and_cost_are_counted_by_model_and_lane():
     assert value("memstream_model_tokens_total", labels | {"kind": "output"}) == 14
     assert value("memstream_model_cost_usd_total", labels) == pytest.approx(0.003)
     assert value("memstream_model_calls_total", labels) == 4
+
+
+async def test_activity_is_counted_by_its_type():
+    meters, publisher = Meters(), FakePublisher()
+    events = [b'{"id":"1","type":"memstream.window.pruned","data":{"type":"memstream.memory.x"}}', b'{"id":"2"}', None]
+    await MeasuredPublisher(publisher, meters).publish(
+        [Outgoing(topic=topics.ACTIVITY, key=b"c", value=event) for event in events]
+    )
+    assert meters.registry.get_sample_value("memstream_activity_total", {"type": "window.pruned"}) == 1
+    told = {sample.labels["type"] for sample in meters.activity.collect()[0].samples}
+    assert told == {"window.pruned"}
+
+
+async def test_the_state_of_each_breaker_is_told_and_that_of_no_other_provider():
+    meters, calls = Meters(), FakeCalls()
+    guarded = GuardedCalls(calls, 1, breaker=Breaker(most_outages=1), clock=lambda: 0.0)
+    asked_by_rules = OfflineProvider()
+    await ask(meters, [ModelProvider(guarded), asked_by_rules])
+    assert breakers(meters) == {"closed": 1, "open": 0, "half-open": 0}
+    guarded._breaker.started()
+    guarded._breaker.failed(0.0)
+    await ask(meters, [ModelProvider(guarded), asked_by_rules])
+    assert breakers(meters) == {"closed": 0, "open": 1, "half-open": 0}
+
+
+def breakers(meters: Meters) -> dict[str, float]:
+    return {sample.labels["state"]: sample.value for sample in meters.breaker.collect()[0].samples}
