@@ -49,6 +49,7 @@ from sinks.keys import Keys
 from sinks.memories import Memories
 from sinks.outbox import Projector
 from sinks.owners import Owners
+from sinks.policy_lock import writing_policies
 from sinks.postgres import Pool, translated
 from sinks.qdrant import Vectors
 from sinks.retention import Sweeps
@@ -99,7 +100,7 @@ async def wired(
         exports=Exports(pool),
         statistics=NamespaceStatistics(pool),
         consumption=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
-        policy_book=PolicyBook(partial(connections.policy_topic, settings), publisher, settings.policies(), shipped()),
+        policy_book=policy_book(settings, publisher, pool),
         runs=Runs(pool),
         sweeps=Sweeps(pool),
         replays=replays(pool, publisher, embedder, vectors),
@@ -145,6 +146,11 @@ def following(settings: Settings, stored: Memories, bell: Bell, chores: Chores) 
     memories = CachedMemories(stored, time.time, lambda: tail.heard_to)
     chores.watch(asyncio.create_task(tail.run(), name="memory events"))
     return memories
+
+
+def policy_book(settings: Settings, publisher: Publisher, pool: Pool) -> PolicyBook:
+    opened, writing = partial(connections.policy_topic, settings), partial(writing_policies, pool)
+    return PolicyBook(opened, publisher, settings.policies(), shipped(), writing)
 
 
 def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Door:

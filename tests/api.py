@@ -130,7 +130,9 @@ class Api:
         self.runs, self.sweeps = FakeRuns(), FakeSweeps()
         self.replays = FakeReplays()
         presets = {"app-notes": Policy(name="app-notes")}
-        self.policy_book = PolicyBook(self.policy_records.opened, self.policy_records, POLICIES, presets)
+        self.policy_book = PolicyBook(
+            self.policy_records.opened, self.policy_records, POLICIES, presets, self.policy_records.writing
+        )
         fakes = {
             "door": self.door,
             "rates": Rates(1_000, 1_000, lambda: self.seconds),

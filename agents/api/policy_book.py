@@ -1,6 +1,5 @@
 """Policies as they stand and as they apply, read and written over HTTP."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol
@@ -27,7 +26,8 @@ class Applied(Struct, frozen=True):
 
 
 class PolicyBook:
-    """`opened` opens the topic; `beneath` are the policies of the process itself; `presets` ship. Methods raise Retryable."""
+    """`opened` opens the topic; `beneath` are the policies of the process itself; `presets` ship. Who is
+    in `writing` writes alone: versions are counted from what stands on the topic. Methods raise Retryable."""
 
     def __init__(
         self,
@@ -35,13 +35,12 @@ class PolicyBook:
         publisher: Publisher,
         beneath: Policies,
         presets: Mapping[str, Policy],
+        writing: Callable[[], AbstractAsyncContextManager[None]],
     ) -> None:
         self._opened = opened
         self._publisher = publisher
         self._beneath = beneath
-        self._writing = (
-            asyncio.Lock()
-        )  # versions are counted from what stands there; other processes count for themselves
+        self._writing = writing
         self.presets = presets
 
     async def applied(self) -> tuple[Applied, ...]:
@@ -54,17 +53,16 @@ class PolicyBook:
     async def put(self, wanted: Policy, version: int | None) -> Change:
         """Publishes a policy as the next version of its name; all processes follow within a second.
 
-        `version` is the one that it was made from: Rejected `outdated` if another one is there by now. That is certain among
-        callers of this process alone: the later one of two processes that put at the same time stands.
+        `version` is the one that it was made from: Rejected `outdated` if another one is there by now.
         """
-        async with self._writing:
+        async with self._writing():
             made = change(wanted, version, await self._stored())
             await self._publisher.publish(records([made]))
             return made
 
     async def remove(self, name: str) -> Policy | None:
         """Takes a policy away from the topic, and returns it; None if it is not there."""
-        async with self._writing:
+        async with self._writing():
             removed = (await self._stored()).latest.get(name)
             if removed is not None:
                 await self._publisher.publish([tombstone(name)])

@@ -1,5 +1,6 @@
 """The topic of policies in a list: what is published is read back."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import NamedTuple
@@ -22,10 +23,16 @@ class FakePolicyRecords:
     def __init__(self) -> None:
         self.records: list[PolicyRecord] = []
         self.down = False
+        self._lock = asyncio.Lock()
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator["FakePolicyRecords"]:
         yield self
+
+    @asynccontextmanager
+    async def writing(self) -> AsyncIterator[None]:
+        async with self._lock:
+            yield
 
     async def to_end(self) -> list[PolicyRecord]:
         self._check()

@@ -77,8 +77,7 @@ async def put_policy(
 ) -> Response:
     """Put a policy in the place of one of its name. It applies in all processes within a second, without a restart.
 
-    With `version` it is put only over that version, else 409; without, over any. Requests to other processes at the same time
-    are not seen.
+    With `version` it is put only over that version, else 409; without, over any.
     """
     caller.require_everywhere("admin")
     policy, version = wanted

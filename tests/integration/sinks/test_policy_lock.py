@@ -1,0 +1,38 @@
+import asyncio
+
+import pytest
+
+from schemas.errors import Retryable
+from sinks.policy_lock import writing_policies
+from sinks.postgres import Pool, connect
+
+
+async def test_who_writes_policies_writes_alone_in_whichever_process(pool: Pool, dsn: str) -> None:
+    other, told = await connect(dsn), []
+
+    async def write(through: Pool, name: str) -> None:
+        async with writing_policies(through):
+            told.append(name)
+            await asyncio.sleep(0)
+            told.append(name)
+
+    await asyncio.gather(*(write(through, f"{number}") for number in range(4) for through in (pool, other)))
+    assert told[::2] == told[1::2]
+    await other.close()
+
+
+async def test_a_writer_that_takes_too_long_is_not_waited_for_any_longer(pool: Pool, dsn: str) -> None:
+    hasty = await connect(dsn, command_timeout_s=0.1)
+    async with writing_policies(pool):
+        with pytest.raises(Retryable):
+            async with writing_policies(hasty):
+                raise AssertionError("two write at once")
+    await hasty.close()
+
+
+async def test_what_a_writer_fails_with_is_its_own_and_the_next_one_writes(pool: Pool) -> None:
+    with pytest.raises(KeyError):
+        async with writing_policies(pool):
+            raise KeyError
+    async with writing_policies(pool):
+        pass
