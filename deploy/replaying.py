@@ -38,6 +38,7 @@ from sinks.postgres import Pool
 from sinks.qdrant import Vectors
 from streams.log import Log
 
+LONGEST_STATEMENT_S = 1_800.0  # going through an archive of years
 MODEL_SETTING = {"claude": "claude_model", "ollama": "ollama_model"}
 
 
@@ -66,7 +67,7 @@ async def connected(settings: Settings) -> AsyncIterator[Parts]:
     await indexing.refuse_by_topic(settings)
     async with AsyncExitStack() as resources:
         enter = resources.enter_async_context
-        pool = await enter(connections.postgres(settings))
+        pool = await enter(connections.postgres(settings, command_timeout_s=LONGEST_STATEMENT_S))
         publisher = await enter(connections.kafka(settings))
         embedder = await enter(indexing.embedder(settings))
         vectors = await enter(indexing.qdrant(settings, embedder))
@@ -152,7 +153,12 @@ async def begin(parts: Parts, generation: Generation, replayer: Replayer) -> Non
 
 
 async def replay(parts: Parts, generation: Generation, replayer: Replayer, told: Told) -> None:
-    """Replays all of it that is not replayed yet; it is ready then."""
+    """Replays all of it that is not replayed yet; it is ready then. Raises Misconfigured while somebody else does."""
+    async with parts.generations.held(generation.generation_id):
+        await replay_held(parts, generation, replayer, told)
+
+
+async def replay_held(parts: Parts, generation: Generation, replayer: Replayer, told: Told) -> None:
     if generation.plan.source == "archive":
         await replay_archive(parts.generations, generation, replayer, told)
     else:

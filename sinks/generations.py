@@ -1,12 +1,14 @@
 """Generations: their plans, how far each conversation of them is, the namespaces they feed, and what their cutover changed."""
 
 from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
 from schemas.codec import shaped
+from schemas.errors import Misconfigured
 from schemas.events import Cause
 from schemas.generations import Generation, GenerationStatus, Plan, Progress
 from schemas.memories import Change, Memory
@@ -137,6 +139,21 @@ class Generations:
         counts = (replayed.slices, replayed.failed, replayed.failure)
         with translated("recording a replayed conversation"):
             await self._pool.execute(query("generations", "done"), generation_id, *values, *counts, at)
+
+    @asynccontextmanager
+    async def held(self, generation_id: str) -> AsyncIterator[None]:
+        """Keeps others from replaying or discarding the generation. Raises Misconfigured while somebody does that."""
+        async with self._pool.acquire() as connection:
+            with translated("claiming a generation"):
+                if not await connection.fetchval(query("generations", "hold"), generation_id):
+                    raise Misconfigured(
+                        f"generation {generation_id} is being replayed or discarded by somebody else: wait for them"
+                    )
+            try:
+                yield
+            finally:
+                with translated("letting go of a generation"):
+                    await connection.execute(query("generations", "let_go"), generation_id)
 
     async def become(self, generation_id: str, status: GenerationStatus, at: datetime) -> None:
         with translated("recording a generation"):

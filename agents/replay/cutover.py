@@ -21,7 +21,7 @@ from schemas.memories import Memory
 from schemas.shadows import shadow_of
 from sinks import generations
 from sinks.embeddings.port import Embedder
-from sinks.generations import Shadows, Switched
+from sinks.generations import Generations, Shadows, Switched
 from sinks.memories import Memories
 from sinks.outbox import Projector
 from sinks.postgres import Connection, Pool, translated
@@ -108,16 +108,17 @@ class Cutover:
 
     async def discard(self, generation_id: str) -> int:
         """Removes what the generation remembers, and that it was; returns the number of namespaces. What was cut over stays, and
-        cannot be undone any more. Raises Misconfigured where there is none."""
-        dropped, beyond = 0, ""
+        cannot be undone any more. Raises Misconfigured where there is none, and while it is replayed."""
         await self._required(generation_id)
-        while page := await Shadows(self._pool, generation_id).namespaces(beyond, self._at_once):
-            for switched in page:
-                await self.forget(shadow_of(generation_id, switched.namespace))
-            dropped, beyond = dropped + len(page), page[-1].namespace
-        with translated("discarding a generation"):
-            async with self._pool.acquire() as connection, connection.transaction():
-                await generations.drop(connection, generation_id)
+        async with Generations(self._pool).held(generation_id):
+            dropped, beyond = 0, ""
+            while page := await Shadows(self._pool, generation_id).namespaces(beyond, self._at_once):
+                for switched in page:
+                    await self.forget(shadow_of(generation_id, switched.namespace))
+                dropped, beyond = dropped + len(page), page[-1].namespace
+            with translated("discarding a generation"):
+                async with self._pool.acquire() as connection, connection.transaction():
+                    await generations.drop(connection, generation_id)
         return dropped
 
     async def forget(self, shadow: str) -> None:
@@ -186,13 +187,9 @@ class Cutover:
         befores: list[Memory | None] = [before for each in page for _, before, _ in await shadows.changed(each)]
         return sorted({before.text for before in befores if before is not None and before.text})
 
-    async def _required(self, generation_id: str) -> Generation:
-        with translated("reading a generation"):
-            async with self._pool.acquire() as connection, connection.transaction():
-                generation = await generations.lock(connection, generation_id)
-        if generation is None:
+    async def _required(self, generation_id: str) -> None:
+        if await Generations(self._pool).get(generation_id) is None:
             raise unknown(generation_id)
-        return generation
 
 
 def require(generation: Generation | None, generation_id: str, statuses: Sequence[GenerationStatus]) -> None:

@@ -1,6 +1,13 @@
 -- name: begin
 INSERT INTO generations (generation_id, plan, status, created_at, changed_at) VALUES ($1, $2, 'building', $3, $3)
 
+-- name: hold
+-- Of the session: whoever dies lets go.
+SELECT pg_try_advisory_lock(hashtextextended($1, 7))
+
+-- name: let_go
+SELECT pg_advisory_unlock(hashtextextended($1, 7))
+
 -- name: add_conversations
 INSERT INTO generation_conversations (generation_id, conversation_id, last_said_at)
 SELECT $1, * FROM unnest($2::text[], $3::timestamptz[])

@@ -37,7 +37,7 @@ SAID_FROM = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
 def kitchen(**fields: Any) -> Policies:
-    return Policies((Policy(name="kitchen", namespaces=("kitchen/{user_id}",), **fields),))
+    return Policies((Policy(**{"name": "kitchen", "namespaces": ("kitchen/{user_id}",)} | fields),))
 
 
 IMPORTANT = kitchen(taxonomy=("fact", "preference"), min_importance=0.8)

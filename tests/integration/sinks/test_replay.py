@@ -17,7 +17,7 @@ from schemas.shadows import shadow_of
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.postgres import Pool
 from sinks.qdrant import Vectors
-from tests.integration.sinks.replaying import ADA, BOTH, PREFERENCES, Asked, Town, told
+from tests.integration.sinks.replaying import ADA, BOTH, PREFERENCES, Asked, Town, kitchen, told
 
 PEANUTS, SHORT, SHELLFISH = "I'm allergic to peanuts.", "I prefer short recipes.", "I'm allergic to shellfish."
 GENERATION = "0a1b2c3d"
@@ -236,6 +236,30 @@ async def test_only_what_feeds_the_namespaces_and_was_said_in_time_is_replayed(t
     assert await town.generations.progress(GENERATION) is not None
     assert await town.live(shadow_of(GENERATION, ADA)) == set()
     assert told(await town.diff(generation, "kitchen/bob")) == {("added", "User prefers short recipes.")}
+
+
+async def test_what_is_being_replayed_is_not_discarded_meanwhile(town: Town):
+    await town.say("breakfast", PEANUTS)
+    await town.replay(GENERATION, BOTH)
+    async with town.generations.held(GENERATION):
+        with pytest.raises(Misconfigured, match="by somebody else"):
+            await town.cutover.discard(GENERATION)
+    assert await town.cutover.discard(GENERATION) == 1
+
+
+async def test_where_a_policy_feeds_other_namespaces_now_what_the_old_ones_held_is_compared_too(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    moved = kitchen(taxonomy=("fact", "preference"), namespaces=("cooks/{user_id}",))
+    generation = await town.replay(GENERATION, moved)
+    assert told(await town.diff(generation)) == {("lost", "User is allergic to peanuts.")}
+    assert told(await town.diff(generation, "cooks/ada")) == {
+        ("added", "User is allergic to peanuts."),
+        ("added", "User prefers short recipes."),
+    }
+    assert (await town.cutover.cut_over(GENERATION)).namespaces == 2
+    assert (await town.live(), len(await town.live("cooks/ada"))) == (set(), 2)
+    await town.cutover.undo(GENERATION)
+    assert (len(await town.live()), await town.live("cooks/ada")) == (1, set())
 
 
 async def test_a_discarded_generation_leaves_nothing_and_cannot_be_switched(town: Town):

@@ -1,0 +1,88 @@
+"""What a cutover enters into a namespace's ledger, and what taking it back does."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from agents.curation.ledger import Ledger
+from agents.replay.comparison import Difference
+from agents.replay.switch import cut_over, take_back
+from schemas.events import Cause
+from schemas.links import Link
+from schemas.memories import Memory
+from schemas.requests import Source
+from schemas.shadows import shadow_of
+from tests.memories import a_memory
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+CAUSE = Cause(actor="memstream", reason="cutover")
+
+
+def live(name: str, text: str, **fields: Any) -> Memory:
+    return replace(a_memory(text, memory_id=name), **fields)
+
+
+def shadow(name: str, text: str, *linked: str, **fields: Any) -> Memory:
+    links = tuple(Link(type="relates", memory_id=each) for each in linked)
+    return replace(a_memory(text, memory_id=name), namespace=shadow_of("0a1b2c3d", "n"), links=links, **fields)
+
+
+def switched(ledger: Ledger, *differences: Difference) -> dict[str, Memory]:
+    """The memories that were changed, by their texts."""
+    cut_over(ledger, differences, {}, CAUSE, NOW)
+    return {entry.after.text: entry.after for entry in ledger.entries}
+
+
+def test_what_changed_keeps_its_id_and_its_age_and_says_something_else_from_other_messages():
+    before = live("m1", "tea", version=3)
+    source = Source(conversation_id="c", message_id="x")
+    after = shadow("s1", "green tea", sources=(source,), importance=0.9)
+    changed = Difference(fate="changed", before=before, after=after, fields=("text",))
+    (memory,) = switched(Ledger("n", 7, [before]), changed).values()
+    assert (memory.memory_id, memory.namespace, memory.version, memory.sequence) == ("m1", "n", 4, 8)
+    assert (memory.text, memory.importance, memory.sources) == ("green tea", 0.9, (source,))
+    assert memory.created_at == before.created_at
+
+
+def test_links_between_memories_of_the_generation_lead_to_what_they_are_outside():
+    before = live("m1", "tea")
+    found = (
+        Difference(fate="same", before=before, after=shadow("s1", "tea")),
+        Difference(fate="added", after=shadow("s2", "kettle", "s1", "s3", "s4")),
+        Difference(fate="added", after=shadow("s3", "cup", "s2")),
+        Difference(fate="withheld", after=shadow("s4", "pot"), why="deleted by hand"),
+    )
+    made = switched(Ledger("n", 0, [before]), *found)
+    assert {*made} == {"kettle", "cup"}
+    assert [link.memory_id for link in made["kettle"].links] == ["m1", made["cup"].memory_id]
+    assert [link.memory_id for link in made["cup"].links] == [made["kettle"].memory_id]
+
+
+def test_what_is_kept_the_same_or_withheld_is_not_touched():
+    before = live("m1", "tea")
+    found = (
+        Difference(fate="kept", before=before, why="pinned"),
+        Difference(fate="same", before=before, after=shadow("s1", "tea")),
+        Difference(fate="withheld", after=shadow("s2", "pot")),
+    )
+    assert switched(Ledger("n", 0, [before]), *found) == {}
+
+
+def test_what_was_brought_back_and_cut_over_again_has_the_id_it_had():
+    added = Difference(fate="added", after=shadow("s1", "tea"))
+    ledger = Ledger("n", 0)
+    first = switched(ledger, added)["tea"]
+    take_back(ledger, {first.memory_id: None}, {}, CAUSE, NOW)
+    cut_over(ledger, [added], {}, CAUSE, NOW)
+    assert [entry.change for entry in ledger.entries] == ["created", "deleted", "restored"]
+    assert {entry.after.memory_id for entry in ledger.entries} == {first.memory_id}
+
+
+def test_what_is_taken_back_has_its_links_to_what_comes_back_with_it_and_to_nothing_that_is_gone():
+    both = [Link(type="relates", memory_id="m2"), Link(type="relates", memory_id="gone")]
+    befores = {"m1": live("m1", "tea", links=tuple(both)), "m2": live("m2", "cup")}
+    ledger = Ledger("n", 0, [replace(each, status="deleted", text="") for each in befores.values()])
+    take_back(ledger, befores, {}, CAUSE, NOW)
+    assert [(entry.change, entry.after.text) for entry in ledger.entries] == [("restored", "tea"), ("restored", "cup")]
+    assert [link.memory_id for link in ledger.entries[0].after.links] == ["m2"]
