@@ -1,0 +1,50 @@
+"""Every table with a column that could hold words is reached by erasure, or says here why it needs not be."""
+
+from sinks.postgres import Pool
+
+REACHED = {
+    # with a namespace (sinks/sql/purges.sql, sinks/sql/generations.sql)
+    *("memories", "memory_versions", "embeddings", "memory_accesses", "outbox"),
+    # with a conversation too (sinks/sql/erasures.sql)
+    *("messages", "extractions", "parked", "windows", "window_prunings", "consolidation_findings"),
+}
+WORDLESS = {
+    "audit": "who did what; a reason that an administrator gave",
+    "batches": "ids",
+    "calibrations": "how models count",
+    "commands": "what came of commands, by ids",
+    "consolidation_conversations": "ids and counts",
+    "consolidation_requests": "ids",
+    "consolidation_runs": "ids and counts",
+    "consolidation_schedules": "policies",
+    "energy": "numbers",
+    "energy_reservations": "numbers",
+    "erased_conversations": "the fence: ids",
+    "erased_namespaces": "the fence: names",
+    "erased_rows": "numbers",
+    "erased_windows": "numbers",
+    "erasures": "the fence: ids, and a reason that whoever asked gave",
+    "extraction_parts": "rulings, by ids",
+    "generation_conversations": "ids",
+    "generation_namespaces": "names",
+    "generations": "plans",
+    "keys": "keys, as hashes",
+    "leaders": "names of workers",
+    "model_usage": "ids and numbers",
+    "namespaces": "names and sequences",
+    "origins": "offsets",
+    "purges": "the fence: names",
+    "rebuild_memories": "ids, empty outside of a rebuild",
+    "rebuild_namespaces": "names, empty outside of a rebuild",
+    "rebuild_positions": "offsets",
+    "retention_sweeps": "numbers",
+}
+
+
+async def test_every_table_is_reached_or_says_why_not(pool: Pool) -> None:
+    rows = await pool.fetch(
+        "SELECT DISTINCT table_name FROM information_schema.columns WHERE table_schema = 'public' "
+        "AND data_type IN ('text', 'jsonb', 'json', 'bytea', 'ARRAY', 'tsvector')"
+    )
+    tables = {row["table_name"] for row in rows if not row["table_name"].startswith(("_yoyo", "yoyo"))}
+    assert tables - REACHED - WORDLESS.keys() == set(), "erase it in sinks/sql, or say that it holds no words"
