@@ -91,8 +91,8 @@ class ConsolidationRun(Counts, frozen=True, kw_only=True):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """What would become of one candidate. `known` is what the memory of `memory_id` says now, which would be reinforced, merged
-    or superseded."""
+    """What would become of one candidate. `memory_id` would be reinforced, merged or superseded; `known` is what it says now,
+    None for one that this dry run would make before."""
 
     namespace: str
     conversation_id: str

@@ -90,7 +90,7 @@ class DryRuns:
 def columns(finding: Finding) -> tuple[object, ...]:
     return (
         *(finding.namespace, finding.conversation_id, finding.result, finding.kind, finding.text, finding.memory_id),
-        *(finding.known, finding.reason, list(map(storable, finding.message_ids))),
+        *(finding.reason, list(map(storable, finding.message_ids))),
     )
 
 

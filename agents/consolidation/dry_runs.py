@@ -205,7 +205,6 @@ def found(batch: CandidateBatch, foreseen: Foreseen) -> list[Finding]:
                 text=candidate.text,
                 message_ids=tuple(source.message_id for source in candidate.sources),
                 memory_id=known.memory_id if known else None,
-                known=known.text if known else None,
                 reason=ruling.reason,
             )
         )

@@ -19,9 +19,12 @@ ORDER BY created_at DESC, run_id DESC
 LIMIT $6
 
 -- name: findings
-SELECT * FROM consolidation_findings
-WHERE run_id = $1 AND number > $2 AND ($3::text IS NULL OR namespace = $3)
-ORDER BY number
+-- With what the memory says by now that a candidate would change.
+SELECT f.*, m.text AS known
+FROM consolidation_findings f
+LEFT JOIN memories m ON m.memory_id = f.memory_id AND m.namespace = f.namespace AND m.status <> 'deleted'
+WHERE f.run_id = $1 AND f.number > $2 AND ($3::text IS NULL OR f.namespace = $3)
+ORDER BY f.number
 LIMIT $4
 
 -- name: schedules
@@ -261,11 +264,13 @@ WHERE conversation_id = $1 AND partition = $2 AND position BETWEEN $3 AND $4
 ORDER BY position
 
 -- name: add_finding
--- Nothing of a namespace that was erased since the run was asked for.
-INSERT INTO consolidation_findings (run_id, namespace, conversation_id, result, kind, text, memory_id, known, reason, message_ids)
-SELECT r.run_id, $2, $3, $4, $5, $6, $7, $8, $9, $10
+-- Nothing of a namespace, or a conversation, that was erased since the run was asked for.
+INSERT INTO consolidation_findings (run_id, namespace, conversation_id, result, kind, text, memory_id, reason, message_ids)
+SELECT r.run_id, $2, $3, $4, $5, $6, $7, $8, $9
 FROM consolidation_runs r
 WHERE r.run_id = $1 AND NOT EXISTS (SELECT FROM purges WHERE namespace = $2 AND purged_at >= r.created_at)
+  AND NOT EXISTS (SELECT FROM erased_conversations c JOIN erasures e USING (erasure_id)
+                  WHERE c.conversation_id = $3 AND e.at >= r.created_at)
 
 -- name: done_dry
 UPDATE consolidation_conversations

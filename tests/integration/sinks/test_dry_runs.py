@@ -163,7 +163,7 @@ async def test_it_shows_what_would_be_created_reinforced_and_superseded_and_writ
     assert told == [
         ("a", "reinforced", "User prefers TypeScript.", "User prefers TypeScript."),
         ("a", "created", "User is allergic to peanuts.", None),
-        ("b", "reinforced", "User is allergic to peanuts.", "User is allergic to peanuts."),
+        ("b", "reinforced", "User is allergic to peanuts.", None),
         ("b", "superseded", "User moved from Ghent to Lisbon.", "User lives in Ghent."),
     ]
     assert (run.created, run.reinforced, run.superseded) == (1, 2, 1)
@@ -229,6 +229,30 @@ async def test_another_worker_goes_on_behind_the_last_conversation_that_was_stor
     await rehearsal.pool.execute("UPDATE consolidation_runs SET lease_until = clock_timestamp()")
     run, findings = await rehearsal.carried_out(run_id, rehearsal.another())
     assert (run.status, len(findings)) == ("completed", 2)
+
+
+async def test_nothing_is_found_of_a_conversation_that_was_erased_since_it_was_asked_for(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    await rehearsal.said("b", "I prefer TypeScript.")
+    run_id = await rehearsal.asked(namespace="n")
+    await rehearsal.pool.execute(
+        "INSERT INTO erasures (erasure_id, kind, conversation_id, at, actor) VALUES ('e', 'conversation', 'a', $1, 'ada')",
+        rehearsal.now,
+    )
+    await rehearsal.pool.execute("INSERT INTO erased_conversations VALUES ('a', 'e')")
+    _, findings = await rehearsal.carried_out(run_id)
+    assert [each.conversation_id for each in findings] == ["b"]
+
+
+async def test_what_a_memory_says_is_told_as_it_says_it_and_no_more_once_it_is_gone(rehearsal: Rehearsal) -> None:
+    known = await rehearsal.bench.remember("User prefers TypeScript.")
+    await rehearsal.said("a", "I prefer TypeScript.")
+    run_id = await rehearsal.asked(namespace="n")
+    _, (finding,) = await rehearsal.carried_out(run_id)
+    assert (finding.memory_id, finding.known) == (known.memory_id, "User prefers TypeScript.")
+    await rehearsal.pool.execute("UPDATE memories SET status = 'deleted'")
+    (finding,) = await rehearsal.runs.findings(run_id)
+    assert finding.known is None
 
 
 async def test_erasing_a_namespace_takes_what_was_found_for_it_and_lets_nothing_of_it_in(rehearsal: Rehearsal) -> None:
