@@ -122,34 +122,31 @@ class Rebuild:
 
 def page(partition: Partition, piece: Piece, read: Read) -> Page:
     """What the records of a piece tell, counted in `read`."""
-    reader = told_by_state if partition[0] == topics.STATE else told_by_event
     told: list[Told] = []
     versions: list[ToldVersion] = []
-    fences = {}
     for record in piece.records:
         read.records += 1
         try:
-            each, version = reader(record)
+            each, version = told_by_state(record) if partition[0] == topics.STATE else told_by_event(record)
         except Rejected as rejected:
             read.unreadable += 1
             log.warning("%s[%d]@%d tells nothing: %s", *partition, record.offset, rejected)
             continue
         told.append(each)
-        if version is not None and each.memory is not None:
-            versions.append(version)
-        elif version is not None and version.change == "purged":
-            fences[each.namespace] = version.at
+        versions += [] if version is None else [version]
     last = latest(told).values()
-    gone = {each.memory_id: each.sequence for each in latest(each for each in told if each.memory is None).values()}
-    rows = [row(each.memory) for each in last if each.memory is not None]
+    erased = {each.memory_id: each.sequence for each in latest(each for each in told if each.erased).values()}
+    kept = [version for version in versions if version.after.sequence > erased.get(version.after.memory_id, 0)]
+    deleted = {version.after.memory_id: version.after for version in kept if version.after.status == "deleted"}
     return Page(
         partition=partition,
         position=piece.position,
         told=tuple(last),
-        rows=rows,
+        rows=[row(each.memory) for each in last if each.memory is not None],
+        shells=[row(deleted[each.memory_id]) for each in last if each.memory is None and each.memory_id in deleted],
         heads=heads(told),
-        versions=[each for each in versions if each.after.sequence > gone.get(each.after.memory_id, 0)],
-        fences=fences,
+        versions=kept,
+        fences={version.after.namespace: version.at for version in versions if version.change == "purged"},
     )
 
 
@@ -181,10 +178,10 @@ def told_by_event(record: Any) -> tuple[Told, ToldVersion]:
     event = decode(record.value, MemoryEvent)
     data = event.data
     version = ToldVersion(change=data.change, before=data.before, after=data.memory, cause=data.cause, at=event.time)
-    return told(data.memory, in_state=False), version
+    return told(data.memory, in_state=False, erased=data.change == "purged"), version
 
 
-def told(memory: Memory, *, in_state: bool) -> Told:
+def told(memory: Memory, *, in_state: bool, erased: bool = False) -> Told:
     return Told(
         memory_id=memory.memory_id,
         namespace=memory.namespace,
@@ -192,6 +189,7 @@ def told(memory: Memory, *, in_state: bool) -> Told:
         sequence=memory.sequence,
         memory=None if memory.status == "deleted" else memory,
         in_state=in_state,
+        erased=erased,
     )
 
 

@@ -6,7 +6,7 @@ something later, so pages may come again, and the two topics in any order.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
@@ -20,13 +20,14 @@ from sinks.postgres import Connection, Pool, translated
 from sinks.purges import Purges
 from sinks.queries import query
 
-VERSIONS_AT_ONCE: Final = 1_000
-
 Partition: TypeAlias = tuple[str, int]
 
 
 class Told(Struct, frozen=True, kw_only=True):
-    """What a record tells of a memory: what it is, or with `memory` None that it is gone. `in_state` says which topic told."""
+    """What a record tells of a memory: what it is, or with `memory` None that it is gone.
+
+    `in_state` says which topic told. Only events tell what was `erased`, of which less is kept than of a deletion.
+    """
 
     memory_id: str
     namespace: str
@@ -34,6 +35,7 @@ class Told(Struct, frozen=True, kw_only=True):
     sequence: int
     memory: Memory | None
     in_state: bool
+    erased: bool = False
 
 
 class ToldVersion(Struct, frozen=True, kw_only=True):
@@ -49,13 +51,15 @@ class ToldVersion(Struct, frozen=True, kw_only=True):
 class Page(Struct, frozen=True, kw_only=True):
     """What some records of one partition tell together: the latest of each memory, the head of each namespace, the erasures.
 
-    `rows` are memories as the table has them. `position` is where to read on.
+    `rows` are memories as the table has them, `shells` those that were deleted, which have no content.
+    `position` is where to read on.
     """
 
     partition: Partition
     position: int
     told: Sequence[Told]
     rows: Sequence[dict[str, Any]] = ()
+    shells: Sequence[dict[str, Any]] = ()
     heads: Mapping[str, int]
     versions: Sequence[ToldVersion] = ()
     fences: Mapping[str, datetime]
@@ -105,17 +109,9 @@ class Rebuilds:
         what memory.state was not told any more is put into the outbox."""
         with translated("concluding a rebuild"):
             async with self._pool.acquire() as connection, connection.transaction():
-                for name in ("drop_untold", "drop_shadows", "drop_lone_versions", "drop_told"):
+                for name in ("drop_untold", "drop_shadows", "drop_lone_versions", "complete_versions", "drop_told"):
                     await connection.execute(query("rebuilds", name))
                 await tell_state(connection)
-        await self._give_versions()
-
-    async def _give_versions(self) -> None:
-        """The latest version of memories whose last change is no event any more: whoever follows a namespace is told of them."""
-        with translated("giving memories a version"):
-            while found := await self._pool.fetch(query("rebuilds", "without_version"), VERSIONS_AT_ONCE):
-                versions = [version_row(as_told(memory)) for memory in all_found(found)]
-                await self._pool.executemany(query("memories", "store_version"), versions)
 
     async def fenced(self) -> dict[str, datetime]:
         """The namespaces that were erased, and when."""
@@ -146,7 +142,8 @@ async def apply_told(connection: Connection, page: Page) -> None:
     await execute(query("rebuilds", "heads"), list(page.heads), list(page.heads.values()))
     await execute(query("rebuilds", "told"), *columns(page.told))
     await execute(query("rebuilds", "drop_older"), ids, sequences)
-    await execute(query("rebuilds", "store"), list(page.rows))
+    await execute(query("rebuilds", "store"), list(page.rows), False)
+    await execute(query("rebuilds", "store"), list(page.shells), True)
 
 
 def columns(told: Sequence[Told]) -> tuple[list[Any], ...]:
@@ -161,9 +158,9 @@ def columns(told: Sequence[Told]) -> tuple[list[Any], ...]:
 
 
 async def apply_versions(connection: Connection, page: Page) -> None:
-    gone = [each for each in page.told if each.memory is None]
-    if gone:
-        ids, sequences = [each.memory_id for each in gone], [each.sequence for each in gone]
+    erased = [each for each in page.told if each.erased]
+    if erased:
+        ids, sequences = [each.memory_id for each in erased], [each.sequence for each in erased]
         await connection.execute(query("rebuilds", "drop_versions_before"), ids, sequences)
     if page.versions:
         await connection.executemany(query("rebuilds", "store_version"), map(version_row, page.versions))
@@ -191,14 +188,6 @@ def version_row(told: ToldVersion) -> tuple[Any, ...]:
         *(after.memory_id, after.version, after.namespace, told.change),
         *(told.before, after, told.cause, told.at),
     )
-
-
-def as_told(memory: Memory) -> ToldVersion:
-    """A version for what is known of a memory by its latest state alone."""
-    changed: dict[str, Change] = {"superseded": "superseded", "expired": "expired"}
-    change = changed.get(memory.status, "created" if memory.version == 1 else "updated")
-    cause = Cause(actor="memstream", reason="rebuilt from memory.state")
-    return ToldVersion(change=change, before=None, after=memory, cause=cause, at=memory.updated_at)
 
 
 def latest(told: Iterable[Told]) -> dict[str, Told]:

@@ -38,23 +38,30 @@ DELETE FROM memories USING unnest($1::text[], $2::bigint[]) AS told (memory_id, 
 WHERE memories.memory_id = told.memory_id AND memories.sequence < told.sequence
 
 -- name: store
--- Those that nothing later was told of, and that are not there.
+-- Those of which nothing later was told, and that are not there: what is live, and with $2 what was deleted, without its content,
+-- so that a candidate that comes again does not bring it back.
 INSERT INTO memories
 SELECT stored.* FROM unnest($1::jsonb[]) AS given, jsonb_populate_record(NULL::memories, given) AS stored
 WHERE EXISTS (SELECT FROM rebuild_memories AS known
-              WHERE known.memory_id = stored.memory_id AND known.sequence = stored.sequence AND NOT known.gone)
+              WHERE known.memory_id = stored.memory_id AND known.sequence = stored.sequence AND known.gone = $2)
 ON CONFLICT DO NOTHING
 
 -- name: drop_versions_before
+-- Of memories that were erased.
 DELETE FROM memory_versions USING unnest($1::text[], $2::bigint[]) AS told (memory_id, sequence)
 WHERE memory_versions.memory_id = told.memory_id AND (after ->> 'sequence')::bigint < told.sequence
 
 -- name: store_version
--- Of memories that are there, unless it is known.
 INSERT INTO memory_versions (memory_id, version, namespace, change, before, after, cause, at)
-SELECT $1, $2, $3, $4, $5, $6, $7, $8
-WHERE EXISTS (SELECT FROM rebuild_memories WHERE memory_id = $1 AND NOT gone)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 ON CONFLICT DO NOTHING
+
+-- name: complete_versions
+-- What was deleted is told without what it was; its version before says that.
+UPDATE memory_versions AS deletion SET before = earlier.after
+FROM memory_versions AS earlier
+WHERE deletion.before IS NULL AND deletion.after ->> 'status' = 'deleted'
+  AND earlier.memory_id = deletion.memory_id AND earlier.version = deletion.version - 1
 
 -- name: drop_untold
 -- What a backup has and nothing tells of any more: deleted or erased since, so long ago that compaction took the tombstones.
@@ -71,6 +78,7 @@ WHERE memories.namespace = namespaces.namespace AND memories.status <> 'deleted'
 DELETE FROM generations WHERE status IN ('building', 'ready')
 
 -- name: drop_lone_versions
+-- Of memories that were erased, or deleted before memory.events begins.
 DELETE FROM memory_versions WHERE NOT EXISTS (SELECT FROM memories WHERE memories.memory_id = memory_versions.memory_id)
 
 -- name: drop_told
@@ -92,16 +100,8 @@ SELECT known.memory_id, known.namespace, known.version, known.sequence, known.go
 FROM rebuild_memories AS known
 WHERE known.in_state < known.sequence AND (known.in_state > 0 OR NOT known.gone)
 
--- name: without_version
--- Memories whose latest change is not among the versions: it was told before memory.events begins.
-SELECT memories.* FROM memories
-WHERE NOT EXISTS (SELECT FROM memory_versions AS known
-                  WHERE known.memory_id = memories.memory_id AND known.version = memories.version)
-ORDER BY memories.namespace, memories.sequence
-LIMIT $1
-
 -- name: standing
-SELECT (SELECT count(*) FROM memories) AS memories,
+SELECT (SELECT count(*) FROM memories WHERE status <> 'deleted') AS memories,
        (SELECT count(*) FROM namespaces) AS namespaces,
        (SELECT count(*) FROM memory_versions) AS versions
 
