@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -101,12 +101,16 @@ class CurationAgent:
     async def _decision(self, record: Any) -> None:
         if record.topic == self._candidates_topic:
             batch = admitted(codec.admit(record.value, CandidateBatch))
-            with about(conversation_id=batch.conversation_id, request_id=batch.request_id):
-                await self._curator.curate(batch)
+            ids = {"conversation_id": batch.conversation_id, "request_id": batch.request_id}
+            await self._about(ids, lambda: self._curator.curate(batch))
         else:
             command = codec.admit(record.value, Command)
-            with about(command_id=command.command_id):
-                await self._curator.carry_out(command)
+            await self._about({"command_id": command.command_id}, lambda: self._curator.carry_out(command))
+
+    async def _about(self, ids: dict[str, str], decide: Callable[[], Awaitable[object]]) -> None:
+        traces.describe(**ids)
+        with about(**ids):
+            await decide()
 
     async def _answer_for(self, record: Any, rejected: Rejected) -> None:
         """A part that went to the dead letters counts as answered, if it still says which part it was."""

@@ -96,6 +96,11 @@ def caused(record: Outgoing) -> Outgoing:
     return replace(record, headers=(*record.headers, *ours))
 
 
+def describe(**ids: str) -> None:
+    """Says of the current span what it is about, by the names that log lines have for it."""
+    trace.get_current_span().set_attributes({f"memstream.{name}": each for name, each in ids.items()})
+
+
 @contextmanager
 def span(
     name: str,

@@ -17,6 +17,7 @@ from tests.fakes.batches import batch, record
 from tests.fakes.chats import BEGAN
 from tests.fakes.clock import utc
 from tests.fakes.publisher import FakePublisher
+from tests.fakes.spans import CAUSE, recorded, trace_id, trace_of
 
 NAMES = TopicSettings(prefix="test.")
 CANDIDATES, COMMANDS = NAMES.physical(topics.CANDIDATES), NAMES.physical(topics.COMMANDS)
@@ -262,3 +263,18 @@ async def test_candidates_for_a_reserved_namespace_go_to_the_dead_letters(stage)
     (letter,) = stage.publisher.on(topics.DEAD_LETTERS)
     assert told(letter.headers)["reason"] == "invalid"
     assert stage.curator.done == []
+
+
+async def test_a_decision_is_traced_under_what_asked_for_it_and_named_by_its_ids():
+    stage = Stage()
+    asked = batch(
+        stage.fence,
+        COMMANDS,
+        [record(COMMANDS, 0, codec.encode(command("n", "c1")), headers=[("traceparent", CAUSE.encode())])],
+    )
+    with recorded() as spans:
+        await stage.agent.handle(asked)
+        await asyncio.sleep(5)
+    span = spans.named("curation decide")
+    assert trace_id(span) == trace_of(CAUSE)
+    assert dict(span.attributes) == {"memstream.command_id": "c1"}
