@@ -15,6 +15,7 @@ from agents.api.ports import Ports
 from agents.api.problems import Problem, conflict
 from agents.api.views import MemoryView, etag, view
 from agents.curation.outcome import Outcome
+from agents.eraser import erasure_id
 from schemas import codec, ids
 from schemas.memories import Change, Memory
 from schemas.requests import Command
@@ -37,7 +38,8 @@ CommandKind: TypeAlias = Literal["create", "update", "delete", "undo", "purge", 
 
 class Settled(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came of a change: `accepted`, with the memory as it is now; `rejected`, with the reason; or `pending`: it will be
-    carried out, and `/v1/commands/{command_id}` tells. `sequence` is the namespace's after it."""
+    carried out, and `/v1/commands/{command_id}` tells. `sequence` is the namespace's after it. Of a namespace that was erased
+    `/v1/erasures/{erasure_id}` has the receipt."""
 
     command_id: str
     namespace: str
@@ -47,6 +49,7 @@ class Settled(Struct, frozen=True, kw_only=True, omit_defaults=True):
     sequence: int | None = None
     reason: str | None = None
     memory: MemoryView | None = None
+    erasure_id: str | None = None
 
 
 def ordered(ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any) -> Command:
@@ -146,6 +149,7 @@ def settled(command_id: str, outcome: Outcome, memory: Memory | None) -> Settled
         sequence=outcome.sequence,
         reason=outcome.reason,
         memory=None if memory is None else view(memory, "full"),
+        erasure_id=erasure_id(outcome.namespace, command_id) if outcome.change == "purged" else None,
     )
 
 

@@ -1,0 +1,88 @@
+"""Which dead letters an erasure concerns: whatever they hold, as far as it can be told."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from agents.erasing.letters import concerns, settles
+from agents.letters import letter_of, settled
+from schemas.erasures import Erasure
+from tests.slices import MONDAY
+from tests.unit.agents.test_letters import put_aside, record_of, source
+
+AT = MONDAY + timedelta(hours=1)  # letters are of MONDAY
+SAID = {"conversation_id": "c", "user_id": "ada", "app_id": "app", "content": "I live in Zanzibar"}
+
+
+def erasure(kind: Any = "user", at: Any = AT, **subject: Any) -> Erasure:
+    subject = subject or {"user_id": "ada"}
+    return Erasure(erasure_id="e", kind=kind, at=at, actor="ada", positions={5: 50}, **subject)
+
+
+def letter(value: Any, key: bytes | None = b"k", **changed: Any) -> Any:
+    encoded = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return put_aside(source(key=key, value=encoded, **changed))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        SAID,
+        {"request_id": "r", "scope": SAID, "messages": []},
+        {"user_id": "ada"},
+        b'{"user_id": "ada", "content": "broken',
+    ],
+)
+def test_what_names_the_user_is_theirs_however_broken_it_is(value: Any):
+    assert concerns(letter(value), erasure(), (), ())
+    assert not concerns(letter(value), erasure(user_id="adam"), (), ())
+
+
+def test_the_user_of_another_app_keeps_theirs():
+    assert concerns(letter(SAID), erasure(user_id="ada", app_id="app"), (), ())
+    assert not concerns(letter(SAID), erasure(user_id="ada", app_id="other"), (), ())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"conversation_id": "c"}, {"scope": {"conversation_id": "c"}}, {"request_id": "r", "conversation_id": "c"}],
+)
+def test_what_belongs_to_an_erased_conversation_goes(value: Any):
+    assert concerns(letter(value), erasure(), {"c"}, ())
+    assert concerns(letter(value), erasure("conversation", conversation_id="c"), (), ())
+    assert not concerns(letter(value), erasure(), {"d"}, ())
+
+
+def test_what_cannot_be_read_at_all_goes_by_its_key():
+    assert concerns(letter(b"\xff\xfe", key=b"c"), erasure(), {"c"}, ())
+    assert concerns(letter(b"\xff\xfe", key=b"app/ada"), erasure("namespace", namespace="app/ada"), (), ())
+    assert not concerns(letter(b"\xff\xfe", key=b"d"), erasure(), {"c"}, {"app/ada"})
+    assert not concerns(letter(b"\xff\xfe", key=None), erasure(), {"c"}, {"app/ada"})
+
+
+@pytest.mark.parametrize("value", [{"namespace": "app/ada"}, {"namespaces": ["app", "app/ada"]}])
+def test_what_was_for_an_erased_namespace_goes(value: Any):
+    assert concerns(letter(value), erasure(), (), {"app/ada"})
+    assert concerns(letter(value), erasure("namespace", namespace="app/ada"), (), ())
+    assert not concerns(letter(value), erasure("namespace", namespace="app/bob"), (), ())
+
+
+def test_a_letter_of_after_the_erasure_stays_unless_what_it_holds_is_older():
+    before = MONDAY - timedelta(hours=1)
+    gone, back = before - timedelta(hours=1), MONDAY + timedelta(days=2)
+    after = erasure(at=before)
+    assert concerns(letter(SAID | {"timestamp": gone.isoformat()}, offset=90), after, (), ())
+    assert not concerns(letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=90), after, (), ())
+    assert not concerns(letter(SAID | {"timestamp": "noon"}, offset=90), after, (), ())
+    assert concerns(letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=41), after, (), ()), "it lay before the end"
+    assert not concerns(letter(SAID | {"timestamp": back.isoformat()}, offset=41), after, (), ()), (
+        "of a topic made anew"
+    )
+
+
+def test_a_record_that_settles_a_letter_says_which():
+    record = letter(SAID)
+    assert settles(record) is None
+    assert settles(record_of(settled(record, letter_of(record), "discarded", MONDAY))) == record.offset
