@@ -1,0 +1,79 @@
+"""Consolidation runs and sweeps of the archive in memory and on PostgreSQL are asked for and listed alike."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+import pytest
+from msgspec.structs import replace
+
+from agents.consolidation.asking import run_by_hand
+from agents.retention import by_hand
+from schemas.runs import ConsolidationRun, RunWanted
+from sinks.postgres import connect
+from sinks.retention import Sweeps
+from sinks.runs import Runs, RunsAsked
+from tests.fakes.runs import FakeRuns, FakeSweeps
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+Either: TypeAlias = tuple[Runs, Sweeps] | tuple[FakeRuns, FakeSweeps]
+
+
+@pytest.fixture(params=["fake", "postgres"])
+async def either(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[Either]:
+    """With nothing in them."""
+    if request.param == "fake":
+        yield FakeRuns(), FakeSweeps()
+        return
+    pool = await connect(dsn, max_size=2)
+    await pool.execute("TRUNCATE consolidation_runs, retention_sweeps CASCADE")
+    yield Runs(pool), Sweeps(pool)
+    await pool.close()
+
+
+def a_run(minute: int, namespaces: tuple[str, ...] = (), **wanted: Any) -> ConsolidationRun:
+    return run_by_hand(RunWanted(**wanted), namespaces, "ada", NOON + timedelta(minutes=minute))
+
+
+async def test_a_run_is_told_of_as_it_was_asked_for_and_asking_again_changes_nothing(either: Either) -> None:
+    runs, _ = either
+    run = a_run(1, ("app/ada",), namespace="app/ada", dry_run=True, most=5)
+    await runs.ask(run)
+    await runs.ask(replace(run, asked_by="eve"))
+    assert await runs.of(run.run_id) == run
+    assert await runs.of("nobody's") is None
+    assert await runs.findings(run.run_id) == ()
+
+
+async def test_runs_are_listed_newest_first_by_what_they_are_about(either: Either) -> None:
+    runs, _ = either
+    first, second, third = a_run(1, policy="p"), a_run(2, ("a", "b"), conversation_id="c"), a_run(3, policy="p")
+    for run in (second, third, first):
+        await runs.ask(run)
+    assert await runs.page(RunsAsked(limit=2)) == (third, second)
+    assert await runs.page(RunsAsked(limit=9, behind=(second.created_at, second.run_id))) == (first,)
+    assert await runs.page(RunsAsked(limit=9, policy="p")) == (third, first)
+    assert await runs.page(RunsAsked(limit=9, namespace="b")) == (second,)
+    assert await runs.page(RunsAsked(limit=9, status="completed")) == ()
+    assert len(await runs.page(RunsAsked(limit=9, status="pending"))) == 3
+
+
+async def test_of_runs_of_one_moment_each_is_in_one_page(either: Either) -> None:
+    runs, _ = either
+    made = {run.run_id: run for run in (a_run(1, policy=name) for name in "abcd")}
+    for run in made.values():
+        await runs.ask(run)
+    newest = await runs.page(RunsAsked(limit=2))
+    rest = await runs.page(RunsAsked(limit=9, behind=(newest[-1].created_at, newest[-1].run_id)))
+    assert [run.run_id for run in (*newest, *rest)] == sorted(made, reverse=True)
+
+
+async def test_sweeps_are_told_of_and_listed_likewise(either: Either) -> None:
+    _, sweeps = either
+    first, second = by_hand(True, "ada", NOON), by_hand(False, "ada", NOON + timedelta(minutes=1))
+    for sweep in (second, first, replace(first, asked_by="eve")):
+        await sweeps.ask(sweep)
+    assert await sweeps.of(first.sweep_id) == first
+    assert await sweeps.of("nobody's") is None
+    assert await sweeps.page(9) == (second, first)
+    assert await sweeps.page(9, (second.created_at, second.sweep_id)) == (first,)
