@@ -35,7 +35,7 @@ MESSAGES ?= 100000
 MEMORIES ?= 1000,10000
 STORED ?= 10000,100000
 ROUNDS ?= 3
-# Processes that the fast tests are spread over, each with servers of its own.
+# Processes that tests are spread over, each with servers of its own; those that kill workers and brokers have the machine to themselves.
 JOBS ?= 2
 UV_VERSION := 0.13.9
 
@@ -53,7 +53,8 @@ dev: check $(RUNTIME) ## Kafka, PostgreSQL, Qdrant and a worker, kept running fo
 
 test: lint ## everything CI runs: lint, then the fast tests, then the heavy ones
 	$(BIN)/python -m pytest -m "not heavy" -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=10
-	$(BIN)/python -m pytest -m heavy --durations=10 tests/integration tests/chaos
+	$(BIN)/python -m pytest -m heavy -n $(JOBS) --dist loadfile --durations=10 tests/integration
+	$(BIN)/python -m pytest -m heavy --durations=10 tests/chaos
 
 lint: check $(DEV) ## ruff, mypy, the layers of imports, generated schemas
 	$(BIN)/ruff check .
