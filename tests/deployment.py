@@ -165,6 +165,7 @@ class Deployment:
             isolation_level="read_committed",
             auto_offset_reset="earliest",
             enable_auto_commit=False,
+            retry_backoff_ms=10,  # asked for a topic it has not met, it sleeps so long before it looks at the answer
         )
         await consumer.start()
         try:

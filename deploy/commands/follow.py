@@ -10,14 +10,24 @@ from deploy.settings import Settings
 from schemas.errors import Misconfigured, Retryable
 from streams.topics import partition_counts, specs
 
+ANSWERED_WITHIN_MS = (
+    10  # aiokafka sleeps so long after it has asked for a topic it has not met, before it looks at the answer
+)
+MORE_MS = 500
+END_MS = 50  # an end behind a transaction's marker comes without a record, and is noticed only when the wait is over
+
 
 async def follow(settings: Settings, topic: str, *, from_beginning: bool, until_end: bool) -> AsyncIterator[Any]:
     """Records of a topic (logical name) as they come; with `until_end`, only those that are there now.
 
     Raises Retryable when the brokers cannot be reached, Misconfigured when the topic does not exist.
     """
+    wait_ms = END_MS if until_end else MORE_MS
     consumer = AIOKafkaConsumer(
-        **settings.cluster().client(), enable_auto_commit=False, isolation_level="read_committed"
+        **settings.cluster().client(),
+        enable_auto_commit=False,
+        isolation_level="read_committed",
+        retry_backoff_ms=ANSWERED_WITHIN_MS,
     )
     try:
         await consumer.start()
@@ -28,7 +38,7 @@ async def follow(settings: Settings, topic: str, *, from_beginning: bool, until_
         for tp in tps:
             consumer.seek(tp, starts[tp])
         while not until_end or any([await consumer.position(tp) < ends[tp] for tp in tps]):
-            for records in (await consumer.getmany(timeout_ms=500)).values():
+            for records in (await consumer.getmany(timeout_ms=wait_ms)).values():
                 for record in records:
                     yield record
     except (KafkaError, OSError) as exc:

@@ -206,6 +206,7 @@ async def _lag(settings: Settings, stage: str) -> int:
         group_id=names.group(stage),
         enable_auto_commit=False,
         isolation_level="read_committed",
+        retry_backoff_ms=10,  # as in tests/deployment.py
     )
     await consumer.start()
     try:
