@@ -22,10 +22,9 @@ from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.finding import Conversations
 from agents.erasing.beginning import Erasing
-from agents.policies import CurrentPolicies
 from agents.replay.cutover import Cutover
 from agents.replay.replays import Replays
-from deploy import connections, governing, indexing, models, searching
+from deploy import connections, governing, models, searching
 from deploy.budgets import overall
 from deploy.chores import Chore, Chores
 from deploy.message_ends import message_ends
@@ -75,7 +74,7 @@ async def wired(
     publisher = CausedPublisher(await resources.enter_async_context(connections.kafka(settings)))
     policies = await governing.current_policies(settings, publisher, resources, chores)
     terms = await governing.window_terms(settings, policies, pool, chores)
-    embedder, vectors = await searchable(settings, policies, resources)
+    embedder, vectors = await searching.searchable(settings, policies, resources)
     stored, bell = Memories(pool), Bell()
     memories = following(settings, stored, bell, chores)
     commands = Commands(publisher, CarriedOut(pool), wait_s=settings.api_wait_s, changed=memories.forget)
@@ -117,17 +116,6 @@ async def wired(
 def replays(pool: Pool, publisher: Publisher, embedder: Embedder, vectors: Vectors) -> Replays:
     model = vectors.embedding_model
     return Replays(pool, Cutover(pool, Projector(pool, vectors, publisher), embedder, model, now), model)
-
-
-async def searchable(
-    settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack
-) -> tuple[Embedder, Vectors]:
-    """Who embeds questions, and the index. A policy that forbids to send texts ends the process, whenever it comes."""
-    keep_texts_here = partial(indexing.refuse_if_texts_must_stay, settings)
-    keep_texts_here(policies.now)
-    policies.tell(keep_texts_here)
-    embedder = await resources.enter_async_context(indexing.embedder(settings))
-    return embedder, await resources.enter_async_context(searching.index(settings, embedder))
 
 
 def following(settings: Settings, stored: Memories, bell: Bell, chores: Chores) -> CachedMemories:

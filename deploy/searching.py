@@ -1,9 +1,11 @@
 """Search over the adapters that a process has open, and the index it may ask."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
 
+from agents.policies import CurrentPolicies
 from agents.retrieval.search import Retrieval
 from deploy import indexing
 from deploy.settings import Settings
@@ -28,3 +30,14 @@ async def index(settings: Settings, embedder: Embedder) -> AsyncIterator[Vectors
         with suppress(Retryable):
             await vectors.verify()
         yield vectors
+
+
+async def searchable(
+    settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack
+) -> tuple[Embedder, Vectors]:
+    """Who embeds questions, and the index. A policy that forbids to send texts ends the process, whenever it comes."""
+    keep_texts_here = partial(indexing.refuse_if_texts_must_stay, settings)
+    keep_texts_here(policies.now)
+    policies.tell(keep_texts_here)
+    embedder = await resources.enter_async_context(indexing.embedder(settings))
+    return embedder, await resources.enter_async_context(index(settings, embedder))

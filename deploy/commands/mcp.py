@@ -1,9 +1,11 @@
 """`memstream mcp`: the agent tools for a client that starts its servers itself, as desktop applications and editors do."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import AsyncExitStack
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -13,20 +15,24 @@ from agents.api.tools.mcp import serve_stdio
 from agents.api.tools.ports import Blocks
 from agents.api.tools.tools import Reach, Tools, kinds_of
 from agents.conversations.finding import Conversations
-from agents.policies import collected
 from agents.retrieval.recall import Recall
-from deploy import connections, indexing, models, searching
+from deploy import connections, governing, models, searching
 from deploy.chores import Chores
 from deploy.commands.command import command, one_command
-from deploy.process import log_to_stderr
+from deploy.process import end_soon, log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import now
-from schemas.policies import Policies
+from schemas.errors import MemstreamError
 from sinks.accesses import Accesses
 from sinks.archive import Archive
 from sinks.carried_out import CarriedOut
 from sinks.memories import Memories
 from sinks.windows import Windows
+
+log = logging.getLogger(__name__)
+
+WATCH_S: Final = 1.0
+END_WITHIN_S: Final = 2.0
 
 cli = one_command()
 
@@ -44,44 +50,57 @@ async def mcp(
     """Give a model's client tools over memories: a server of the Model Context Protocol on standard input and output."""
     settings = load()
     log_to_stderr(settings)  # standard output is the protocol's
-    await indexing.refuse_by_topic(settings)
-    known = await policies(settings)
-    reach = Reach(
-        namespaces=tuple(namespace),
-        writable=() if read_only else tuple(namespace),
-        actor=actor,
-        kinds=kinds_of(known, namespace),
-    )
-    async with wired(settings, reach, known) as tools:
-        await serve_stdio(tools, version("memstream"))
-
-
-async def policies(settings: Settings) -> Policies:
-    """Those that were put on their topic, over those of the settings. Raises Retryable."""
-    async with connections.policy_topic(settings) as topic:
-        return collected(await topic.to_end()).over(settings.policies())
-
-
-@asynccontextmanager
-async def wired(settings: Settings, reach: Reach, policies: Policies) -> AsyncIterator[Tools]:
-    """The tools over the deployment that the settings name."""
-    async with (
-        connections.postgres(settings, max_size=4) as pool,
-        connections.kafka(settings) as publisher,
-        indexing.embedder(settings) as embedder,
-        searching.index(settings, embedder) as vectors,
-    ):
-        memories, archive, commands = Memories(pool), Archive(pool), Commands(publisher, CarriedOut(pool))
-        retrieval = searching.retrieval(pool, embedder, vectors)
-        blocks = Blocks(
-            Conversations(Windows(pool), archive, policies),
-            Recall(retrieval, archive, policies, models.token_counter(settings), now),
-        )
-        accesses, chores = AccessCounter(Accesses(pool), now), Chores()
-        chores.add("reads", FLUSH_S, accesses.flush)
+    chores = Chores()
+    async with AsyncExitStack() as resources:
         try:
-            yield Tools(reach, retrieval, memories, commands, now, blocks, accesses.note)
+            tools = await wired(settings, Asked(tuple(namespace), not read_only, actor), resources, chores)
+            await watched(serve_stdio(tools, version("memstream")), chores)
         finally:
-            await commands.close()
-            await chores.stop()
-            await accesses.flush()
+            await chores.stop()  # before what they use is closed
+
+
+class Asked(NamedTuple):
+    """What the client's configuration asks for."""
+
+    namespaces: tuple[str, ...]
+    writable: bool
+    actor: str
+
+
+async def watched(serving: Coroutine[Any, Any, None], chores: Chores) -> None:
+    """Until the client leaves. Raises what ended a chore, and then ends the process soon: who reads standard input reads on."""
+    task = asyncio.create_task(serving, name="MCP")
+    while not task.done():
+        await asyncio.wait([task], timeout=WATCH_S)
+        try:
+            chores.raise_if_failed()
+        except MemstreamError as exc:
+            log.error("the server ends: %s", exc)
+            end_soon(END_WITHIN_S)
+            raise
+    await task
+
+
+async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, chores: Chores) -> Tools:
+    """The tools over the deployment that the settings name. Kinds are those that policies have when the client begins."""
+    pool = await resources.enter_async_context(connections.postgres(settings, max_size=4))
+    publisher = await resources.enter_async_context(connections.kafka(settings))
+    policies = await governing.current_policies(settings, publisher, resources, chores)
+    embedder, vectors = await searching.searchable(settings, policies, resources)
+    memories, archive, commands = Memories(pool), Archive(pool), Commands(publisher, CarriedOut(pool))
+    resources.push_async_callback(commands.close)
+    retrieval = searching.retrieval(pool, embedder, vectors)
+    blocks = Blocks(
+        Conversations(Windows(pool), archive, policies),
+        Recall(retrieval, archive, policies, models.token_counter(settings), now),
+    )
+    accesses = AccessCounter(Accesses(pool), now)
+    resources.push_async_callback(accesses.flush)
+    chores.add("reads", FLUSH_S, accesses.flush)
+    reach = Reach(
+        namespaces=asked.namespaces,
+        writable=asked.namespaces if asked.writable else (),
+        actor=asked.actor,
+        kinds=kinds_of(policies, asked.namespaces),
+    )
+    return Tools(reach, retrieval, memories, commands, now, blocks, accesses.note)

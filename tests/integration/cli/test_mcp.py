@@ -70,6 +70,15 @@ async def test_a_client_remembers_finds_and_gets_a_context_and_reaches_nobody_el
         await eventually(archived, "the context tells what was just said", 30)
         foreign = await told(session, "get_context", query="peanuts", conversation_id="of-tom")
         assert "wolves" not in foreign["context"]
+
+        moved = {"name": "moved", "match": {"app_id": "kitchen"}, "namespaces": ["elsewhere/{user_id}"]}
+        await deployment.publish(Event(topics.POLICIES, "moved", moved))
+
+        async def followed() -> bool:
+            context = await told(session, "get_context", query="peanuts", conversation_id="of-ada")
+            return "I keep bees." not in context["context"]
+
+        await eventually(followed, "the conversation is another namespace's by a policy that was put meanwhile", 30)
         assert "create_memory" not in {tool.name for tool in (await stranger.list_tools()).tools}
         assert (await told(stranger, "search_memories", query="peanuts"))["memories"] == []
         assert (await stranger.call_tool("get_memory", {"memory_id": kept["memory_id"]})).isError

@@ -1,0 +1,38 @@
+"""How `memstream mcp` ends: with its client, or when it may go on no longer."""
+
+import asyncio
+
+import pytest
+
+from deploy.chores import Chores
+from deploy.commands import mcp
+from schemas.errors import Misconfigured
+from tests.fakes.clock import VirtualLoop
+
+
+async def forbidden() -> None:
+    raise Misconfigured("a policy is local_only")
+
+
+async def left() -> None:
+    await asyncio.sleep(3 * mcp.WATCH_S)
+
+
+def test_a_policy_that_forbids_what_it_does_ends_it_though_its_client_stays(monkeypatch: pytest.MonkeyPatch):
+    ending: list[float] = []
+    monkeypatch.setattr(mcp, "end_soon", ending.append)
+
+    async def served() -> None:
+        chores, staying = Chores(), asyncio.Event()
+        chores.add("policies", 0.2, forbidden)
+        with pytest.raises(Misconfigured, match="local_only"):
+            await mcp.watched(staying.wait(), chores)  # type: ignore[arg-type]
+
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        runner.run(served())
+    assert ending == [mcp.END_WITHIN_S]
+
+
+def test_it_ends_with_its_client():
+    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
+        runner.run(mcp.watched(left(), Chores()))
