@@ -229,6 +229,6 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     erasure_id: Identifier | None = None
 
     def __post_init__(self) -> None:
-        if self.erasure_id is None:  # shadows go with what they stand for
+        if self.kind != "forget" or self.erasure_id is None:  # what is forgotten is so in shadows too
             refuse_reserved(self.namespace)
         require_storable(self.at, self.expires_at)

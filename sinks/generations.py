@@ -15,7 +15,7 @@ from schemas.memories import Change, Memory
 from schemas.messages import Moment, Scope
 from schemas.requests import Source
 from schemas.shadows import shadow_of
-from sinks.archive import ArchivedMessage, found
+from sinks.archive import ArchivedMessage, found, unerased
 from sinks.memories import Reader
 from sinks.outbox import put_vectors
 from sinks.postgres import Connection, Pool, storable, translated
@@ -112,6 +112,14 @@ class Generations:
             arguments = (conversation_id, plan.since, plan.until, generation.created_at)
             return found(await self._pool.fetch(query("generations", "messages"), *arguments))
 
+    async def unerased(self, messages: Sequence[ArchivedMessage]) -> Sequence[ArchivedMessage]:
+        """Without those that lie behind a fence, by what they feed, their conversation or their user."""
+        if not messages:
+            return ()
+        with translated("asking for fences"):
+            async with self._pool.acquire() as connection:
+                return await unerased(connection, messages)
+
     async def waiting(self, generation_id: str, after: Planned | None, limit: int = PAGE) -> tuple[Planned, ...]:
         """Conversations that are planned and not done, in order, from behind one on."""
         behind = (after.last_said_at, after.conversation_id) if after else (None, None)
@@ -147,7 +155,7 @@ class Generations:
             with translated("claiming a generation"):
                 if not await connection.fetchval(query("generations", "hold"), generation_id):
                     raise Misconfigured(
-                        f"generation {generation_id} is being replayed or discarded by somebody else: wait for them"
+                        f"generation {generation_id} is replayed or discarded by somebody else: wait for them"
                     )
             try:
                 yield

@@ -46,6 +46,8 @@ T = TypeVar("T")
 class Records(Protocol):
     """Where it is kept how far a generation is; sinks.generations.Generations."""
 
+    async def unerased(self, messages: Sequence[ArchivedMessage]) -> Sequence[ArchivedMessage]: ...
+
     async def feeds(self, generation_id: str, namespaces: Collection[str]) -> None: ...
 
     async def done(self, generation_id: str, replayed: Replayed, at: datetime) -> None: ...
@@ -110,6 +112,7 @@ class Replayer:
         """Takes a conversation on, once there is room. Raises what made an earlier one fail."""
         await self._room.acquire()
         self._raise_failed()
+        messages = await self._records.unerased(self._feeding(messages))
         requests = [shadow for each in self._sliced(messages) if (shadow := self._shadowed(each)) is not None]
         feeds = sorted({namespace for request in requests for namespace in request.namespaces})
         turns = [self._turns.next(namespace.encode()) for namespace in feeds]  # before anything is awaited
@@ -133,6 +136,14 @@ class Replayer:
         self._running -= ended
         for task in ended:
             task.result()
+
+    def _feeding(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+        """The messages with all the namespaces that what they say may come into."""
+        if not messages:  # erased since they were planned
+            return []
+        scope = scope_of(messages)
+        feeds = self._generation.plan.policies.match(scope).namespaces_of(scope)
+        return [replace(each, feeds=feeds) for each in messages]
 
     def _sliced(self, messages: Sequence[ArchivedMessage]) -> list[ExtractionRequest]:
         return slices(messages, self._terms, self._count_tokens)
@@ -176,7 +187,7 @@ class Replayer:
     def _namespaces(self, messages: Sequence[ArchivedMessage], requests: Sequence[ExtractionRequest]) -> set[str]:
         """Those that the conversation feeds now, and those that it fed before."""
         now = {standing_for(namespace) for request in requests for namespace in request.namespaces}
-        return now | {*self._fed(self._before, scope_of(messages))}
+        return now | {*self._fed(self._before, scope_of(messages))} if messages else now
 
     async def _answered(self, planned: Planned, requests: Sequence[ExtractionRequest]) -> Replayed:
         """What can never be answered is counted, and its messages do not count as replayed."""

@@ -2,22 +2,28 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from uuid import uuid4
 
 import asyncpg
 import pytest
+from msgspec.structs import replace
 from qdrant_client import AsyncQdrantClient
 
 from agents.replay.origins import planned
 from deploy.embedded.stack import EmbeddedStack
 from schemas import codec, topics
+from schemas.erasures import Erasure, Fence
 from schemas.errors import Misconfigured
 from schemas.events import MemoryEvent
+from schemas.requests import Command
 from schemas.shadows import shadow_of
 from sinks.embeddings.fake import FakeEmbedder
+from sinks.erasures import Erasures, Planned
 from sinks.postgres import Pool
+from sinks.purges import Purges
 from sinks.qdrant import Vectors
-from tests.integration.sinks.replaying import ADA, BOTH, PREFERENCES, Asked, Town, kitchen, told
+from tests.integration.sinks.replaying import ADA, BOTH, PREFERENCES, SAID_FROM, Asked, Town, kitchen, told
 
 PEANUTS, SHORT, SHELLFISH = "I'm allergic to peanuts.", "I prefer short recipes.", "I'm allergic to shellfish."
 GENERATION = "0a1b2c3d"
@@ -227,6 +233,38 @@ async def test_what_is_only_replayed_still_waits_to_be_extracted(town: Town):
     await town.replay(GENERATION, BOTH)
     assert [said.content for said in waiting] == [PEANUTS]
     assert await town.archive.unextracted("breakfast", town.now()) == waiting
+
+
+async def test_what_kafka_still_holds_of_before_an_erasure_is_not_replayed_whatever_a_senders_clock_said(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    said = await town.archive.conversation("breakfast")
+    fence = Fence(SAID_FROM - timedelta(hours=1), {3: said[0].position + 1})
+    async with town.pool.acquire() as connection:
+        await Purges(connection).fence(ADA, fence)
+    left = await town.generations.unerased([replace(each, feeds=(ADA,)) for each in said])
+    assert [each.message.content for each in left] == [SHORT]
+    generation = await town.replay(GENERATION, BOTH)
+    assert await town.live(shadow_of(GENERATION, ADA)) == {"User prefers short recipes."}
+    assert generation.plan.source == "archive"
+
+
+async def test_forgetting_a_conversation_forgets_it_in_shadows_too(town: Town):
+    await town.say("breakfast", PEANUTS)
+    await town.say("lunch", SHORT)
+    await town.replay(GENERATION, BOTH)
+    erasures = Erasures(town.pool)
+    erasure = Erasure(erasure_id="e1", kind="conversation", conversation_id="breakfast", at=town.now(), actor="ada")
+    await erasures.begin(erasure)
+    await erasures.plan("e1", [Planned(ADA, "forget", "c1")])
+    planned_too = await erasures.unsent("e1", "forget", 60.0)
+    assert {each.namespace for each in planned_too} == {ADA, shadow_of(GENERATION, ADA)}
+    for each in planned_too:
+        command = Command(
+            command_id=each.command_id, kind="forget", namespace=each.namespace, at=erasure.at, erasure_id="e1"
+        )
+        outcome = await town.curator(town.policies).carry_out(command)
+        assert outcome.status == "accepted"
+    assert await town.live(shadow_of(GENERATION, ADA)) == {"User prefers short recipes."}
 
 
 async def test_only_what_feeds_the_namespaces_and_was_said_in_time_is_replayed(town: Town):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -61,7 +61,11 @@ class FakeCurator:
 class FakeRecords:
     def __init__(self) -> None:
         self.fed: set[str] = set()
+        self.erased: set[str] = set()
         self.ended: list[Replayed] = []
+
+    async def unerased(self, messages: Sequence[ArchivedMessage]) -> Sequence[ArchivedMessage]:
+        return [each for each in messages if each.message.user_id not in self.erased]
 
     async def feeds(self, generation_id: str, namespaces: Collection[str]) -> None:
         self.fed |= {*namespaces}
@@ -172,3 +176,12 @@ async def test_what_feeds_no_namespace_of_the_plan_is_asked_of_nobody():
     await stage.replayer.finish()
     assert [request.conversation_id for request in stage.extractor.asked] == ["c2"]
     assert stage.records.fed == {"notes/bob"}
+
+
+async def test_what_was_erased_since_it_was_planned_is_asked_of_nobody(stage: Stage):
+    stage.records.erased.add("ada")
+    await stage.take("c1")
+    await stage.replayer.take(Planned("c2", BEGAN), [])
+    await stage.replayer.finish()
+    assert stage.extractor.asked == []
+    assert [(each.planned.conversation_id, each.slices) for each in stage.records.ended] == [("c1", 0), ("c2", 0)]

@@ -1,6 +1,7 @@
 """Shadow namespaces: told from others by their names, which nobody else can give."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -39,11 +40,12 @@ def test_no_policy_has_a_template_that_begins_with_what_is_reserved():
         Policy(name="p", namespaces=("~0a1b2c3d/{user_id}",))
 
 
-def test_no_command_is_for_a_reserved_namespace():
+@pytest.mark.parametrize("fields", [{"kind": "create"}, {"kind": "create", "erasure_id": "1"}, {"kind": "purge"}])
+def test_no_command_but_one_to_forget_is_for_a_reserved_namespace(fields: Any):
+    common: Any = {"command_id": "1", "namespace": shadow_of(GENERATION, "a/b"), "at": datetime(2026, 1, 1, tzinfo=UTC)}
     with pytest.raises(ValueError, match="reserved"):
-        Command(
-            command_id="1", kind="create", namespace=shadow_of(GENERATION, "a/b"), at=datetime(2026, 1, 1, tzinfo=UTC)
-        )
+        Command(**common, **fields)
+    Command(**common, kind="forget", erasure_id="1")
 
 
 def test_no_key_reaches_a_reserved_namespace():
