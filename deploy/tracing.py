@@ -1,5 +1,6 @@
 """Sending traces: OpenTelemetry's SDK with its exporter over HTTP, set up by its own variables, OTEL_*."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
@@ -12,7 +13,7 @@ from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from deploy.settings import Settings
 from schemas import traces
 
-FLUSH_MS = 5_000  # what a process waits at its end for a collector that does not answer
+LAST_SENT_WITHIN_S = 3.0  # what a process waits at its end for a collector that does not answer
 
 
 @contextmanager
@@ -31,5 +32,7 @@ def traced(settings: Settings, service: Literal["memstream-worker", "memstream-a
         yield
     finally:
         traces.record_with(None)
-        provider.force_flush(FLUSH_MS)
-        provider.shutdown()
+        # In a thread that is left behind if need be: the exporter tries again for ten seconds, whatever it is told.
+        sending = threading.Thread(target=provider.shutdown, name="last spans", daemon=True)
+        sending.start()
+        sending.join(LAST_SENT_WITHIN_S)

@@ -29,7 +29,8 @@ from schemas.errors import Deferred
 from schemas.records import Outgoing
 
 HEADER: Final = "traceparent"  # of a record, as of an HTTP request
-SHAPE: Final = re.compile(rb"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL)
+SHAPE: Final = re.compile(rb"(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL)
+NO_TRACE, NO_SPAN = b"0" * 32, b"0" * 16
 LONGEST: Final = 128  # bytes; a later version may have more fields than the 55 bytes of this one
 
 Causes = Iterable[str | None]
@@ -59,10 +60,15 @@ def carried(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
 
 
 def parsed(value: bytes) -> str | None:
+    """In the form of version 00, of which only one flag has a meaning. Some microseconds: it is done for each message."""
     found = SHAPE.fullmatch(value) if len(value) <= LONGEST else None
-    if found is None or (value.startswith(b"00") and found[4]):
+    if found is None:
         return None
-    return written(SpanContext(int(found[1], 16), int(found[2], 16), True, TraceFlags(int(found[3], 16) & 1)))
+    version, trace_id, span_id, flags, more = found.groups()
+    if (version == b"00" and more) or trace_id == NO_TRACE or span_id == NO_SPAN:
+        return None
+    recorded = "01" if int(flags, 16) & 1 else "00"
+    return f"00-{trace_id.decode()}-{span_id.decode()}-{recorded}"
 
 
 def written(context: SpanContext) -> str | None:
@@ -141,7 +147,8 @@ def placed(causes: Causes) -> tuple[Context, list[Link]]:
 
     Who chose not to record a trace is heard: only recorded ones are linked, and where there is none nothing is recorded.
     """
-    by_trace = {found.trace_id: found for cause in causes if cause and (found := context_of(cause)) is not None}
+    found = [context_of(cause) for cause in causes if cause]
+    by_trace = {each.trace_id: each for each in found}
     sampled = [each for each in by_trace.values() if each.trace_flags.sampled]
     if len(sampled) > 1:
         return Context(), [Link(each) for each in sampled]
@@ -150,8 +157,7 @@ def placed(causes: Causes) -> tuple[Context, list[Link]]:
     return trace.set_span_in_context(NonRecordingSpan((sampled or list(by_trace.values()))[-1]), Context()), []
 
 
-def context_of(traceparent: str) -> SpanContext | None:
+def context_of(traceparent: str) -> SpanContext:
     """Of what `parsed` gave."""
     _, trace_id, span_id, flags = traceparent.split("-")
-    context = SpanContext(int(trace_id, 16), int(span_id, 16), True, TraceFlags(int(flags, 16)))
-    return context if context.is_valid else None
+    return SpanContext(int(trace_id, 16), int(span_id, 16), True, TraceFlags(int(flags, 16)))

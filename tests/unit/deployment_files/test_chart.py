@@ -11,6 +11,7 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
+from deploy.process import STOP_WITHIN_S
 from deploy.settings import PREFIX, Settings
 from streams.apps import STAGES
 from streams.topics import TopicSettings
@@ -142,6 +143,18 @@ def test_keda_gets_the_secrets_that_its_scaler_reads(chart: Any):
     (made,) = of_kind(rendered(chart, PROTECTED), "TriggerAuthentication").values()
     read = {each["name"] for each in KEDA["kafka"] if each.get("triggerAuthenticationVariableReadable")}
     assert {each["parameter"] for each in made["spec"]["secretTargetRef"]} <= read
+
+
+@pytest.mark.parametrize(
+    ("chosen", "workers_s", "api_s"), [({}, 40, 40), ({"STOP_S": 90.5, "API_STOP_S": 20}, 121, 50)]
+)
+def test_pods_get_the_time_that_stopping_takes(chart: Any, chosen: dict[str, Any], workers_s: int, api_s: int):
+    for name, made in of_kind(rendered(chart, {"settings": chosen}), "Deployment").items():
+        within_s = made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
+        settings = Settings(**{setting.lower(): value for setting, value in chosen.items()})
+        stops_s = settings.api_stop_s if name.endswith("-api") else settings.stop_s
+        assert within_s == (api_s if name.endswith("-api") else workers_s)
+        assert within_s > stops_s + STOP_WITHIN_S
 
 
 @pytest.mark.parametrize("chosen", CHOSEN)

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from jsonschema.validators import validator_for
 
+from deploy.process import STOP_WITHIN_S
 from deploy.settings import Settings
 from tests.unit.deployment_files.commands import assert_known, assert_runs
 
@@ -89,3 +90,10 @@ def test_passwords_have_no_default_and_settings_are_valid_once_one_is_given(comp
         settings = Settings(**{key.removeprefix("MEMSTREAM_").lower(): value for key, value in values.items()})
         assert settings.postgres_dsn.get_secret_value() == "postgresql://memstream:given@postgres:5432/memstream"
         assert settings.bootstrap_servers.split(":")[0] in compose["services"]
+
+
+def test_containers_get_the_time_that_stopping_takes(compose: dict[str, Any]):
+    settings = Settings()
+    for name, stops_s in (("worker", settings.stop_s), ("api", settings.api_stop_s)):
+        within = compose["services"][name]["stop_grace_period"]
+        assert float(within.removesuffix("s")) > stops_s + STOP_WITHIN_S, name

@@ -1,0 +1,39 @@
+"""Where spans are sent, and that nothing is begun where they are not."""
+
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from deploy.settings import Settings
+from deploy.tracing import LAST_SENT_WITHIN_S, traced
+from schemas import traces
+from tests.fakes.spans import CAUSE
+
+
+def test_off_begins_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    before = set(threading.enumerate())
+    with traced(Settings(data_dir=tmp_path), "memstream-worker"):
+        assert not traces.recording()
+        with traces.span("work", causes=[CAUSE]):
+            assert traces.current() == CAUSE
+        assert set(threading.enumerate()) == before
+
+
+def test_a_collector_that_does_not_answer_holds_no_process_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{silent.getsockname()[1]}")
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "4")
+        with traced(Settings(data_dir=tmp_path, traces="otlp"), "memstream-worker"):
+            assert traces.recording()
+            with traces.span("work"):
+                assert traces.current() is not None
+            began = time.monotonic()
+        assert time.monotonic() - began < LAST_SENT_WITHIN_S + 1.0
+        assert not traces.recording()
+        sending = [thread for thread in threading.enumerate() if thread.name == "last spans"]
+        for thread in sending:
+            thread.join(10)
