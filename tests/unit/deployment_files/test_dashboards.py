@@ -30,8 +30,15 @@ def panels() -> list[dict[str, Any]]:
 
 
 def expressions() -> list[str]:
+    """Of the dashboard and the alerts."""
     asked = [target["expr"] for panel in panels() for target in panel["targets"]]
     return [INTERVAL.sub("5m", expression) for expression in [*asked, *(rule["expr"] for rule in alerts().values())]]
+
+
+def questions() -> list[str]:
+    """Of the page that tells what may be asked by hand."""
+    _, _, table = (DASHBOARDS.parent / "docs" / "metrics.md").read_text().partition("## Questions")
+    return [found for found in re.findall(r"`([^`]+)`", table) if "memstream_" in found]
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +69,12 @@ def test_whatever_is_asked_for_exists_and_most_of_what_exists_is_asked_for(sampl
     assert ours - asked <= {"memstream_delivery_batches_total"}
 
 
-@pytest.mark.parametrize("expression", expressions())
+def test_the_page_of_metrics_answers_what_operators_ask(samples: dict[str, set[str]]):
+    assert len(questions()) > 15
+    assert set(re.findall(r"\bmemstream_\w+", " ".join(questions()))) <= samples.keys()
+
+
+@pytest.mark.parametrize("expression", [*expressions(), *questions()])
 def test_expressions_are_promql_over_labels_that_the_metrics_have(expression: str, samples: dict[str, set[str]]):
     promql_parser.parse(expression)
     known = set().union(*(samples[name] for name in re.findall(r"\bmemstream_\w+", expression)))
