@@ -94,7 +94,12 @@ class Eraser:
             replace(change.deleted(memory, now), version=memory.version + 1, sequence=sequence + number)
             for number, memory in enumerate(page, start=1)
         ]
-        cause = Cause(actor=command.actor, command_id=command.command_id, reason=command.reason)
+        cause = Cause(
+            actor=command.actor,
+            command_id=command.command_id,
+            reason=command.reason,
+            erased="conversations" if command.kind == "forget" else "namespace",
+        )
         counts = await Purges(connection).erase(command.namespace, gone, cause, now)
         await Erasing(connection).count(named(command), command, counts)
 

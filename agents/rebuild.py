@@ -146,7 +146,7 @@ def page(partition: Partition, piece: Piece, read: Read) -> Page:
         shells=[row(deleted[each.memory_id]) for each in last if each.memory is None and each.memory_id in deleted],
         heads=heads(told),
         versions=kept,
-        fences={version.after.namespace: version.at for version in versions if version.change == "purged"},
+        fences={each.after.namespace: each.at for each in versions if each.cause.erased == "namespace"},
     )
 
 

@@ -18,7 +18,7 @@ from tests.proposals import command, curated
 MARA, GONE = "notes/mara", "notes/gone"
 COLUMNS = "memory_id, namespace, kind, kinds, tags, text, normalised, importance, confidence, version, sequence, status, sources"
 MEMORIES = f"SELECT {COLUMNS} FROM memories WHERE status <> 'deleted' ORDER BY memory_id"
-SEQUENCES = "SELECT namespace, sequence FROM namespaces ORDER BY namespace"
+SEQUENCES = "SELECT namespace, sequence FROM namespaces WHERE sequence > 0 ORDER BY namespace"
 
 
 def conversation(partition: int) -> str:

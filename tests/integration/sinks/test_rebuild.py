@@ -6,20 +6,24 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from msgspec.structs import replace
 
+from agents.curation.change import deleted
 from agents.rebuild import Read, Rebuild
 from deploy.embedded.stack import EmbeddedStack
 from schemas import topics
 from schemas.codec import decode
 from schemas.errors import Misconfigured
-from schemas.events import MemoryEvent
+from schemas.events import Cause, MemoryEvent
 from schemas.policies import Policies
 from schemas.records import Outgoing
 from schemas.requests import Command
+from sinks.changes import state
 from sinks.chronicle import Chronicle
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.outbox import put_records
 from sinks.postgres import Pool, connect
+from sinks.purges import purged
 from sinks.rebuilds import Rebuilds
 from sinks.reindex import reindex
 from tests.fakes.log import FakeLog, compacted, without_events
@@ -159,6 +163,20 @@ async def test_a_candidate_that_comes_again_afterwards_is_not_a_second_memory(be
     await after.curator.curate(batch)
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
     assert [control.kind for control in after.controls()] == ["extraction_completed"], "its window is answered"
+
+
+async def test_what_was_erased_alone_does_not_fence_its_namespace(bench: Bench, other: Pool) -> None:
+    memory = await bench.remember("The user has 2 dogs")
+    await bench.remember("Tea is better than coffee")
+    alone = Cause(actor="operator", erased="conversations")
+    gone = replace(deleted(memory, bench.now()), version=2, sequence=3)
+    published = [*bench.publisher.records, purged(gone, alone, bench.now()), state(gone)]
+    await rebuilt(other, published)
+    (left,) = await Bench(other).memories.in_namespace("n")
+    assert left.text == "Tea is better than coffee"
+    assert await other.fetchval("SELECT count(*) FROM purges") == 0
+    assert "dogs" not in str(await rows(other, VERSIONS))
+    assert await sequences(other) == {"n": 3}
 
 
 async def test_a_deletion_holds_and_can_be_undone(bench: Bench, other: Pool) -> None:
