@@ -46,10 +46,12 @@ class Eraser:
     async def erase(self, command: Command) -> Outcome | None:
         """Erases what the command says, and records the command with the last page. None if it was carried out before."""
         # Before the fence's moment: what is said after it lies behind them.
-        ends = await self._ends() if self._ends else {}
+        ends = await self._ends() if self._ends and command.erasure_id is None else {}
         async with self._deciding(command.namespace) as connection:
             if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
                 return None
+            if command.erasure_id is not None and (erasure := await Erasing(connection).get(command.erasure_id)):
+                ends = erasure.positions
             shadows: Collection[str] = ()
             if command.kind != "forget":
                 await Purges(connection).fence(command.namespace, Fence(self._clock(), ends))

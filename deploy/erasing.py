@@ -17,7 +17,7 @@ from sinks.owners import Owners
 from streams.rewriting import taken_out
 from streams.topics import settings_of
 
-COMPLETE_S: Final = 0.5
+COMPLETE_S: Final = 0.25
 NO_BOUND_MS: Final = 2**62  # what Kafka has for "never" is 2^63 - 1
 
 # What each topic may hold of what was said, and by which of its settings that goes.

@@ -20,7 +20,7 @@ from sinks.erasures import ErasedNamespace, How, Planned, Removed, WindowsErased
 log = logging.getLogger(__name__)
 
 LEASE_S: Final = 60.0
-PAUSE_S: Final = 0.5
+PAUSE_S: Final = 0.1
 SENT_AGAIN_S: Final = 60.0
 LETTERS: Final = "dead_letters"
 

@@ -91,7 +91,7 @@ def stores(
     yield StoreErased(store="Qdrant", status=state(decided or complete), removed=vectors)
     tombstones = {"tombstones": memories["memories"]}
     yield StoreErased(store="Kafka, memory.state", status=state(decided or complete), removed=tombstones)
-    gone = {"windows": windows.windows, "messages": windows.messages}
+    gone = {"windows": windows.windows, "window_messages": windows.messages}
     yield StoreErased(
         store="windows, their changelog and local stores", status=state(complete), removed=gone, at=windows.at
     )

@@ -159,7 +159,7 @@ async def test_a_receipt_is_complete_once_the_owners_of_all_windows_have_answere
     assert receipt is not None
     assert (receipt.status, receipt.completed_at) == ("complete", AT)
     windows = next(each for each in receipt.stores if each.store.startswith("windows"))
-    assert windows.removed == {"windows": 1, "messages": 4}
+    assert windows.removed == {"windows": 1, "window_messages": 4}
 
 
 async def test_conversations_that_only_the_owners_of_windows_know_are_erased_too(bench: "Bench", worker: Worker):

@@ -192,3 +192,23 @@ def test_the_size_is_about_that_of_the_rows(store: Store):
     before = store.size()
     store.write({b"%d" % number: os.urandom(10_000) for number in range(100)}, MARK)
     assert store.size() - before == pytest.approx(1_000_000, rel=0.2)
+
+
+def files_that_say(directory: Path, word: bytes) -> list[str]:
+    return [path.name for path in directory.iterdir() if word in path.read_bytes()]
+
+
+@pytest.mark.parametrize("sorted_before", [False, True])
+def test_what_is_forgotten_is_on_the_disk_no_more_and_its_neighbours_are(tmp_path: Path, sorted_before: bool):
+    directory = tmp_path / "0"
+    store = RocksStore(directory)
+    store.write({b"chunk\x00%d" % n: b"Zanzibar %d" % n if n < 50 else b"Porto %d" % n for n in range(100)}, MARK)
+    if sorted_before:
+        store._database.flush()
+    store.write({b"chunk\x00%d" % n: None for n in range(50)}, MARK)
+    assert files_that_say(directory, b"Zanzibar") != []
+    store.forget(b"chunk\x00", b"chunk\x01")
+    assert files_that_say(directory, b"Zanzibar") == []
+    assert len([*store.scan(b"chunk")]) == 50
+    store.close()
+    assert files_that_say(directory, b"Porto") != []
