@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from schemas.messages import Identifier, Moment
+from schemas.policies import Schedule
 from schemas.requests import Lane
 
 RunTrigger = Literal["schedule", "hand"]
@@ -88,6 +89,14 @@ class ConsolidationRun(Counts, frozen=True, kw_only=True):
         """What it is about, in words."""
         named = {"policy": self.policy, "namespace": self.namespace, "conversation": self.conversation_id}
         return next((f"{what} {name}" for what, name in named.items() if name is not None), "everything")
+
+
+class Scheduled(Struct, frozen=True, kw_only=True):
+    """A policy's schedule, and the moment for which its next run is noted."""
+
+    policy: str
+    schedule: Schedule
+    next_due: Moment
 
 
 class Finding(Struct, frozen=True, kw_only=True):

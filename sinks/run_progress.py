@@ -8,19 +8,12 @@ from schemas.codec import shaped
 from schemas.messages import Scope
 from schemas.policies import Schedule
 from schemas.requests import Lane
-from schemas.runs import ConsolidationRun
+from schemas.runs import ConsolidationRun, Scheduled
 from sinks import runs
 from sinks.postgres import Connection, storable
 from sinks.queries import query
 
 MOST: Final = 2**31 - 1
-
-
-class Standing(NamedTuple):
-    """A policy's schedule as it was when its next moment was noted."""
-
-    schedule: Schedule
-    next_due: datetime
 
 
 class Window(NamedTuple):
@@ -48,10 +41,10 @@ class RunProgress:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    async def schedules(self) -> dict[str, Standing]:
+    async def schedules(self) -> dict[str, Scheduled]:
         """By policy."""
         rows = await self._connection.fetch(query("runs", "schedules"))
-        return {row["policy"]: Standing(shaped(row["schedule"], Schedule), row["next_due"]) for row in rows}
+        return {row["policy"]: shaped(dict(row), Scheduled) for row in rows}
 
     async def set_schedule(self, policy: str, schedule: Schedule, next_due: datetime) -> None:
         await self._connection.execute(query("runs", "set_schedule"), policy, schedule, next_due)

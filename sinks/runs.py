@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 
 from schemas.codec import shaped
-from schemas.runs import ConsolidationRun, Finding, RunStatus
+from schemas.runs import ConsolidationRun, Finding, RunStatus, Scheduled
 from sinks.postgres import Connection, Pool, storable, translated
 from sinks.queries import query
 
@@ -49,6 +49,12 @@ class Runs:
                 query("runs", "page"), asked.namespace, asked.policy, asked.status, *place, asked.limit
             )
         return runs_of(rows)
+
+    async def schedules(self) -> tuple[Scheduled, ...]:
+        """When each policy with a schedule has its next run, the soonest first."""
+        with translated("reading schedules"):
+            rows = await self._pool.fetch(query("runs", "schedules"))
+        return tuple(shaped(dict(row), Scheduled) for row in rows)
 
     async def findings(
         self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None

@@ -16,6 +16,7 @@ from agents.api.routes import (
     changes,
     commands,
     consolidation_runs,
+    consolidation_schedules,
     context,
     conversations,
     description,
@@ -41,7 +42,7 @@ KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     *(context.router, conversations.router, tools.router, mcp.router, description.router),
     *(transfer.router, statistics.router, policies.router, users.router, erasures.router),
-    *(consolidation_runs.router, generations.router, retention.router),
+    *(consolidation_runs.router, consolidation_schedules.router, generations.router, retention.router),
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."

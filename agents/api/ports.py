@@ -29,7 +29,7 @@ from schemas.memories import Memory
 from schemas.policies import Choosing
 from schemas.requests import Command
 from schemas.retention import Sweep
-from schemas.runs import ConsolidationRun, Finding
+from schemas.runs import ConsolidationRun, Finding, Scheduled
 from schemas.searches import Found, Query
 from sinks.audit import Audited
 from sinks.listing import Listing
@@ -123,6 +123,9 @@ class Consolidating(Protocol):
 
     async def page(self, asked: RunsAsked) -> tuple[ConsolidationRun, ...]:
         """Runs, the newest first."""
+
+    async def schedules(self) -> tuple[Scheduled, ...]:
+        """When each policy with a schedule has its next run."""
 
     async def findings(
         self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None

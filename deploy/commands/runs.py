@@ -10,6 +10,7 @@ from deploy.commands.command import Json, command, several_commands
 from deploy.commands.run_view import COLUMNS, as_json, row, show_findings, show_run
 from deploy.settings import load
 from schemas.errors import Misconfigured
+from schemas.policies import Schedule
 from schemas.runs import RunStatus
 from sinks.runs import Runs, RunsAsked
 
@@ -57,6 +58,27 @@ async def show(
             show_run(run)
         if run.dry_run:
             await show_findings(Runs(pool), run_id, json)
+
+
+@cli.command("next")
+@command
+async def next_runs(json: Json = False) -> None:
+    """List when each policy with a schedule has its next run."""
+    async with connections.postgres(load(), max_size=1) as pool:
+        found = await Runs(pool).schedules()
+    if json:
+        for each in found:
+            terminal.emit(each)
+    elif found:
+        rows = [(each.policy, f"{each.next_due:%Y-%m-%d %H:%M}", in_words(each.schedule)) for each in found]
+        terminal.show_table("next runs", ("policy", "at (UTC)", "schedule"), rows)
+    else:
+        terminal.say("no policy has a schedule, as far as a worker with the stage extraction has seen")
+
+
+def in_words(schedule: Schedule) -> str:
+    days = ", ".join(schedule.weekdays) or "every day"
+    return f"{schedule.at} {schedule.time_zone}, {days}"
 
 
 def known(status: str | None) -> RunStatus | None:

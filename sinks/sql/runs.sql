@@ -28,7 +28,7 @@ ORDER BY f.number
 LIMIT $4
 
 -- name: schedules
-SELECT policy, schedule, next_due FROM consolidation_schedules
+SELECT policy, schedule, next_due FROM consolidation_schedules ORDER BY next_due, policy
 
 -- name: set_schedule
 INSERT INTO consolidation_schedules (policy, schedule, next_due) VALUES ($1, $2, $3)

@@ -1,7 +1,7 @@
 """Consolidation runs and sweeps of the archive, in memory."""
 
 from schemas.retention import Sweep
-from schemas.runs import ConsolidationRun, Finding
+from schemas.runs import ConsolidationRun, Finding, Scheduled
 from sinks.retention import SweepPlace
 from sinks.runs import RunsAsked
 
@@ -12,6 +12,7 @@ class FakeRuns:
     def __init__(self) -> None:
         self.by_id: dict[str, ConsolidationRun] = {}
         self.found: dict[str, list[Finding]] = {}
+        self.scheduled: list[Scheduled] = []
 
     def put(self, run: ConsolidationRun) -> None:
         """In the place of one of its id."""
@@ -27,6 +28,9 @@ class FakeRuns:
         newest = sorted(self.by_id.values(), key=place, reverse=True)
         wanted = [run for run in newest if is_asked_for(run, asked)]
         return tuple(wanted[: asked.limit])
+
+    async def schedules(self) -> tuple[Scheduled, ...]:
+        return tuple(sorted(self.scheduled, key=lambda each: (each.next_due, each.policy)))
 
     async def findings(
         self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None

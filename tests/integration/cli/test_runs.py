@@ -37,6 +37,7 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
     stretch = Stretch(Scope(conversation_id="c"), 3, 1, 2)
     await DryRuns(pool).store("dry", stretch, findings, counts, ["r"], AT)
     await DryRuns(pool).finish("dry", AT)
+    await pool.execute("INSERT INTO consolidation_schedules VALUES ('nightly', $1, $2)", {"at": "02:00"}, AT)
     await pool.close()
     return partial(run, deployment.settings, tmp_path)
 
@@ -65,6 +66,15 @@ async def test_what_a_dry_run_found_is_shown_with_it(memstream: Run):
     assert "superseded app/ada: fact: User moved to Lisbon." in shown
     told = lines(memstream("runs", "show", "dry", "--json"))
     assert [each.get("text") for each in told] == [None, "User has a dog.", "User moved to Lisbon."]
+
+
+async def test_the_next_runs_are_listed(memstream: Run):
+    done = memstream("runs", "next")
+    assert "nightly 2026-03-03 02:00 02:00 UTC, every day" in [
+        " ".join(line.split()) for line in done.stdout.splitlines()
+    ]
+    (told,) = lines(memstream("runs", "next", "--json"))
+    assert (told["policy"], told["schedule"]) == ("nightly", {"at": "02:00"})
 
 
 @pytest.mark.parametrize(

@@ -142,6 +142,8 @@ async def test_at_its_moment_a_policy_has_one_run_about_what_waits_in_its_conver
     night.now = NIGHT - timedelta(seconds=1)
     await worker.tick()
     assert (await night.all(), night.asked()) == ((), [])
+    (noted,) = await night.runs.schedules()
+    assert (noted.policy, noted.schedule, noted.next_due) == ("nightly", Schedule(at="02:00"), NIGHT)
 
     night.now = NIGHT
     await worker.tick()

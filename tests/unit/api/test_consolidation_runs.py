@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from agents.consolidation.asking import run_by_hand
 from schemas.messages import Scope
-from schemas.runs import ConsolidationRun, Finding, RunWanted
+from schemas.policies import Schedule
+from schemas.runs import ConsolidationRun, Finding, RunWanted, Scheduled
 from tests.api import NOON, Api
 from tests.fakes.windows import a_state
 
@@ -115,3 +116,13 @@ async def test_what_a_dry_run_found_comes_a_page_at_a_time(api: Api):
     rest = (await client.get(f"{RUNS}/dry/findings", params={"cursor": first["next"]})).json()
     assert ([each["number"] for each in rest["findings"]], rest["next"]) == ([6], None)
     assert (await api.client(read="other").get(f"{RUNS}/dry/findings")).status_code == 404
+
+
+async def test_the_next_moments_of_schedules_are_told_the_soonest_first_to_who_may_read_all(api: Api):
+    for hours, name in ((2, "later"), (1, "sooner")):
+        schedule = Schedule(at="02:00", weekdays=("mon",))
+        api.runs.scheduled.append(Scheduled(policy=name, schedule=schedule, next_due=NOON + timedelta(hours=hours)))
+    told = (await api.client(read="*").get("/v1/consolidation-schedules")).json()["schedules"]
+    assert [each["policy"] for each in told] == ["sooner", "later"]
+    assert (told[0]["schedule"], told[0]["next_due"]) == ({"at": "02:00", "weekdays": ["mon"]}, "2026-03-02T13:00:00Z")
+    assert (await api.client(read="app/*").get("/v1/consolidation-schedules")).status_code == 403

@@ -1,0 +1,24 @@
+"""When the next consolidation runs are: what policies' schedules come to."""
+
+from fastapi import APIRouter, Response
+from msgspec import Struct
+
+from agents.api.auth import CallerOf
+from agents.api.bodies import answer, described
+from agents.api.ports import PortsOf
+from schemas.runs import Scheduled
+
+router = APIRouter(prefix="/v1/consolidation-schedules", tags=["consolidation"])
+
+
+class ScheduleList(Struct, frozen=True):
+    """The soonest first."""
+
+    schedules: tuple[Scheduled, ...]
+
+
+@router.get("", openapi_extra=described(ScheduleList))
+async def list_schedules(caller: CallerOf, ports: PortsOf) -> Response:
+    """Policies with a schedule, and when each has its next run. Change one by putting its policy."""
+    caller.require_everywhere("read")
+    return answer(ScheduleList(await ports.runs.schedules()))
