@@ -10,11 +10,11 @@ from deploy.settings import Settings
 from schemas.errors import Misconfigured, Retryable
 from streams.topics import partition_counts, specs
 
-ANSWERED_WITHIN_MS = (
-    10  # aiokafka sleeps so long after it has asked for a topic it has not met, before it looks at the answer
-)
+UNKNOWN_TOPIC_MS = 10  # aiokafka sleeps so long once it has asked for a topic that it has not met
 MORE_MS = 500
-END_MS = 50  # an end behind a transaction's marker comes without a record, and is noticed only when the wait is over
+# Until the end: what the broker is asked for before the first seek is waited for, and so is a marker of a transaction behind the
+# last record.
+END_MS = 20
 
 
 async def follow(settings: Settings, topic: str, *, from_beginning: bool, until_end: bool) -> AsyncIterator[Any]:
@@ -27,7 +27,8 @@ async def follow(settings: Settings, topic: str, *, from_beginning: bool, until_
         **settings.cluster().client(),
         enable_auto_commit=False,
         isolation_level="read_committed",
-        retry_backoff_ms=ANSWERED_WITHIN_MS,
+        retry_backoff_ms=UNKNOWN_TOPIC_MS,
+        fetch_max_wait_ms=wait_ms,
     )
     try:
         await consumer.start()

@@ -13,6 +13,7 @@ from deploy.settings import Settings
 from schemas import codec, topics
 from schemas.events import MemoryEvent
 from schemas.memories import Memory
+from sinks.embeddings.fake import FakeEmbedder
 from sinks.postgres import Connection, Pool
 from streams.apps import STAGES
 from streams.topics import specs
@@ -115,7 +116,7 @@ async def _memories(ledger: Ledger, pool: Pool | Connection, published: list[Con
 
 async def _vectors(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
     stored = {row["memory_id"] for row in await pool.fetch("SELECT memory_id FROM memories WHERE status <> 'deleted'")}
-    async with indexing.embedder(settings) as embedder, indexing.qdrant(settings, embedder) as vectors:
+    async with indexing.qdrant(settings, FakeEmbedder()) as vectors:  # nothing is embedded to list what there is
         indexed = [memory_id async for page in vectors.ids() for _, memory_id in page]
     ledger.lost += [f"memory {name} is not in Qdrant" for name in sorted(stored - set(indexed))]
     ledger.duplicated += [f"Qdrant has {name}, Postgres has not" for name in sorted(set(indexed) - stored)]
