@@ -80,8 +80,10 @@ class Extractor:
         """For a request that is answered elsewhere, and later: what the question knows besides the slice.
 
         If it has been answered already that is published, and the outcome is as `answer` says. Raises as `answer` does;
-        Deferred, if a call for it is under way.
+        Deferred, if a call for it is under way. What was erased in part, or whole, goes nowhere else: it is answered now.
         """
+        if len(still_said(request, await self._fences(request)).messages) < len(request.messages):
+            return await self.answer(request, owner, still_held)
         claimed_at = self._monotonic_s()
         lease = await self._extractions.lease(request, owner, LEASE_S)
         if isinstance(lease, Answered):

@@ -2,14 +2,14 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from opentelemetry.trace import SpanKind
 
 from agents.dead_letters import dead_letter
-from agents.erasing.windows import WindowErasures
+from agents.erasing.windows import Heard, WindowErasures
 from agents.window_cache import WindowCache
 from agents.window_terms import WindowTerms
 from agents.window_told import outgoing
@@ -70,16 +70,19 @@ class WindowAgent:
         await self._app.checkpointer.room(batch.partition)
         topic = self._logical[batch.topic]
         log_end = 0
-        refused: frozenset[int] = frozenset()
-        if topic == topics.MESSAGES and self._erasures is not None:
-            refused = await self._erasures.refused(batch)
+        heard: Sequence[Heard] = ()
+        letters: list[Outgoing] = []
+        if topic == topics.MESSAGES:
+            heard = list(self._decoded(batch, Message, letters))
+            if self._erasures is not None:
+                heard = await self._erasures.spared(batch, heard)
         if topic == topics.ENDED:
             log_end = await self._app.consumer.log_end(self._messages_topic, batch.partition)
         if not batch.current:
             return
         # Nothing may be awaited from here to the end: the epoch was checked, and the changes must be of that epoch.
         self._cache.enter(batch.epoch)
-        effects = self._apply(topic, batch, log_end, refused)
+        effects = [*letters, *self._apply(topic, batch, log_end, heard)]
         self._app.checkpointer.record(batch, self._cache.take_rows(batch.partition), effects)
         if self._urgent(batch, effects):
             self._app.checkpointer.ask(batch.partition)
@@ -88,17 +91,16 @@ class WindowAgent:
         """Whether somebody waits for an effect. Nobody does for activity, nor while there is a backlog: whole batches."""
         return len(batch.records) < BATCH_RECORDS[STAGE] and any(effect.topic == topics.REQUESTS for effect in effects)
 
-    def _apply(self, topic: str, batch: Batch, log_end: int, refused: frozenset[int]) -> list[Outgoing]:
+    def _apply(self, topic: str, batch: Batch, log_end: int, heard: Sequence[Heard]) -> list[Outgoing]:
         if topic == topics.MESSAGES:
-            return self._apply_messages(batch, refused)
+            return self._apply_messages(batch, heard)
         if topic == topics.ENDED:
             return self._apply_ends(batch, log_end)
         return self._apply_controls(batch)
 
-    def _apply_messages(self, batch: Batch, refused: frozenset[int]) -> list[Outgoing]:
+    def _apply_messages(self, batch: Batch, heard: Sequence[Heard]) -> list[Outgoing]:
         now = self._clock()
         effects: list[Outgoing] = []
-        heard = [each for each in self._decoded(batch, Message, effects) if each[0].offset not in refused]
         # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
         counts = [message_tokens(message, self._count_tokens) for _, message in heard]
         found = [found_in(message) for _, message in heard]

@@ -3,14 +3,13 @@ answer for a partition once nothing is left in them."""
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 from agents.window_terms import WindowTerms
 from schemas import codec, topics
 from schemas.erasures import Erasure, Fence, Fences
-from schemas.errors import Rejected
 from schemas.messages import Message, Scope
 from schemas.namespaces import OWN_NAMESPACE, render, shortened
 from schemas.records import Outgoing, Publisher
@@ -24,6 +23,8 @@ from streams.windows.head import Head
 log = logging.getLogger(__name__)
 
 TOLD_AGAIN_AFTER_S = 5.0
+
+Heard: TypeAlias = tuple[Any, Message]  # a record with what it says
 
 
 class Known(Protocol):
@@ -65,24 +66,24 @@ class WindowErasures:
         self._newest: Fence | None = None
         self._told: dict[tuple[int, str], float] = {}
 
-    async def refused(self, batch: Batch) -> frozenset[int]:
-        """The offsets of messages that are older than an erasure of what they belong to. Raises Retryable."""
+    async def spared(self, batch: Batch, heard: Sequence[Heard]) -> Sequence[Heard]:
+        """Of a batch's messages those that are not older than an erasure of what they belong to. Raises Retryable."""
         if batch.epoch != self._epoch:
             await self._look(batch.epoch)
         while True:
             newest = self._newest
-            refused = await self._older(batch, newest)
+            older = await self._older(batch, heard, newest)
             if (
                 newest is self._newest
             ):  # else an erasure came meanwhile, and its windows may have been looked at already
-                return refused
+                return [each for each in heard if each[0].offset not in older] if older else heard
 
-    async def _older(self, batch: Batch, newest: Fence | None) -> frozenset[int]:
+    async def _older(self, batch: Batch, heard: Sequence[Heard], newest: Fence | None) -> frozenset[int]:
         if newest is None:
             return frozenset()
         old = {
             record.offset: message
-            for record, message in decoded(batch)
+            for record, message in heard
             if newest.refuses(message.timestamp, batch.partition, record.offset)
         }
         if not old:
@@ -187,12 +188,3 @@ def erase(erasure: Erasure, conversation_id: str, partition: int) -> Outgoing:
         value=codec.encode(control),
         partition=partition,
     )
-
-
-def decoded(batch: Batch) -> Iterable[tuple[Any, Message]]:
-    """What does not decode is the window agent's to put aside."""
-    for record in batch.records:
-        try:
-            yield record, codec.admit(record.value, Message)
-        except Rejected:
-            continue

@@ -6,6 +6,9 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
+from agents.erased import still_told
+from agents.llm.port import Summary
+from schemas.erasures import Fence
 from tests.unit.agents.extraction_stage import Worker, asked, left
 
 
@@ -73,3 +76,35 @@ async def test_of_messages_that_are_erased_there_is_no_summary(worker):
     await asyncio.sleep(2)
     assert not worker.provider.summarised
     assert [control.summary for control in worker.controls] == [""]
+
+
+async def test_what_an_erased_user_or_conversation_said_no_model_is_told_whatever_else_it_feeds(worker):
+    worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    assert not worker.provider.asked
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def test_where_messages_ended_counts_whatever_a_senders_clock_said(worker):
+    first, second = asked().messages
+    before = first.timestamp - timedelta(hours=1)
+    worker.extractions.person_fences = (Fence(before, {asked().partition: second.position}),)
+    await worker.take(structs.replace(asked(), requested_at=second.timestamp))
+    await asyncio.sleep(2)
+    ((candidate,), _) = (batch.candidates for batch in worker.candidates)
+    assert [source.message_id for source in candidate.sources] == [second.message_id]
+
+
+async def test_what_was_erased_goes_into_no_batch_and_is_answered_at_once(worker):
+    worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
+    assert await worker.extractor.enrol(asked(), "batch", lambda: True) is True
+    assert not worker.provider.asked
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def test_a_summary_of_a_message_that_was_erased_meanwhile_says_nothing():
+    request = structs.replace(asked(), purpose="summarise")
+    told = Summary(provider="p", model="m", text="They live in Zanzibar")
+    assert still_told(request, told, (Fence(asked().messages[0].timestamp),)).text == ""
+    assert still_told(request, told, ()) == told
