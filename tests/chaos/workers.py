@@ -41,6 +41,7 @@ class WorkerProcess:
 
     def start(self) -> None:
         self.ready_file.unlink(missing_ok=True)
+        self._log.touch()  # the child opens it some time later, and may be asked about before
         self._process = self.launched()
 
     def launched(self) -> Process:
