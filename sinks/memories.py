@@ -91,6 +91,11 @@ class Memories:
         with translated("looking for memories"):
             return bool(await self._reader.fetchval(query("memories", "any")))
 
+    async def any_embedded_otherwise(self, model: str) -> bool:
+        """Whether there is one whose vector is missing, or was made by another model."""
+        with translated("looking for vectors of another model"):
+            return bool(await self._reader.fetchval(query("memories", "any_embedded_otherwise"), model))
+
     async def count_live(self, namespace: str) -> int:
         with translated("counting memories"):
             return int(await self._reader.fetchval(query("memories", "count_live"), namespace))

@@ -2,8 +2,11 @@
 
 from deploy import connections, indexing, terminal
 from deploy.commands.command import Json, command, one_command
-from deploy.settings import load
+from deploy.settings import Settings, load
+from schemas.errors import Misconfigured
+from sinks.memories import Memories
 from sinks.reindex import reindex as rebuild
+from streams.groups import Groups
 
 cli = one_command()
 
@@ -19,10 +22,21 @@ async def reindex(json: Json = False) -> None:
         indexing.embedder(settings) as embedder,
         indexing.qdrant(settings, embedder) as vectors,
     ):
+        if await Memories(pool).any_embedded_otherwise(vectors.embedding_model):
+            await refuse_beside_curators(settings)
         rebuilt = await rebuild(pool, vectors, embedder)
     if json:
         terminal.emit(rebuilt)
     else:
         terminal.say(
             f"{rebuilt.written:,} points written, {rebuilt.removed:,} removed, {rebuilt.left_out:,} memories left out"
+        )
+
+
+async def refuse_beside_curators(settings: Settings) -> None:
+    """What they remember meanwhile would have vectors of the model before, and be found by nobody. Raises Retryable as well."""
+    group = settings.topics().group("curation")
+    if await Groups(settings.cluster().client()).with_members([group]):
+        raise Misconfigured(
+            f"memories are to be embedded by another model, and workers in {group} go on with the one before: stop them first"
         )

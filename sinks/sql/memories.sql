@@ -77,6 +77,10 @@ JOIN memories ON links @> jsonb_build_array(jsonb_build_object('memory_id', targ
 WHERE namespace = $1 AND status <> 'deleted' AND links <> '[]'
 ORDER BY memories.memory_id LIMIT $3
 
+-- name: any_embedded_otherwise
+SELECT EXISTS (SELECT FROM memories LEFT JOIN embeddings USING (memory_id)
+               WHERE status <> 'deleted' AND model IS DISTINCT FROM $1)
+
 -- name: any
 SELECT EXISTS (SELECT FROM memories WHERE status <> 'deleted')
 

@@ -123,16 +123,18 @@ async def test_the_page_about_another_embedding_model(page: Open, tmp_path: Path
     search = partial(run_here, deployment.settings, tmp_path, "search", "allergic to peanuts", "-n", MARA)
     with in_a_thread(EmbeddingServer()) as server:
         tried.knows(EMBEDDINGS=server.openai_url)
+        chosen = {
+            **{"embedder": "openai", "embedder_model": "embed-test", "embedder_base_url": server.openai_url},
+            "qdrant_collection": "memories-embed-test",
+        }
         await tried.run()
+        refused = await asyncio.to_thread(partial(run_here, deployment.settings, tmp_path, "reindex", **chosen))
+        assert "stop them first" in refused.stderr
         assert await worker.stop() == 0
         assert "FAIL" not in await tried.run()
         meanwhile = await asyncio.to_thread(search)
         assert "peanuts" in meanwhile.stdout
         assert "vectors_failed" not in meanwhile.stderr, "the old collection is searched until nobody needs it"
-        chosen = {
-            **{"embedder": "openai", "embedder_model": "embed-test", "embedder_base_url": server.openai_url},
-            "qdrant_collection": "memories-embed-test",
-        }
         moved = await deployment.worker("moved", **chosen)
         await deployment.publish(command("create", MARA, text="User lives in Lisbon."))
         await curated(deployment)

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.heavy
 async def test_the_page_about_models_that_do_not_answer(page: Open) -> None:
     tried, (models_port, metrics_port) = page("llm-down.md"), free_ports(2)
     deployment, url = tried.deployment, f"http://127.0.0.1:{models_port}"
-    asks = {
-        "provider": "claude",
+    asks: dict[str, Any] = {
+        **{"provider": "claude", "model_rest_s": 4.0},
         "claude_model": MODELS[0],
         "anthropic_base_url": url,
         "anthropic_api_key": SecretStr(KEY),
