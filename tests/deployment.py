@@ -200,7 +200,8 @@ class Deployment:
 
     async def points(self) -> dict[str, tuple[dict[str, Any], list[float]]]:
         """Payload and vector of every point, by id."""
-        collection, found, offset = self.settings.qdrant_collection, {}, None
+        collection, offset = self.settings.qdrant_collection, None
+        found: dict[str, Any] = {}
         async with self.qdrant() as client:
             while await client.collection_exists(collection):
                 page, offset = await client.scroll(
