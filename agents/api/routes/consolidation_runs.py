@@ -21,6 +21,7 @@ from agents.consolidation.asking import run_by_hand
 from schemas.budgets import MICROS
 from schemas.messages import Moment
 from schemas.runs import ConsolidationRun, Finding, RunStatus, RunWanted
+from sinks.audit import Audited
 from sinks.runs import RunsAsked
 
 router = APIRouter(prefix="/v1/consolidation-runs", tags=["consolidation"])
@@ -75,6 +76,12 @@ async def start_consolidation(
     """Have what waits extracted now, without waiting for a schedule: of a namespace, a conversation, a policy or everything; or
     see with `dry_run` what would come of it. A dry run asks models, and its tokens count."""
     run = run_by_hand(wanted, await namespaces_of(wanted, caller, ports), caller.actor, ports.clock())
+    if not run.namespaces:  # about what nobody but an administrator may have done, and it costs
+        details = {"policy": run.policy, "dry_run": run.dry_run}
+        done = Audited(
+            at=run.created_at, actor=caller.actor, action="consolidation.run", subject=run.run_id, details=details
+        )
+        await ports.audit.record(done)
     await ports.runs.ask(run)
     return answer(view(run), 202)
 

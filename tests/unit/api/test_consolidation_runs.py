@@ -35,6 +35,7 @@ async def test_a_run_of_a_namespace_is_asked_for_with_the_right_to_write_and_beg
     (run,) = api.runs.by_id.values()
     assert (run.run_id, run.namespaces, run.trigger, run.due_at) == (told["run_id"], ("app/ada",), "hand", NOON)
     assert (await api.client(read="app/*").post(RUNS, json=ADA)).status_code == 403
+    assert api.audit.rows == [], "it is no administrator's business"
 
 
 async def test_a_run_of_a_conversation_takes_the_right_to_write_in_all_that_it_feeds(api: Api):
@@ -53,6 +54,8 @@ async def test_a_run_of_a_policy_or_of_everything_takes_every_right_everywhere(a
     assert (await api.client(write="*").post(RUNS, json=asked)).status_code == 403
     answer = await api.client(admin="*").post(RUNS, json=asked)
     assert (answer.status_code, answer.json()["namespaces"]) == (202, [])
+    told = [(row.action, row.subject, row.details["policy"]) for row in api.audit.rows]
+    assert told == [("consolidation.run", answer.json()["run_id"], asked.get("policy"))]
 
 
 @pytest.mark.parametrize(
