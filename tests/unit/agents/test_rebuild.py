@@ -1,0 +1,99 @@
+"""What records tell together of memories, numbers and erasures."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from agents.curation.change import deleted
+from agents.rebuild import Read, page
+from schemas import topics
+from schemas.codec import encode
+from schemas.events import Cause, Change, MemoryChanged, MemoryEvent
+from schemas.memories import Memory
+from sinks.changes import state, tombstone
+from sinks.rebuilds import Page
+from streams.log import Piece
+from tests.fakes.log import Record
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+DOGS = Memory(
+    memory_id="m",
+    namespace="n",
+    kind="fact",
+    text="The user has 2 dogs",
+    importance=0.5,
+    confidence=0.9,
+    version=1,
+    sequence=1,
+    status="active",
+    created_at=NOON,
+    updated_at=NOON,
+    created_by="rules",
+)
+GONE = replace(deleted(DOGS, NOON), version=2, sequence=2)
+
+
+def event(change: Change, memory: Memory, **cause: Any) -> Record:
+    told = MemoryChanged(
+        change=change,
+        namespace=memory.namespace,
+        sequence=memory.sequence,
+        memory=memory,
+        cause=Cause(actor="somebody", **cause),
+    )
+    return Record(0, b"n", encode(MemoryEvent.of(told, NOON)), ())
+
+
+def stated(memory: Memory) -> Record:
+    record = state(memory)
+    return Record(0, record.key, record.value, record.headers)
+
+
+def paged(topic: str, records: Sequence[Record], read: Read | None = None) -> Page:
+    return page((topic, 3), Piece(3, records, 17), read or Read())
+
+
+def test_the_latest_state_of_a_memory_is_what_a_page_tells() -> None:
+    newer = replace(DOGS, version=2, sequence=2, text="The user has 3 dogs")
+    found = paged(topics.STATE, [stated(newer), stated(DOGS)])
+    assert [row["text"] for row in found.rows] == ["The user has 3 dogs"]
+    assert [row["normalised"] for row in found.rows] == ["the user has 3 dogs"]
+    assert (found.heads, found.partition, found.position) == ({"n": 2}, (topics.STATE, 3), 17)
+
+
+def test_a_tombstone_tells_of_its_namespace_by_headers() -> None:
+    record = tombstone("m", "n", 2, 9)
+    found = paged(topics.STATE, [stated(DOGS), Record(1, record.key, None, record.headers)])
+    assert (list(found.rows), list(found.shells), found.heads) == ([], [], {"n": 9})
+    assert [(told.memory_id, told.memory, told.erased) for told in found.told] == [("m", None, False)]
+
+
+def test_a_deletion_leaves_a_shell_and_its_versions() -> None:
+    found = paged(topics.EVENTS, [event("created", DOGS), event("deleted", GONE)])
+    assert [(row["memory_id"], row["status"], row["text"]) for row in found.shells] == [("m", "deleted", "")]
+    assert [version.change for version in found.versions] == ["created", "deleted"]
+    assert found.fences == {}
+
+
+def test_an_erasure_leaves_nothing_but_its_number_and_a_fence_where_all_of_the_namespace_went() -> None:
+    for erased, fences in (("namespace", {"n": NOON}), ("conversations", {})):
+        found = paged(topics.EVENTS, [event("created", DOGS), event("purged", GONE, erased=erased)])
+        assert (list(found.rows), list(found.shells), list(found.versions)) == ([], [], [])
+        assert (found.heads, found.fences) == ({"n": 2}, fences)
+
+
+def test_a_memory_that_began_anew_under_its_id_keeps_what_came_after_the_erasure() -> None:
+    again = replace(DOGS, sequence=3)
+    found = paged(topics.EVENTS, [event("created", DOGS), event("purged", GONE), event("created", again)])
+    assert [row["sequence"] for row in found.rows] == [3]
+    assert [version.after.sequence for version in found.versions] == [3]
+
+
+def test_what_is_none_of_memstreams_is_counted_and_tells_nothing() -> None:
+    read = Read()
+    strange = [Record(0, b"a", b"not JSON", ()), Record(1, None, None, ()), Record(2, b"b", b"{}", ())]
+    found = paged(topics.STATE, [*strange, stated(DOGS)], read)
+    assert len(found.told) == 1
+    assert (read.records, read.unreadable) == (4, 3)
