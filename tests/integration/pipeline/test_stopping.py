@@ -16,7 +16,7 @@ from tests.messages_server import KEY, MODELS, MessagesServer
 
 AT = {"timestamp": "2026-03-01T10:00:00Z"}
 MESSAGE = {"message_id": "c-1", "role": "user", "content": "I am allergic to peanuts.", "app_id": "a", "user_id": "u"}
-SLOWLY_S = 4.0
+SLOWLY_S = 2.0
 SESSION_S = 60.0  # who waits for that to end has not been told that anybody left
 
 
