@@ -3,7 +3,7 @@ before that is deleted. Kafka itself deletes no record alone."""
 
 import logging
 from collections.abc import AsyncIterator, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
@@ -15,6 +15,14 @@ log = logging.getLogger(__name__)
 
 Unwanted = Callable[[Any], bool]  # of a record: whether it is to go
 Settles = Callable[[Any], int | None]  # which earlier record of its partition one stands for: neither has to be kept
+
+
+class Span(NamedTuple):
+    """What a partition held when it was looked at: offsets from `begin` up to `end`, exclusive."""
+
+    tp: TopicPartition
+    begin: int
+    end: int
 
 
 async def log_ends(client: dict[str, Any], topic: str, partitions: int) -> dict[int, int]:
@@ -47,10 +55,8 @@ async def taken_out(
         await consumer.start()
         await producer.start()
         await admin.start()
-        for number in range(partitions):
-            gone += await partition_taken_out(
-                consumer, producer, admin, TopicPartition(topic, number), unwanted, settles
-            )
+        for span in await spans(consumer, topic, partitions):
+            gone += await span_taken_out(consumer, producer, admin, span, unwanted, settles)
     except (KafkaError, OSError, TimeoutError) as exc:
         raise Retryable(f"cannot take records out of {topic}: {exc!r}") from exc
     finally:
@@ -60,39 +66,45 @@ async def taken_out(
     return gone
 
 
-async def partition_taken_out(
+async def spans(consumer: AIOKafkaConsumer, topic: str, partitions: int) -> list[Span]:
+    """Of the partitions that hold anything."""
+    tps = [TopicPartition(topic, number) for number in range(partitions)]
+    begins, ends = await consumer.beginning_offsets(tps), await consumer.end_offsets(tps)
+    return [Span(tp, begins[tp], ends[tp]) for tp in tps if begins[tp] < ends[tp]]
+
+
+async def span_taken_out(
     consumer: AIOKafkaConsumer,
     producer: AIOKafkaProducer,
     admin: AIOKafkaAdminClient,
-    tp: TopicPartition,
+    span: Span,
     unwanted: Unwanted,
     settles: Settles,
 ) -> int:
-    (end,) = (await consumer.end_offsets([tp])).values()
     gone: set[int] = set()
     settled: set[int] = set()
-    async for record in records(consumer, tp, end):
+    async for record in records(consumer, span):
         if (place := settles(record)) is not None:
             settled |= {place, record.offset}
         if unwanted(record):
             gone.add(record.offset)
     if not gone:
         return 0
-    async for record in records(consumer, tp, end):
+    topic, number = span.tp
+    async for record in records(consumer, span):
         if record.offset not in gone and record.offset not in settled:
-            await producer.send_and_wait(
-                tp.topic, record.value, record.key, partition=tp.partition, headers=list(record.headers)
-            )
-    await admin.delete_records({tp: RecordsToDelete(before_offset=end)})
-    log.info("%s[%d]: %d records were taken out", tp.topic, tp.partition, len(gone))
+            headers = list(record.headers)
+            await producer.send_and_wait(topic, record.value, record.key, partition=number, headers=headers)
+    await admin.delete_records({span.tp: RecordsToDelete(before_offset=span.end)})
+    log.info("%s[%d]: %d records were taken out", topic, number, len(gone))
     return len(gone)
 
 
-async def records(consumer: AIOKafkaConsumer, tp: TopicPartition, end: int) -> AsyncIterator[Any]:
-    """What is there up to an offset, in order."""
-    consumer.assign([tp])
-    await consumer.seek_to_beginning(tp)
-    while await consumer.position(tp) < end:
-        for record in (await consumer.getmany(tp, timeout_ms=200)).get(tp, ()):
-            if record.offset < end:
+async def records(consumer: AIOKafkaConsumer, span: Span) -> AsyncIterator[Any]:
+    """What is there, in order."""
+    consumer.assign([span.tp])
+    consumer.seek(span.tp, span.begin)
+    while await consumer.position(span.tp) < span.end:
+        for record in (await consumer.getmany(span.tp, timeout_ms=200)).get(span.tp, ()):
+            if record.offset < span.end:
                 yield record
