@@ -1,0 +1,38 @@
+"""For how many days the archive keeps messages, and what sweeps say of it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from msgspec import ValidationError, convert
+
+from deploy.policy_files import preset, read_file
+from schemas.policies import Policy
+from schemas.retention import Kept
+
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("days", [0, 7, 30, 90])
+def test_a_policy_keeps_for_ever_or_for_a_week_to_three_months(days):
+    assert convert({"name": "p", "retention_days": days}, Policy).retention_days == days
+
+
+@pytest.mark.parametrize("days", [-1, 1, 6, 91, 7.5])
+def test_anything_else_is_refused(days):
+    with pytest.raises(ValidationError, match="retention_days"):
+        convert({"name": "p", "retention_days": days}, Policy)
+
+
+def test_messages_are_kept_for_ever_unless_a_policy_says_otherwise_as_that_of_agents_does():
+    assert Policy(name="p").retention_days == 0
+    (written,) = read_file(preset("agent-longterm"))
+    assert written.policy.retention_days == 30
+
+
+def test_what_two_pages_keep_is_added_up_under_the_days_that_hold_now():
+    later = NOON + timedelta(days=1)
+    first = Kept(policy="p", days=30, messages=2, bytes=20, oldest=later, held=1, pruned=5, pruned_bytes=50)
+    second = Kept(policy="p", days=7, messages=3, bytes=30, oldest=NOON)
+    both = Kept(policy="p", days=7, messages=5, bytes=50, oldest=NOON, held=1, pruned=5, pruned_bytes=50)
+    assert first + second == both
+    assert (first + Kept(policy="p", days=30)).oldest == later
