@@ -76,8 +76,8 @@ async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_ti
 
 
 async def keep_session(_: Connection) -> None:
-    """Nothing here changes a session, and what is left of a transaction was rolled back before: to ask for that again would be a
-    second way to the server for each statement."""
+    """To ask for what a session began with would be a second way to the server for each statement. What is left of a transaction
+    was rolled back before; who takes a lock of the session, as for a generation, lets go of it."""
 
 
 async def set_codecs(connection: Connection) -> None:
