@@ -161,11 +161,11 @@ class Erasures:
             rows = await self._pool.fetch(query("erasures", "mixed"), erasure.erasure_id, erasure.at)
         return {row["namespace"]: row["memories"] for row in rows}
 
-    async def unanswered(self, partition: int) -> tuple[Erasure, ...]:
-        """Those that the owner of the partition's windows has not answered."""
+    async def unanswered(self, partitions: Collection[int]) -> tuple[tuple[int, Erasure], ...]:
+        """Of these partitions of windows each with an erasure that its owner has not answered, oldest first."""
         with translated("looking for erasures of windows"):
-            rows = await self._pool.fetch(query("erasures", "unanswered"), partition)
-        return tuple(map(erasure_of, rows))
+            rows = await self._pool.fetch(query("erasures", "unanswered"), list(partitions))
+        return tuple((row["partition"], erasure_of(row)) for row in rows)
 
     async def answer(
         self, erasure_id: str, partition: int, conversations: Collection[str], messages: int, at: datetime

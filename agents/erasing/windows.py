@@ -36,7 +36,7 @@ class Known(Protocol):
         self, namespaces: Collection[str], conversations: Collection[str], users: Collection[str]
     ) -> Fences: ...
 
-    async def unanswered(self, partition: int) -> tuple[Erasure, ...]: ...
+    async def unanswered(self, partitions: Collection[int]) -> tuple[tuple[int, Erasure], ...]: ...
 
     async def conversations(self, erasure_id: str) -> frozenset[str]: ...
 
@@ -120,12 +120,11 @@ class WindowErasures:
         if checkpointer is None or not self._app.fence.admits(epoch):
             return
         await self._look(epoch)
-        for partition in checkpointer.partitions:
-            for erasure in await self._known.unanswered(partition):
-                named = await self._known.conversations(erasure.erasure_id)
-                if not self._app.fence.admits(epoch) or partition not in checkpointer.partitions:
-                    return
-                await self._empty(erasure, named, partition, checkpointer[partition])
+        for partition, erasure in await self._known.unanswered(checkpointer.partitions):
+            named = await self._known.conversations(erasure.erasure_id)
+            if not self._app.fence.admits(epoch) or partition not in checkpointer.partitions:
+                return
+            await self._empty(erasure, named, partition, checkpointer[partition])
 
     async def _empty(self, erasure: Erasure, named: frozenset[str], partition: int, ledger: Ledger) -> None:
         """Answers by the safe rows: no crash takes those back."""

@@ -101,11 +101,12 @@ UPDATE erased_namespaces SET done_at = $3 WHERE erasure_id = $1 AND namespace = 
 SELECT namespace, how, done_at, memories, versions, vectors FROM erased_namespaces WHERE erasure_id = $1 ORDER BY namespace
 
 -- name: unanswered
-SELECT erasure_id, kind, user_id, tenant_id, app_id, conversation_id, namespace, at, positions, actor, reason
-FROM erasures
+SELECT asked.partition, erasure_id, kind, user_id, tenant_id, app_id, conversation_id, namespace, at, positions, actor, reason
+FROM erasures, unnest($1::integer[]) AS asked (partition)
 WHERE completed_at IS NULL
-  AND NOT EXISTS (SELECT FROM erased_windows w WHERE w.erasure_id = erasures.erasure_id AND w.partition = $1)
-ORDER BY at
+  AND NOT EXISTS (SELECT FROM erased_windows w
+                  WHERE w.erasure_id = erasures.erasure_id AND w.partition = asked.partition)
+ORDER BY at, asked.partition
 
 -- name: of_erasure
 SELECT conversation_id FROM erased_conversations WHERE erasure_id = $1

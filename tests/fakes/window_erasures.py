@@ -31,9 +31,10 @@ class FakeWindowErasures:
             users=tuple(UserFence(e.user_id or "", e.tenant_id, e.app_id, e.fence) for e in of["user"]),
         )
 
-    async def unanswered(self, partition: int) -> tuple[Erasure, ...]:
-        done = {answer[0] for answer in self.answers if answer[1] == partition}
-        return tuple(each for each in self.begun if each.erasure_id not in done)
+    async def unanswered(self, partitions: Collection[int]) -> tuple[tuple[int, Erasure], ...]:
+        done = {(partition, erasure_id) for erasure_id, partition, *_ in self.answers}
+        asked = ((partition, each) for each in self.begun for partition in partitions)
+        return tuple((partition, each) for partition, each in asked if (partition, each.erasure_id) not in done)
 
     async def conversations(self, erasure_id: str) -> frozenset[str]:
         return self.named.get(erasure_id, frozenset())

@@ -12,7 +12,7 @@ from agents.erasing.beginning import Erasing
 from agents.erasing.completing import Completing
 from schemas import topics
 from schemas.codec import decode, encode
-from schemas.erasures import Erasure
+from schemas.erasures import Erasure, Fence
 from schemas.messages import Message, Scope
 from schemas.policies import Policies, Policy
 from schemas.receipts import Receipt, Remains
@@ -148,6 +148,8 @@ async def test_a_receipt_is_complete_once_the_owners_of_all_windows_have_answere
     for _ in range(2):
         await worker.turn()
     await worker.erasures.answer("e", 0, ["c"], 4, AT)
+    ((partition, erasure),) = await worker.erasures.unanswered([0, 1])
+    assert (partition, erasure.fence) == (1, Fence(AT, worker.ends))
     await worker.turn()
     pending = await worker.erasing.receipt("e")
     assert pending is not None
