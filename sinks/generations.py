@@ -23,7 +23,7 @@ from sinks.queries import query
 
 PAGE: Final = 1_000
 
-Ranges: TypeAlias = Sequence[tuple[int, int]]  # positions, first and last
+Ranges: TypeAlias = Sequence[tuple[int, int]]  # positions, first and last, in order
 
 
 class Planned(Struct, frozen=True):
@@ -34,7 +34,7 @@ class Planned(Struct, frozen=True):
 
 
 class Replayed(Struct, frozen=True, kw_only=True):
-    """What came of a conversation: the positions whose slices were answered, and how many never can be, with a reason."""
+    """What came of a conversation: the positions of the messages that were asked about, and how many slices never can be, with a reason."""
 
     planned: Planned
     ranges: Ranges

@@ -1,7 +1,9 @@
 """What a generation would change in a namespace: what is live beside what was remembered again. Values in, values out."""
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -175,5 +177,9 @@ def replayed_whole(sources: Sequence[Source], ranges: Mapping[str, Ranges]) -> b
 
 
 def within(source: Source, ranges: Ranges) -> bool:
+    """By ranges in order; those of a long conversation are many."""
     at = source.position
-    return at is not None and any(first <= at <= last for first, last in ranges)
+    if at is None:
+        return False
+    place = bisect_right(ranges, at, key=itemgetter(0))
+    return place > 0 and at <= ranges[place - 1][1]

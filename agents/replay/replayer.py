@@ -6,7 +6,7 @@ is answered, and remembers nothing twice.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
 from functools import partial, reduce
@@ -191,17 +191,18 @@ class Replayer:
 
     async def _answered(self, planned: Planned, requests: Sequence[ExtractionRequest]) -> Replayed:
         """What can never be answered is counted, and its messages do not count as replayed."""
-        ranges: list[tuple[int, int]] = []
+        answered: list[ExtractionRequest] = []
         failures: list[Rejected] = []
         for request in requests:
             try:
                 await self._slice(request)
-                ranges.append((request.first, request.last))
+                answered.append(request)
             except Rejected as rejected:
                 log.warning("slice %s is not replayed: %s", request.request_id, rejected)
                 failures.append(rejected)
         failure = str(failures[0]) if failures else None
-        return Replayed(planned=planned, ranges=ranges, slices=len(ranges), failed=len(failures), failure=failure)
+        ranges = runs(message.position for request in answered for message in request.messages)
+        return Replayed(planned=planned, ranges=ranges, slices=len(answered), failed=len(failures), failure=failure)
 
     async def _slice(self, request: ExtractionRequest) -> None:
         """Raises Rejected for one that can never be answered; Retryable, Deferred when patience is at its end."""
@@ -229,6 +230,18 @@ class Replayer:
 def scope_of(messages: Sequence[ArchivedMessage]) -> Scope:
     """Whose a conversation is, as its window learned it."""
     return reduce(merged, (Scope.of(each.message) for each in messages))
+
+
+def runs(positions: Iterable[int]) -> list[tuple[int, int]]:
+    """The first and the last of each stretch without a hole, in order. What lies between two messages of a slice need not have
+    been asked about: retention takes messages from the middle of a conversation."""
+    found: list[tuple[int, int]] = []
+    for at in sorted({*positions}):
+        if found and found[-1][1] == at - 1:
+            found[-1] = (found[-1][0], at)
+        else:
+            found.append((at, at))
+    return found
 
 
 def always() -> bool:

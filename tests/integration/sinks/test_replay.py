@@ -189,6 +189,20 @@ async def test_what_somebody_took_away_does_not_come_back(town: Town):
     assert await town.live() == set()
 
 
+async def test_what_came_of_messages_that_retention_deleted_stays_though_the_rest_around_them_is_replayed(town: Town):
+    town.policies = BOTH
+    await town.say("breakfast", "Please answer briefly today.", PEANUTS, SHORT, "Good morning to you.")
+    (at,) = [each.position for each in await town.archive.conversation("breakfast") if each.message.content == PEANUTS]
+    await town.pool.execute("DELETE FROM messages WHERE position = $1", at)
+    generation = await town.replay(GENERATION, BOTH)
+    assert told(await town.diff(generation)) == {
+        ("kept", "User is allergic to peanuts."),
+        ("same", "User prefers short recipes."),
+    }
+    await town.cutover.cut_over(GENERATION)
+    assert await town.live() == {"User is allergic to peanuts.", "User prefers short recipes."}
+
+
 async def test_what_was_changed_since_a_cutover_stays_when_it_is_undone(town: Town):
     await town.say("breakfast", SHORT)
     await town.replay(GENERATION, PREFERENCES)

@@ -169,6 +169,17 @@ async def test_a_slice_that_can_never_be_answered_is_counted_and_does_not_count_
     assert len(stage.records.ended) == 2
 
 
+async def test_only_messages_that_were_asked_about_count_as_replayed_not_what_lay_between_them(stage: Stage):
+    said = [replace(message(number), conversation_id="c1", user_id="ada") for number in (1, 2, 3, 4)]
+    archived = [
+        ArchivedMessage(message=each, partition=2, position=at) for each, at in zip(said, (3, 4, 7, 9), strict=True)
+    ]
+    await stage.replayer.take(Planned("c1", BEGAN), archived)
+    await stage.replayer.finish()
+    assert [(request.first, request.last) for request in stage.extractor.asked] == [(3, 9)]
+    assert stage.records.ended[0].ranges == [(3, 4), (7, 7), (9, 9)]
+
+
 async def test_what_feeds_no_namespace_of_the_plan_is_asked_of_nobody():
     stage = Stage(namespaces="notes/b*")
     await stage.take("c1")
