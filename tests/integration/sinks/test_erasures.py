@@ -17,6 +17,7 @@ from schemas.messages import Message, Scope
 from schemas.policies import Policies, Policy
 from schemas.receipts import Receipt, Remains
 from schemas.requests import Command, Source
+from schemas.shadows import shadow_of
 from sinks.archive import Archive, ArchivedMessage
 from sinks.audit import Audit
 from sinks.erasures import Erasures
@@ -116,8 +117,8 @@ def of(*conversations: str, at: Any = NOON) -> tuple[Source, ...]:
     return tuple(Source(conversation_id=each, message_id="1", timestamp=at) for each in conversations)
 
 
-async def shared_memory(bench: "Bench", text: str, sources: tuple[Source, ...]) -> str:
-    outcome = await bench.curator.curate(bench.batch(bench.candidate(text, sources=sources), namespace="notes"))
+async def shared_memory(bench: "Bench", text: str, sources: tuple[Source, ...], namespace: str = "notes") -> str:
+    outcome = await bench.curator.curate(bench.batch(bench.candidate(text, sources=sources), namespace=namespace))
     return outcome.rulings[0].memory_id or ""
 
 
@@ -141,6 +142,20 @@ async def test_what_came_of_a_user_alone_goes_and_what_others_said_too_is_counte
     assert stores["Kafka, memory.dead-letters"] == {"letters": 3}
     assert stores["PostgreSQL, what was said"]["messages"] == 1
     assert worker.letters.asked == [(frozenset({"m"}), frozenset({"notes/mara"}))]
+
+
+async def test_what_replays_remember_in_the_shadow_of_what_is_shared_goes_too(bench: "Bench", worker: Worker):
+    await Archive(bench.pool).store([said("mara", "m")])
+    for namespace in ("notes", shadow_of("0a1b2c3d", "notes")):
+        await shared_memory(bench, "Mara skis", of("m"), namespace)
+        await shared_memory(bench, "Anna sings", of("a"), namespace)
+    await worker.erasing.begin("e", "user", "ada", user_id="mara")
+    receipt = await worker.through("e", "m")
+    texts = await bench.pool.fetch("SELECT DISTINCT text FROM memories")
+    assert (receipt.status, [row["text"] for row in texts]) == ("complete", ["Anna sings"])
+    assert receipt.stores[0].removed == {"memories": 1, "versions": 1}
+    assert {each.namespace for each in receipt.namespaces} >= {"notes", "notes/mara"}
+    assert not any("~" in each.namespace for each in receipt.namespaces)
 
 
 async def test_a_receipt_is_complete_once_the_owners_of_all_windows_have_answered(bench: "Bench", worker: Worker):
