@@ -34,7 +34,8 @@ class Planned(Struct, frozen=True):
 
 
 class Replayed(Struct, frozen=True, kw_only=True):
-    """What came of a conversation: the positions of the messages that were asked about, and how many slices never can be, with a reason."""
+    """What came of a conversation: the positions of the messages that were asked about, and how many slices never can be, with
+    a reason."""
 
     planned: Planned
     ranges: Ranges
