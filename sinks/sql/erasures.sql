@@ -78,8 +78,12 @@ SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode
 FROM erased_conversations c JOIN windows USING (conversation_id) WHERE c.erasure_id = $1
 
 -- name: unsent
-SELECT namespace, how, command_id FROM erased_namespaces
+-- A namespace comes after its shadows: a cutover in between would bring back from them what was forgotten there.
+SELECT namespace, how, command_id FROM erased_namespaces n
 WHERE erasure_id = $1 AND done_at IS NULL AND how = $2
+  AND NOT EXISTS (SELECT FROM erased_namespaces shadow
+                  WHERE shadow.erasure_id = $1 AND shadow.done_at IS NULL AND shadow.namespace LIKE '~%'
+                    AND shadow.namespace <> n.namespace AND standing_for(shadow.namespace) = n.namespace)
   AND (sent_at IS NULL OR sent_at <= clock_timestamp() - $3::double precision * interval '1 second')
 ORDER BY namespace LIMIT $4
 

@@ -90,7 +90,7 @@ class Worker:
     async def through(self, name: str, *conversations: str) -> Receipt:
         await self.turn()
         await self.answer(name, *conversations)
-        for _ in range(2):
+        for _ in range(3):  # shadows, what they stand for, and the receipt
             await self.turn()
         receipt = await self.erasing.receipt(name)
         assert receipt is not None

@@ -270,15 +270,36 @@ async def test_forgetting_a_conversation_forgets_it_in_shadows_too(town: Town):
     erasure = Erasure(erasure_id="e1", kind="conversation", conversation_id="breakfast", at=town.now(), actor="ada")
     await erasures.begin(erasure)
     await erasures.plan("e1", [Planned(ADA, "forget", "c1")])
-    planned_too = await erasures.unsent("e1", "forget", 60.0)
-    assert {each.namespace for each in planned_too} == {ADA, shadow_of(GENERATION, ADA)}
-    for each in planned_too:
-        command = Command(
-            command_id=each.command_id, kind="forget", namespace=each.namespace, at=erasure.at, erasure_id="e1"
-        )
-        outcome = await town.curator(town.policies).carry_out(command)
-        assert outcome.status == "accepted"
+    assert await forgotten(town, erasures, erasure) == [shadow_of(GENERATION, ADA)]
     assert await town.live(shadow_of(GENERATION, ADA)) == {"User prefers short recipes."}
+    assert await forgotten(town, erasures, erasure) == [ADA]
+    assert await forgotten(town, erasures, erasure) == []
+
+
+async def test_a_cutover_amid_an_erasure_brings_back_nothing_that_is_erased(town: Town):
+    town.policies = PREFERENCES
+    await town.say("breakfast", PEANUTS, SHORT)
+    await town.replay(GENERATION, BOTH)
+    erasures = Erasures(town.pool)
+    erasure = Erasure(erasure_id="e1", kind="conversation", conversation_id="breakfast", at=town.now(), actor="ada")
+    await erasures.begin(erasure)
+    await erasures.plan("e1", [Planned(ADA, "forget", "c1")])
+    await forgotten(town, erasures, erasure, most=1)
+    await town.cutover.cut_over(GENERATION)
+    while await forgotten(town, erasures, erasure):
+        pass
+    assert all(each.done_at for each in await erasures.namespaces("e1"))
+    assert (await town.live(), await town.live(shadow_of(GENERATION, ADA))) == (set(), set())
+
+
+async def forgotten(town: Town, erasures: Erasures, erasure: Erasure, most: int | None = None) -> list[str]:
+    """Where one turn of an erasure forgets."""
+    unsent = (await erasures.unsent(erasure.erasure_id, "forget", 60.0))[:most]
+    for each in unsent:
+        fields = {"command_id": each.command_id, "namespace": each.namespace, "erasure_id": erasure.erasure_id}
+        command = Command(kind="forget", at=erasure.at, **fields)
+        assert (await town.curator(town.policies).carry_out(command)).status == "accepted"
+    return [each.namespace for each in unsent]
 
 
 async def test_only_what_feeds_the_namespaces_and_was_said_in_time_is_replayed(town: Town):
