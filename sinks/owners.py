@@ -28,10 +28,17 @@ class Owners:
         self._pool = pool
 
     async def scopes(self, user: User) -> tuple[Scope, ...]:
-        """Of the conversations that the user said something in, as the archive and the windows know them: at most MOST + 1."""
+        """Of the conversations that the user said something in, others' in them too, as the archive and the windows know them: at
+        most MOST + 1."""
         with translated("looking for a user's conversations"):
             rows = await self._pool.fetch(query("owners", "scopes"), *fields(user), MOST + 1)
         return tuple(msgspec.convert(dict(row), Scope) for row in rows)
+
+    async def fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]:
+        """The namespaces that these brought something to."""
+        with translated("looking for what conversations fed"):
+            rows = await self._pool.fetch(query("owners", "fed"), list(map(storable, conversation_ids)))
+        return tuple(row["namespace"] for row in rows)
 
     async def named(self, part: str) -> tuple[str, ...]:
         """Namespaces whose names have this part: at most MOST + 1."""

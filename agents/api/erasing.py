@@ -1,11 +1,13 @@
 """What erasing somebody concerns, before it is done: who asks needs the rights for all of it, or wants to look first."""
 
 from collections.abc import Collection
-from typing import Protocol
+from datetime import UTC, datetime
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-from agents.erasing.concerned import fed_by, tells
+from agents.erasing.concerned import planned
+from schemas.erasures import Erasure
 from schemas.messages import Scope
 from schemas.namespaces import quote_part
 from schemas.policies import Choosing
@@ -17,6 +19,8 @@ class Kept(Protocol):
 
     async def scopes(self, user: User) -> tuple[Scope, ...]: ...
 
+    async def fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]: ...
+
     async def named(self, part: str) -> tuple[str, ...]: ...
 
     async def held_in(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]: ...
@@ -27,8 +31,8 @@ class Kept(Protocol):
 
 
 class Concerned(Struct, frozen=True):
-    """The namespaces of a user: theirs `own`, and those that they share; and their conversations. `whole`: there are no more
-    than were looked at."""
+    """The namespaces of a user and of their conversations: their `own`, and those `shared`, or of others who spoke there; and the
+    conversations. `whole`: there are no more than were looked at."""
 
     own: tuple[str, ...]
     shared: tuple[str, ...]
@@ -63,16 +67,17 @@ class Foreseen(Struct, frozen=True, kw_only=True):
 
 
 async def concerned(kept: Kept, policies: Choosing, user: User) -> Concerned:
-    """Under the policies as they are now, and those that bear the user's name, whoever fed them. Raises Retryable."""
+    """All that an erasure would change, by what is known and the policies as they are now. Raises Retryable."""
     scopes = await kept.scopes(user)
     names = await kept.named(quote_part(user.user_id))
-    fed = {name: own for scope in scopes for name, own in fed_by(scope, policies)}
-    said = {name for name in names if tells(name, policies, user.user_id, user.tenant_id, user.app_id)}
-    own = {name for name, is_own in fed.items() if is_own} | said
-    shared = fed.keys() - own
     conversations = tuple(sorted({scope.conversation_id for scope in scopes}))
+    named: dict[str, Any] = {"user_id": user.user_id, "tenant_id": user.tenant_id, "app_id": user.app_id}
+    erasure = Erasure(erasure_id="-", kind="user", at=datetime.now(UTC), actor="-", **named)
+    found = planned(erasure, scopes, await kept.fed(conversations), names, policies)
+    own = tuple(each.namespace for each in found if each.how == "purge")
+    shared = tuple(each.namespace for each in found if each.how == "forget")
     whole = len(scopes) <= MOST and len(names) <= MOST
-    return Concerned(tuple(sorted(own)), tuple(sorted(shared)), conversations, whole)
+    return Concerned(own, shared, conversations, whole)
 
 
 async def foreseen(kept: Kept, user: User, found: Concerned) -> Foreseen:

@@ -124,7 +124,8 @@ async def plans(settings: Settings, pool: Pool, owners: Owners, subject: dict[st
     if erasure.user_id is not None:
         user = User(user_id=erasure.user_id, tenant_id=erasure.tenant_id, app_id=erasure.app_id)
         scopes, named = await owners.scopes(user), await owners.all_named(quote_part(user.user_id))
-        return planned(erasure, scopes, (), named, policies)
+        fed = await owners.fed({scope.conversation_id for scope in scopes})
+        return planned(erasure, scopes, fed, named, policies)
     name = erasure.conversation_id or ""
     state = await Windows(pool).of(name)
     known = (state.scope,) if state is not None else ()

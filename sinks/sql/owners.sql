@@ -1,10 +1,21 @@
 -- name: scopes
-SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM messages
-WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
+-- Whole conversations: what others said in them is erased with them.
+WITH theirs AS (
+    SELECT conversation_id FROM messages
+    WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
+    UNION
+    SELECT conversation_id FROM windows
+    WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
+    LIMIT $4)
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM theirs JOIN messages USING (conversation_id)
 UNION
-SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM windows
-WHERE user_id = $1 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
+SELECT conversation_id, tenant_id, app_id, user_id, agent_id, mode FROM theirs JOIN windows USING (conversation_id)
 LIMIT $4
+
+-- name: fed
+-- By what was asked about; whatever the policies say now.
+SELECT DISTINCT part.namespace
+FROM extractions JOIN extraction_parts part USING (request_id) WHERE conversation_id = ANY ($1::text[])
 
 -- name: named
 -- What only commands have fed is in no message.

@@ -10,16 +10,22 @@ from tests.fakes.memories import FakeMemories
 
 
 class FakeOwners:
-    """`conversations` are scopes of what was said; namespaces are those of the fake memories."""
+    """`conversations` are scopes of what was said; namespaces are those of the fake memories, `feeds` those that conversations
+    brought something to."""
 
     def __init__(self, memories: FakeMemories) -> None:
         self._memories = memories
         self.conversations: list[Scope] = []
+        self.feeds: dict[str, tuple[str, ...]] = {}
 
     async def scopes(self, user: User) -> tuple[Scope, ...]:
         if self._memories.down:
             raise Retryable("Postgres failed while looking for a user's conversations: it is down")
-        return tuple(scope for scope in self.conversations if scope.user_id == user.user_id)[: MOST + 1]
+        theirs = {scope.conversation_id for scope in self.conversations if scope.user_id == user.user_id}
+        return tuple(scope for scope in self.conversations if scope.conversation_id in theirs)[: MOST + 1]
+
+    async def fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]:
+        return tuple(name for conversation_id in conversation_ids for name in self.feeds.get(conversation_id, ()))
 
     async def named(self, part: str) -> tuple[str, ...]:
         return tuple({each.namespace for each in self._memories.rows.values() if part in each.namespace})

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
+from msgspec import structs
+
 from agents.api.erasing import concerned
 from agents.api.exporting import exported
 from agents.api.importing import Import
@@ -59,6 +61,15 @@ async def test_a_users_namespaces_are_found_counted_and_erased_and_nobody_elses(
     assert (await owners.said(user))["messages"] == 0
     assert (await owners.held_in(["notes/anna"]))["notes/anna"]["memories"] == 1
     assert (await concerned(owners, POLICIES, User(user_id="mara", app_id="other"))).own == ()
+
+
+async def test_what_others_said_in_a_users_conversations_is_concerned_too(bench: "Bench") -> None:
+    mara, anna = said("mara"), said("anna")
+    both = structs.replace(anna, message=structs.replace(anna.message, conversation_id="with mara"))
+    await Archive(bench.pool).store([mara, both, said("otto")])
+    found = await concerned(Owners(bench.pool), POLICIES, User(user_id="mara"))
+    assert found.own == ("conversation/with mara", "notes/mara")
+    assert (found.shared, found.conversations) == (("notes", "notes/anna"), ("with mara",))
 
 
 async def test_what_is_exported_is_imported_as_it_was_and_once(bench: "Bench") -> None:

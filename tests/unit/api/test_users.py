@@ -66,6 +66,19 @@ async def test_every_right_in_every_namespace_concerned_is_needed(api: Api, patt
     assert api.erasures.begun == {}
 
 
+async def test_rights_are_needed_for_what_others_said_in_the_users_conversations_and_for_what_they_fed_before(api: Api):
+    api.owners.conversations = [
+        Scope(conversation_id="c", app_id="app", user_id="ada"),
+        Scope(conversation_id="c", app_id="app", user_id="bob"),
+    ]
+    api.owners.feeds = {"c": ("formerly/ada",)}
+    told = (await api.client(admin="*").get("/v1/users/purge", params=ADA)).json()
+    assert [each["namespace"] for each in told["own"]] == ["app/ada", "conversation/c"]
+    assert [each["namespace"] for each in told["shared"]] == ["app", "app/bob", "formerly/ada"]
+    assert (await api.client(admin="app*").post("/v1/users/purge", json=ADA)).status_code == 403
+    assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 200
+
+
 async def test_who_has_more_than_was_looked_at_is_erased_by_one_who_may_erase_everybody(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ):
