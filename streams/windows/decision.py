@@ -1,8 +1,6 @@
 """A decision about a window: what stays in context, what leaves, and why."""
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
-from operator import itemgetter
 
 from msgspec import Struct
 
@@ -39,19 +37,25 @@ def decided(
     reached: bool,
 ) -> Decision:
     """The decision that `reasons`, by place in the window, amount to."""
-    stays = [reasons[place] in STAYED for place in range(len(turns))]
-    kept = tuple([turn.position for turn, stay in zip(turns, stays, strict=True) if stay])
-    gone = [
-        [turn for turn, _ in run]
-        for stay, run in groupby(zip(turns, stays, strict=True), key=itemgetter(1))
-        if not stay
-    ]
+    why = [reasons[place] for place in range(len(turns))]
+    kept: list[int] = []
+    gone: list[list[Turn]] = []  # runs that stood side by side
+    apart = True
+    for turn, reason in zip(turns, why, strict=True):
+        if reason in STAYED:
+            kept.append(turn.position)
+            apart = True
+        elif apart:
+            gone.append([turn])
+            apart = False
+        else:
+            gone[-1].append(turn)
     return Decision(
         cause=cause,
         level=level,
-        kept=kept,
+        kept=tuple(kept),
         removed=tuple([turn.position for run in gone for turn in run]),
-        reasons={turn.position: reasons[place] for place, turn in enumerate(turns)},
+        reasons={turn.position: reason for turn, reason in zip(turns, why, strict=True)},
         gaps=gaps_.merged([*gaps, *map(_gap, gone)], kept),
         tokens=tokens,
         reached=reached,

@@ -43,11 +43,6 @@ def stated(traits: int) -> int:
     return BASE + sum(weight for bit, weight in WEIGHTS.items() if traits & bit) + REFERENCE * references(traits)
 
 
-def recency(newer: int) -> int:
-    """What the place contributes, in tenths, to a message that `newer` messages follow."""
-    return RECENCY[newer] if newer < len(RECENCY) else 0
-
-
 def importance(turn: Turn, newer: int, now: float, repeated: bool = False) -> float:
     """The score of a message that `newer` messages follow, at the time `now` (Unix seconds).
 
@@ -55,7 +50,9 @@ def importance(turn: Turn, newer: int, now: float, repeated: bool = False) -> fl
     """
     if turn.role == "system":
         return 1.0
-    tenths = stated(turn.traits) + recency(newer)
+    tenths = stated(turn.traits)
+    if newer < len(RECENCY):
+        tenths += RECENCY[newer]
     if now > turn.timestamp:
         tenths += DAY * int((now - turn.timestamp) // DAY_S)
     if repeated:
@@ -67,7 +64,7 @@ def importance(turn: Turn, newer: int, now: float, repeated: bool = False) -> fl
 def scores(turns: Sequence[Turn], now: float) -> list[float]:
     """The scores of a window's messages, in their order. System messages do not count among the last ones."""
     repeated = redundant(turns)
-    newer = sum(turn.role != "system" for turn in turns)
+    newer = sum([turn.role != "system" for turn in turns])
     found: list[float] = []
     for place, turn in enumerate(turns):
         if turn.role != "system":

@@ -19,8 +19,8 @@ class Room:
         self._before = [place - 1 for place in range(size + 1)]  # the kept neighbours of each; -1 and size are the ends
         self._after = [place + 1 for place in range(size)]
         self._open = _opened(turns, gaps)  # whether a gap lies right before a place
-        self.messages = sum(turn.role != "system" for turn in turns)
-        self.tokens = sum(turn.tokens for turn in turns) + sum(gap.summary_tokens for gap in gaps)
+        self.messages = sum([turn.role != "system" for turn in turns])
+        self.tokens = sum([turn.tokens for turn in turns]) + sum([gap.summary_tokens for gap in gaps])
         self.tokens += MARKER_TOKENS * sum(self._open)
 
     def remove(self, place: int) -> None:

@@ -1,6 +1,7 @@
 """What people want to know of a window: how much is in context, how full it is, what left and how that is decided."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 from schemas.window_settings import Strategy, WindowSettings
@@ -45,6 +46,7 @@ def of(tally: Tally, budget: Budget, last_prune: LastPrune | None) -> Statistics
     )
 
 
+@lru_cache(maxsize=64)
 def explanation(settings: WindowSettings) -> str:
     """How the settings decide, in words."""
     return (

@@ -47,7 +47,7 @@ class Tally(Struct, array_like=True, gc=False):
     @property
     def used_tokens(self) -> int:
         """Counted tokens of the context, markers included."""
-        return self.account.total_tokens + MARKER_TOKENS * self.gaps + self.summary_tokens
+        return sum(self.account.tokens_by_role) + MARKER_TOKENS * self.gaps + self.summary_tokens
 
     @property
     def said(self) -> int:

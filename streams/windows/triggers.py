@@ -11,6 +11,7 @@ from schemas.requests import Lane, SliceMessage
 # for by then each window asks for by itself.
 RUN_WITHIN_S: Final = 900.0
 
+SCHEDULES_KEPT: Final = 64  # whose next moment is remembered
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -56,6 +57,19 @@ def lane(waiting: Waiting, ended: bool, policy: Policy, now: float) -> Lane:
 
 def next_run(schedule: Schedule, after: float) -> float:
     """The schedule's first moment later than `after` (Unix seconds). An hour that a clock change skips or repeats runs once."""
+    if len(_upcoming) >= SCHEDULES_KEPT:
+        _upcoming.clear()
+    asked, moment = _upcoming.get(schedule, (after, after))
+    if not asked <= after < moment:  # in between, the answer is the same: every window of a policy asks
+        moment = _next_run(schedule, after)
+        _upcoming[schedule] = after, moment
+    return moment
+
+
+_upcoming: dict[Schedule, tuple[float, float]] = {}
+
+
+def _next_run(schedule: Schedule, after: float) -> float:
     zone = ZoneInfo(schedule.time_zone)
     hour, minute = map(int, schedule.at.split(":"))
     day = datetime.fromtimestamp(after, UTC).astimezone(zone).date()

@@ -62,7 +62,8 @@ def grouped(turns: Sequence[Turn], scores: Sequence[float], min_recent: int) -> 
         units[question].protected = True
     ordered = list(units.values())
     _pair_corrections(turns, ordered)
-    _pair_retries([(turns[place], units[root]) for place, root in zip(places, roots, strict=True)])
+    if any(turn.role == "tool" and turn.traits & ERROR for turn in turns):
+        _pair_retries([(turns[place], units[root]) for place, root in zip(places, roots, strict=True)])
     return ordered
 
 
@@ -124,15 +125,17 @@ def _roots(turns: Sequence[Turn], places: Sequence[int]) -> tuple[list[int], int
         elif turn.role == "assistant" and asked is not None:
             _tie(root, asked, place)
             asked = None
-        for call in turn.calls[:MOST_CALLS]:
-            called[call] = [place] * MOST_RESULTS
-            for result in waiting.pop(call, [])[:MOST_RESULTS]:
-                _tie(root, result, called[call].pop())
-        if turn.answers in called:
-            if called[turn.answers]:
-                _tie(root, called[turn.answers].pop(), place)
-        elif turn.answers is not None:
+        if turn.calls:
+            for call in turn.calls[:MOST_CALLS]:
+                called[call] = [place] * MOST_RESULTS
+                for result in waiting.pop(call, [])[:MOST_RESULTS]:
+                    _tie(root, result, called[call].pop())
+        if turn.answers is None:
+            continue
+        if turn.answers not in called:
             waiting.setdefault(turn.answers, []).append(place)
+        elif called[turn.answers]:
+            _tie(root, called[turn.answers].pop(), place)
     return [_root(root, place) for place in places], None if asked is None else _root(root, asked)
 
 

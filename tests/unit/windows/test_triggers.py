@@ -292,3 +292,12 @@ def test_whatever_the_combination_every_message_is_asked_for_once_in_the_end(tri
         now = max(now, alarm)
         talk.ring(now)
     assert [position for request in talk.asked for position in request] == list(range(talk.offset))
+
+
+@given(st.lists(st.integers(0, 9 * 86_400), min_size=2, max_size=20))
+def test_the_next_run_is_right_in_whatever_order_windows_ask(offsets):
+    schedule = Schedule(at="02:30", weekdays=("mon", "wed"))
+    nights = [datetime(2026, 3, 29, 2, 30, tzinfo=UTC).timestamp() + day * 86_400 for day in range(14)]
+    runs = [night for night in nights if datetime.fromtimestamp(night, UTC).weekday() in (0, 2)]
+    for after in [UTC_NOON + offset for offset in offsets]:
+        assert next_run(schedule, after) == min(run for run in runs if run > after)
