@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from secrets import token_hex
 
 from msgspec import Struct
@@ -153,8 +153,11 @@ async def begin(parts: Parts, generation: Generation, replayer: Replayer) -> Non
 
 
 async def replay(parts: Parts, generation: Generation, replayer: Replayer, told: Told) -> None:
-    """Replays all of it that is not replayed yet; it is ready then. Raises Misconfigured while somebody else does."""
+    """Replays all of it that is not replayed yet; it is ready then. Raises Misconfigured while somebody else does, or after."""
     async with parts.generations.held(generation.generation_id):
+        await interrupted(
+            parts.generations, generation.generation_id
+        )  # once more: what was so before it was held may not be
         await replay_held(parts, generation, replayer, told)
 
 
@@ -164,4 +167,14 @@ async def replay_held(parts: Parts, generation: Generation, replayer: Replayer, 
     else:
         log, topic = Log(parts.settings.cluster().client()), parts.settings.topics().physical(topics.MESSAGES)
         await replay_kafka(log, topic, parts.generations, generation, replayer, told)
-    await parts.generations.become(generation.generation_id, "ready", datetime.now(UTC))
+    await parts.generations.ready(generation.generation_id, now())
+
+
+async def interrupted(generations: Generations, generation_id: str) -> Generation:
+    """Raises Misconfigured unless there is something left to replay."""
+    generation = await generations.get(generation_id)
+    if generation is None:
+        raise Misconfigured(f"there is no generation {generation_id!r}: see `memstream generations list`")
+    if generation.status != "building":
+        raise Misconfigured(f"generation {generation_id} is {generation.status}: nothing of it is left to replay")
+    return generation

@@ -1,25 +1,28 @@
 """Generations: their plans, how far each conversation of them is, the namespaces they feed, and what their cutover changed."""
 
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
+import logging
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import datetime
 from typing import Final, TypeAlias
 
+import asyncpg
 from msgspec import Struct
 
 from schemas.codec import shaped
-from schemas.errors import Misconfigured
+from schemas.errors import Misconfigured, Retryable
 from schemas.events import Cause
 from schemas.generations import Generation, GenerationStatus, Plan, Progress
 from schemas.memories import Change, Memory
 from schemas.messages import Moment, Scope
 from schemas.requests import Source
-from schemas.shadows import shadow_of
 from sinks.archive import ArchivedMessage, found, unerased
 from sinks.memories import Reader
 from sinks.outbox import put_vectors
 from sinks.postgres import Connection, Pool, storable, translated
 from sinks.queries import query
+
+log = logging.getLogger(__name__)
 
 PAGE: Final = 1_000
 
@@ -137,7 +140,7 @@ class Generations:
 
     async def feeds(self, generation_id: str, namespaces: Collection[str]) -> None:
         """Records namespaces, as they are called outside, before anything is remembered in their shadows."""
-        with translated("recording the namespaces of a generation"):
+        with translated("recording the namespaces of a generation"), required(generation_id):
             names = sorted(map(storable, namespaces))
             await self._pool.execute(query("generations", "feeds"), generation_id, names)
 
@@ -146,7 +149,7 @@ class Generations:
         planned = replayed.planned
         values = (planned.conversation_id, planned.last_said_at, replayed.ranges)
         counts = (replayed.slices, replayed.failed, replayed.failure)
-        with translated("recording a replayed conversation"):
+        with translated("recording a replayed conversation"), required(generation_id):
             await self._pool.execute(query("generations", "done"), generation_id, *values, *counts, at)
 
     @asynccontextmanager
@@ -161,12 +164,35 @@ class Generations:
             try:
                 yield
             finally:
-                with translated("letting go of a generation"):
-                    await connection.execute(query("generations", "let_go"), generation_id)
+                await let_go(connection, generation_id)
 
-    async def become(self, generation_id: str, status: GenerationStatus, at: datetime) -> None:
+    async def ready(self, generation_id: str, at: datetime) -> None:
+        """All of it is replayed. Raises Misconfigured where somebody else ended it, or discarded it."""
         with translated("recording a generation"):
-            await self._pool.execute(query("generations", "become"), generation_id, status, at)
+            if not await self._pool.fetchval(query("generations", "ready"), generation_id, at):
+                raise Misconfigured(
+                    f"generation {generation_id} is not being built any more: somebody else had to do with it"
+                )
+
+
+@contextmanager
+def required(generation_id: str) -> Iterator[None]:
+    """Raises Misconfigured where the generation, of which something is recorded, was discarded."""
+    try:
+        yield
+    except asyncpg.ForeignKeyViolationError as exc:
+        raise Misconfigured(f"generation {generation_id} was discarded while it was replayed") from exc
+
+
+async def let_go(connection: Connection, generation_id: str) -> None:
+    """Fails what was done under it by nothing: where the session is lost, so is its lock."""
+    try:
+        with translated("letting go of a generation"):
+            await connection.execute(query("generations", "let_go"), generation_id)
+    except (Retryable, asyncpg.InterfaceError) as exc:
+        log.warning("generation %s is let go by ending the session: %s", generation_id, exc)
+        with suppress(asyncpg.InterfaceError):  # the pool has taken a lost connection back already
+            connection.terminate()
 
 
 class Shadows:
@@ -242,5 +268,5 @@ async def drop(connection: Connection, generation_id: str) -> None:
 
 async def shadows_of(connection: Connection, namespace: str) -> tuple[str, ...]:
     """What stands for a namespace in each generation, whether anything is remembered there or not."""
-    rows = await connection.fetch(query("generations", "ids"))
-    return tuple(shadow_of(row["generation_id"], namespace) for row in rows)
+    rows = await connection.fetch(query("generations", "shadows_of"), namespace)
+    return tuple(row["namespace"] for row in rows)

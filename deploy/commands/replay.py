@@ -67,7 +67,7 @@ async def replay(
     before = applying(settings, await stored(settings))
     async with replaying.connected(settings) as parts:
         if resume is not None:
-            generation = await interrupted(parts, resume)
+            generation = await replaying.interrupted(parts.generations, resume)
             replayer = await replaying.replayer(parts, generation, before)
         else:
             plan = planned(settings, before, policy or [], provider, model, source)
@@ -137,13 +137,3 @@ def planned(
     )
     replaying.asking(settings, plan)
     return plan
-
-
-async def interrupted(parts: Parts, generation_id: str) -> Generation:
-    """Raises Misconfigured unless there is something left to replay."""
-    generation = await parts.generations.get(generation_id)
-    if generation is None:
-        raise Misconfigured(f"there is no generation {generation_id!r}: see `memstream generations list`")
-    if generation.status != "building":
-        raise Misconfigured(f"generation {generation_id} is {generation.status}: nothing of it is left to replay")
-    return generation

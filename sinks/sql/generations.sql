@@ -22,8 +22,12 @@ SELECT generation_id, plan, status, created_at, changed_at FROM generations WHER
 -- name: latest
 SELECT generation_id, plan, status, created_at, changed_at FROM generations ORDER BY created_at DESC, generation_id LIMIT $1
 
--- name: ids
-SELECT generation_id FROM generations ORDER BY generation_id
+-- name: shadows_of
+-- Of generations that there are, and what one that was discarded while it was replayed has left.
+SELECT '~' || generation_id || '/' || $1::text AS namespace FROM generations
+UNION
+SELECT namespace FROM namespaces WHERE namespace LIKE '~%' AND namespace <> $1 AND standing_for(namespace) = $1
+ORDER BY namespace
 
 -- name: progress
 SELECT count(*) AS conversations, count(done_at) AS done, coalesce(sum(slices), 0)::bigint AS slices,
@@ -71,6 +75,9 @@ ON CONFLICT (generation_id, conversation_id) DO UPDATE SET
 INSERT INTO generation_namespaces (generation_id, namespace)
 SELECT $1, unnest($2::text[]) ORDER BY 2
 ON CONFLICT DO NOTHING
+
+-- name: ready
+UPDATE generations SET status = 'ready', changed_at = $2 WHERE generation_id = $1 AND status = 'building' RETURNING true
 
 -- name: become
 UPDATE generations SET status = $2, changed_at = $3 WHERE generation_id = $1

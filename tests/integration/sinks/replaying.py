@@ -141,7 +141,7 @@ class Town:
             await replay_archive(self.generations, generation, replayer, lambda: None)
         finally:
             await replayer.close()
-        await self.generations.become(generation.generation_id, "ready", self.now())
+        await self.generations.ready(generation.generation_id, self.now())
 
     async def diff(self, generation: Generation, namespace: str = ADA) -> list[Difference]:
         return await differences(self.pool, generation, namespace, self.vectors.embedding_model)

@@ -16,7 +16,7 @@ from schemas import codec, topics
 from schemas.erasures import Erasure, Fence
 from schemas.errors import Misconfigured
 from schemas.events import MemoryEvent
-from schemas.requests import Command
+from schemas.requests import CandidateBatch, Command
 from schemas.shadows import shadow_of
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.erasures import Erasures, Planned
@@ -318,6 +318,51 @@ async def test_what_is_being_replayed_is_not_discarded_meanwhile(town: Town):
         with pytest.raises(Misconfigured, match="by somebody else"):
             await town.cutover.discard(GENERATION)
     assert await town.cutover.discard(GENERATION) == 1
+
+
+async def test_a_replay_that_ends_after_another_ended_it_does_not_undo_what_became_of_it(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    await town.replay(GENERATION, PREFERENCES)
+    await town.cutover.cut_over(GENERATION)
+    with pytest.raises(Misconfigured, match="not being built"):
+        await town.generations.ready(GENERATION, town.now())
+    await town.cutover.undo(GENERATION)
+    assert await town.live() == {"User is allergic to peanuts."}
+
+
+async def test_a_replay_is_complete_though_the_session_that_held_it_is_lost(town: Town):
+    await town.say("breakfast", PEANUTS)
+    generation = town.generation(GENERATION, BOTH)
+    replayer = town.replayer(generation, Asked())
+    await town.generations.begin(generation, await planned(town.generations, generation, replayer))
+    async with town.generations.held(GENERATION):
+        await town.pool.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+        )
+        await town.replay_rest(generation, replayer)
+    async with town.generations.held(GENERATION):
+        assert await town.live(shadow_of(GENERATION, ADA)) == {"User is allergic to peanuts."}
+
+
+async def test_what_is_discarded_while_it_is_replayed_ends_in_a_word_and_is_erased_with_its_namespace(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+):
+    await town.say("breakfast", PEANUTS)
+    generation = town.generation(GENERATION, BOTH)
+    replayer = town.replayer(generation, Asked())
+    curate = replayer._curator.curate
+
+    async def discarded_before(batch: CandidateBatch) -> None:
+        await town.cutover.discard(GENERATION)  # as if nobody held it
+        await curate(batch)
+
+    monkeypatch.setattr(replayer._curator, "curate", discarded_before)
+    await town.generations.begin(generation, await planned(town.generations, generation, replayer))
+    with pytest.raises(Misconfigured, match="was discarded while"):
+        await town.replay_rest(generation, replayer)
+    assert await town.live(shadow_of(GENERATION, ADA)) == {"User is allergic to peanuts."}
+    await town.command("purge")
+    assert await town.live(shadow_of(GENERATION, ADA)) == set()
 
 
 async def test_where_a_policy_feeds_other_namespaces_now_what_the_old_ones_held_is_compared_too(town: Town):
