@@ -72,14 +72,12 @@ class Cutover:
         self._at_once = at_once
 
     async def cut_over(self, generation_id: str) -> Switching:
-        """What the generation remembers is what is remembered. Raises Misconfigured where it is not ready."""
+        """What the generation remembers is what is remembered. Raises Misconfigured where it is not ready, or is taken back
+        meanwhile."""
         done, beyond = Switching(), ""
+        statuses: Sequence[GenerationStatus] = ("ready", "undone", "cutover")
         while True:
-            async with self._switching(generation_id, ("ready", "undone", "cutover"), beyond) as (
-                connection,
-                generation,
-                page,
-            ):
+            async with self._switching(generation_id, statuses, beyond) as (connection, generation, page):
                 for switched in page:
                     if switched.first_sequence is None:
                         done += await self._namespace(connection, generation, switched.namespace)
@@ -87,7 +85,7 @@ class Cutover:
             await self._project(page)
             if len(page) < self._at_once:
                 return done
-            beyond = page[-1].namespace
+            statuses, beyond = ("cutover",), page[-1].namespace  # one that was taken back meanwhile stays so
 
     async def undo(self, generation_id: str) -> Switching:
         """What the cutover changed, and nobody since, is as it was before. Raises Misconfigured where there is none."""

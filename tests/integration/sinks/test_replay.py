@@ -1,7 +1,7 @@
 """Remembering again by other policies, beside live traffic: what differs, switching to it, and back."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import timedelta
 from uuid import uuid4
 
@@ -20,6 +20,7 @@ from schemas.requests import CandidateBatch, Command
 from schemas.shadows import shadow_of
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.erasures import Erasures, Planned
+from sinks.generations import Switched
 from sinks.postgres import Pool
 from sinks.purges import Purges
 from sinks.qdrant import Vectors
@@ -159,6 +160,23 @@ async def test_more_namespaces_than_switch_at_once_all_switch_and_come_back(town
     assert (await few.cut_over(GENERATION)).changes == 0, "all of it is switched already"
     assert (await few.undo(GENERATION)).namespaces == 4
     assert [await town.live(f"kitchen/{user}") for user in users] == [{"User is allergic to peanuts."}] * 4
+
+
+async def test_a_cutover_that_is_taken_back_between_two_of_its_transactions_goes_no_further(town: Town):
+    for user in ("ada", "bob"):
+        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
+    await town.replay(GENERATION, PREFERENCES)
+    few = town.cutover_of(at_once=1)
+    projected = few._project
+
+    async def taken_back(page: Sequence[Switched]) -> None:
+        await projected(page)
+        await town.cutover.undo(GENERATION)
+
+    few._project = taken_back  # type: ignore[method-assign]
+    with pytest.raises(Misconfigured, match="is undone"):
+        await few.cut_over(GENERATION)
+    assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
 
 
 async def test_live_decisions_and_cutovers_of_several_namespaces_wait_for_each_other_and_nobody_for_ever(town: Town):
