@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from opentelemetry import trace
 from opentelemetry.context import Context
 from opentelemetry.trace import (
+    INVALID_SPAN,
     Link,
     NonRecordingSpan,
     NoOpTracer,
@@ -120,6 +121,11 @@ def span(
 
     An error's class is told, and never its message: that may quote what was said.
     """
+    if not recording() and causes is not None:
+        causes = tuple(causes)
+        if not any(causes) and current() is None:  # nothing to record, and nothing to pass on
+            yield INVALID_SPAN
+            return
     context, links = (None, []) if causes is None else placed(causes)
     opened = _tracer.start_as_current_span(
         name,
