@@ -56,7 +56,7 @@ class Sweeper:
             await self._sweeps.ask(todays)
             await self._sweeps.forget(now - SWEEPS_KEPT)
             self._asked = todays.sweep_id
-        async with self._sweeps.step() as step:
+        async with self._sweeps.step(now) as step:
             if step is not None:
                 await self._take(step, now)
 

@@ -67,12 +67,12 @@ class Sweeps:
             await self._pool.execute(query("retention", "forget"), before)
 
     @asynccontextmanager
-    async def step(self) -> AsyncIterator["Step | None"]:
+    async def step(self, now: datetime) -> AsyncIterator["Step | None"]:
         """A step of a sweep that is not over, in a transaction of its own; None if there is none, or other workers take steps.
-        What the block does is kept if it ends well."""
+        What the block does is kept if it ends well. Sweeps by hand come first, until they are an hour old."""
         with translated("sweeping the archive"):
             async with self._pool.acquire() as connection, connection.transaction():
-                row = await connection.fetchrow(query("retention", "claim"))
+                row = await connection.fetchrow(query("retention", "claim"), now)
                 yield Step(connection, row) if row else None
 
 
@@ -95,8 +95,7 @@ class Step:
         messages, in a dry run all."""
         names, partitions, policies, days = columns(windows)
         extracts = [window.extracts for window in windows]
-        most = 2**62 if self.sweep.dry_run else limit
-        values = (names, partitions, policies, days, extracts, now, most, self.sweep.dry_run)
+        values = (names, partitions, policies, days, extracts, now, limit, self.sweep.dry_run)
         rows = await self._connection.fetch(query("retention", "prune"), *values)
         kept_for = {window.policy: window.days for window in windows}
         return [Kept(days=kept_for[row["policy"]], **row) for row in rows]

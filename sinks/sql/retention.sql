@@ -13,10 +13,11 @@ ORDER BY created_at DESC, sweep_id DESC
 LIMIT $3
 
 -- name: claim
--- One that is not over and that nobody takes a step of right now: what somebody asked for first, else the oldest.
+-- One that is not over and that nobody takes a step of right now: what somebody asked for within the hour first, else the oldest of
+-- the daily ones, so that one by hand that does not come to its end holds up none of them.
 SELECT * FROM retention_sweeps
 WHERE status IN ('pending', 'running')
-ORDER BY trigger = 'hand' DESC, created_at, sweep_id
+ORDER BY trigger = 'hand' AND created_at > $1::timestamptz - interval '1 hour' DESC, trigger = 'hand', created_at, sweep_id
 LIMIT 1
 FOR UPDATE SKIP LOCKED
 
@@ -29,29 +30,44 @@ LIMIT $3
 
 -- name: prune
 -- Old enough, in a slice whose extraction is completed (or under a policy that extracts nothing), and in no context any more. Rows
--- that somebody else holds are left for the next sweep. Namespaces that begin with ~ are those of replays.
-WITH due AS (
-    SELECT m.conversation_id, m.message_id, asked.policy, octet_length(m.content) AS bytes
+-- that somebody else holds are left for the next sweep; a dry run counts all and holds none. Namespaces that begin with ~ are those
+-- of replays. As sets of positions, so that the slices of a long conversation are not gone through for each of its messages.
+WITH standing AS MATERIALIZED (
+    SELECT conversation_id, partition, asked.policy, $6::timestamptz - asked.days * interval '1 day' AS before,
+           CASE WHEN w.phase = 'forgotten' THEN '{(,)}'::int8multirange
+                ELSE int8multirange(int8range(NULL, w.opened)) + coalesce(out_of_context.positions, '{}') END
+           * CASE WHEN asked.extracts THEN coalesce(completed.positions, '{}')
+                  ELSE '{(,)}'::int8multirange END AS positions
     FROM unnest($1::text[], $2::integer[], $3::text[], $4::integer[], $5::boolean[])
              AS asked (conversation_id, partition, policy, days, extracts)
     JOIN windows w USING (conversation_id, partition)
-    JOIN messages m USING (conversation_id, partition)
-    WHERE asked.days > 0 AND m.archived_at <= $6::timestamptz - asked.days * interval '1 day'
-      AND (w.phase = 'forgotten' OR m.position < w.opened
-           OR EXISTS (SELECT FROM jsonb_array_elements(w.gaps) AS gap
-                      WHERE m.position BETWEEN (gap ->> 0)::bigint AND (gap ->> 1)::bigint))
-      AND (NOT asked.extracts
-           OR EXISTS (SELECT FROM extractions e
-                      WHERE e.conversation_id = m.conversation_id AND e.partition = m.partition
-                        AND left(e.namespaces[1], 1) <> '~' AND m.position BETWEEN e.first_position AND e.last_position
-                        AND e.completed_at IS NOT NULL))
+    CROSS JOIN LATERAL (
+        SELECT range_agg(int8range((gap ->> 0)::bigint, (gap ->> 1)::bigint, '[]')) AS positions
+        FROM jsonb_array_elements(w.gaps) AS gap
+    ) AS out_of_context
+    CROSS JOIN LATERAL (
+        SELECT range_agg(int8range(e.first_position, e.last_position, '[]')) AS positions
+        FROM extractions e
+        WHERE e.conversation_id = w.conversation_id AND e.partition = w.partition AND left(e.namespaces[1], 1) <> '~'
+          AND e.completed_at IS NOT NULL AND e.first_position <= e.last_position
+    ) AS completed
+    WHERE asked.days > 0
+), counted AS (
+    SELECT s.policy, octet_length(m.content) AS bytes
+    FROM standing s JOIN messages m USING (conversation_id, partition)
+    WHERE $8::boolean AND m.archived_at <= s.before AND m.position <@ s.positions
+), due AS (
+    SELECT m.conversation_id, m.message_id, s.policy, octet_length(m.content) AS bytes
+    FROM standing s JOIN messages m USING (conversation_id, partition)
+    WHERE NOT $8::boolean AND m.archived_at <= s.before AND m.position <@ s.positions
     LIMIT $7
     FOR UPDATE OF m SKIP LOCKED
 ), gone AS (
-    DELETE FROM messages m USING due
-    WHERE NOT $8::boolean AND m.conversation_id = due.conversation_id AND m.message_id = due.message_id
+    DELETE FROM messages m USING due WHERE m.conversation_id = due.conversation_id AND m.message_id = due.message_id
 )
-SELECT policy, count(*) AS pruned, sum(bytes)::bigint AS pruned_bytes FROM due GROUP BY policy
+SELECT policy, count(*) AS pruned, sum(bytes)::bigint AS pruned_bytes
+FROM (SELECT policy, bytes FROM counted UNION ALL SELECT policy, bytes FROM due) AS found
+GROUP BY policy
 
 -- name: keep
 -- What is there, and what of it is old.

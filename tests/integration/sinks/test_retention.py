@@ -7,14 +7,14 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.retention import RecordsKept, Sweeper, by_hand
+from agents.retention import RecordsKept, Sweeper, by_hand, of_the_day
 from schemas.messages import Message
 from schemas.policies import Match, Policies, Policy
 from schemas.retention import Sweep
 from schemas.windows import Gap
 from sinks.archive import Archive, ArchivedMessage
 from sinks.postgres import Pool
-from sinks.retention import Sweeps
+from sinks.retention import Owned, Sweeps
 from sinks.windows import Windows
 from tests.fakes.windows import a_pruning, a_state
 
@@ -152,6 +152,43 @@ async def test_a_dry_run_counts_and_leaves_everything_where_it_is(store: Store) 
     assert len(await store.left()) == 30
 
 
+async def test_a_dry_run_counts_what_somebody_else_holds_and_holds_nothing(store: Store) -> None:
+    await store.said("a", LONG_AGO)
+    await store.extracted("a", 0, 1)
+    async with store.pool.acquire() as other, other.transaction():
+        await other.fetch("SELECT FROM messages WHERE message_id = 'a-0' FOR UPDATE")
+        sweep = await store.swept(store.worker(), by_hand(True, "ada", NOW))
+    assert [each.pruned for each in sweep.policies] == [2]
+
+
+async def test_a_step_reads_each_slice_of_a_long_conversation_once(store: Store) -> None:
+    await store.said("a", LONG_AGO, count=300)
+    for position in range(300):
+        await store.extracted("a", position, position)
+    await store.sweeps.ask(by_hand(True, "ada", NOW))
+    async with store.sweeps.step(NOW) as step:
+        assert step is not None
+        ((scope, partition),) = await step.windows()
+        (pruned,) = await step.prune([Owned(scope, partition, "month", 30, True)], NOW)
+        read = await step._connection.fetchval(
+            "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'extractions'"
+        )
+    assert (pruned.pruned, read) == (300, 300)
+
+
+async def test_a_sweep_by_hand_that_does_not_come_to_its_end_holds_up_no_daily_one(store: Store) -> None:
+    await store.sweeps.ask(by_hand(True, "ada", NOW - timedelta(hours=2)))
+    await store.sweeps.ask(by_hand(False, "eve", NOW - timedelta(minutes=30)))
+    await store.sweeps.ask(of_the_day(NOW))
+    taken = []
+    for _ in range(3):
+        async with store.sweeps.step(NOW) as step:
+            assert step is not None
+            taken.append(step.sweep.asked_by)
+            await step.finish(NOW)
+    assert taken == ["eve", "retention", "ada"]
+
+
 async def test_few_leave_in_a_step_and_another_worker_goes_on_where_one_stopped(store: Store) -> None:
     for conversation in "abc":
         await store.said(conversation, LONG_AGO, count=5)
@@ -181,7 +218,7 @@ async def test_what_somebody_else_holds_is_not_waited_for_and_leaves_the_next_da
 async def test_two_workers_take_no_step_of_one_sweep_at_a_time(store: Store) -> None:
     await store.worker().tick()
     await store.sweeps.ask(by_hand(False, "ada", NOW))
-    async with store.sweeps.step() as first, store.sweeps.step() as second:
+    async with store.sweeps.step(NOW) as first, store.sweeps.step(NOW) as second:
         assert first is not None and second is None
 
 
