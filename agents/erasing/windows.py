@@ -1,9 +1,10 @@
 """Erasures as the owner of windows sees them: which messages are too old to come in, which windows are to be emptied, and the
 answer for a partition once nothing is left in them."""
 
+import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias
 
@@ -47,7 +48,7 @@ class Known(Protocol):
 
 class WindowErasures:
     """One per process. PostgreSQL is asked about messages that are older than the latest erasure, which few are; it is asked for
-    that every second, and when an epoch begins."""
+    that every second, and when an epoch begins. What takes long is done `apart` from the event loop."""
 
     def __init__(
         self,
@@ -56,12 +57,14 @@ class WindowErasures:
         terms: WindowTerms,
         publisher: Publisher,
         clock: Callable[[], float] = time.time,
+        apart: Callable[..., Awaitable[None]] = asyncio.to_thread,
     ) -> None:
         self._app = app
         self._known = known
         self._terms = terms
         self._publisher = publisher
         self._clock = clock
+        self._apart = apart
         self._epoch = 0
         self._newest: Fence | None = None
         self._told: dict[tuple[int, str], float] = {}
@@ -120,33 +123,49 @@ class WindowErasures:
         if checkpointer is None or not self._app.fence.admits(epoch):
             return
         await self._look(epoch)
-        for partition, erasure in await self._known.unanswered(checkpointer.partitions):
-            named = await self._known.conversations(erasure.erasure_id)
-            if not self._app.fence.admits(epoch) or partition not in checkpointer.partitions:
+        pending = await self._known.unanswered(checkpointer.partitions)
+        named = {each.erasure_id: await self._known.conversations(each.erasure_id) for _, each in pending}
+        by_partition: dict[int, list[Erasure]] = {}
+        for partition, erasure in pending:
+            by_partition.setdefault(partition, []).append(erasure)
+        for partition, erasures in by_partition.items():
+            if not self._holds(epoch, partition):
                 return
-            await self._empty(erasure, named, partition, checkpointer[partition])
+            scanned = list(checkpointer[partition].scan(rows.HEADS))  # once for all of them: there may be very many
+            for erasure in erasures:
+                if not self._holds(epoch, partition):
+                    return
+                heads = list(self._concerned(erasure, named[erasure.erasure_id], scanned))
+                await self._empty(erasure, heads, partition, checkpointer[partition])
 
-    async def _empty(self, erasure: Erasure, named: frozenset[str], partition: int, ledger: Ledger) -> None:
+    def _holds(self, epoch: int, partition: int) -> bool:
+        checkpointer = self._app.checkpointer
+        return checkpointer is not None and self._app.fence.admits(epoch) and partition in checkpointer.partitions
+
+    async def _empty(self, erasure: Erasure, heads: Sequence[Head], partition: int, ledger: Ledger) -> None:
         """Answers by the safe rows: no crash takes those back."""
-        heads = list(self._concerned(erasure, named, ledger))
+        epoch = self._app.fence.epoch
         if left := [head for head in heads if not is_through(head, erasure)]:
             await self._publisher.publish(list(self._controls(erasure, partition, left)))
             return
         if not all(is_safe(head, erasure, ledger) for head in heads):
             return
-        for head in heads:
-            for first, last in rows.spans(head.scope.conversation_id):
-                ledger.forgotten(first, last)
+        for first, last in around(heads):
+            await self._apart(ledger.forgotten, first, last)
+            if not self._holds(epoch, partition):
+                return  # the store may have been closed before
         conversations = [head.scope.conversation_id for head in heads]
         removed = sum(head.erased.messages for head in heads if head.erased is not None)
         at = datetime.fromtimestamp(self._clock(), UTC)
         await self._known.answer(erasure.erasure_id, partition, conversations, removed, at)
         log.info("erasure %s: %d windows of partition %d are empty", erasure.erasure_id, len(heads), partition)
 
-    def _concerned(self, erasure: Erasure, named: frozenset[str], ledger: Ledger) -> Iterable[Head]:
+    def _concerned(
+        self, erasure: Erasure, named: frozenset[str], scanned: Iterable[tuple[bytes, bytes]]
+    ) -> Iterable[Head]:
         """The heads of its windows. Few of the others are decoded, where something tells them apart."""
         said = codec.encode(erasure.user_id or erasure.conversation_id) if erasure.kind != "namespace" else b""
-        for key, row in ledger.scan(rows.HEADS):
+        for key, row in scanned:
             if said in row or codec.decode(key, str) in named:
                 head = codec.decode(row, Head)
                 feeds = self._feeds(head.scope) if erasure.kind == "namespace" else ()
@@ -161,6 +180,12 @@ class WindowErasures:
             if now - self._told.get(key, 0.0) >= TOLD_AGAIN_AFTER_S:
                 self._told[key] = now
                 yield erase(erasure, conversation_id, partition)
+
+
+def around(heads: Iterable[Head]) -> Iterable[tuple[bytes, bytes]]:
+    """First and last key of where all of these windows' words may rest, a few spans however many they are."""
+    for spans in zip(*(rows.spans(head.scope.conversation_id) for head in heads), strict=True):
+        yield min(first for first, _ in spans), max(last for _, last in spans)
 
 
 def is_through(head: Head, erasure: Erasure) -> bool:

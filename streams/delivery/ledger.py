@@ -151,7 +151,8 @@ class Ledger:
         self._store.write({}, Mark(self._store.mark.source, self._store.mark.offset, now))
 
     def forgotten(self, first: bytes, last: bytes) -> None:
-        """What safe rows from `first` to `last` said before is not in the store either. Raises Misconfigured."""
+        """What safe rows from `first` to `last` said before is not in the store either. For a thread: see Store.forget. Raises
+        Misconfigured."""
         self._store.forget(first, last)
 
     def close(self) -> None:

@@ -6,6 +6,7 @@ reach are written together, so a process that is killed comes back with both or 
 
 import logging
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -58,7 +59,8 @@ class Store(Protocol):
         """Rows (None deletes) and mark, both or neither. Raises Misconfigured when the disk refuses."""
 
     def forget(self, first: bytes, last: bytes) -> None:
-        """Whatever was overwritten or deleted from `first` to `last` is not on the disk any more."""
+        """Whatever was overwritten or deleted from `first` to `last` is not on the disk any more. To be called on a thread of its
+        own, as it may take seconds; of a store that was closed meanwhile nothing is forgotten."""
 
     def clear(self) -> None:
         """Back to no rows and an empty mark."""
@@ -108,11 +110,12 @@ class RocksStore:
     """Rows in a RocksDB database at `directory`. One that is damaged is thrown away and begun anew.
 
     Raises Misconfigured when another process has it open or nothing can be written there. Everything happens on the calling
-    thread, and RocksDB keeps Python's lock meanwhile: a write takes some 2 us a row.
+    thread, and RocksDB keeps Python's lock meanwhile, but for `forget`: a write takes some 2 us a row.
     """
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        self._forgetting = threading.Lock()
         if (directory / BROKEN).exists():
             self._remove()
         self._open()
@@ -132,6 +135,7 @@ class RocksStore:
             self._database = self._attempt(lambda: Rdict(str(self._directory), options()))
         written = self._attempt(lambda: self._database.get(MARK_KEY))
         self.mark = codec.decode(written, Mark) if written is not None else Mark()
+        self._closed = False
 
     def _attempt(self, operation: Callable[[], Any]) -> Any:
         """After a failure nothing here is trusted again: the next one to open it begins anew."""
@@ -176,9 +180,12 @@ class RocksStore:
         self.mark = mark
 
     def forget(self, first: bytes, last: bytes) -> None:
-        """Flushing ends the log that the rows were written to first; compaction takes out what newer rows stand for."""
-        self._attempt(self._database.flush)
-        self._attempt(lambda: self._database.compact_range(first, last))
+        """Flushing ends the log that the rows were written to first; compaction takes out what newer rows stand for. RocksDB lets
+        go of Python's lock meanwhile, and other calls go on."""
+        with self._forgetting:
+            if not self._closed:
+                self._attempt(self._database.flush)
+                self._attempt(lambda: self._database.compact_range(first, last))
 
     def clear(self) -> None:
         self.close()
@@ -186,7 +193,9 @@ class RocksStore:
         self._open()
 
     def close(self) -> None:
-        self._database.close()
+        with self._forgetting:
+            self._closed = True
+            self._database.close()
 
     def _remove(self) -> None:
         """Renamed first: a removal that is broken off half way must not leave something that looks like a store."""

@@ -22,8 +22,13 @@ class Owner(Stage):
     def __init__(self, known: FakeWindowErasures | None = None, **settings: Any) -> None:
         super().__init__(**settings)
         self.known = known or FakeWindowErasures()
-        self.erasures = WindowErasures(self.app, self.known, self.terms, self.publisher, self.clock)
+        self.apart: list[Any] = []  # the clock of tests knows no threads
+        self.erasures = WindowErasures(self.app, self.known, self.terms, self.publisher, self.clock, self.do)
         self.agent = WindowAgent(self.app, NAMES, self.terms, len, self.publisher, self.clock, erasures=self.erasures)
+
+    async def do(self, work: Any, *given: Any) -> None:
+        self.apart.append(given)
+        work(*given)
 
     def erase(self, second: int, kind: Any = "user", **subject: Any) -> Erasure:
         """What was said until that second."""
@@ -141,3 +146,27 @@ async def test_the_next_owner_finds_nothing_of_it_and_knows_what_is_older():
     assert second.window().entries == {}
     ledger = second.app.checkpointer[PARTITION]
     assert not any(b"Zanzibar" in row for _, row in ledger.scan(b""))
+
+
+async def test_however_many_windows_and_erasures_there_are_a_look_scans_once_and_compacts_once(
+    owner: Owner, monkeypatch: pytest.MonkeyPatch
+):
+    for number in range(5):
+        await owner.say(said(0, conversation_id=f"c{number}"))
+    await owner.checkpoint()
+    ledger = owner.app.checkpointer[PARTITION]
+    scans: list[bytes] = []
+    scan = ledger.scan
+    monkeypatch.setattr(ledger, "scan", lambda prefix: scans.append(prefix) or scan(prefix))
+    for user_id in ("user", "nobody", "nobody else"):
+        owner.erase(9, user_id=user_id)
+    assert len(await owner.told()) == 5
+    assert scans == [rows.HEADS]
+    await owner.checkpoint()
+    owner.apart.clear()
+    await owner.told()
+    assert (scans, len(owner.known.answers)) == ([rows.HEADS] * 2, 3)
+    (first, last), _removals = owner.apart
+    for number in range(5):
+        (begin, end), _ = rows.spans(f"c{number}")
+        assert first <= begin < end <= last

@@ -212,3 +212,14 @@ def test_what_is_forgotten_is_on_the_disk_no_more_and_its_neighbours_are(tmp_pat
     assert len([*store.scan(b"chunk")]) == 50
     store.close()
     assert files_that_say(directory, b"Porto") != []
+
+
+def test_a_store_that_was_closed_meanwhile_has_nothing_to_forget_and_is_not_taken_for_broken(tmp_path: Path):
+    store = RocksStore(tmp_path / "0")
+    store.write({b"a": b"1"}, MARK)
+    store.close()
+    store.forget(b"", b"\xff")
+    assert not (tmp_path / "0" / BROKEN).exists()
+    again = RocksStore(tmp_path / "0")
+    assert again.get(b"a") == b"1"
+    again.close()
