@@ -220,10 +220,10 @@ class Shadows:
             rows = await self._reader.fetch(query("generations", "by_hand"), list(memory_ids))
         return {row["memory_id"] for row in rows}
 
-    async def gone(self, namespace: str) -> tuple[Gone, ...]:
-        """What is live no longer in a namespace."""
+    async def gone(self, namespace: str, limit: int | None = None) -> tuple[Gone, ...]:
+        """What is live no longer in a namespace, or some of it."""
         with translated("reading versions"):
-            rows = await self._reader.fetch(query("generations", "gone"), namespace)
+            rows = await self._reader.fetch(query("generations", "gone"), namespace, limit)
         return tuple(shaped(dict(row), Gone) for row in rows)
 
     async def changed(self, switched: Switched) -> tuple[tuple[str, Memory | None, int], ...]:

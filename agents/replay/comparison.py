@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Final, Literal, TypeAlias
 
@@ -23,6 +23,7 @@ SAID: Final = (
     *("importance", "confidence", "event_time"),
 )
 NOTICED: Final = 0.005  # a difference of numbers that is one
+ROWS: Final = 512  # of which cosines are in memory at a time
 
 Matrix: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.float64]]"
 Stays: TypeAlias = Literal["by hand", "pinned", "said elsewhere"]
@@ -73,7 +74,8 @@ def compared(
     taken = {*partners.values()}
     found = [_of_live(each, again[partners[at]].memory if at in partners else None) for at, each in enumerate(live)]
     left = [each.memory for at, each in enumerate(again) if at not in taken]
-    return [*found, *(_of_new(memory, ended) for memory in left)]
+    endings = _Endings(ended)
+    return [*found, *(_of_new(memory, endings) for memory in left)]
 
 
 def _of_live(live: Live, after: Memory | None) -> Difference:
@@ -86,17 +88,32 @@ def _of_live(live: Live, after: Memory | None) -> Difference:
     return Difference(fate="changed" if fields else "same", before=before, after=after, fields=fields)
 
 
-def _of_new(memory: Memory, ended: Sequence[Ended]) -> Difference:
-    known = next((each for each in ended if says_it_too(each.memory, memory)), None)
+def _of_new(memory: Memory, endings: "_Endings") -> Difference:
+    known = endings.saying(memory)
     if known is None:
         return Difference(fate="added", after=memory)
     return Difference(fate="withheld", after=memory, why=known.why)
 
 
-def says_it_too(one: Memory, other: Memory) -> bool:
-    """The same text, or nearly the same of the same message."""
-    texts = normalise(one.text), normalise(other.text)
-    return texts[0] == texts[1] or (share_a_message(one, other) and alike(*texts))
+class _Endings:
+    """What has ended, found by what it said: the same text, or nearly the same of the same message."""
+
+    def __init__(self, ended: Sequence[Ended]) -> None:
+        self._ended = ended
+        self._texts = [normalise(each.memory.text) for each in ended]
+        self._by_text: dict[str, list[int]] = defaultdict(list)
+        self._by_message: dict[tuple[str, str], list[int]] = defaultdict(list)
+        for at, each in enumerate(ended):
+            self._by_text[self._texts[at]].append(at)
+            for message in messages_of(each.memory):
+                self._by_message[message].append(at)
+
+    def saying(self, memory: Memory) -> Ended | None:
+        """The first that said it."""
+        text = normalise(memory.text)
+        near = {at for message in messages_of(memory) for at in self._by_message.get(message, ())}
+        found = [*self._by_text.get(text, ()), *(at for at in near if alike(self._texts[at], text))]
+        return self._ended[min(found)] if found else None
 
 
 def differs(one: object, other: object) -> bool:
@@ -108,12 +125,11 @@ def differs(one: object, other: object) -> bool:
 def paired(live: Sequence[Live], again: Sequence[Again], thresholds: Thresholds) -> dict[int, int]:
     """Places in `live` to places in `again`, each once: the same text first, then what is near of the same message, then what is
     so near that curation would take it for one; of each, the nearest first."""
-    cosines = nearness([each.vector for each in live], [each.vector for each in again])
+    one, other = unit([each.vector for each in live]), unit([each.vector for each in again])
     texts = [[normalise(each.memory.text) for each in side] for side in (live, again)]
-    near = {(int(at), int(to)) for at, to in np.argwhere(cosines >= thresholds.merge)}
     ranked = []
-    for at, to in near | alike_in(texts[0], texts[1]) | sharing(live, again):
-        same, cosine = texts[0][at] == texts[1][to], float(cosines[at, to])
+    for at, to in nearest(one, other, thresholds.merge) | alike_in(texts[0], texts[1]) | sharing(live, again):
+        same, cosine = texts[0][at] == texts[1][to], cosine_of(one, other, at, to)
         if same or cosine >= thresholds.related or alike(texts[0][at], texts[1][to]):
             shared = share_a_message(live[at].memory, again[to].memory)
             ranked.append((not same, not shared, -cosine, at, to))
@@ -145,19 +161,30 @@ def sharing(live: Sequence[Live], again: Sequence[Again]) -> set[tuple[int, int]
     }
 
 
-def nearness(one: Sequence[Vector | None], other: Sequence[Vector | None]) -> Matrix:
-    """Cosines, `(len(one), len(other))`; 0 where there is no vector."""
-    cosines = np.zeros((len(one), len(other)))
-    rows = [at for at, vector in enumerate(one) if vector is not None]
-    columns = [at for at, vector in enumerate(other) if vector is not None]
-    if rows and columns:
-        left, right = (unit([side[at] for at in places]) for side, places in ((one, rows), (other, columns)))
-        cosines[np.ix_(rows, columns)] = left @ right.T
-    return cosines
+def nearest(one: Matrix, other: Matrix, at_least: float) -> set[tuple[int, int]]:
+    """The places of all pairs of rows of unit length whose cosine is as high; some rows at a time, for a table of all cosines of
+    8,000 and 8,000 is half a gigabyte."""
+    if not one.size or not other.size:
+        return set()
+    found: set[tuple[int, int]] = set()
+    for first in range(0, len(one), ROWS):
+        pairs = np.argwhere(one[first : first + ROWS] @ other.T >= at_least)
+        found |= {(first + int(at), int(to)) for at, to in pairs}
+    return found
 
 
-def unit(vectors: Iterable[Vector | None]) -> Matrix:
-    stacked = np.stack([vector for vector in vectors if vector is not None]).astype(np.float64)
+def cosine_of(one: Matrix, other: Matrix, at: int, to: int) -> float:
+    """0 where there is no vector."""
+    return float(one[at] @ other[to]) if one.size and other.size else 0.0
+
+
+def unit(vectors: Sequence[Vector | None]) -> Matrix:
+    """Rows of unit length, `(len(vectors), dim)`; zeros where there is no vector, no columns where there is none at all."""
+    dimension = next((len(vector) for vector in vectors if vector is not None), 0)
+    stacked = np.zeros((len(vectors), dimension))
+    for at, vector in enumerate(vectors):
+        if vector is not None:
+            stacked[at] = vector
     lengths = np.linalg.norm(stacked, axis=1, keepdims=True)
     unit_normalised: Matrix = np.divide(stacked, lengths, out=np.zeros_like(stacked), where=lengths > 0)
     return unit_normalised

@@ -1,11 +1,15 @@
 """Generations as somebody follows them from outside: which there are, how they differ, switching to one and back."""
 
+from typing import Final
+
 from agents.replay.comparison import Difference
 from agents.replay.cutover import Cutover, Switching
 from agents.replay.sides import differences
 from schemas.generations import Generation, Progress
 from sinks.generations import Generations
 from sinks.postgres import Pool
+
+AT_MOST: Final = 5_000  # memories of a side: compared in about a second, again for every page
 
 
 class Replays:
@@ -28,8 +32,9 @@ class Replays:
         return await self._generations.progress(generation_id)
 
     async def differences(self, generation: Generation, namespace: str) -> list[Difference]:
-        """What the generation would change in a namespace now."""
-        return await differences(self._pool, generation, namespace, self._embedding_model)
+        """What the generation would change in a namespace now. Raises Misconfigured as well, where that is too much for a
+        request."""
+        return await differences(self._pool, generation, namespace, self._embedding_model, AT_MOST)
 
     async def cut_over(self, generation_id: str) -> Switching:
         """Raises Misconfigured as well, where it is not ready."""

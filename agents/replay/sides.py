@@ -1,10 +1,12 @@
 """The two sides of a comparison, read: a namespace as it is, and the shadow that a generation made of it."""
 
+import asyncio
 from collections.abc import Collection, Sequence
 from typing import Final
 
 from agents.curation.thresholds import thresholds
 from agents.replay.comparison import Again, Difference, Ended, Live, Stays, compared, replayed_whole
+from schemas.errors import Misconfigured
 from schemas.generations import Generation
 from schemas.memories import Memory
 from schemas.shadows import shadow_of
@@ -15,16 +17,22 @@ PAGE: Final = 5_000
 BY_ITSELF: Final = frozenset(("compacted", "expired"))  # went for want of room or time
 
 
-async def differences(reader: Reader, generation: Generation, namespace: str, embedding_model: str) -> list[Difference]:
-    """What the generation would change in a namespace now. Raises Retryable."""
+async def differences(
+    reader: Reader, generation: Generation, namespace: str, embedding_model: str, at_most: int | None = None
+) -> list[Difference]:
+    """What the generation would change in a namespace now. Raises Retryable; Misconfigured where more than `at_most` memories
+    are live there, live no longer, or of the generation."""
     memories, shadows = Memories(reader), Shadows(reader, generation.generation_id)
-    live = await all_live(memories, namespace)
-    again = await all_live(memories, shadow_of(generation.generation_id, namespace))
-    gone = await shadows.gone(namespace) if again else ()
+    live = await all_live(memories, namespace, at_most)
+    again = await all_live(memories, shadow_of(generation.generation_id, namespace), at_most)
+    gone = await shadows.gone(namespace, at_most and at_most + 1) if again else ()
+    require_few(len(gone), generation, namespace, at_most)
+    require_few(max(len(live), len(again)), generation, namespace, at_most)
     ranges = await shadows.ranges(conversations(live, gone))
     by_hand = await shadows.by_hand([memory.memory_id for memory in live])
     vectors = await memories.vectors([memory.memory_id for memory in (*live, *again)], embedding_model)
-    return compared(
+    return await asyncio.to_thread(
+        compared,
         [Live(memory=each, vector=vectors.get(each.memory_id), stays=stays(each, by_hand, ranges)) for each in live],
         [Ended(memory=each.before, why=why) for each in gone if (why := went(each, ranges)) is not None],
         [Again(memory=each, vector=vectors.get(each.memory_id)) for each in again],
@@ -32,13 +40,23 @@ async def differences(reader: Reader, generation: Generation, namespace: str, em
     )
 
 
-async def all_live(memories: Memories, namespace: str) -> list[Memory]:
+async def all_live(memories: Memories, namespace: str, at_most: int | None) -> list[Memory]:
+    """No more pages than show that there are more than `at_most`."""
     found: list[Memory] = []
     while page := await memories.in_namespace(namespace, limit=PAGE, offset=len(found)):
         found += page
-        if len(page) < PAGE:
+        if len(page) < PAGE or (at_most is not None and len(found) > at_most):
             break
     return found
+
+
+def require_few(memories: int, generation: Generation, namespace: str, at_most: int | None) -> None:
+    """Raises Misconfigured."""
+    if at_most is not None and memories > at_most:
+        raise Misconfigured(
+            f"namespace {namespace} holds more than {at_most} memories to compare: "
+            f"`memstream diff {generation.generation_id} -n {namespace}` shows them"
+        )
 
 
 def conversations(live: Sequence[Memory], gone: Sequence[Gone]) -> set[str]:

@@ -108,6 +108,7 @@ FROM memories
          ORDER BY version DESC LIMIT 1) AS went
      LEFT JOIN memories AS successor ON successor.memory_id = memories.superseded_by
 WHERE memories.namespace = $1 AND memories.status <> 'active'
+LIMIT $2
 
 -- name: changed_between
 -- The memories that were changed in a stretch of a namespace's sequence: as they were before it, and their versions after it.

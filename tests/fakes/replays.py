@@ -6,11 +6,14 @@ from msgspec.structs import replace
 
 from agents.replay.comparison import Difference
 from agents.replay.cutover import Switching, require, unknown
+from agents.replay.replays import AT_MOST
+from agents.replay.sides import require_few
 from schemas.generations import Generation, GenerationStatus, Progress
 
 
 class FakeReplays:
     def __init__(self) -> None:
+        self.at_most = AT_MOST
         self.by_id: dict[str, Generation] = {}
         self.found: dict[tuple[str, str], list[Difference]] = {}
 
@@ -30,7 +33,9 @@ class FakeReplays:
         return Progress(conversations=2, done=2, slices=3, namespaces=1)
 
     async def differences(self, generation: Generation, namespace: str) -> list[Difference]:
-        return self.found.get((generation.generation_id, namespace), [])
+        found = self.found.get((generation.generation_id, namespace), [])
+        require_few(len(found), generation, namespace, self.at_most)
+        return found
 
     async def cut_over(self, generation_id: str) -> Switching:
         return self._become(generation_id, "cutover", ("ready", "undone", "cutover"))

@@ -29,6 +29,7 @@ router = APIRouter(prefix="/v1/generations", tags=["generations"])
 
 MOST: Final = 100
 CONFLICT: Final = {409: "It is not in a state for that."}
+TOO_MANY: Final = {409: "The namespace holds more memories than a request compares: the command line does."}
 
 GenerationIdOf = Annotated[str, Path(min_length=1, max_length=64, description="A generation's id.")]
 
@@ -90,7 +91,7 @@ async def get_generation(generation_id: GenerationIdOf, caller: CallerOf, ports:
     return answer(await view(await known(generation_id, ports), ports))
 
 
-@router.get("/{generation_id}/differences", openapi_extra=described(DifferencePage))
+@router.get("/{generation_id}/differences", openapi_extra=described(DifferencePage, also=TOO_MANY))
 async def list_differences(
     generation_id: GenerationIdOf,
     namespace: Annotated[str, Query(min_length=1, max_length=256, description="In this namespace.")],
@@ -104,7 +105,10 @@ async def list_differences(
     generation = await known(generation_id, ports)
     listed = ("differences", generation_id, namespace)
     first = place(cursor, DifferenceAt, listed).number if cursor else 0
-    found = await ports.replays.differences(generation, namespace)
+    try:
+        found = await ports.replays.differences(generation, namespace)
+    except Misconfigured as exc:
+        raise Problem(409, "conflict", str(exc)) from exc
     behind = first + limit
     more = pages.cursor(DifferenceAt(behind), listed) if behind < len(found) else None
     return answer(DifferencePage(tuple(found[first:behind]), more))

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from qdrant_client import AsyncQdrantClient
 
 from agents.replay.origins import planned
+from agents.replay.sides import differences
 from deploy.embedded.stack import EmbeddedStack
 from schemas import codec, topics
 from schemas.erasures import Erasure, Fence
@@ -219,6 +220,23 @@ async def test_what_came_of_messages_that_retention_deleted_stays_though_the_res
     }
     await town.cutover.cut_over(GENERATION)
     assert await town.live() == {"User is allergic to peanuts.", "User prefers short recipes."}
+
+
+async def test_more_than_may_be_compared_is_refused_whichever_side_it_is_on(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    (memory,) = await town.memories.in_namespace(ADA)
+    await town.command("delete", memory_id=memory.memory_id)
+    generation = await town.replay(GENERATION, BOTH)
+    model = town.vectors.embedding_model
+    assert len(await differences(town.pool, generation, ADA, model, at_most=2)) == 2
+    with pytest.raises(Misconfigured, match="memstream diff 0a1b2c3d"):
+        await differences(town.pool, generation, ADA, model, at_most=1)
+    await town.command("create", text="Ada cooks on Sundays.")
+    (made,) = await town.memories.in_namespace(ADA)
+    await town.command("delete", memory_id=made.memory_id)
+    await town.pool.execute("DELETE FROM memories WHERE text LIKE '%recipes%'")
+    with pytest.raises(Misconfigured, match="more than 1 memories"):
+        await differences(town.pool, generation, ADA, model, at_most=1)
 
 
 async def test_what_was_changed_since_a_cutover_stays_when_it_is_undone(town: Town):

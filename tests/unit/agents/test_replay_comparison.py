@@ -1,5 +1,6 @@
 """What a generation would change: which memories are taken for one, which give way, and which are left alone."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agents.curation.thresholds import Thresholds
-from agents.replay.comparison import Again, Ended, Live, compared, replayed_whole
+from agents.replay.comparison import Again, Ended, Live, compared, paired, replayed_whole
 from schemas.requests import Source
 from sinks.vectors import Vector
 from tests.memories import a_memory
@@ -101,6 +102,29 @@ def test_every_memory_of_both_sides_is_told_of_once(sides: Any, data: Any):
     found = compared(live, [], again, THRESHOLDS)
     told = [each.memory_id for difference in found for each in (difference.before, difference.after) if each]
     assert sorted(told) == sorted(str(number) for number in range(len(sides)))
+
+
+def test_of_thousands_the_near_ones_are_found_in_little_memory():
+    rng = np.random.default_rng(1)
+    vectors = [pointing(*row) for row in rng.standard_normal((4_000, 64))]
+    live = [Live(memory=memory(f"live {at}"), vector=vector) for at, vector in enumerate(vectors)]
+    again = [Again(memory=memory(f"again {at}"), vector=vector) for at, vector in enumerate(reversed(vectors))]
+    tracemalloc.start()
+    partners = paired(live, again, THRESHOLDS)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert partners == {at: 3_999 - at for at in range(4_000)}
+    assert most < 4_000 * 4_000 * 8 / 2, "half of what a table of all cosines takes"
+
+
+def test_of_several_that_ended_the_first_that_said_it_tells_why():
+    ended = [
+        Ended(memory=memory("Likes coffee.", "m1"), why="a"),
+        Ended(memory=memory("Likes tea", "m2"), why="b"),
+        Ended(memory=memory("likes tea.", "m1"), why="c"),
+    ]
+    (difference,) = compared([], ended, [Again(memory=memory("Likes tea.", "m1"))], THRESHOLDS)
+    assert (difference.fate, difference.why) == ("withheld", "b")
 
 
 def test_only_what_was_replayed_as_a_whole_gives_way():

@@ -51,6 +51,13 @@ async def test_what_it_would_change_is_told_page_by_page_to_who_may_read_the_nam
     assert (await client.get(f"{PATH}/differences", params={"namespace": "app/bob"})).status_code == 403
 
 
+async def test_what_is_too_much_to_compare_for_a_request_is_left_to_the_command_line(api: Api):
+    api.replays.at_most = 2
+    answer = await api.client(read="*").get(f"{PATH}/differences", params={"namespace": "app/ada"})
+    assert answer.status_code == 409
+    assert "`memstream diff 0a1b2c3d -n app/ada`" in answer.json()["detail"]
+
+
 async def test_an_administrator_of_everything_switches_and_takes_it_back_and_it_is_audited(api: Api):
     client = api.client(admin="*")
     assert (await client.post(f"{PATH}/cutover")).json() == {"namespaces": 1, "changes": 2, "left": 0}
