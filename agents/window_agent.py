@@ -60,6 +60,7 @@ class WindowAgent:
         self._erasures = erasures
         self._logical = {names.physical(name): name for name in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL)}
         self._largest = names.max_message_bytes
+        self._surely_fits = min(SMALL, self._largest)
         self._messages_topic = names.physical(topics.MESSAGES)
         self._armed_by = terms.policies
         self._cache = WindowCache(app, lambda window: self._terms.policy(window.head.scope))
@@ -159,7 +160,8 @@ class WindowAgent:
         """Each record with its event; what cannot be decoded becomes a dead letter among the effects."""
         for record in batch.records:
             try:
-                self._require_size(record)
+                if len(record.value or b"") > self._surely_fits:
+                    self._require_size(record)
                 yield record, codec.admit(record.value, shape)
             except Rejected as rejected:
                 effects.append(dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC)))
