@@ -58,8 +58,13 @@ class RunProgress:
         return await runs.add(self._connection, run)
 
     async def pending(self, limit: int) -> tuple[ConsolidationRun, ...]:
-        """Those that have not begun, the oldest first."""
+        """Those that have not begun: those of schedules before those by hand, and of each the oldest first."""
         return runs.runs_of(await self._connection.fetch(query("runs", "pending"), limit))
+
+    async def is_pending(self, run_id: str) -> bool:
+        """Whether nobody has begun it meanwhile."""
+        row = await self._connection.fetchrow(query("runs", "of"), run_id)
+        return row is not None and row["status"] == "pending"
 
     async def windows(self, conversation_id: str | None, behind: Window | None, limit: int) -> list[Window]:
         """A page of the windows that are not forgotten: of one conversation, or of all."""

@@ -35,6 +35,11 @@ class Runs:
         with translated("asking for a consolidation run"):
             await self._pool.fetchval(query("runs", "add"), *columns(run))
 
+    async def count_pending(self, asked_by: str) -> int:
+        """How many that somebody asked for by hand have not begun."""
+        with translated("counting consolidation runs"):
+            return int(await self._pool.fetchval(query("runs", "count_pending"), asked_by))
+
     async def of(self, run_id: str) -> ConsolidationRun | None:
         """A run as it stands now; None if there is none of that id."""
         with translated("reading a consolidation run"):

@@ -118,6 +118,9 @@ class Consolidating(Protocol):
     async def ask(self, run: ConsolidationRun) -> None:
         """Makes a run known, which begins within seconds."""
 
+    async def count_pending(self, asked_by: str) -> int:
+        """How many that somebody asked for by hand have not begun."""
+
     async def of(self, run_id: str) -> ConsolidationRun | None:
         """A run as it stands."""
 

@@ -9,6 +9,7 @@ from typing import Final, Protocol
 from agents.consolidation.asking import flush
 from agents.consolidation.due import due, following, run_of
 from agents.leases import tolerated
+from schemas.errors import Retryable
 from schemas.messages import Scope
 from schemas.policies import Policies
 from schemas.records import Publisher
@@ -63,8 +64,13 @@ class Scheduler:
                 return
             progress, now = RunProgress(connection), self._clock()
             await self._schedule(progress, now)
-            for run in await progress.pending(BEGUN_AT_ONCE):
-                await self._begin(progress, run)
+            pending = await progress.pending(BEGUN_AT_ONCE)
+        for run in pending:
+            await self._begin_apart(run)
+        async with self._leading.term() as connection:
+            if connection is None:
+                return
+            progress, now = RunProgress(connection), self._clock()
             self._settled_to = await progress.settle(now, self._settled_to, PAGE)
             for run in await progress.finish(now, now - GIVEN_UP_AFTER):
                 log.info("consolidation of %s %s: %s", run.scope, run.status, told(run))
@@ -92,6 +98,15 @@ class Scheduler:
             elif (came := due(schedule, standing.next_due, now)) is not None:
                 await progress.add(run_of(name, came, now))
                 await progress.set_schedule(name, schedule, came.next_due)
+
+    async def _begin_apart(self, run: ConsolidationRun) -> None:
+        """In a transaction of its own: one that cannot begin must hold up neither schedules nor other runs."""
+        try:
+            async with self._leading.term() as connection:
+                if connection is not None and await RunProgress(connection).is_pending(run.run_id):
+                    await self._begin(RunProgress(connection), run)
+        except Retryable as exc:
+            log.warning("consolidation of %s begins at a later tick: %s", run.scope, exc)
 
     async def _begin(self, progress: RunProgress, run: ConsolidationRun) -> None:
         policies, behind, left = self._policies.now, None, run.most

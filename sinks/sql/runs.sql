@@ -38,7 +38,10 @@ ON CONFLICT (policy) DO UPDATE SET schedule = excluded.schedule, next_due = excl
 DELETE FROM consolidation_schedules WHERE policy <> ALL ($1::text[])
 
 -- name: pending
-SELECT * FROM consolidation_runs WHERE status = 'pending' ORDER BY created_at, run_id LIMIT $1
+SELECT * FROM consolidation_runs WHERE status = 'pending' ORDER BY trigger = 'hand', created_at, run_id LIMIT $1
+
+-- name: count_pending
+SELECT count(*) FROM consolidation_runs WHERE status = 'pending' AND trigger = 'hand' AND asked_by = $1
 
 -- name: windows
 -- All that are not forgotten: of one conversation, or of every one.

@@ -58,6 +58,15 @@ async def test_runs_are_listed_newest_first_by_what_they_are_about(either: Eithe
     assert len(await runs.page(RunsAsked(limit=9, status="pending"))) == 3
 
 
+async def test_runs_that_have_not_begun_are_counted_by_who_asked_for_them(either: Either) -> None:
+    runs, _ = either
+    first = a_run(1)
+    made = (first, replace(first, run_id="2", asked_by="eve"), replace(first, run_id="3", status="pending"))
+    for run in (*made, replace(first, run_id="4", policy="p", trigger="schedule")):
+        await runs.ask(run)
+    assert [await runs.count_pending(name) for name in ("ada", "eve", "nobody")] == [2, 1, 0]
+
+
 async def test_of_runs_of_one_moment_each_is_in_one_page(either: Either) -> None:
     runs, _ = either
     made = {run.run_id: run for run in (a_run(1, policy=name) for name in "abcd")}

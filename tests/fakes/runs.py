@@ -21,6 +21,10 @@ class FakeRuns:
     async def ask(self, run: ConsolidationRun) -> None:
         self.by_id.setdefault(run.run_id, run)
 
+    async def count_pending(self, asked_by: str) -> int:
+        waiting = [run for run in self.by_id.values() if (run.status, run.trigger) == ("pending", "hand")]
+        return sum(run.asked_by == asked_by for run in waiting)
+
     async def of(self, run_id: str) -> ConsolidationRun | None:
         return self.by_id.get(run_id)
 

@@ -3,7 +3,7 @@
 Who may see a run are those who may read every namespace it is about; one that may not be seen is no different from none.
 """
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Path, Query, Response
 from msgspec import Meta, Struct
@@ -15,7 +15,7 @@ from agents.api.bodies import answer, described, takes
 from agents.api.callers import Caller
 from agents.api.pages import CursorOf, LimitOf, place
 from agents.api.ports import Ports, PortsOf
-from agents.api.problems import invalid, not_found
+from agents.api.problems import conflict, invalid, not_found
 from agents.api.routes.conversations import readable
 from agents.consolidation.asking import run_by_hand
 from schemas.budgets import MICROS
@@ -23,6 +23,8 @@ from schemas.messages import Moment
 from schemas.runs import ConsolidationRun, Finding, RunStatus, RunWanted
 from sinks.audit import Audited
 from sinks.runs import RunsAsked
+
+MOST_PENDING: Final = 10  # of one key; to begin a run is to look at every window
 
 router = APIRouter(prefix="/v1/consolidation-runs", tags=["consolidation"])
 
@@ -74,8 +76,11 @@ async def start_consolidation(
     wanted: Annotated[RunWanted, Depends(takes(RunWanted))], caller: CallerOf, ports: PortsOf
 ) -> Response:
     """Have what waits extracted now, without waiting for a schedule: of a namespace, a conversation, a policy or everything; or
-    see with `dry_run` what would come of it. A dry run asks models, and its tokens count."""
+    see with `dry_run` what would come of it. A dry run asks models, and its tokens count. While ten runs that a key asked for
+    have not begun, it gets a 409 for another one."""
     run = run_by_hand(wanted, await namespaces_of(wanted, caller, ports), caller.actor, ports.clock())
+    if await ports.runs.count_pending(caller.actor) >= MOST_PENDING:
+        raise conflict(f"{MOST_PENDING} runs that this key asked for have not begun yet: wait until they have")
     if not run.namespaces:  # about what nobody but an administrator may have done, and it costs
         details = {"policy": run.policy, "dry_run": run.dry_run}
         done = Audited(

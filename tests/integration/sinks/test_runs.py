@@ -19,6 +19,7 @@ from sinks.archive import Archive, ArchivedMessage
 from sinks.fakes import FakePublisher, Fuse
 from sinks.leaders import Leadership
 from sinks.postgres import Pool
+from sinks.run_progress import RunProgress
 from sinks.runs import Runs, RunsAsked
 from sinks.windows import Windows
 from tests.fakes.windows import a_state
@@ -354,3 +355,39 @@ async def test_runs_are_listed_newest_first_a_page_at_a_time_and_by_what_they_ar
     assert [run.run_id for run in await night.runs.page(RunsAsked(limit=2, behind=behind))] == ids[:1]
     assert [run.run_id for run in await night.runs.page(RunsAsked(limit=9, policy="another"))] == ids[:1]
     assert await night.runs.page(RunsAsked(limit=9, status="running")) == ()
+
+
+async def test_a_run_by_hand_that_cannot_begin_holds_up_no_schedule_and_no_other_run(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = night.worker("one")
+    await worker.tick()
+    await night.said("a", range(10, 12))
+    poison = await night.by_hand(namespace="app/ada")
+    adds = RunProgress.add_conversations
+
+    async def too_slow(progress: RunProgress, run: ConsolidationRun, *given: Any) -> int:
+        if run.run_id == poison:
+            raise Retryable("it takes too long")
+        return await adds(progress, run, *given)
+
+    monkeypatch.setattr(RunProgress, "add_conversations", too_slow)
+    night.now = NIGHT
+    other = await night.by_hand(conversation_id="a")
+    await worker.tick()
+    (scheduled,) = [run for run in await night.all() if run.trigger == "schedule"]
+    assert (scheduled.status, (await night.run(other)).status) == ("running", "completed")
+    assert (await night.run(poison)).status == "pending"
+    assert night.asked() == [("a", 3, "background")]
+
+
+async def test_runs_of_schedules_begin_before_those_by_hand_that_wait_for_longer(night: Night) -> None:
+    worker = night.worker("one")
+    await worker.tick()
+    for _ in range(5):
+        night.now += timedelta(seconds=1)
+        await night.by_hand()
+    night.now = NIGHT
+    await worker.tick()
+    statuses = [(run.trigger, run.status) for run in await night.all()]
+    assert statuses == [*[("hand", "completed")] * 3, *[("hand", "pending")] * 2, ("schedule", "completed")]

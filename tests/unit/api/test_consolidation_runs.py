@@ -74,6 +74,19 @@ async def test_what_cannot_be_is_refused_and_said(api: Api, asked: dict[str, Any
     assert api.runs.by_id == {}
 
 
+async def test_a_key_may_have_ten_runs_that_have_not_begun_and_no_more(api: Api):
+    client = api.client(write="app/*")
+    first = (await client.post(RUNS, json=ADA)).json()
+    run = api.runs.by_id[first["run_id"]]
+    for number in range(9):
+        api.runs.put(replace(run, run_id=f"r{number}"))
+    answer = await client.post(RUNS, json=ADA | {"dry_run": True})
+    assert answer.status_code == 409 and "10 runs" in answer.json()["detail"]
+    assert len(api.runs.by_id) == 10
+    api.runs.put(replace(run, status="running"))
+    assert (await client.post(RUNS, json=ADA | {"dry_run": True})).status_code == 202
+
+
 async def test_a_run_is_shown_to_those_who_may_read_all_that_it_is_about_and_to_others_it_is_none(api: Api):
     api.runs.put(a_run("one", status="running", conversations=10, processed=4, created=3, cost_micros=2_500_000))
     api.runs.put(a_run("two", ("app/ada", "other")))
