@@ -167,6 +167,12 @@ class Erasures:
             rows = await self._pool.fetch(query("erasures", "unanswered"), list(partitions))
         return tuple((row["partition"], erasure_of(row)) for row in rows)
 
+    async def answered(self, partitions: Collection[int]) -> dict[int, datetime]:
+        """When owners last answered for each of these partitions of windows, where one ever did."""
+        with translated("asking when windows were erased"):
+            rows = await self._pool.fetch(query("erasures", "answered"), list(partitions))
+        return {row["partition"]: row["at"] for row in rows}
+
     async def answer(
         self, erasure_id: str, partition: int, conversations: Collection[str], messages: int, at: datetime
     ) -> None:

@@ -17,6 +17,7 @@ from schemas.records import Outgoing, Publisher
 from schemas.requests import WindowControl
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
+from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.ledger import Ledger
 from streams.windows import rows
 from streams.windows.head import Head
@@ -24,6 +25,10 @@ from streams.windows.head import Head
 log = logging.getLogger(__name__)
 
 TOLD_AGAIN_AFTER_S = 5.0
+CLOCKS_APART_S = (
+    300.0  # of two workers: beyond it a store that comes back may be taken for one that is newer than an erasure
+)
+WHOLE = (b"", b"\xff")  # first and last key of all
 
 Heard: TypeAlias = tuple[Any, Message]  # a record with what it says
 
@@ -38,6 +43,8 @@ class Known(Protocol):
     ) -> Fences: ...
 
     async def unanswered(self, partitions: Collection[int]) -> tuple[tuple[int, Erasure], ...]: ...
+
+    async def answered(self, partitions: Collection[int]) -> dict[int, datetime]: ...
 
     async def conversations(self, erasure_id: str) -> frozenset[str]: ...
 
@@ -65,7 +72,7 @@ class WindowErasures:
         self._publisher = publisher
         self._clock = clock
         self._apart = apart
-        self._epoch = 0
+        self._epoch = self._compacted_in = 0
         self._newest: Fence | None = None
         self._told: dict[tuple[int, str], float] = {}
 
@@ -123,6 +130,8 @@ class WindowErasures:
         if checkpointer is None or not self._app.fence.admits(epoch):
             return
         await self._look(epoch)
+        if self._compacted_in != epoch and not await self._compact(checkpointer, epoch):
+            return
         pending = await self._known.unanswered(checkpointer.partitions)
         named = {each.erasure_id: await self._known.conversations(each.erasure_id) for _, each in pending}
         by_partition: dict[int, list[Erasure]] = {}
@@ -136,13 +145,30 @@ class WindowErasures:
                 if not self._holds(epoch, partition):
                     return
                 heads = list(self._concerned(erasure, named[erasure.erasure_id], scanned))
-                await self._empty(erasure, heads, partition, checkpointer[partition])
+                await self._empty(erasure, heads, named[erasure.erasure_id], partition, checkpointer[partition])
+
+    async def _compact(self, checkpointer: Checkpointer, epoch: int) -> bool:
+        """Stores in which words may rest that another owner erased meanwhile, or that were read from the changelog with all that
+        it has not compacted yet. False when the epoch ended before all were done. Raises Retryable."""
+        for partition, at in (await self._known.answered(checkpointer.partitions)).items():
+            if not self._holds(epoch, partition):
+                return False
+            ledger, now = checkpointer[partition], self._clock()
+            if ledger.compacted_at <= at.timestamp() + CLOCKS_APART_S:
+                await self._apart(ledger.forgotten, *WHOLE)
+                if not self._holds(epoch, partition):
+                    return False
+                ledger.compacted(now)
+        self._compacted_in = epoch
+        return True
 
     def _holds(self, epoch: int, partition: int) -> bool:
         checkpointer = self._app.checkpointer
         return checkpointer is not None and self._app.fence.admits(epoch) and partition in checkpointer.partitions
 
-    async def _empty(self, erasure: Erasure, heads: Sequence[Head], partition: int, ledger: Ledger) -> None:
+    async def _empty(
+        self, erasure: Erasure, heads: Sequence[Head], named: frozenset[str], partition: int, ledger: Ledger
+    ) -> None:
         """Answers by the safe rows: no crash takes those back."""
         epoch = self._app.fence.epoch
         if left := [head for head in heads if not is_through(head, erasure)]:
@@ -150,13 +176,15 @@ class WindowErasures:
             return
         if not all(is_safe(head, erasure, ledger) for head in heads):
             return
-        for first, last in around(heads):
+        conversations = [head.scope.conversation_id for head in heads]
+        now = self._clock()
+        for first, last in [WHOLE] if erasure.kind == "namespace" else around(named.union(conversations)):
             await self._apart(ledger.forgotten, first, last)
             if not self._holds(epoch, partition):
                 return  # the store may have been closed before
-        conversations = [head.scope.conversation_id for head in heads]
+        ledger.compacted(now)
         removed = sum(head.erased.messages for head in heads if head.erased is not None)
-        at = datetime.fromtimestamp(self._clock(), UTC)
+        at = datetime.fromtimestamp(now, UTC)
         await self._known.answer(erasure.erasure_id, partition, conversations, removed, at)
         log.info("erasure %s: %d windows of partition %d are empty", erasure.erasure_id, len(heads), partition)
 
@@ -182,9 +210,10 @@ class WindowErasures:
                 yield erase(erasure, conversation_id, partition)
 
 
-def around(heads: Iterable[Head]) -> Iterable[tuple[bytes, bytes]]:
-    """First and last key of where all of these windows' words may rest, a few spans however many they are."""
-    for spans in zip(*(rows.spans(head.scope.conversation_id) for head in heads), strict=True):
+def around(conversations: Iterable[str]) -> Iterable[tuple[bytes, bytes]]:
+    """First and last key of where the words of all these windows may rest, also of those that are there no more: a few spans,
+    however many windows."""
+    for spans in zip(*map(rows.spans, conversations), strict=True):
         yield min(first for first, _ in spans), max(last for _, last in spans)
 
 

@@ -112,6 +112,9 @@ WHERE completed_at IS NULL
                   WHERE w.erasure_id = erasures.erasure_id AND w.partition = asked.partition)
 ORDER BY at, asked.partition
 
+-- name: answered
+SELECT partition, max(at) AS at FROM erased_windows WHERE partition = ANY ($1::integer[]) GROUP BY partition
+
 -- name: of_erasure
 SELECT conversation_id FROM erased_conversations WHERE erasure_id = $1
 

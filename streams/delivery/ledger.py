@@ -4,7 +4,7 @@ import heapq
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from schemas.records import Outgoing
 from streams.delivery.batch import Batch
@@ -116,7 +116,8 @@ class Ledger:
         Raises Misconfigured when the store cannot be written.
         """
         assert self._leaving is not None
-        self._store.write(self._leaving.rows, Mark(self._store.mark.source, max(end, self.safe_to), now))
+        mark = structs.replace(self._store.mark, offset=max(end, self.safe_to), current_at=now)
+        self._store.write(self._leaving.rows, mark)
         self._leaving, self._leaving_bytes = None, 0
 
     @property
@@ -144,16 +145,25 @@ class Ledger:
 
     def restore(self, rows: Rows, offset: int) -> None:
         """Takes over rows of the changelog; with them the store is complete up to `offset`."""
-        self._store.write(rows, Mark(self._store.mark.source, offset, self._store.mark.current_at))
+        self._store.write(rows, structs.replace(self._store.mark, offset=offset))
 
     def followed(self, now: float) -> None:
         """The store has reached the changelog's end."""
-        self._store.write({}, Mark(self._store.mark.source, self._store.mark.offset, now))
+        self._store.write({}, structs.replace(self._store.mark, current_at=now))
 
     def forgotten(self, first: bytes, last: bytes) -> None:
         """What safe rows from `first` to `last` said before is not in the store either. For a thread: see Store.forget. Raises
         Misconfigured."""
         self._store.forget(first, last)
+
+    @property
+    def compacted_at(self) -> float:
+        """What was erased before is not on the disk (Unix seconds)."""
+        return self._store.mark.compacted_at
+
+    def compacted(self, at: float) -> None:
+        """What was erased until then was `forgotten`. Raises Misconfigured."""
+        self._store.write({}, structs.replace(self._store.mark, compacted_at=at))
 
     def close(self) -> None:
         """Gives the store up; what is safe stays in it."""

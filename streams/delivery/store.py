@@ -34,12 +34,14 @@ REMOVED = ".removed-"
 class Mark(Struct, frozen=True):
     """What a store holds: the changelog `source` up to `offset` (exclusive).
 
-    `current_at` is when it last stood at the changelog's end, or began to be read from its beginning (Unix seconds).
+    `current_at` is when it last stood at the changelog's end, or began to be read from its beginning (Unix seconds). What was
+    erased before `compacted_at` is not on the disk.
     """
 
     source: str = ""
     offset: int = 0
     current_at: float = 0.0
+    compacted_at: float = 0.0
 
 
 class Store(Protocol):

@@ -13,6 +13,7 @@ class FakeWindowErasures:
         self.begun: list[Erasure] = []
         self.named: dict[str, frozenset[str]] = {}
         self.answers: list[tuple[str, int, list[str], int]] = []
+        self.answered_at: dict[int, datetime] = {}
         self.asked = 0
 
     async def newest(self) -> Fence | None:
@@ -36,10 +37,14 @@ class FakeWindowErasures:
         asked = ((partition, each) for each in self.begun for partition in partitions)
         return tuple((partition, each) for partition, each in asked if (partition, each.erasure_id) not in done)
 
+    async def answered(self, partitions: Collection[int]) -> dict[int, datetime]:
+        return {partition: at for partition, at in self.answered_at.items() if partition in partitions}
+
     async def conversations(self, erasure_id: str) -> frozenset[str]:
         return self.named.get(erasure_id, frozenset())
 
     async def answer(
         self, erasure_id: str, partition: int, conversations: Collection[str], messages: int, at: datetime
     ) -> None:
+        self.answered_at[partition] = at
         self.answers.append((erasure_id, partition, list(conversations), messages))

@@ -164,6 +164,7 @@ async def test_a_receipt_is_complete_once_the_owners_of_all_windows_have_answere
         await worker.turn()
     await worker.erasures.answer("e", 0, ["c"], 4, AT)
     ((partition, erasure),) = await worker.erasures.unanswered([0, 1])
+    assert await worker.erasures.answered([0, 1]) == {0: AT}
     assert (partition, erasure.fence) == (1, Fence(AT, worker.ends))
     await worker.turn()
     pending = await worker.erasing.receipt("e")

@@ -1,11 +1,11 @@
 """The owner of windows and erasures: what is older comes in nowhere, windows are emptied, and only then is there an answer."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from agents.erasing.windows import WindowErasures
+from agents.erasing.windows import CLOCKS_APART_S, WHOLE, WindowErasures
 from agents.window_agent import WindowAgent
 from schemas import codec
 from schemas.erasures import Erasure
@@ -170,3 +170,26 @@ async def test_however_many_windows_and_erasures_there_are_a_look_scans_once_and
     for number in range(5):
         (begin, end), _ = rows.spans(f"c{number}")
         assert first <= begin < end <= last
+
+
+async def test_a_partition_that_comes_back_is_compacted_where_another_owner_erased_meanwhile(owner: Owner):
+    await owner.told()
+    assert owner.apart == [], "nothing was ever erased"
+    owner.known.answered_at[PARTITION] = datetime.fromtimestamp(owner.clock() + 60, UTC)
+    await owner.told()
+    assert owner.apart == [], "within an epoch nobody else answers"
+    owner.clock.advance(CLOCKS_APART_S + 61)
+    await owner.begin()
+    await owner.told()
+    assert owner.apart == [WHOLE]
+    assert owner.app.checkpointer[PARTITION].compacted_at == owner.clock()
+    await owner.begin()
+    await owner.told()
+    assert owner.apart == [WHOLE], "nothing was erased since"
+
+
+async def test_a_window_that_was_deleted_before_its_conversation_was_erased_leaves_nothing_on_the_disk(owner: Owner):
+    owner.known.named[owner.erase(9).erasure_id] = frozenset({"gone"})
+    await owner.told()
+    assert owner.apart == list(rows.spans("gone"))
+    assert owner.known.answers == [("e0", PARTITION, [], 0)]

@@ -223,3 +223,17 @@ def test_a_store_that_was_closed_meanwhile_has_nothing_to_forget_and_is_not_take
     again = RocksStore(tmp_path / "0")
     assert again.get(b"a") == b"1"
     again.close()
+
+
+def test_what_was_erased_elsewhere_while_a_store_rested_is_on_the_disk_no_more_once_it_is_compacted(tmp_path: Path):
+    directory = tmp_path / "0"
+    store = RocksStore(directory)
+    store.write({b"chunk\x00": b"Zanzibar", b"chunk\x01": b"Porto"}, MARK)
+    store.close()
+    store = RocksStore(directory)
+    store.write({b"chunk\x00": None}, MARK)
+    assert files_that_say(directory, b"Zanzibar") != []
+    store.forget(b"", b"\xff")
+    assert files_that_say(directory, b"Zanzibar") == []
+    assert store.get(b"chunk\x01") == b"Porto"
+    store.close()
