@@ -66,16 +66,18 @@ class DryRuns:
         request_ids: Sequence[str],
         at: datetime,
     ) -> None:
-        """What was found in it, and that it is done: together, so that nothing is found twice. Nothing of a namespace that was
-        erased meanwhile."""
+        """What was found in it, and that it is done: together, so that nothing is found twice. Nothing where another worker did
+        it meanwhile, and nothing of a namespace that was erased."""
         place = (run_id, stretch.scope.conversation_id, stretch.partition)
         with translated("storing what a dry run found"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute(query("purges", "share_archive"))
+                counted = (*numbers(counts), list(request_ids))
+                if await connection.fetchval(query("runs", "done_dry"), *place, at, *counted) is None:
+                    return
                 await connection.executemany(
                     query("runs", "add_finding"), [(run_id, *columns(finding)) for finding in findings]
                 )
-                await connection.execute(query("runs", "done_dry"), *place, at, *numbers(counts), list(request_ids))
                 await connection.execute(query("runs", "add_up"), [run_id])
 
     async def finish(self, run_id: str, at: datetime) -> None:

@@ -276,13 +276,15 @@ WHERE r.run_id = $1 AND NOT EXISTS (SELECT FROM purges WHERE namespace = $2 AND 
                   WHERE c.conversation_id = $3 AND e.at >= r.created_at)
 
 -- name: done_dry
+-- Nothing comes back where another worker was faster.
 UPDATE consolidation_conversations
 SET done_at = $4, requests = $5, failed_requests = $6, created = $7, reinforced = $8, merged = $9, superseded = $10,
     dropped = $11, providers = $12, models = $13,
     tokens = (SELECT coalesce(sum(u.input_tokens + u.output_tokens + u.cache_read_tokens + u.cache_write_tokens), 0)
               FROM model_usage u WHERE u.request_id = ANY ($14::text[])),
     cost_micros = (SELECT coalesce(sum(u.cost_micros), 0) FROM model_usage u WHERE u.request_id = ANY ($14::text[]))
-WHERE run_id = $1 AND conversation_id = $2 AND partition = $3
+WHERE run_id = $1 AND conversation_id = $2 AND partition = $3 AND done_at IS NULL
+RETURNING run_id
 
 -- name: all_done
 SELECT run_id FROM consolidation_runs WHERE status = 'running' AND processed = conversations

@@ -20,7 +20,7 @@ from schemas.errors import Deferred, Rejected, Retryable
 from schemas.messages import Message
 from schemas.policies import Policies, Policy
 from schemas.requests import Command, ExtractionRequest
-from schemas.runs import ConsolidationRun, Finding, RunWanted
+from schemas.runs import ConsolidationRun, Counts, Finding, RunWanted
 from sinks.archive import Archive, ArchivedMessage
 from sinks.dry_runs import DryRuns
 from sinks.embeddings.fake import FakeEmbedder
@@ -229,6 +229,19 @@ async def test_another_worker_goes_on_behind_the_last_conversation_that_was_stor
     await rehearsal.pool.execute("UPDATE consolidation_runs SET lease_until = clock_timestamp()")
     run, findings = await rehearsal.carried_out(run_id, rehearsal.another())
     assert (run.status, len(findings)) == ("completed", 2)
+
+
+async def test_a_worker_that_was_paused_before_it_stored_finds_nothing_twice(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    run_id = await rehearsal.asked(namespace="n")
+    runs = DryRuns(rehearsal.pool)
+    stretch = await runs.next(run_id)
+    assert stretch is not None
+    run, (finding,) = await rehearsal.carried_out(run_id)
+    late = Counts(requests=7, created=7)
+    await runs.store(run_id, stretch, [finding, finding], late, ["late"], rehearsal.now)
+    assert await rehearsal.runs.findings(run_id) == (finding,)
+    assert await rehearsal.runs.of(run_id) == run
 
 
 async def test_nothing_is_found_of_a_conversation_that_was_erased_since_it_was_asked_for(rehearsal: Rehearsal) -> None:
