@@ -11,7 +11,10 @@ UNITS: Final = {"m": "minutes", "h": "hours", "d": "days"}
 def moment(text: str) -> datetime:
     """`90m`, `24h` and `7d` are so long ago; else a date or a time, of UTC unless it says otherwise. Raises ValueError."""
     if ago := AGO.fullmatch(text):
-        return datetime.now(UTC) - timedelta(**{UNITS[ago[2]]: int(ago[1])})
+        try:
+            return datetime.now(UTC) - timedelta(**{UNITS[ago[2]]: int(ago[1])})
+        except OverflowError:
+            raise ValueError(f"{text!r} is before the year 1") from None
     try:
         at = datetime.fromisoformat(text)
     except ValueError:

@@ -59,10 +59,10 @@ async def replay(
     settings = load()
     quiet = {"log_level": "warning"} if settings.log_level == "info" else {}  # a line a slice is for workers
     log_to_stderr(settings.model_copy(update=quiet))
-    named = any((namespace, since, until, everything, policy, provider, model))
-    if resume is None and not (namespace or since or until or everything):
-        raise Misconfigured("say what is replayed: --namespace, --since, --until, or --all")
-    if resume is not None and named:
+    named = any((namespace is not None, since, until, everything, policy, provider, model))
+    if resume is None:
+        require_scope(namespace, since, until, everything)
+    elif named:
         raise Misconfigured("--resume goes on with what was asked for then: leave the other options out")
     before = applying(settings, await stored(settings))
     async with replaying.connected(settings) as parts:
@@ -76,6 +76,19 @@ async def replay(
             replayer = await replaying.replayer(parts, generation, before)
             await replaying.begin(parts, generation, replayer)
         await run(parts, generation, replayer, json)
+
+
+def require_scope(namespace: str | None, since: datetime | None, until: datetime | None, everything: bool) -> None:
+    """Raises Misconfigured unless it is said what is replayed, in so many words: each namespace costs money."""
+    if namespace is not None and not namespace.strip():
+        raise Misconfigured("--namespace is empty: name one, or say --all")
+    if not (namespace or since or until or everything):
+        raise Misconfigured("say what is replayed: --namespace, --since, --until, or --all")
+    end = until or now()
+    if since is not None and since >= end:
+        raise Misconfigured(
+            f"--since {since.isoformat()} is not before {end.isoformat()}, where the time ends: turn them round"
+        )
 
 
 async def run(parts: Parts, generation: Generation, replayer: Replayer, json: bool) -> None:

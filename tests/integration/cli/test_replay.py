@@ -57,6 +57,8 @@ def test_what_another_policy_would_change_is_shown_with_its_messages(memstream: 
     ("asked", "told"),
     [
         (("replay",), "say what is replayed"),
+        (("replay", "-n", "", "--since", "7d"), "--namespace is empty"),
+        (("replay", "--since", "1d", "--until", "2d"), "is not before"),
         (("replay", "--all", "--from", "memory"), "archive or kafka"),
         (("replay", "--all", "--model", "x"), "no models to choose from"),
         (("replay", "--resume", "00000000", "--all"), "leave the other options out"),

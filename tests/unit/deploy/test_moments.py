@@ -1,0 +1,19 @@
+"""Moments as options of commands say them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from deploy.commands.moments import moment
+
+
+def test_so_long_ago_and_dates_are_moments_of_utc():
+    assert abs(datetime.now(UTC) - timedelta(hours=24) - moment("24h")) < timedelta(minutes=1)
+    assert moment("2026-11-22T14:00") == datetime(2026, 11, 22, 14, tzinfo=UTC)
+    assert moment("2026-11-22T14:00+02:00") == datetime(2026, 11, 22, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(("text", "told"), [("999999d", "before the year 1"), ("yesterday", "neither like")])
+def test_what_is_no_moment_is_a_value_error(text: str, told: str):
+    with pytest.raises(ValueError, match=told):
+        moment(text)
