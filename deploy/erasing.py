@@ -8,12 +8,14 @@ from typing import Final
 from agents.erasing.completing import Completing
 from agents.erasing.letters import concerns, settles
 from deploy.settings import Settings
+from deploy.slots import OLD_STORES_S
 from deploy.wiring import Wiring, now
 from schemas import topics
 from schemas.erasures import Erasure
 from schemas.receipts import Remains
 from sinks.erasures import Erasures
 from sinks.owners import Owners
+from streams.delivery.ledger import TRUSTED_S
 from streams.rewriting import taken_out
 from streams.topics import settings_of
 
@@ -75,7 +77,17 @@ async def remains(settings: Settings, at: datetime) -> Sequence[Remains]:
     compacted = (names.physical(topics.STATE), names.changelog)
     found = await settings_of(settings.cluster().client(), [*holds, *compacted])
     kept = [remaining(topic, said, found.get(topic, {}), at) for topic, said in holds.items()]
-    return [*kept, *(remaining(topic, OVERWRITTEN, found.get(topic, {}), at) for topic in compacted)]
+    return [*kept, resting(at), *(remaining(topic, OVERWRITTEN, found.get(topic, {}), at) for topic in compacted)]
+
+
+def resting(at: datetime) -> Remains:
+    """Of those who held the windows' partitions before, and may hold them again."""
+    return Remains(
+        topic="local stores of workers that held its windows before",
+        holds="rows of before, which nothing reads",
+        because=f"not held for {TRUSTED_S:.0f} s; a worker that does not run does it when it starts",
+        until=at + timedelta(seconds=TRUSTED_S + OLD_STORES_S),
+    )
 
 
 def remaining(topic: str, holds: str, kept: dict[str, str], at: datetime) -> Remains:

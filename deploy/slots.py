@@ -2,7 +2,7 @@
 
 import fcntl
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -12,6 +12,7 @@ from streams.delivery.store import remove_old
 
 LOCK = ".lock"
 TABLES = "tables"
+OLD_STORES_S = 600.0  # between looks for stores of partitions that others hold by now
 
 
 @contextmanager
@@ -23,11 +24,7 @@ def claimed(directory: Path) -> Iterator[Path]:
     slots = (directory / str(number) for number in itertools.count())
     slot, lock = next((slot, lock) for slot in slots if (lock := locked(slot)) is not None)
     with lock:
-        remove_old_stores(slot)
-        for other in directory.iterdir():
-            if other.name.isdecimal() and other != slot and (theirs := locked(other)) is not None:
-                with theirs:
-                    remove_old_stores(other)
+        remove_unheld(slot, {})
         yield slot
 
 
@@ -43,6 +40,16 @@ def locked(slot: Path) -> IO[bytes] | None:
     return lock
 
 
-def remove_old_stores(slot: Path) -> None:
+def remove_unheld(slot: Path, held: Mapping[str, Collection[int]]) -> None:
+    """Removes stores that are too old to be of use, which may say what was erased since: of a claimed slot all but those of the
+    partitions that are `held`, by stage, and all in slots that nobody has claimed. For the event loop, as it opens stores."""
+    remove_old_stores(slot, held)
+    for other in slot.parent.iterdir():
+        if other.name.isdecimal() and other != slot and (theirs := locked(other)) is not None:
+            with theirs:
+                remove_old_stores(other, {})
+
+
+def remove_old_stores(slot: Path, held: Mapping[str, Collection[int]]) -> None:
     for stage in slot.glob(f"{TABLES}/*"):
-        remove_old(stage, TRUSTED_S)
+        remove_old(stage, TRUSTED_S, held.get(stage.name, ()))

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from pathlib import Path
 
 from msgspec import structs
 
@@ -17,9 +18,9 @@ from deploy.metrics.endpoint import served
 from deploy.metrics.meters import Meters
 from deploy.metrics.progress import Progress
 from deploy.settings import Settings
-from deploy.slots import claimed
+from deploy.slots import OLD_STORES_S, claimed, remove_unheld
 from deploy.stages import wired
-from schemas.errors import Misconfigured
+from schemas.errors import Misconfigured, Retryable
 from sinks.migrate import migrate, pending
 from sinks.rebuilds import unfinished
 from streams.apps import STAGES
@@ -113,10 +114,19 @@ class Worker:
 
     async def _wire(self, resources: AsyncExitStack) -> None:
         cluster = self._settings.cluster()
-        cluster = structs.replace(cluster, datadir=resources.enter_context(claimed(cluster.datadir)))
+        slot = resources.enter_context(claimed(cluster.datadir))
+        cluster = structs.replace(cluster, datadir=slot)
+        self._chores.add("old stores", OLD_STORES_S, lambda: self._remove_unheld(slot))
         self._apps = await wired(
             self._stages, self._settings, cluster, self._name, resources, self._chores, self._meters
         )
+
+    async def _remove_unheld(self, slot: Path) -> None:
+        held = {"windows": [n for app in self._apps if app.checkpointer for n in app.checkpointer.partitions]}
+        try:
+            remove_unheld(slot, held)
+        except OSError as exc:
+            raise Retryable(f"stores that nobody holds cannot be removed: {exc}") from exc
 
     async def _start(self) -> None:
         for app in self._apps:

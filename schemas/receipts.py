@@ -18,8 +18,8 @@ class StoreErased(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Remains(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a topic still holds. `until`: when it is gone by the topic's settings, which are `because`; None where these set no
-    bound."""
+    """What a topic still holds, or local stores that are no longer used. `until`: when it is gone by the topic's settings, which
+    are `because`; None where these set no bound."""
 
     topic: str
     holds: str

@@ -8,7 +8,7 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -230,12 +230,15 @@ def options() -> Options:
     return chosen
 
 
-def remove_old(directory: Path, older_than_s: float) -> None:
+def remove_old(directory: Path, older_than_s: float, held: Collection[int] = ()) -> None:
     """Takes away stores of partitions that have not been held for so long that they would not be trusted any more.
 
-    Nobody may have any of them open.
+    Nobody may have any of them open but those of the partitions that are `held`.
     """
+    open_ones = {str(partition) for partition in held}
     for store in directory.iterdir() if directory.exists() else ():
+        if store.name in open_ones:
+            continue
         newest = max((file.stat().st_mtime for file in store.glob("*")), default=0.0)
         if REMOVED in store.name or ((store / "CURRENT").exists() and time.time() - newest > older_than_s):
             log.info("removing %s, which nobody has used for more than %.0f s", store, older_than_s)

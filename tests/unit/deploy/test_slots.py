@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.slots import LOCK, claimed
+from deploy.slots import LOCK, claimed, remove_unheld
 from streams.delivery.ledger import TRUSTED_S
 from streams.delivery.store import Mark, RocksStore
 
@@ -131,6 +131,19 @@ def test_stores_of_a_living_process_stay_however_old_they_look(tmp_path: Path, s
     with claimed(tmp_path) as slot:
         assert slot.name == "0"
         assert held.exists()
+
+
+def test_a_running_worker_removes_what_it_has_not_held_for_long_and_keeps_what_it_holds(tmp_path: Path):
+    with claimed(tmp_path) as slot:
+        held, revoked = a_store(slot, old=True, partition=0), a_store(slot, old=True, partition=1)
+        fresh, abandoned = a_store(slot, old=False, partition=2), a_store(tmp_path / "7", old=True)
+        store = RocksStore(held)
+        for file in held.iterdir():
+            os.utime(file, (0.0, 0.0))
+        remove_unheld(slot, {"windows": [0]})
+        assert [each.exists() for each in (held, revoked, fresh, abandoned)] == [True, False, True, False]
+        assert store.get(b"a") == b"1"
+        store.close()
 
 
 def test_what_a_removal_left_half_way_goes_too(tmp_path: Path):
