@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from schemas.messages import Scope
 from schemas.runs import ConsolidationRun, Counts, Finding
@@ -10,6 +10,9 @@ from sinks import runs
 from sinks.archive import ArchivedMessage, found
 from sinks.postgres import Pool, storable, translated
 from sinks.queries import query
+
+MESSAGES: Final = 1_000  # of several slices
+BYTES: Final = 16 * 1024 * 1024
 
 
 class Stretch(NamedTuple):
@@ -22,10 +25,11 @@ class Stretch(NamedTuple):
 
 
 class DryRuns:
-    """Every method raises Retryable."""
+    """At most `messages` are read together. Every method raises Retryable."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, messages: int = MESSAGES) -> None:
         self._pool = pool
+        self._messages = messages
 
     async def claim(self, owner: str, lease_s: float) -> ConsolidationRun | None:
         """The oldest one under way that nobody holds."""
@@ -52,10 +56,10 @@ class DryRuns:
         return Stretch(Scope(**columns), *place)
 
     async def waiting(self, stretch: Stretch) -> tuple[ArchivedMessage, ...]:
-        """What of it no slice has been settled of, in order."""
+        """What of it no slice has been settled of, in order: the first of it, as much as is read together."""
         place = (stretch.scope.conversation_id, stretch.partition, stretch.first, stretch.last)
         with translated("reading what waits"):
-            return found(await self._pool.fetch(query("runs", "waiting"), *place))
+            return found(await self._pool.fetch(query("runs", "waiting"), *place, self._messages, BYTES))
 
     async def store(
         self,

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import uuid4
@@ -130,7 +130,7 @@ class DryRunAgent:
     async def _conversation(self, run: ConsolidationRun, stretch: Stretch, forecast: Forecast) -> Tally:
         findings, results, told = list[Finding](), Counter[str](), set[tuple[str, str]]()
         failed, request_ids = 0, list[str]()
-        for request in await self._requests(run, stretch):
+        async for request in self._requests(run, stretch):
             request_ids.append(request.request_id)
             try:
                 answer = await self._answer(request)
@@ -152,16 +152,23 @@ class DryRunAgent:
         )
         return Tally(findings, counts, request_ids)
 
-    async def _requests(self, run: ConsolidationRun, stretch: Stretch) -> Sequence[ExtractionRequest]:
-        asked, policy = self._asked, self._policy(stretch.scope)
-        waiting = await self._runs.waiting(stretch)
-        if not waiting:
-            return ()
-        before = await self._before(stretch, waiting[0].position, policy)
-        made = requests(stretch.scope, before, waiting, policy, asked.count_tokens, self._clock())
-        fenced = await asked.extractions.fences_of(stretch.scope, policy.namespaces_of(stretch.scope))
-        spared = [still_said(request, fenced) for request in made]
-        return [apart(request, run.run_id, run.namespace) for request in spared if request.messages]
+    async def _requests(self, run: ConsolidationRun, stretch: Stretch) -> AsyncIterator[ExtractionRequest]:
+        scope, policy = stretch.scope, self._policy(stretch.scope)
+        async for request in self._slices(stretch, policy):
+            fenced = await self._asked.extractions.fences_of(scope, policy.namespaces_of(scope))
+            if (spared := still_said(request, fenced)).messages:
+                yield apart(spared, run.run_id, run.namespace)
+
+    async def _slices(self, stretch: Stretch, policy: Policy) -> AsyncIterator[ExtractionRequest]:
+        """Of what is read together at a time. The last slice of that may reach further: it is cut again with what follows."""
+        while waiting := await self._runs.waiting(stretch):
+            before = await self._before(stretch, waiting[0].position, policy)
+            made = requests(stretch.scope, before, waiting, policy, self._asked.count_tokens, self._clock())
+            if len(made) > 1 and waiting[-1].position < stretch.last:
+                made.pop()
+            for request in made:
+                yield request
+            stretch = stretch._replace(first=made[-1].last + 1)
 
     async def _before(self, stretch: Stretch, position: int, policy: Policy) -> Sequence[ArchivedMessage]:
         if not policy.overlap_messages:

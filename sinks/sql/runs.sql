@@ -256,15 +256,21 @@ ORDER BY c.conversation_id, c.partition
 LIMIT 1
 
 -- name: waiting
--- What of a conversation between two positions no slice has been settled of.
-SELECT partition, position, content, body
-FROM messages m
-WHERE conversation_id = $1 AND partition = $2 AND position BETWEEN $3 AND $4
-  AND NOT EXISTS (SELECT FROM extractions e
-                  WHERE e.conversation_id = m.conversation_id AND e.partition = m.partition AND left(e.namespaces[1], 1) <> '~'
-                    AND m.position BETWEEN e.first_position AND e.last_position
-                    AND (e.completed_at IS NOT NULL OR e.failed_at IS NOT NULL))
-ORDER BY position
+-- What of a conversation between two positions no slice has been settled of: the first $5 messages of it, and none behind $6 bytes.
+WITH first_ones AS (
+    SELECT partition, position, content, body
+    FROM messages m
+    WHERE conversation_id = $1 AND partition = $2 AND position BETWEEN $3 AND $4
+      AND NOT EXISTS (SELECT FROM extractions e
+                      WHERE e.conversation_id = m.conversation_id AND e.partition = m.partition
+                        AND left(e.namespaces[1], 1) <> '~' AND m.position BETWEEN e.first_position AND e.last_position
+                        AND (e.completed_at IS NOT NULL OR e.failed_at IS NOT NULL))
+    ORDER BY position
+    LIMIT $5
+), counted AS (
+    SELECT *, sum(octet_length(content)) OVER (ORDER BY position) - octet_length(content) AS bytes_before FROM first_ones
+)
+SELECT partition, position, content, body FROM counted WHERE bytes_before < $6 ORDER BY position
 
 -- name: add_finding
 -- Nothing of a namespace, or a conversation, that was erased since the run was asked for.

@@ -81,21 +81,21 @@ class Rehearsal:
         self.scheduler = Scheduler(leading, Governing(POLICIES), bench.publisher, lambda: self.now)
         self.agent = self.another()
 
-    def another(self) -> DryRunAgent:
+    def another(self, policies: Policies = POLICIES, **limits: int) -> DryRunAgent:
         memories, provider = self.bench.memories, self.provider
         asked = Asked(
             provider=provider,
             related=RelatedMemories(FakeEmbedder(), self.bench.vectors, memories),
             extractions=Extractions(self.pool),
             archive=Archive(self.pool),
-            terms=WindowTerms(POLICIES, ModelLimits(1_000, {})),
+            terms=WindowTerms(policies, ModelLimits(1_000, {})),
             count_tokens=lambda text: len(text.split()),
         )
 
         def forecast() -> Forecast:
             return Forecast(self.pool, self.bench.vectors, FakeEmbedder(), Editor(provider), lambda: self.now)
 
-        return DryRunAgent(DryRuns(self.pool), asked, forecast, "w", lambda: self.now)
+        return DryRunAgent(DryRuns(self.pool, **limits), asked, forecast, "w", lambda: self.now)
 
     async def said(self, conversation: str, *texts: str) -> None:
         await Archive(self.pool).store(
@@ -193,6 +193,21 @@ async def test_it_looks_at_as_many_conversations_as_it_may(rehearsal: Rehearsal)
     run, findings = await rehearsal.carried_out(await rehearsal.asked(most=2, conversation_id=None))
     assert (run.conversations, run.processed) == (2, 2)
     assert {each.conversation_id for each in findings} == {"a", "b"}
+
+
+async def test_what_waits_is_cut_into_the_same_slices_however_little_of_it_is_read_together(
+    rehearsal: Rehearsal,
+) -> None:
+    small = Policies((replace(POLICIES.listed[0], slice_tokens=100, overlap_messages=1),))
+    await rehearsal.said("a", *("word " * (30 + 7 * (number % 5)) for number in range(23)))
+    cuts = []
+    for limits in ({}, {"messages": 5}, {"messages": 1}):
+        await rehearsal.carried_out(await rehearsal.asked(namespace="n"), rehearsal.another(small, **limits))
+        cuts.append([(each.first, each.last, each.overlap) for each in rehearsal.provider.asked])
+        rehearsal.provider.asked.clear()
+    whole, by_five, one_by_one = cuts
+    assert len(whole) > 5 and by_five == whole
+    assert [(first, last) for first, last, _ in one_by_one] == [(at, at) for at in range(23)]
 
 
 async def test_a_slice_that_is_refused_is_counted_and_the_others_are_shown(rehearsal: Rehearsal) -> None:
