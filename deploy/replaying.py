@@ -155,9 +155,8 @@ async def begin(parts: Parts, generation: Generation, replayer: Replayer) -> Non
 async def replay(parts: Parts, generation: Generation, replayer: Replayer, told: Told) -> None:
     """Replays all of it that is not replayed yet; it is ready then. Raises Misconfigured while somebody else does, or after."""
     async with parts.generations.held(generation.generation_id):
-        await interrupted(
-            parts.generations, generation.generation_id
-        )  # once more: what was so before it was held may not be
+        # Once more: what was so before it was held may not be so any more.
+        await interrupted(parts.generations, generation.generation_id)
         await replay_held(parts, generation, replayer, told)
 
 

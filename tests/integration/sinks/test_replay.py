@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack
 from datetime import timedelta
+from typing import Any
 from uuid import uuid4
 
 import asyncpg
@@ -12,7 +14,10 @@ from qdrant_client import AsyncQdrantClient
 
 from agents.replay.origins import planned
 from agents.replay.sides import differences
+from deploy import replaying
 from deploy.embedded.stack import EmbeddedStack
+from deploy.replaying import Parts
+from deploy.settings import Settings
 from schemas import codec, topics
 from schemas.erasures import Erasure, Fence
 from schemas.errors import Misconfigured
@@ -364,6 +369,17 @@ async def test_a_replay_that_ends_after_another_ended_it_does_not_undo_what_beca
         await town.generations.ready(GENERATION, town.now())
     await town.cutover.undo(GENERATION)
     assert await town.live() == {"User is allergic to peanuts."}
+
+
+async def test_who_resumes_looks_again_at_what_became_of_it_once_nobody_else_has_it(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    generation = await town.replay(GENERATION, PREFERENCES)
+    await town.cutover.cut_over(GENERATION)
+    asked = Asked()
+    fields: Any = (Settings(), town.pool, town.embedder, town.vectors, town.publisher, town.projector, AsyncExitStack())
+    with pytest.raises(Misconfigured, match="is cutover: nothing of it is left"):
+        await replaying.replay(Parts(*fields), generation, town.replayer(generation, asked), lambda: None)
+    assert asked.requests == []
 
 
 async def test_a_replay_is_complete_though_the_session_that_held_it_is_lost(town: Town):
