@@ -43,8 +43,12 @@ def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Ou
 
 
 def told(headers: Any) -> dict[str, str]:
-    """What a dead letter's headers say, by name without the prefix."""
-    return {name.removeprefix(PREFIX): value.decode() for name, value in headers if name.startswith(PREFIX)}
+    """What a dead letter's headers say, by name without the prefix; those of others that are not text made legible."""
+    return {
+        name.removeprefix(PREFIX): (value or b"").decode(errors="replace")
+        for name, value in headers
+        if name.startswith(PREFIX)
+    }
 
 
 def position(record: Any) -> tuple[str, int, int]:

@@ -110,9 +110,10 @@ def letter_of(record: Any) -> Letter:
 
 def moment(at: str | None, timestamp_ms: int) -> datetime:
     try:
-        return datetime.fromisoformat(at or "")
+        said = datetime.fromisoformat(at or "")
     except ValueError:
         return datetime.fromtimestamp(timestamp_ms / 1000, UTC)
+    return said if said.tzinfo is not None else said.replace(tzinfo=UTC)
 
 
 def source_of(said: dict[str, str]) -> Source | None:

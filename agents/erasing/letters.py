@@ -65,7 +65,7 @@ def moments(said: Any) -> Iterable[datetime]:
 def parsed(value: bytes | None) -> Any:
     try:
         return json.loads(value or b"")
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter if it is nested too deeply
         return None
 
 
@@ -77,4 +77,7 @@ def text(said: dict[str, Any], name: str) -> str | None:
 def settles(record: Any) -> int | None:
     """The offset of the letter, in the same partition, that a record says is replayed or discarded."""
     settled = became(record)
-    return None if settled is None else places([settled[0]])[0][1]
+    try:
+        return None if settled is None else places([settled[0]])[0][1]
+    except ValueError:
+        return None  # somebody else's header: what it says is nobody's place

@@ -33,6 +33,7 @@ def letter(value: Any, key: bytes | None = b"k", **changed: Any) -> Any:
         {"request_id": "r", "scope": SAID, "messages": []},
         {"user_id": "ada"},
         b'{"user_id": "ada", "content": "broken',
+        b'{"user_id": "ada", "content":' + b"[" * 200_000,
     ],
 )
 def test_what_names_the_user_is_theirs_however_broken_it_is(value: Any):
@@ -86,3 +87,13 @@ def test_a_record_that_settles_a_letter_says_which():
     record = letter(SAID)
     assert settles(record) is None
     assert settles(record_of(settled(record, letter_of(record), "discarded", MONDAY))) == record.offset
+
+
+@pytest.mark.parametrize("value", [None, b"\xff", b"", b"no place", b"2026-01-01T00:00:00", b"5:" + b"9" * 5_000])
+@pytest.mark.parametrize("name", ["letter", "settled", "at", "partition"])
+def test_a_letter_with_anybodys_headers_is_looked_at_like_any_other(name: str, value: bytes | None):
+    record = letter(SAID)
+    foreign = {"memstream-letter": b"5:7", "memstream-settled": b"discarded", f"memstream-{name}": value}
+    record.headers = (*record.headers, *foreign.items())
+    settles(record)
+    assert concerns(record, erasure(at=AT + timedelta(days=9_000)), (), ())
