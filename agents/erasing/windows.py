@@ -129,10 +129,10 @@ class WindowErasures:
         checkpointer, epoch = self._app.checkpointer, self._app.fence.epoch
         if checkpointer is None or not self._app.fence.admits(epoch):
             return
-        await self._look(epoch)
         if self._compacted_in != epoch and not await self._compact(checkpointer, epoch):
             return
         pending = await self._known.unanswered(checkpointer.partitions)
+        await self._look(epoch)  # only then: nothing older than what is answered for may come in afterwards
         named = {each.erasure_id: await self._known.conversations(each.erasure_id) for _, each in pending}
         by_partition: dict[int, list[Erasure]] = {}
         for partition, erasure in pending:

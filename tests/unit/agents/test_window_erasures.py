@@ -129,6 +129,21 @@ async def test_an_erasure_that_comes_while_a_batch_is_looked_at_counts_for_it(ow
     assert rows.load(CONVERSATION, owner.app.checkpointer[PARTITION].read) is None
 
 
+async def test_an_erasure_begun_during_a_look_is_not_answered_for_before_its_fence_stands(owner: Owner):
+    asked = owner.known.unanswered
+
+    async def meanwhile(*given: Any) -> Any:
+        owner.known.unanswered = asked
+        owner.erase(9)
+        return await asked(*given)
+
+    owner.known.unanswered = meanwhile
+    await owner.told()
+    assert owner.known.answers == [("e0", PARTITION, [], 0)]
+    await owner.say(said(1), said(2))
+    assert rows.load(CONVERSATION, owner.app.checkpointer[PARTITION].read) is None
+
+
 async def test_the_next_owner_finds_nothing_of_it_and_knows_what_is_older():
     first = Owner()
     await first.begin()
