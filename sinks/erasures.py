@@ -110,6 +110,11 @@ class Erasures:
             row = await self._pool.fetchrow(query("erasures", "claim"), lease_s)
         return None if row is None else erasure_of(row)
 
+    async def renew(self, erasure_id: str, lease_s: float) -> bool:
+        """False once the lease is over."""
+        with translated("renewing the lease of an erasure"):
+            return bool(await self._pool.fetchval(query("erasures", "renew"), erasure_id, lease_s))
+
     async def release(self, erasure_id: str, pause_s: float) -> None:
         """Others, and the same caller, look at it again after the pause."""
         with translated("releasing an erasure"):

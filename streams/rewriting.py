@@ -1,9 +1,10 @@
 """Taking single records out of a topic that deletes by age: what stays of a partition is written again behind its end, then all
 before that is deleted. Kafka itself deletes no record alone."""
 
+import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
-from typing import Any, NamedTuple
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Final, NamedTuple
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, RecordsToDelete
@@ -12,6 +13,8 @@ from aiokafka.errors import KafkaError
 from schemas.errors import Retryable
 
 log = logging.getLogger(__name__)
+
+SENT_TOGETHER: Final = 500
 
 Unwanted = Callable[[Any], bool]  # of a record: whether it is to go
 Settles = Callable[[Any], int | None]  # which earlier record of its partition one stands for: neither has to be kept
@@ -91,10 +94,15 @@ async def span_taken_out(
     if not gone:
         return 0
     topic, number = span.tp
+    sent: list[Awaitable[Any]] = []
     async for record in records(consumer, span):
         if record.offset not in gone and record.offset not in settled:
             headers = list(record.headers)
-            await producer.send_and_wait(topic, record.value, record.key, partition=number, headers=headers)
+            sent.append(await producer.send(topic, record.value, record.key, partition=number, headers=headers))
+        if len(sent) >= SENT_TOGETHER:
+            await asyncio.gather(*sent)
+            sent.clear()
+    await asyncio.gather(*sent)
     await admin.delete_records({span.tp: RecordsToDelete(before_offset=span.end)})
     log.info("%s[%d]: %d records were taken out", topic, number, len(gone))
     return len(gone)

@@ -2,11 +2,14 @@
 the dead letters go, and completes the receipt. Any worker may do so, and a crash leaves nothing that another does not find."""
 
 import logging
+import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final, Protocol
 
 from agents.erasing.concerned import plan, planned
+from agents.leases import StillHeld, leased
 from schemas import codec, topics
 from schemas.erasures import Erasure
 from schemas.messages import Scope
@@ -29,6 +32,8 @@ class Kept(Protocol):
     """sinks.erasures.Erasures. Every method raises Retryable."""
 
     async def claim(self, lease_s: float) -> Erasure | None: ...
+
+    async def renew(self, erasure_id: str, lease_s: float) -> bool: ...
 
     async def release(self, erasure_id: str, pause_s: float) -> None: ...
 
@@ -91,16 +96,21 @@ class Completing:
 
     async def tick(self) -> None:
         """Takes one erasure as far as it goes now. Raises Retryable."""
+        claimed_at = time.monotonic()
         erasure = await self._kept.claim(LEASE_S)
         if erasure is None:
             return
-        try:
-            if await self._advance(erasure):
-                log.info("erasure %s (%s) is complete", erasure.erasure_id, erasure.kind)
-        finally:
-            await self._kept.release(erasure.erasure_id, PAUSE_S)
+        name = erasure.erasure_id
+        renew = partial(self._kept.renew, name, LEASE_S)
+        async with leased(f"erasure {name}", renew, LEASE_S, claimed_at, time.monotonic) as held:
+            try:
+                if await self._advance(erasure, held):
+                    log.info("erasure %s (%s) is complete", name, erasure.kind)
+            finally:
+                if held():  # else another has it
+                    await self._kept.release(name, PAUSE_S)
 
-    async def _advance(self, erasure: Erasure) -> bool:
+    async def _advance(self, erasure: Erasure, held: StillHeld) -> bool:
         """Whether it is complete. What windows were found by their owners is known only once all have answered."""
         erasure_id = erasure.erasure_id
         windows = await self._kept.windows(erasure_id)
@@ -115,6 +125,8 @@ class Completing:
         whole = namespaces or erasure.kind != "namespace"  # a namespace's curator names it with the first page
         if not whole or any(each.done_at is None for each in namespaces):
             return False
+        if not held():
+            return False  # letters that two write again are there twice
         await self._erase_letters(erasure, frozenset(each.namespace for each in namespaces if each.how == "purge"))
         now = self._clock()
         await self._kept.complete(erasure_id, now, await self._remains(now))

@@ -44,6 +44,11 @@ WHERE erasure_id = (SELECT erasure_id FROM erasures
                     FOR UPDATE SKIP LOCKED)
 RETURNING erasure_id, kind, user_id, tenant_id, app_id, conversation_id, namespace, at, positions, actor, reason
 
+-- name: renew
+UPDATE erasures SET lease_until = clock_timestamp() + $2::double precision * interval '1 second'
+WHERE erasure_id = $1 AND lease_until > clock_timestamp()
+RETURNING true
+
 -- name: release
 UPDATE erasures SET lease_until = clock_timestamp() + $2::double precision * interval '1 second' WHERE erasure_id = $1
 

@@ -1,6 +1,6 @@
 """Erasures on a real database: what goes of what is shared, every door behind the fence, and a receipt that waits for windows."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
+from agents.erasing import completing
 from agents.erasing.beginning import Erasing
 from agents.erasing.completing import Completing
 from schemas import topics
@@ -39,9 +40,12 @@ PARTITIONS = 2
 class FakeLetters:
     def __init__(self) -> None:
         self.asked: list[tuple[frozenset[str], frozenset[str]]] = []
+        self.take: Callable[[], Awaitable[object]] | None = None
 
     async def erase(self, erasure: Erasure, conversations: frozenset[str], namespaces: frozenset[str]) -> int:
         self.asked.append((conversations, namespaces))
+        if self.take:
+            await self.take()
         return 3
 
 
@@ -273,3 +277,22 @@ async def test_a_worker_that_died_is_replaced_and_commands_are_sent_again_under_
     assert (await worker.turn()) == [], "they are on their way"
     await bench.pool.execute("UPDATE erased_namespaces SET sent_at = sent_at - interval '2 minutes'")
     assert [each.command_id for each in await worker.turn()] == [each.command_id for each in first]
+
+
+async def test_an_erasure_whose_letters_take_longer_than_a_lease_is_nobody_elses_meanwhile(
+    bench: "Bench", worker: Worker, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(completing, "LEASE_S", 2.0)
+    other = Worker(bench)
+
+    async def take() -> None:
+        claimed_until = await bench.pool.fetchval("SELECT lease_until FROM erasures")
+        await bench.pool.execute("SELECT pg_sleep_until($1 + interval '100 ms')", claimed_until)
+        await other.completing.tick()
+
+    await worker.erasing.begin("e", "user", "ada", user_id="mara")
+    await worker.turn()
+    await worker.answer("e")
+    worker.letters.take = take
+    await worker.turn()
+    assert (len(worker.letters.asked), other.letters.asked) == (1, [])
