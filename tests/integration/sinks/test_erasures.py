@@ -287,7 +287,7 @@ async def test_an_erasure_whose_letters_take_longer_than_a_lease_is_nobody_elses
 
     async def take() -> None:
         claimed_until = await bench.pool.fetchval("SELECT lease_until FROM erasures")
-        await bench.pool.execute("SELECT pg_sleep_until($1 + interval '100 ms')", claimed_until)
+        await bench.pool.execute("SELECT pg_sleep_until($1::timestamptz + interval '100 ms')", claimed_until)
         await other.completing.tick()
 
     await worker.erasing.begin("e", "user", "ada", user_id="mara")
