@@ -8,6 +8,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
 from deploy import connections
+from streams.topics import changelog_problems
 from tests.chaos.conversations import conversations, events
 from tests.chaos.ledger import balance
 from tests.chaos.workers import WorkerProcess
@@ -81,6 +82,8 @@ async def test_a_changelog_that_would_lose_windows_is_refused_with_the_remedy(de
         await admin.alter_configs([ConfigResource(ConfigResourceType.TOPIC, changelog, wrong)])
     finally:
         await admin.close()
+    client = deployment.settings.cluster().client()
+    await eventually(lambda: changelog_problems(client, changelog), "the broker goes by the new settings")
     worker = deployment.starting(stages=["windows"])
 
     async def ended() -> bool:

@@ -56,7 +56,7 @@ async def test_text_and_json_come_back_as_they_were_but_for_nul(pool: Pool, text
 async def test_nothing_of_a_transaction_that_nobody_ended_comes_back_with_its_connection(dsn: str) -> None:
     pool = await connect(dsn, max_size=1)
     async with pool.acquire() as connection:
-        await connection.execute("BEGIN; SET LOCAL statement_timeout = 1; CREATE TABLE left_behind ()")
+        await connection.execute("BEGIN; SET LOCAL statement_timeout = '54321s'; CREATE TABLE left_behind ()")
     assert await pool.fetchval("SELECT to_regclass('left_behind')") is None
     assert await pool.fetchval("SHOW statement_timeout") == "0"
     await pool.close()
