@@ -19,7 +19,7 @@ LARGEST_KEPT = (
 )
 
 
-def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Outgoing:
+def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime, *, by_reference: bool = False) -> Outgoing:
     """`record` is an aiokafka ConsumerRecord; the same record rejected twice gives the same letter but for its time."""
     told = {
         "reason": rejected.reason,
@@ -34,7 +34,8 @@ def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime) -> Ou
     ours = tuple((PREFIX + name, value.encode("utf-8", "replace")) for name, value in told.items())
     theirs = tuple((name, value) for name, value in record.headers if not name.startswith(PREFIX))
     key, value = record.key, record.value
-    if len(value or b"") + len(key or b"") + sum(len(name) + len(each or b"") for name, each in theirs) > LARGEST_KEPT:
+    size = len(value or b"") + len(key or b"") + sum(len(name) + len(each or b"") for name, each in theirs)
+    if by_reference or size > LARGEST_KEPT:
         ours = (*ours, (PREFIX + "by-reference", b"true"))
         key, value, theirs = None if len(key or b"") > LARGEST_KEY else key, None, ()
     if value is None and key is None:

@@ -28,6 +28,12 @@ def still_said(request: ExtractionRequest, fences: Sequence[Fence]) -> Extractio
     return replace(request, messages=tuple(messages), overlap=tuple(overlap))
 
 
+def still_asked(request: ExtractionRequest, fences: Sequence[Fence]) -> ExtractionRequest:
+    """What may still be asked: of a summary nothing once a message is erased, as what it goes on from may tell of that one."""
+    left = still_said(request, fences)
+    return replace(left, messages=(), overlap=()) if request.purpose == "summarise" and left != request else left
+
+
 def nothing_of(request: ExtractionRequest) -> Answer | Summary:
     """The answer to a request of which nothing is left."""
     if request.purpose == "summarise":

@@ -84,9 +84,14 @@ class ExtractionAgent:
                 raise Deferred(self._clock(), "batch")
             return await self._extractor.answer(request, owner, lambda: batch.held)
         except Deferred as deferred:
+            left = await self._extractor.left_of(request)
+            if not left.messages:  # nothing is asked, so this waits for nothing
+                return await self._extractor.answer(request, owner, lambda: batch.held)
             if batch.held:
                 log.info("request %s is parked: %s", request.request_id, deferred)
-                await self._parking.park(record, request, deferred, policy.background_deadline_s, batched=batched)
+                value = record.value if left == request else codec.encode(left)
+                deadline_s = policy.background_deadline_s
+                await self._parking.park(record, left, deferred, deadline_s, batched=batched, value=value)
             return batch.held
 
     def _waits_for_a_batch(self, request: ExtractionRequest, policy: Policy) -> bool:

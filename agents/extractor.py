@@ -9,7 +9,7 @@ from datetime import datetime
 
 from msgspec import structs
 
-from agents.erased import nothing_of, still_proposed, still_said, still_told
+from agents.erased import nothing_of, still_asked, still_proposed, still_told
 from agents.leases import StillHeld, leased, tolerated
 from agents.llm.port import Answer, Context, Proposal, Provider, Summary
 from agents.related import RelatedMemories
@@ -76,13 +76,17 @@ class Extractor:
         stored = await self.stored(request, owner, still_held)
         return stored is not None and await self._publish(request, stored, still_held)
 
+    async def left_of(self, request: ExtractionRequest) -> ExtractionRequest:
+        """A request without what was erased since; without messages if there is nothing to ask any more. Raises Retryable."""
+        return still_asked(request, await self._fences(request))
+
     async def enrol(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
         """For a request that is answered elsewhere, and later: what the question knows besides the slice.
 
         If it has been answered already that is published, and the outcome is as `answer` says. Raises as `answer` does;
         Deferred, if a call for it is under way. What was erased in part, or whole, goes nowhere else: it is answered now.
         """
-        if len(still_said(request, await self._fences(request)).messages) < len(request.messages):
+        if await self.left_of(request) != request:
             return await self.answer(request, owner, still_held)
         claimed_at = self._monotonic_s()
         lease = await self._extractions.lease(request, owner, LEASE_S)
@@ -128,6 +132,8 @@ class Extractor:
 
     async def _ask(self, request: ExtractionRequest, owner: str, claimed_at: float) -> bytes:
         async with self._leased(request.request_id, owner, claimed_at) as still_leased:
+            if not (await self.left_of(request)).messages:
+                return await self._store(request, owner, nothing_of(request))
             slots = self._calls[request.lane]
             if request.lane == "background" and slots.locked():
                 raise Deferred(self._clock(), "busy")
@@ -164,7 +170,7 @@ class Extractor:
 
     async def _call(self, request: ExtractionRequest) -> Answer | Summary:
         policy = self._policy(request)
-        request = still_said(request, await self._fences(request))
+        request = await self.left_of(request)
         if not request.messages:
             return nothing_of(request)
         if request.purpose == "summarise":

@@ -15,7 +15,7 @@ from agents.window_told import request_attributes
 from schemas import traces
 from schemas.about import about
 from schemas.errors import MemstreamError, Rejected
-from schemas.records import Publisher
+from schemas.records import Outgoing, Publisher
 from schemas.requests import ExtractionRequest, WindowControl
 from sinks.extractions import Extractions
 
@@ -27,11 +27,20 @@ STAGE: Final = "extraction"
 class Outcomes:
     """`still_held` says throughout whether the request is this worker's yet; once it is not, nothing is stored or sent.
 
+    `left_of` tells what of a request is not erased; it raises Retryable.
+
     `record` is the request's ConsumerRecord, or what stands for it when it was parked. Methods return whether an outcome is
     stored and published, so that the record may be acked, and raise Retryable.
     """
 
-    def __init__(self, extractions: Extractions, publisher: Publisher, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        extractions: Extractions,
+        publisher: Publisher,
+        clock: Callable[[], datetime],
+        left_of: Callable[[ExtractionRequest], Awaitable[ExtractionRequest]],
+    ) -> None:
+        self._left_of = left_of
         self._extractions = extractions
         self._publisher = publisher
         self._clock = clock
@@ -76,7 +85,8 @@ class Outcomes:
     async def _give_up(
         self, record: Any, request: ExtractionRequest, rejected: Rejected, still_held: StillHeld
     ) -> bool:
-        """The dead letter holds the whole slice, so it can be replayed; the window need not keep it.
+        """The dead letter holds the whole slice, so it can be replayed; the window need not keep it. There is none for what was
+        erased meanwhile, and one by reference for what was in part.
 
         For a summary no window waits: its marker stays as it is. The failure is recorded whoever holds the request by now: the
         next owner tells of it, and does not pay for the same question again.
@@ -84,7 +94,7 @@ class Outcomes:
         await self._extractions.fail(request.request_id, rejected)
         if not still_held():
             return False
-        outgoing = [dead_letter(record, STAGE, rejected, self._clock())]
+        outgoing = await self._letters(record, request, rejected)
         if request.purpose == "extract":
             outgoing.append(to_window(request, self._failed(request, rejected)))
         if not still_held():
@@ -92,6 +102,14 @@ class Outcomes:
         await self._publisher.publish(outgoing)
         await self._extractions.failure_told(request.request_id)
         return True
+
+    async def _letters(self, record: Any, request: ExtractionRequest, rejected: Rejected) -> list[Outgoing]:
+        """Dead letters may have been searched for what was erased already: none comes that still says it."""
+        left = await self._left_of(request)
+        if left == request:
+            return [dead_letter(record, STAGE, rejected, self._clock())]
+        quiet = Rejected(rejected.reason, "some of what it asks about was erased meanwhile")
+        return [dead_letter(record, STAGE, quiet, self._clock(), by_reference=True)] if left.messages else []
 
     async def _put_aside(self, record: Any, rejected: Rejected, still_held: StillHeld) -> bool:
         failed = failure_of(record, rejected, self._clock())

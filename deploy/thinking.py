@@ -121,7 +121,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
         calibrations=Calibrations(wiring.pool),
         taken=wiring.meters.answered,
     )
-    outcomes = Outcomes(extractions, wiring.publisher, now)
+    outcomes = Outcomes(extractions, wiring.publisher, now, extractor.left_of)
     resuming = ParkedAgent(parking, extractor, outcomes, wiring.worker, settings.slots())
     resources.push_async_callback(resuming.close)
     batches = models.model_batches(provider)

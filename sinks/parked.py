@@ -53,19 +53,26 @@ class Parking:
         self._pool = pool
 
     async def park(
-        self, record: Any, request: ExtractionRequest, deferred: Deferred, deadline_s: float, *, batched: bool = False
+        self,
+        record: Any,
+        request: ExtractionRequest,
+        deferred: Deferred,
+        deadline_s: float,
+        *,
+        batched: bool = False,
+        value: bytes | None = None,
     ) -> None:
         """Stores a request that is not parked yet; one that is stays as it is. `record` is an aiokafka ConsumerRecord.
 
-        After `deadline_s` it counts as live. `batched`: it waits to be sent in a batch, and is not claimed before its deadline.
-        Raises Rejected `unstorable`.
+        `value` is the request encoded, where it is not as it came. After `deadline_s` it counts as live. `batched`: it waits
+        to be sent in a batch, and is not claimed before its deadline. Raises Rejected `unstorable`.
         """
         with translated("parking a request"):
             await self._pool.execute(
                 query("parked", "park"),
                 *columns(request, deferred, deadline_s, batched),
                 *(record.topic, record.partition, record.offset, record.timestamp),
-                *(record.key, record.value, tuple(record.headers)),
+                *(record.key, value or record.value, tuple(record.headers)),
             )
 
     async def holds(self, request_id: str) -> bool:

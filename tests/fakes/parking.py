@@ -37,7 +37,14 @@ class FakeParking:
             raise self.failures[name].popleft()
 
     async def park(
-        self, record: Any, request: ExtractionRequest, deferred: Deferred, deadline_s: float, *, batched: bool = False
+        self,
+        record: Any,
+        request: ExtractionRequest,
+        deferred: Deferred,
+        deadline_s: float,
+        *,
+        batched: bool = False,
+        value: bytes | None = None,
     ) -> None:
         await self._reach("park")
         parked = Parked(
@@ -49,7 +56,7 @@ class FakeParking:
             offset=record.offset,
             timestamp=record.timestamp,
             key=record.key,
-            value=record.value,
+            value=value or record.value,
             headers=tuple(record.headers),
         )
         self.rows.setdefault(request.request_id, Row(parked, deferred.until, self._in(deadline_s), batched))

@@ -74,7 +74,10 @@ class Worker:
             monotonic_s=asyncio.get_running_loop().time,
         )
         self.parking = parking or FakeParking(utc)
-        outcomes, policies = Outcomes(self.extractions, self.publisher, utc), Policies((POLICY, NIGHTLY))
+        outcomes, policies = (
+            Outcomes(self.extractions, self.publisher, utc, self.extractor.left_of),
+            Policies((POLICY, NIGHTLY)),
+        )
         self.agent = ExtractionAgent(
             self.app, self.extractor, outcomes, self.parking, policies, name, utc, batches=batches, **limits
         )

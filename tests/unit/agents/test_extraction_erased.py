@@ -8,7 +8,9 @@ from msgspec import structs
 
 from agents.erased import still_told
 from agents.llm.port import Summary
+from schemas import topics
 from schemas.erasures import Fence
+from schemas.errors import Rejected
 from tests.unit.agents.extraction_stage import Worker, asked, left
 
 
@@ -101,6 +103,59 @@ async def test_what_was_erased_goes_into_no_batch_and_is_answered_at_once(worker
     assert await worker.extractor.enrol(asked(), "batch", lambda: True) is True
     assert not worker.provider.asked
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def refused(worker: Worker, *erased: Fence) -> None:
+    """The model refuses what is erased while it thinks."""
+    worker.provider.takes_s = 5.0
+    worker.provider.failures.append(Rejected("refused", "Zanzibar is no place to talk about"))
+    await worker.take(asked())
+    await asyncio.sleep(1)
+    worker.extractions.person_fences = erased
+    await asyncio.sleep(10)
+
+
+async def test_what_was_erased_while_a_model_refused_it_becomes_no_dead_letter(worker):
+    await refused(worker, Fence(asked().messages[-1].timestamp))
+    assert not worker.publisher.on(topics.DEAD_LETTERS)
+    assert [control.kind for control in worker.controls] == ["extraction_failed"]
+
+
+async def test_what_was_erased_in_part_while_a_model_refused_it_becomes_a_dead_letter_without_words(worker):
+    before = asked().messages[0].timestamp - timedelta(days=1)
+    await refused(worker, Fence(before, {asked().partition: asked().messages[0].position + 1}))
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert letter.value is None
+    assert dict(letter.headers)["memstream-by-reference"] == b"true"
+    assert not any(b"Zanzibar" in value for _, value in letter.headers)
+
+
+@pytest.mark.parametrize("purpose", ["extract", "summarise"])
+async def test_what_was_erased_waits_nowhere_and_is_answered_at_once(purpose):
+    worker = Worker(background_concurrency=1)
+    await worker.take(structs.replace(asked(9), lane="background"))
+    await asyncio.sleep(0.1)  # the one call that there may be is under way
+    worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
+    request = asked() if purpose == "extract" else left()
+    await worker.take(structs.replace(request, lane="background"))
+    await asyncio.sleep(20)
+    assert not await worker.parking.holds(request.request_id)
+    assert request.request_id not in worker.provider.asked
+    assert not any(batch.candidates for batch in worker.candidates if batch.request_id == request.request_id)
+
+
+async def test_of_what_was_erased_in_part_the_rest_is_parked():
+    worker = Worker(background_concurrency=1)
+    await worker.take(structs.replace(asked(9), lane="background"))
+    await asyncio.sleep(0.1)
+    first, second = asked().messages
+    before = first.timestamp - timedelta(days=1)
+    worker.extractions.person_fences = (Fence(before, {asked().partition: second.position}),)
+    request = structs.replace(asked(), lane="background", requested_at=second.timestamp)
+    await worker.take(request)
+    await asyncio.sleep(0.5)
+    parked = worker.parking.rows[request.request_id].parked.request()
+    assert (parked.request_id, parked.messages) == (request.request_id, (second,))
 
 
 async def test_a_summary_of_a_message_that_was_erased_meanwhile_says_nothing():

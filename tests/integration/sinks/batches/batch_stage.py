@@ -80,8 +80,8 @@ class Worker:
         self.batches = Batches(pool)
         self.parking, self.publisher, self.related = Parking(pool), FakePublisher(), FakeRelated()
         extractions, policies, self.memories = Extractions(pool), Policies((policy,)), Memories(pool)
-        outcomes = Outcomes(extractions, self.publisher, now)
         extractor = Extractor(extractions, self.provider, self.related, self.publisher, policies, now)
+        outcomes = Outcomes(extractions, self.publisher, now, extractor.left_of)
         self.resuming = ParkedAgent(self.parking, extractor, outcomes, name, {"live": 4, "background": 4})
         self.agent = BatchAgent(
             *(self.batches, self.provider.batches(), extractor, outcomes, self.memories, policies, name, now),
