@@ -196,9 +196,13 @@ class WindowErasures:
         for key, row in scanned:
             if said in row or codec.decode(key, str) in named:
                 head = codec.decode(row, Head)
-                feeds = self._feeds(head.scope) if erasure.kind == "namespace" else ()
-                if head.scope.conversation_id in named or erasure.concerns(head.scope, feeds):
+                if head.scope.conversation_id in named or self._is_concerned(erasure, head):
                     yield head
+
+    def _is_concerned(self, erasure: Erasure, head: Head) -> bool:
+        if erasure.kind == "namespace":
+            return erasure.concerns(head.scope, self._feeds(head.scope))
+        return any(erasure.concerns(scope) for scope in head.speakers)
 
     def _controls(self, erasure: Erasure, partition: int, heads: Iterable[Head]) -> Iterable[Outgoing]:
         now = self._clock()

@@ -1,6 +1,6 @@
 """The rows of a conversation's window besides its messages: the head that describes it, and what left its context."""
 
-from msgspec import Struct, field
+from msgspec import Struct, field, structs
 
 from schemas.messages import Scope
 from schemas.windows import Gap, LastPrune, Level, Pruning
@@ -49,7 +49,7 @@ class Head(Struct, omit_defaults=True):
     waits to be asked for is `waiting_since`, when the newest came in `heard_at`, when anything changed `touched_at`. Its
     first message is at position `opened`: what was said before belongs to a window that was forgotten. `model` is the one the
     chat service uses. `prunings` counts how often messages left the context; `warned` is the level last told of. All times
-    are Unix seconds.
+    are Unix seconds. `others` said something too, besides the user of the `scope`.
     """
 
     scope: Scope
@@ -78,6 +78,12 @@ class Head(Struct, omit_defaults=True):
     cleared_at: float | None = None
     warned: Level = "ok"
     erased: Erased | None = None
+    others: list[str] = field(default_factory=list)
+
+    @property
+    def speakers(self) -> tuple[Scope, ...]:
+        """The scope, of each user who said something."""
+        return (self.scope, *(structs.replace(self.scope, user_id=user_id) for user_id in self.others))
 
     @property
     def has_removals(self) -> bool:

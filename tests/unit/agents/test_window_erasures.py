@@ -97,6 +97,20 @@ async def test_a_conversation_in_which_the_user_said_something_too_is_emptied(ow
     assert owner.window().entries == {}
 
 
+@pytest.mark.parametrize("first", ["first", None])
+async def test_a_window_is_emptied_of_one_who_spoke_in_it_second_though_the_archive_knows_nothing(
+    owner: Owner, first: str | None
+):
+    await owner.say(said(0, user_id=first), said(1, user_id="second"), said(2, user_id="third"))
+    await owner.checkpoint()
+    owner.erase(10, user_id="third")
+    assert [control.kind for control in await owner.told()] == ["erase"]
+    await owner.checkpoint()
+    await owner.told()
+    assert owner.known.answers == [("e0", PARTITION, [CONVERSATION], 3)]
+    assert owner.window().entries == {}
+
+
 async def test_what_is_replayed_or_sent_again_is_dropped_and_what_is_said_later_is_not(owner: Owner):
     owner.erase(5)
     await owner.say(said(4), said(5), said(6), said(3, conversation_id="another"))
