@@ -94,7 +94,7 @@ class Window:
             return []
         head = self.head
         head.scope = learned(head.scope, message)
-        if message.user_id not in (None, head.scope.user_id, *head.others):
+        if message.user_id is not None and message.user_id not in (head.scope.user_id, *head.others):
             head.others.append(message.user_id)
         head.model = message.model or head.model
         head.opened = head.opened if head.received else offset
