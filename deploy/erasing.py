@@ -12,6 +12,7 @@ from deploy.slots import OLD_STORES_S
 from deploy.wiring import Wiring, now
 from schemas import topics
 from schemas.erasures import Erasure
+from schemas.policies import Choosing
 from schemas.receipts import Remains
 from sinks.erasures import Erasures
 from sinks.owners import Owners
@@ -39,8 +40,9 @@ OVERWRITTEN: Final = "rows that a later one stands for: whoever reads it to the 
 class KafkaLetters:
     """The topic of dead letters on the cluster."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, policies: Choosing) -> None:
         self._settings = settings
+        self._policies = policies
 
     async def erase(self, erasure: Erasure, conversations: frozenset[str], namespaces: frozenset[str]) -> int:
         """Raises Retryable."""
@@ -49,7 +51,7 @@ class KafkaLetters:
             self._settings.cluster().client(),
             names.physical(topics.DEAD_LETTERS),
             names.namespace_partitions,
-            lambda record: concerns(record, erasure, conversations, namespaces),
+            lambda record: concerns(record, erasure, conversations, namespaces, self._policies),
             settles,
             names.own_message_bytes,
         )
@@ -59,7 +61,7 @@ def add_completing(wiring: Wiring) -> None:
     settings = wiring.settings
     completing = Completing(
         Erasures(wiring.pool),
-        KafkaLetters(settings),
+        KafkaLetters(settings, wiring.policies),
         wiring.publisher,
         wiring.policies,
         now,

@@ -5,19 +5,29 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
+from agents.erasing.concerned import of_conversation
 from agents.letters import became, letter_of, places
 from schemas import topics
-from schemas.erasures import Erasure, is_of
+from schemas.erasures import Erasure
 from schemas.messages import Scope
+from schemas.policies import Choosing, Policies
 
-USER = ("user_id", "tenant_id", "app_id")
+FIELDS = ("user_id", "tenant_id", "app_id", "agent_id", "mode")
+BUILT_IN = Policies()
 
 
-def concerns(record: Any, erasure: Erasure, conversations: Collection[str], namespaces: Collection[str]) -> bool:
+def concerns(
+    record: Any,
+    erasure: Erasure,
+    conversations: Collection[str],
+    namespaces: Collection[str],
+    policies: Choosing = BUILT_IN,
+) -> bool:
     """Whether a letter is of what was erased, and of before. One that is no JSON is, if it says the user's id in quotes; what
     cannot be told apart by time is older if the letter is."""
     said = parsed(record.value)
-    return is_theirs(record, said, erasure, conversations, namespaces) and is_older(record, said, erasure)
+    theirs = is_theirs(record, said, erasure, conversations, namespaces) or feeds(said, erasure, policies)
+    return theirs and is_older(record, said, erasure)
 
 
 def is_theirs(
@@ -37,8 +47,22 @@ def is_theirs(
     fed = named if isinstance(named := said.get("namespaces"), list) else []
     if text(said, "namespace") in names or not names.isdisjoint(str(each) for each in fed):
         return True
-    whose = Scope(conversation_id=conversation or "-", **{name: text(scope, name) for name in USER})
-    return erasure.kind == "user" and is_of(whose, erasure.user_id, erasure.tenant_id, erasure.app_id)
+    return erasure.kind == "user" and erasure.concerns(scope_of(scope, conversation or "-"))
+
+
+def feeds(said: Any, erasure: Erasure, policies: Choosing) -> bool:
+    """Whether it is a message, or a request, of a conversation that feeds an erased namespace."""
+    if erasure.kind != "namespace" or not isinstance(said, dict):
+        return False
+    scope = said["scope"] if isinstance(said.get("scope"), dict) else said
+    if (conversation := text(scope, "conversation_id") or text(said, "conversation_id")) is None:
+        return False
+    named = of_conversation(scope_of(scope, conversation), policies)
+    return erasure.concerns(scope_of(scope, conversation), [name for name, _ in named])
+
+
+def scope_of(said: dict[str, Any], conversation_id: str) -> Scope:
+    return Scope(conversation_id=conversation_id, **{name: text(said, name) for name in FIELDS})
 
 
 def is_older(record: Any, said: Any, erasure: Erasure) -> bool:
@@ -71,7 +95,7 @@ def parsed(value: bytes | None) -> Any:
 
 def text(said: dict[str, Any], name: str) -> str | None:
     found = said.get(name)
-    return found if isinstance(found, str) else None
+    return found.encode(errors="replace").decode() if isinstance(found, str) else None  # JSON has halves of characters
 
 
 def settles(record: Any) -> int | None:

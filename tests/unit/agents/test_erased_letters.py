@@ -9,6 +9,7 @@ import pytest
 from agents.erasing.letters import concerns, settles
 from agents.letters import letter_of, settled
 from schemas.erasures import Erasure
+from schemas.policies import Policies, Policy
 from tests.slices import MONDAY
 from tests.unit.agents.test_letters import put_aside, record_of, source
 
@@ -68,6 +69,21 @@ def test_what_was_for_an_erased_namespace_goes(value: Any):
     assert concerns(letter(value), erasure(), (), {"app/ada"})
     assert concerns(letter(value), erasure("namespace", namespace="app/ada"), (), ())
     assert not concerns(letter(value), erasure("namespace", namespace="app/bob"), (), ())
+
+
+def test_an_id_of_half_characters_names_nobody():
+    odd = letter(SAID | {"conversation_id": "\ud800" * 300})
+    assert not concerns(odd, erasure("namespace", namespace="app/bob"), (), ())
+
+
+@pytest.mark.parametrize("value", [SAID, {"request_id": "r", "scope": SAID, "messages": []}])
+def test_a_message_of_a_conversation_that_feeds_an_erased_namespace_goes(value: Any):
+    by_mode = Policies((Policy(name="by mode", namespaces=("{app_id}", "{mode}/{user_id}")),))
+    for namespace in ("app", "conversation/c"):
+        assert concerns(letter(value, key=b"c"), erasure("namespace", namespace=namespace), (), (), by_mode)
+    assert not concerns(letter(value, key=b"c"), erasure("namespace", namespace="voice/ada"), (), (), by_mode)
+    spoken = value | {"mode": "voice"} | ({"scope": SAID | {"mode": "voice"}} if "scope" in value else {})
+    assert concerns(letter(spoken, key=b"c"), erasure("namespace", namespace="voice/ada"), (), (), by_mode)
 
 
 def test_a_letter_of_after_the_erasure_stays_unless_what_it_holds_is_older():
