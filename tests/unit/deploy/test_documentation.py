@@ -1,6 +1,8 @@
 """What the READMEs say about settings, commands and the sample is what the code says."""
 
 import re
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,7 +18,10 @@ from streams.windows.statistics import STRATEGIES
 
 ROOT = Path(__file__).parents[3]
 MARKED = re.compile(r"<!-- settings: .*? -->\n(.*?)<!-- /settings -->", re.DOTALL)
-READMES = sorted(path.relative_to(ROOT).as_posix() for path in ROOT.glob("*/**/README.md") if ".venv" not in path.parts)
+FENCED = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
+PAGES = subprocess.run(
+    ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
+).stdout.splitlines()
 
 
 def settings_table() -> str:
@@ -85,10 +90,28 @@ def test_the_table_of_reasons_says_what_decisions_say():
     assert rows_of_windows_page("reasons") == wanted
 
 
-@pytest.mark.parametrize(
-    "readme", ["README.md", *(f"deploy/docs/{each.name}" for each in (ROOT / "deploy/docs").glob("*.md")), *READMES]
-)
-def test_links_lead_somewhere(readme):
-    path = ROOT / readme
-    for target in re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", path.read_text()):
-        assert (path.parent / target).exists(), f"{readme} links to {target}"
+def anchors(page: str) -> set[str]:
+    """What GitHub makes of a page's headings: a second one of the same words gets a number."""
+    found: Counter[str] = Counter()
+    names = set()
+    for heading in re.findall(r"^#+ (.+)$", FENCED.sub("", page), re.MULTILINE):
+        plain = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading.strip())
+        slug = re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
+        names.add(f"{slug}-{found[slug]}" if found[slug] else slug)
+        found[slug] += 1
+    return names
+
+
+def test_a_heading_is_found_as_github_names_it():
+    page = "# Back up\n## `GET /v1/usage`\n```sh\n# no heading\n```\n## What now, and [why](x.md)?\n## Back up\n"
+    assert anchors(page) == {"back-up", "get-v1usage", "what-now-and-why", "back-up-1"}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name: str):
+    path = ROOT / name
+    for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)\s]*))?\)", FENCED.sub("", path.read_text())):
+        page = path.parent / target if target else path
+        assert page.exists(), f"{name} links to {target}"
+        if anchor:
+            assert anchor in anchors(page.read_text()), f"{name} links to #{anchor} of {target or name}"
