@@ -48,7 +48,7 @@ help: ## this list
 demo: check $(RUNTIME) ## the whole path on this machine with sample conversations (PROVIDER=claude for a model)
 	@$(BIN)/memstream demo $(if $(PROVIDER),--provider $(PROVIDER))
 
-dev: check $(RUNTIME) ## Kafka, PostgreSQL, Qdrant and a worker, kept running for a chat service on this machine
+dev: check $(RUNTIME) ## Kafka, PostgreSQL, Qdrant, a worker and the API, kept running for a chat service on this machine
 	@$(BIN)/memstream dev
 
 test: lint ## everything CI runs: lint, then the fast tests, then the heavy ones

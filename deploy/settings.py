@@ -71,7 +71,7 @@ class Settings(BaseSettings):
     kept_days: dict[str, Annotated[int, Field(ge=1, le=36_500)]] = Field(
         default_factory=dict,
         description='days that topics which memstream creates keep their records, as JSON by name: {"chat.messages": 3}; '
-        "else as schemas/generated/asyncapi.md says",
+        "else as schemas/generated/topics.md says",
     )
     start_from: Literal["now", "earliest"] = Field(
         "now", description="where a consumer group's very first start begins to read"
