@@ -46,7 +46,9 @@ UPDATE extractions SET failed_at = NULL, failed_reason = $2, lease_owner = NULL,
 WHERE request_id = $1 AND answer IS NULL AND (lease_until IS NULL OR lease_until <= clock_timestamp())
 
 -- name: failure_told
-UPDATE extractions SET failed_at = clock_timestamp() WHERE request_id = $1 AND answer IS NULL AND failed_reason IS NOT NULL
+-- Its detail may quote what was said: from now on it is in the dead letter alone, where an erasure finds it.
+UPDATE extractions SET failed_at = clock_timestamp(), failed_reason = split_part(failed_reason, ': ', 1)
+WHERE request_id = $1 AND answer IS NULL AND failed_reason IS NOT NULL
 
 -- name: ensure
 -- A request that this database has never seen: its candidates were made by hand, or its row was lost.

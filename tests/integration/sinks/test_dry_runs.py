@@ -230,7 +230,7 @@ async def test_what_nobody_foresaw_ends_the_dry_run_and_not_the_worker(rehearsal
     await rehearsal.said("a", "I'm allergic to peanuts.")
     rehearsal.provider.failures = [KeyError("what")]
     run, _ = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
-    assert run.status == "failed" and run.error == "unforeseen: KeyError('what')"
+    assert run.status == "failed" and run.error == "unforeseen: KeyError"
     await rehearsal.agent.tick()
 
 

@@ -133,6 +133,8 @@ async def test_a_failed_request_is_asked_again_once_that_was_told_and_a_failure_
         await extractions.lease(request_, "two", LONG_S)
     assert (told.value.reason, told.value.detail) == ("refused", "no: never")
     await extractions.failure_told(request_.request_id)
+    kept = await pool.fetchval("SELECT failed_reason FROM extractions")
+    assert kept == "refused", "the detail may quote what was said, and is in the dead letter"
     assert isinstance(await extractions.lease(request_, "two", LONG_S), Leased)
     await store(extractions, request_, "two", b"{}")
     await extractions.fail(request_.request_id, Rejected("refused", "too late"))
