@@ -109,7 +109,8 @@ class DryRunAgent:
         except Retryable as exc:
             log.warning("%s goes on when its lease has run out: %s", what, exc)
         except MemstreamError as exc:
-            told = exc.reason if isinstance(exc, Rejected) else exc  # a detail may quote what no erasure would find here
+            # A detail may quote what no erasure would find here.
+            told = exc.reason if isinstance(exc, Rejected) else exc
             await self._runs.fail(run.run_id, self._clock(), f"stopped after what is found so far: {told}")
         except Exception as exc:  # this run would fail on every worker, and must not stop them all
             log.exception("%s fails for a reason nobody foresaw", what)
