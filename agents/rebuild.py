@@ -1,7 +1,7 @@
 """PostgreSQL's memories made again from what Kafka tells of them: `memory.state`, and as far as it is kept `memory.events`."""
 
 import logging
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final, Protocol
 
@@ -59,24 +59,36 @@ class Read(Struct):
 
 
 class Rebuild:
-    """May be interrupted and repeated: it goes on where it was. No worker may run meanwhile."""
+    """May be interrupted and repeated: it goes on where it was. No worker may run meanwhile: `alone` raises Misconfigured where
+    one does, and is asked once the database is marked, as none starts on it from then on."""
 
     def __init__(
-        self, pool: Pool, log: Log, policies: Choosing, progress: Progress = lambda topic, records: None
+        self,
+        pool: Pool,
+        log: Log,
+        policies: Choosing,
+        progress: Progress = lambda topic, records: None,
+        *,
+        alone: Callable[[], Awaitable[None]],
     ) -> None:
         self._pool = pool
         self._rebuilds = Rebuilds(pool)
         self._log = log
         self._policies = policies
         self._progress = progress
+        self._alone = alone
 
     async def run(self, *, onto_backup: bool = False) -> Read:
         """Brings the tables up to what Kafka tells; `Rebuilds.end` is still to be called, once the index is whole.
 
-        Raises Misconfigured for a database that holds memories, unless it is said to be a backup; and for topics that tell
-        nothing, when it is.
+        Raises Misconfigured for a database that holds memories, unless it is said to be a backup; for topics that tell nothing,
+        when it is; and where workers run.
         """
-        positions = await self._rebuilds.positions() or await self._begun(onto_backup)
+        positions = await self._rebuilds.positions()
+        if positions:
+            await self._alone()
+        else:
+            positions = await self._begun(onto_backup)
         read = Read()
         for topic in TOPICS:
             of_topic = {partition: at for (name, partition), at in positions.items() if name == topic}
@@ -101,6 +113,11 @@ class Rebuild:
                 "memory.state tells of no memory: a database brought up to that would be empty. Is it the right cluster?"
             )
         await self._rebuilds.begin(positions)
+        try:
+            await self._alone()
+        except BaseException:
+            await self._rebuilds.withdraw()  # nothing was changed: workers may start
+            raise
         return positions
 
     async def _tells(self, positions: Mapping[Partition, int]) -> bool:

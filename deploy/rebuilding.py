@@ -57,17 +57,21 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
     names = settings.topics()
     log = Log(settings.cluster().client(), names.own_message_bytes)
     groups = Groups(settings.cluster().client())
-    if working := await groups.with_members([names.group(stage) for stage in STAGES]):
-        raise Misconfigured(
-            f"workers are running ({', '.join(working)}): stop them, as what they decide now would be lost"
-        )
+
+    async def alone() -> None:
+        if working := await groups.with_members([names.group(stage) for stage in STAGES]):
+            raise Misconfigured(
+                f"workers are running ({', '.join(working)}): stop them, as what they decide now would be lost"
+            )
+
     policies = applying(settings, await stored(settings))
     async with (
         connections.postgres(settings, max_size=4, command_timeout_s=STATEMENT_S) as pool,
         indexing.embedder(settings) as embedder,
         indexing.qdrant(settings, embedder) as vectors,
     ):
-        read = await Rebuild(pool, NamedLog(log, names), policies, Told(say)).run(onto_backup=onto_backup)
+        begun = Rebuild(pool, NamedLog(log, names), policies, Told(say), alone=alone)
+        read = await begun.run(onto_backup=onto_backup)
         say("PostgreSQL is up to what Kafka tells; writing Qdrant")
         index = await reindex(pool, vectors, embedder)
         standing = await Rebuilds(pool).end()

@@ -137,6 +137,7 @@ class Worker:
         while not stop.is_set() and not all(app.fence.epoch for app in self._apps):
             self._raise_if_stuck()
             await asyncio.sleep(0.05)
+        await self._refuse_half_a_database()  # a rebuild that began meanwhile may have seen no worker in the groups yet
         log.info("ready: %s", ", ".join(self._stages))
 
     async def _until_stopped(self, stop: asyncio.Event) -> None:

@@ -94,6 +94,11 @@ class Rebuilds:
         with translated("beginning a rebuild"):
             await self._pool.execute(query("rebuilds", "begin"), topics, partitions, list(positions.values()))
 
+    async def withdraw(self) -> None:
+        """As if it had not begun; only before anything was applied."""
+        with translated("withdrawing a rebuild"):
+            await self._pool.execute(query("rebuilds", "end"))
+
     async def apply(self, page: Page) -> None:
         """Takes over what a page tells."""
         with translated("rebuilding"):

@@ -24,7 +24,7 @@ from sinks.embeddings.fake import FakeEmbedder
 from sinks.outbox import put_records
 from sinks.postgres import Pool, connect
 from sinks.purges import purged
-from sinks.rebuilds import Rebuilds
+from sinks.rebuilds import Rebuilds, unfinished
 from sinks.reindex import reindex
 from tests.fakes.log import FakeLog, compacted, without_events
 from tests.integration.sinks.conftest import NOON, Bench, administer, named
@@ -49,6 +49,10 @@ async def other(embedded_stack: EmbeddedStack, template: str) -> AsyncIterator[P
 async def command(bench: Bench, kind: str, namespace: str = "n", **fields: Any) -> None:
     given = Command(command_id=uuid4().hex, kind=kind, namespace=namespace, at=bench.now(), **fields)  # type: ignore[arg-type]
     await bench.curator.carry_out(given)
+
+
+async def alone() -> None:
+    """No worker runs."""
 
 
 async def lived(bench: Bench) -> None:
@@ -77,7 +81,7 @@ async def sequences(pool: Pool) -> dict[str, int]:
 
 
 async def rebuilt(pool: Pool, published: Sequence[Outgoing], **options: Any) -> Read:
-    read = await Rebuild(pool, FakeLog(published), Policies()).run(**options)
+    read = await Rebuild(pool, FakeLog(published), Policies(), alone=alone).run(**options)
     await Rebuilds(pool).end()
     return read
 
@@ -117,14 +121,14 @@ async def test_a_rebuild_that_was_interrupted_goes_on_where_it_was(bench: Bench,
     await lived(bench)
     log = FakeLog(bench.publisher.records, breaks_after=4)
     with pytest.raises(ConnectionError):
-        await Rebuild(other, log, Policies()).run()
+        await Rebuild(other, log, Policies(), alone=alone).run()
     before = log.read
     assert before
     assert await Rebuilds(other).positions(), "no worker starts on half a database"
-    await Rebuild(other, log, Policies()).run()
+    await Rebuild(other, log, Policies(), alone=alone).run()
     assert log.read == sum(record.topic in (topics.STATE, topics.EVENTS) for record in bench.publisher.records)
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
-    await Rebuild(other, log, Policies()).run()
+    await Rebuild(other, log, Policies(), alone=alone).run()
     await Rebuilds(other).end()
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
     assert await Rebuilds(other).positions() == {}
@@ -140,6 +144,25 @@ async def test_a_database_with_memories_is_refused_unless_it_is_said_to_be_a_bac
     assert await Rebuilds(bench.pool).positions() == {}
     await rebuilt(bench.pool, bench.publisher.records, onto_backup=True)
     assert await rows(bench.pool, COMPARED) == before
+
+
+async def test_workers_are_looked_for_once_none_can_start_any_more(bench: Bench, other: Pool) -> None:
+    await lived(bench)
+    published = FakeLog(bench.publisher.records)
+    marked = []
+
+    async def working() -> None:
+        marked.append(bool(await unfinished(other)))
+        raise Misconfigured("workers are running")
+
+    with pytest.raises(Misconfigured, match="workers are running"):
+        await Rebuild(other, published, Policies(), alone=working).run()
+    assert marked == [True]
+    assert not await unfinished(other), "nothing was changed, and workers may start"
+    await Rebuilds(other).begin({(topics.STATE, 0): 0})
+    with pytest.raises(Misconfigured, match="workers are running"):
+        await Rebuild(other, published, Policies(), alone=working).run()
+    assert await unfinished(other), "one that was interrupted stays so"
 
 
 async def test_decisions_go_on_without_a_gap_and_find_what_came_back(bench: Bench, other: Pool) -> None:
