@@ -20,9 +20,16 @@ WHERE e.erasure_id = $1 AND e.kind <> 'namespace'
 ON CONFLICT DO NOTHING
 
 -- name: newest
-SELECT at, positions
-FROM (SELECT purged_at AS at, positions FROM purges UNION ALL SELECT at, positions FROM erasures) AS fences
-ORDER BY at DESC LIMIT 1
+-- Of several that begin together the latest need not have noted the furthest ends.
+WITH latest AS (
+    SELECT at, positions
+    FROM (SELECT purged_at AS at, positions FROM purges UNION ALL SELECT at, positions FROM erasures) AS fences
+    ORDER BY at DESC LIMIT 100
+), ends AS (
+    SELECT key AS partition, max(value::bigint) AS position FROM latest, jsonb_each_text(positions) GROUP BY key
+)
+SELECT max(at) AS at, (SELECT coalesce(jsonb_object_agg(partition, position), '{}') FROM ends) AS positions
+FROM latest HAVING count(*) > 0
 
 -- name: fences
 SELECT 'namespace' AS kind, namespace AS name, NULL AS tenant_id, NULL AS app_id, purged_at AS at, positions

@@ -296,3 +296,12 @@ async def test_an_erasure_whose_letters_take_longer_than_a_lease_is_nobody_elses
     worker.letters.take = take
     await worker.turn()
     assert (len(worker.letters.asked), other.letters.asked) == (1, [])
+
+
+async def test_the_newest_fence_reaches_as_far_as_any_of_those_that_began_together(bench: "Bench") -> None:
+    erasures = Erasures(bench.pool)
+    assert await erasures.newest() is None
+    for name, at, positions in (("e1", AT, {0: 7, 1: 9}), ("e2", LATER, {0: 8, 1: 5})):
+        erasure = Erasure(erasure_id=name, kind="user", user_id=name, at=at, actor="ada", positions=positions)
+        await erasures.begin(erasure)
+    assert await erasures.newest() == Fence(LATER, {0: 8, 1: 9})
