@@ -37,7 +37,9 @@ REQUESTS = 300
 RATE_PER_S = 50
 SECONDS = 20.0
 REPEATED = 20  # questions that are asked again and again
-GROWING = ("list", "search", "search_repeated", "search_without_embedding", "context", "context_repeated")
+AT_A_RATE = tuple(f"{name}_at_{RATE_PER_S}_per_s" for name in ("context", "context_repeated"))
+GROWING = ("list", "search", "search_repeated", "search_without_embedding", "context", "context_repeated", *AT_A_RATE)
+FURTHER = 1_000_000  # memories, of which what was measured says something
 
 
 async def run(sizes: Sequence[int], requests: int, seconds: float) -> dict[str, Any]:
@@ -153,16 +155,24 @@ def say(line: str) -> None:
     sys.stderr.flush()
 
 
-def growth(stores: Sequence[dict[str, Any]], name: str, to: int) -> float | None:
-    """What p50 would be at a larger size if it went on growing as between the two largest that were measured, in ms; None where
-    that is not known."""
+def extrapolated(stores: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """p50 and p95 of what grows, at a size that was not measured; nothing where it was."""
+    if any(each["memories"] >= FURTHER for each in stores):
+        return {}
+    times = ("p50_ms", "p95_ms")
+    return {f"extrapolated_at_{FURTHER}": {n: {t: growth(stores, n, t, FURTHER) for t in times} for n in GROWING}}
+
+
+def growth(stores: Sequence[dict[str, Any]], name: str, time: str, to: int) -> float | None:
+    """What a time (`p50_ms`, `p95_ms`) would be at a larger size if it went on growing as between the two largest that were
+    measured, in ms; None where that is not known."""
     if len(stores) < 2:
         return None
-    one, other = stores[-2], stores[-1]
-    if "p50_ms" not in one[name] or "p50_ms" not in other[name]:
+    one, other = sorted(stores, key=lambda each: int(each["memories"]))[-2:]
+    if time not in one[name] or time not in other[name] or one["memories"] == other["memories"]:
         return None
-    slope = (other[name]["p50_ms"] - one[name]["p50_ms"]) / (other["memories"] - one["memories"])
-    return float(round(other[name]["p50_ms"] + slope * (to - other["memories"]), 1))
+    slope = (other[name][time] - one[name][time]) / (other["memories"] - one["memories"])
+    return float(round(other[name][time] + slope * (to - other["memories"]), 1))
 
 
 def main(argv: Sequence[str]) -> int:
@@ -173,8 +183,7 @@ def main(argv: Sequence[str]) -> int:
     options = parser.parse_args(argv)
     sizes = [int(size) for size in options.sizes.split(",")]
     told = asyncio.run(run(sizes, options.requests, options.seconds))
-    told["extrapolated_p50_ms_at_1000000"] = {name: growth(told["stores"], name, 1_000_000) for name in GROWING}
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(told | extrapolated(told["stores"])) + "\n")
     return 0
 
 

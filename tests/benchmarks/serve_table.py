@@ -33,7 +33,9 @@ def tables(told: Mapping[str, Any]) -> Iterator[str]:
     yield from following(stores)
     written = ", ".join(f"{size(each)} in {each['seeded_s']} s" for each in stores)
     yield f"\nWritten: {written}. Load averages at the end: {told['load']}."
-    yield f"Extrapolated p50 at 1,000,000: {told['extrapolated_p50_ms_at_1000000']}"
+    if further := told.get("extrapolated_at_1000000"):
+        yield ""
+        yield from extrapolated(further)
 
 
 def in_turn(stores: list[Store]) -> Iterator[str]:
@@ -67,6 +69,13 @@ def following(stores: list[Store]) -> Iterator[str]:
     yield row("making a memory, p50 and p95, ms", *made)
     heard = (f"{each['event_p50_ms']}, {each['event_p95_ms']}" for each in streams)
     yield row("until its event is at a follower, p50 and p95, ms", *heard)
+
+
+def extrapolated(further: Mapping[str, Mapping[str, float | None]]) -> Iterator[str]:
+    yield row("Extrapolated to 1,000,000", "p50", "p95")
+    yield ruler(3)
+    for name, times in further.items():
+        yield row((IN_TURN | AT_A_RATE)[name], *("" if each is None else each for each in times.values()))
 
 
 def size(store: Store) -> str:

@@ -1,4 +1,4 @@
-"""What bench-serve counts as an answer."""
+"""What bench-serve counts as an answer, and what it says of sizes that it did not measure."""
 
 from typing import Any
 
@@ -6,7 +6,9 @@ import httpx
 import pytest
 
 from schemas.searches import Found
+from tests.benchmarks.serve import GROWING, extrapolated
 from tests.benchmarks.serve_load import in_turn
+from tests.benchmarks.serve_table import extrapolated as rows
 
 WHOLE, PARTLY = (
     httpx.Response(200, json={"hits": [], "degraded": []}),
@@ -34,3 +36,29 @@ async def test_only_whole_answers_are_timed(answer: Any, counted: str):
     told = (await in_turn(ask, 3)).told()
     assert {name: told[name] for name in ("answers", "degraded", "failed") if told[name]} == {counted: 3}
     assert ("p95_ms" in told) == (counted == "answers")
+
+
+def store(memories: int, p50_ms: float, p95_ms: float) -> dict[str, Any]:
+    return {"memories": memories, **{name: {"p50_ms": p50_ms, "p95_ms": p95_ms} for name in GROWING}}
+
+
+def test_both_percentiles_are_extrapolated_in_turn_and_at_a_rate():
+    (told,) = extrapolated([store(10_000, 5.0, 10.0), store(100_000, 6.0, 19.0)]).values()
+    assert told["context"] == told["context_at_50_per_s"] == {"p50_ms": 16.0, "p95_ms": 109.0}
+    assert [row.split(" | ")[1:] for row in rows(told)][2:] == [["16.0", "109.0 |"]] * len(GROWING)
+
+
+def test_sizes_are_taken_in_their_order_however_they_were_named():
+    stores = [store(100_000, 6.0, 19.0), store(10_000, 5.0, 10.0)]
+    assert extrapolated(stores) == extrapolated(stores[::-1])
+
+
+def test_what_was_measured_is_not_extrapolated():
+    assert extrapolated([store(100_000, 6.0, 19.0), store(1_000_000, 16.0, 109.0)]) == {}
+
+
+def test_where_nothing_was_answered_whole_nothing_is_extrapolated():
+    silent = store(100_000, 6.0, 19.0) | {"context_at_50_per_s": {"failed": 1_000}}
+    (told,) = extrapolated([store(10_000, 5.0, 10.0), silent]).values()
+    assert told["context_at_50_per_s"] == {"p50_ms": None, "p95_ms": None}
+    assert told["context"]["p95_ms"] == 109.0
