@@ -87,11 +87,16 @@ def working_on() -> dict[str, str]:
     return {**ids(), **({"trace_id": trace_id} if trace_id else {})}
 
 
+def on_one_line(value: str) -> str:
+    """An id is whatever a sender chose, and may not write lines of its own."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in value)
+
+
 class TextLines(Lines):
     """For people."""
 
     def format(self, record: logging.LogRecord) -> str:
-        about = "".join(f" {name}={value}" for name, value in working_on().items())
+        about = "".join(f" {name}={on_one_line(value)}" for name, value in working_on().items())
         head = f"{self.formatTime(record)} {record.levelname:<7} {record.name}: {self.message(record)}{about}"
         error = self.error(record)
         return head if error is None else f"{head}\n{error}"

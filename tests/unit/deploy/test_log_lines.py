@@ -212,3 +212,12 @@ def restored() -> Iterator[None]:
     root.handlers[:], root.level = handlers, level
     for name, was in quiet.items():
         logging.getLogger(name).setLevel(was)
+
+
+def test_an_id_with_control_characters_forges_no_line(written: StringIO):
+    (log,) = logger(TextLines(), written)
+    forged = "c1\n2026-11-22 INFO agents: all is well\r\x1b[2K\u2028Zoë"
+    with about(conversation_id=forged):
+        log.info("done")
+    (line,) = written.getvalue().splitlines()
+    assert line.endswith("conversation_id=c1\\n2026-11-22 INFO agents: all is well\\r\\x1b[2K\\u2028Zoë")
