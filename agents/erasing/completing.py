@@ -24,6 +24,7 @@ log = logging.getLogger(__name__)
 
 LEASE_S: Final = 60.0
 PAUSE_S: Final = 0.1
+LONGEST_PAUSE_S: Final = 5.0
 SENT_AGAIN_S: Final = 60.0
 LETTERS: Final = "dead_letters"
 
@@ -108,7 +109,12 @@ class Completing:
                     log.info("erasure %s (%s) is complete", name, erasure.kind)
             finally:
                 if held():  # else another has it
-                    await self._kept.release(name, PAUSE_S)
+                    await self._kept.release(name, self._pause(erasure))
+
+    def _pause(self, erasure: Erasure) -> float:
+        """Until the next look, in seconds: what waits for minutes, for a partition without an owner, waits for hours."""
+        waited_s = (self._clock() - erasure.at).total_seconds()
+        return min(LONGEST_PAUSE_S, max(PAUSE_S, waited_s / 20))
 
     async def _advance(self, erasure: Erasure, held: StillHeld) -> bool:
         """Whether it is complete. What windows were found by their owners is known only once all have answered."""

@@ -74,7 +74,7 @@ class WindowErasures:
         self._apart = apart
         self._epoch = self._compacted_in = 0
         self._newest: Fence | None = None
-        self._told: dict[tuple[int, str], float] = {}
+        self._told: dict[tuple[int, str], dict[str, float]] = {}  # by partition and erasure, then conversation
 
     async def spared(self, batch: Batch, heard: Sequence[Heard]) -> Sequence[Heard]:
         """Of a batch's messages those that are not older than an erasure of what they belong to. Raises Retryable."""
@@ -186,6 +186,7 @@ class WindowErasures:
         removed = sum(head.erased.messages for head in heads if head.erased is not None)
         at = datetime.fromtimestamp(now, UTC)
         await self._known.answer(erasure.erasure_id, partition, conversations, removed, at)
+        self._told.pop((partition, erasure.erasure_id), None)
         log.info("erasure %s: %d windows of partition %d are empty", erasure.erasure_id, len(heads), partition)
 
     def _concerned(
@@ -206,11 +207,11 @@ class WindowErasures:
 
     def _controls(self, erasure: Erasure, partition: int, heads: Iterable[Head]) -> Iterable[Outgoing]:
         now = self._clock()
+        told = self._told.setdefault((partition, erasure.erasure_id), {})
         for head in heads:
             conversation_id = head.scope.conversation_id
-            key = (partition, f"{erasure.erasure_id}/{conversation_id}")
-            if now - self._told.get(key, 0.0) >= TOLD_AGAIN_AFTER_S:
-                self._told[key] = now
+            if now - told.get(conversation_id, 0.0) >= TOLD_AGAIN_AFTER_S:
+                told[conversation_id] = now
                 yield erase(erasure, conversation_id, partition)
 
 

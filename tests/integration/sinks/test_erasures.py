@@ -305,3 +305,19 @@ async def test_the_newest_fence_reaches_as_far_as_any_of_those_that_began_togeth
         erasure = Erasure(erasure_id=name, kind="user", user_id=name, at=at, actor="ada", positions=positions)
         await erasures.begin(erasure)
     assert await erasures.newest() == Fence(LATER, {0: 8, 1: 9})
+
+
+async def test_what_waits_for_long_is_looked_at_every_few_seconds_alone(bench: "Bench", worker: Worker):
+    pauses: list[float] = []
+    release = worker.erasures.release
+
+    async def released(name: str, pause_s: float) -> None:
+        pauses.append(pause_s)
+        await release(name, pause_s)
+
+    worker.erasures.release = released  # type: ignore[method-assign]
+    await worker.erasing.begin("e", "user", "ada", user_id="mara")
+    for waited_s in (0, 20, 7_200):
+        worker.completing._clock = lambda now=AT + timedelta(seconds=waited_s): now  # type: ignore[misc]
+        await worker.turn()
+    assert pauses == [0.1, 1.0, 5.0]

@@ -76,6 +76,7 @@ async def test_a_window_is_emptied_and_answered_for_once_that_is_safe(owner: Own
     await owner.checkpoint()
     await owner.told()
     assert owner.known.answers == [("e0", PARTITION, [CONVERSATION], 2)]
+    assert owner.erasures._told == {}, "nothing is kept of what was answered"
     assert [*owner.window().entries] == [2]
 
 
