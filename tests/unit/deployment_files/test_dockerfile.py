@@ -38,6 +38,14 @@ def test_packages_are_those_of_the_lock_with_their_hashes():
     assert "--no-deps" in project
 
 
+def test_what_builds_is_left_behind():
+    assert [line.split(" AS ")[-1] for line in instructions("FROM")] == ["build", "memstream"]
+    shipped = DOCKERFILE.read_text().rpartition("\nFROM ")[2]
+    assert "pip" not in shipped
+    assert "COPY --from=build /opt/memstream /opt/memstream" in shipped
+    assert shipped.count("COPY ") == 1, "nothing but what was built"
+
+
 def test_it_runs_a_worker_as_a_user_without_rights_and_writes_where_a_volume_is():
     assert instructions("USER") == ["10001:10001"]
     assert json.loads(instructions("ENTRYPOINT")[-1]) == ["memstream"]
