@@ -12,12 +12,21 @@ import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
 from deploy import openapi
+from schemas import topics
 from schemas.keys import Grant
-from tests.deployment import Deployment
+from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 from tests.integration.pipeline.test_api import client, keys_of, serving
 
 NAMESPACE = "app/ada"
+TALK = {
+    **{"conversation_id": "talk", "message_id": "talk-1", "role": "user", "content": "I play chess."},
+    **{"app_id": "app", "user_id": "ada", "timestamp": "2026-11-01T12:00:00Z"},
+}
+DETAILS = {
+    f"GET /v1/{each}"
+    for each in ("conversations/{conversation_id}", "consolidation-runs/{run_id}", "retention-sweeps/{sweep_id}")
+}
 EXAMPLES = 5  # of each operation
 STREAM = "/v1/events"  # has no end
 UNHURRIED = settings(
@@ -35,12 +44,23 @@ def as_a_line(_context: Any, value: Any) -> bytes:
     return json.dumps(value).encode("utf-8", "replace") + b"\n"
 
 
-async def known(api: httpx.AsyncClient) -> dict[str, str]:
+async def known(api: httpx.AsyncClient, deployment: Deployment) -> dict[str, str]:
     """What there is, by the names of parameters: requests about nothing but what is not there would find nothing wrong."""
     body = {"namespace": NAMESPACE, "text": "User plays chess."}
     made = (await api.post("/v1/memories", json=body)).raise_for_status().json()
+    run = (await api.post("/v1/consolidation-runs", json={"namespace": NAMESPACE, "dry_run": True})).raise_for_status()
+    sweep = (await api.post("/v1/retention-sweeps", json={"dry_run": True})).raise_for_status()
+    await deployment.publish(Event(topics.MESSAGES, TALK["conversation_id"], TALK))
+
+    async def told() -> bool:
+        return (await api.get(f"/v1/conversations/{TALK['conversation_id']}")).status_code == 200
+
+    await eventually(told, "the conversation is known")
     return {
         "memory_id": made["memory_id"],
+        "conversation_id": TALK["conversation_id"],
+        "run_id": run.json()["run_id"],
+        "sweep_id": sweep.json()["sweep_id"],
         "command_id": made["command_id"],
         "namespace": NAMESPACE,
         "name": "app-notes",
@@ -76,12 +96,13 @@ def asked(document: Any, address: str, token: str, there: dict[str, str]) -> lis
 async def test_nothing_that_is_asked_of_a_running_api_is_a_fault_of_it(deploy: Deploy) -> None:
     deployment: Deployment = await deploy("any-request", api_wait_s=2.0, api_requests_per_minute=1_000_000)
     tokens = await keys_of(deployment, everything=(Grant("admin", "*"),))
-    await deployment.worker(stages=["curation"])
+    await deployment.worker(stages=["windows", "archive", "curation"])
     async with serving(deployment) as (_, address), client(address, tokens["everything"]) as api:
         document = (await api.get("/v1/openapi.json")).raise_for_status().json()
         assert document == json.loads((Path(openapi.TARGET) / openapi.OPENAPI).read_bytes())
-        told = await asyncio.to_thread(asked, document, address, tokens["everything"], await known(api))
+        told = await asyncio.to_thread(asked, document, address, tokens["everything"], await known(api, deployment))
         assert [each for each in told if each[1] >= 500] == []
+        assert {label for label, status, _ in told if status == 200} >= DETAILS
         assert {status for _, status, _ in told} > {200, 201, 404, 422}
         assert (await api.get("/health/ready")).status_code == 200
     assert "Traceback" not in deployment.logs()
