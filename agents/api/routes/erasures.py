@@ -14,6 +14,8 @@ from agents.api.problems import not_found
 from agents.api.settling import RETRY_AFTER_S
 from schemas import ids
 from schemas.erasures import ErasureKind
+from schemas.messages import Scope
+from schemas.namespaces import OWN_NAMESPACE, render, shortened
 from schemas.receipts import Receipt
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
@@ -34,6 +36,9 @@ async def get_receipt(
 
 def may_see(caller: Caller, receipt: Receipt) -> bool:
     concerned = {each.namespace for each in receipt.namespaces} | {receipt.subject.get("namespace", "")} - {""}
+    if (conversation_id := receipt.subject.get("conversation_id")) is not None:
+        # Its own name is nobody else's: who may erase it in all that it feeds may see that done.
+        concerned -= {shortened(render(OWN_NAMESPACE, Scope(conversation_id=conversation_id)) or "")}
     if not concerned:
         return caller.may_everywhere("admin")
     return all(caller.may("admin", namespace) for namespace in concerned)

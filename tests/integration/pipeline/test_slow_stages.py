@@ -46,12 +46,16 @@ async def test_a_model_that_hangs_holds_up_no_window_no_archive_and_no_command(d
     said = conversations(100, (2, 4), random.Random(80))
     asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_api_key": SecretStr(KEY), "model_rest_s": 3.0}
     async with MessagesServer() as hanging:
+
+        async def all_slots_hang() -> bool:
+            return len(hanging.seen) >= 4
+
         hanging.script(*["slow"] * 10_000)
         deployment = await deploy("slow", anthropic_base_url=hanging.url, extraction_concurrency=4, **asking)
         worker = await deployment.worker()
         await deployment.publish(*mixed(said[:80]))
         await everything_but_extraction_is_done(deployment, said[:80])
-        assert len(hanging.seen) >= 4
+        await eventually(all_slots_hang, "as many calls hang as a worker makes at a time")
         await deployment.publish(*mixed(said[80:]), create(f"{APP}/{said[0].user_id}", "User keeps bees."))
         await everything_but_extraction_is_done(deployment, said)
         assert [row["text"] for row in await deployment.fetch("SELECT text FROM memories")] == ["User keeps bees."]

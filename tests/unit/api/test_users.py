@@ -133,6 +133,13 @@ async def test_a_conversation_is_erased_by_one_who_may_erase_all_that_it_feeds(a
     answer = await api.client(admin="app/*").delete("/v1/conversations/c%2F1", params={"reason": "a slip"})
     assert answer.json()["subject"] == {"conversation_id": "c/1"}
     assert [each.reason for each in api.erasures.begun.values()] == ["a slip"]
+    name, counts = answer.json()["erasure_id"], {"memories": 0, "versions": 0, "vectors": 0}
+    api.erasures.erased[name] = tuple(
+        ErasedNamespace(namespace=namespace, how="forget", done_at=NOON, **counts)
+        for namespace in ("app/ada", "conversation/c%2F1")
+    )
+    assert (await api.client(admin="app/*").get(f"/v1/erasures/{name}")).status_code == 200
+    assert (await api.client(admin="conversation/*").get(f"/v1/erasures/{name}")).status_code == 404
 
 
 async def test_a_conversation_that_is_only_in_kafka_is_erased_by_one_who_may_erase_everything(api: Api):
