@@ -8,7 +8,7 @@ from typing import Any
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
-from schemas.errors import Misconfigured, Retryable
+from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.searches import LIVE, Filters
 from sinks.qdrant_payload import INDEXES, accepted, any_of, as_qdrant
 from sinks.vectors import Neighbour, Point, Vector
@@ -68,6 +68,7 @@ class Vectors:
         self._check_metadata(config.metadata or {})
 
     async def begin_anew(self) -> None:
+        self._whole_until = 0.0
         with translated("making the collection anew"):
             await self._refuse_an_old_server()
             await self._client.delete_collection(self._collection)
@@ -128,7 +129,11 @@ class Vectors:
 
     async def neighbours(self, namespace: str, vector: Vector, *, min_score: float, limit: int) -> list[Neighbour]:
         await self._wait_until_whole()
-        return await self.search(vector, namespaces=(namespace,), min_score=min_score, limit=limit)
+        try:
+            return await self.search(vector, namespaces=(namespace,), min_score=min_score, limit=limit)
+        except MemstreamError:
+            self._whole_until = 0.0  # the collection may be gone: whatever comes back is looked at first
+            raise
 
     async def _wait_until_whole(self) -> None:
         """Who decides on what is near must see all of it: what is not in the index yet would be remembered a second time."""
