@@ -9,9 +9,10 @@ from schemas.policies import Policies, Policy
 from schemas.windows import Calibration
 from streams.windows import calibration
 from streams.windows.accounting import Budget
+from streams.windows.arrival import learned
 from streams.windows.model_limits import ModelLimits
 from streams.windows.terms import Terms
-from streams.windows.window import Window, learned
+from streams.windows.window import Window
 
 MATCHES_KEPT = 10_000
 LEAST_SLICE_TOKENS = 100  # what a policy may say at least

@@ -11,12 +11,12 @@ from schemas.policies import Policy
 from schemas.requests import ExtractionRequest, SliceMessage
 from sinks.archive import ArchivedMessage
 from streams.windows import slices
+from streams.windows.arrival import arrived
 from streams.windows.detectors.detect import found_in
 from streams.windows.entry import Entry
 from streams.windows.extraction import latest
 from streams.windows.segments import Segmentation
 from streams.windows.tokens import TokenCount, message_tokens
-from streams.windows.window import arrived
 
 
 def entered(archived: Sequence[ArchivedMessage], policy: Policy, count: TokenCount) -> list[Entry]:

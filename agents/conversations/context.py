@@ -12,13 +12,13 @@ from schemas.windows import Gap, LastPrune, Reason, WindowState
 from sinks.archive import ArchivedMessage
 from streams.windows import context, gaps, importance, statistics
 from streams.windows.accounting import Budget
+from streams.windows.arrival import arrived
 from streams.windows.decision import Decision
 from streams.windows.detectors.detect import found_in
 from streams.windows.reasons import SENTENCES
 from streams.windows.segments import Segmentation
 from streams.windows.tokens import TokenCount, message_tokens
 from streams.windows.turn import Turn
-from streams.windows.window import arrived
 
 UNPUBLISHED: Final = ""  # the id of a message that has none
 

@@ -10,7 +10,7 @@ from functools import reduce
 
 from schemas.messages import Scope
 from schemas.policies import Choosing
-from streams.windows.window import merged
+from streams.windows.arrival import merged
 
 
 def scope_of(conversation_id: str, window: Scope | None, said: Sequence[Scope]) -> Scope:

@@ -29,8 +29,8 @@ from schemas.requests import CandidateBatch, ExtractionRequest
 from schemas.shadows import shadow_of, standing_for
 from sinks.archive import ArchivedMessage
 from sinks.generations import Planned, Replayed
+from streams.windows.arrival import merged
 from streams.windows.tokens import TokenCount
-from streams.windows.window import merged
 
 log = logging.getLogger(__name__)
 

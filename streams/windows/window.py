@@ -11,9 +11,9 @@ from schemas import topics
 from schemas.erasures import Fence
 from schemas.messages import ConversationEnded, Message, Scope
 from schemas.policies import Policy
-from schemas.requests import Lane, SliceMessage, WindowControl
+from schemas.requests import Lane, WindowControl
 from schemas.windows import Gap
-from streams.windows import segments
+from streams.windows.arrival import arrived, learned
 from streams.windows.chunks import Chunks
 from streams.windows.detectors.detect import Found, found_in
 from streams.windows.entry import Entry
@@ -21,7 +21,6 @@ from streams.windows.extraction import Extraction
 from streams.windows.head import Erased, Head, HeldEnd, Removals
 from streams.windows.history import History
 from streams.windows.seen import Seen
-from streams.windows.segments import Segmentation
 from streams.windows.terms import Terms
 from streams.windows.told import Told
 
@@ -281,55 +280,3 @@ class Window:
     def expired(self, policy: Policy, now: float) -> bool:
         """Whether the window has been finished for so long that it may be forgotten altogether."""
         return self.finished and now >= self._forgotten_at(policy)
-
-
-def learned(known: Scope, message: Message) -> Scope:
-    """The conversation's scope after a message; nearly always what it was."""
-    if (
-        (known.user_id or not message.user_id)
-        and (known.app_id or not message.app_id)
-        and (known.tenant_id or not message.tenant_id)
-        and (known.agent_id or not message.agent_id)
-        and (known.mode or not message.mode)
-    ):
-        return known
-    return merged(known, Scope.of(message))
-
-
-def merged(known: Scope, told: Scope) -> Scope:
-    """What was known first stays: a conversation does not change its owner half way."""
-    values = {name: getattr(known, name) or getattr(told, name) for name in Scope.__struct_fields__}
-    return Scope(**values)
-
-
-def arrived(
-    message: Message,
-    found: Found,
-    position: int,
-    tokens: int,
-    said_at: float,
-    before: Segmentation,
-    task_gap_s: float,
-    trace: str | None = None,
-) -> tuple[Entry, Segmentation]:
-    """A message as its window holds it, and where the conversation stands after it; `before` is where it stood."""
-    traits, fingerprint = found
-    after = segments.following(before, message.role, traits, said_at, message.content, task_gap_s)
-    return Entry(slice_message(message, position, tokens, trace), traits, fingerprint, after.segment), after
-
-
-def slice_message(message: Message, position: int, tokens: int, trace: str | None = None) -> SliceMessage:
-    return SliceMessage(
-        message_id=message.message_id,
-        role=message.role,
-        timestamp=message.timestamp,
-        content=message.content,
-        position=position,
-        tokens=tokens,
-        important=message.important,
-        time_zone=message.time_zone,
-        language=message.language,
-        tool_calls=message.tool_calls,
-        tool_call_id=message.tool_call_id,
-        trace=trace,
-    )

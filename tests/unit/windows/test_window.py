@@ -5,8 +5,9 @@ from msgspec import structs
 
 from schemas import topics
 from schemas.messages import Scope
+from streams.windows.arrival import merged
 from streams.windows.seen import REMEMBERED, digest
-from streams.windows.window import Alarm, Window, merged
+from streams.windows.window import Alarm, Window
 from tests.fakes.chats import CONVERSATION, control, message, terms, unextracted
 from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, end, positions, say
 
