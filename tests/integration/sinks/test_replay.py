@@ -343,7 +343,20 @@ async def forgotten(town: Town, erasures: Erasures, erasure: Erasure, most: int 
     return [each.namespace for each in unsent]
 
 
-async def test_only_what_feeds_the_namespaces_and_was_said_in_time_is_replayed(town: Town):
+async def test_of_a_conversation_only_what_was_said_in_the_time_is_replayed_and_the_rest_stays(town: Town):
+    town.policies = BOTH
+    await town.say("breakfast", PEANUTS, SHORT, SHELLFISH)  # a minute each
+    second, third = (SAID_FROM + timedelta(minutes=minute) for minute in (2, 3))
+    generation = await town.replay(GENERATION, BOTH, since=second, until=third)
+    assert await town.live(shadow_of(GENERATION, ADA)) == {"User prefers short recipes."}
+    assert told(await town.diff(generation)) == {
+        ("kept", "User is allergic to peanuts."),
+        ("same", "User prefers short recipes."),
+        ("kept", "User is allergic to shellfish."),
+    }
+
+
+async def test_only_what_feeds_the_namespaces_is_replayed(town: Town):
     await town.say("breakfast", PEANUTS)
     await town.say("lunch", SHORT, user="bob")
     generation = await town.replay(GENERATION, BOTH, namespaces="kitchen/b*")

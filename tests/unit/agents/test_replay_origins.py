@@ -1,0 +1,115 @@
+"""What of Kafka's records belongs to a replay: messages of its time that were there when it began, each once."""
+
+from collections.abc import AsyncIterator, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agents.replay.origins import read, within
+from schemas import codec
+from schemas.errors import Misconfigured
+from schemas.generations import Generation, Plan
+from schemas.messages import Message
+from schemas.policies import DEFAULT_POLICY, Policies
+from sinks.archive import ArchivedMessage
+from streams.log import Piece
+from tests.fakes.chats import BEGAN, message
+
+SINCE, UNTIL, MADE = BEGAN, BEGAN + timedelta(hours=1), BEGAN + timedelta(hours=2)
+MOMENT = timedelta(microseconds=1)
+
+
+class Record(Struct):
+    """As aiokafka hands it out, as far as a replay looks; `timestamp` in ms."""
+
+    offset: int
+    timestamp: int
+    value: bytes
+
+
+class Everybody:
+    """A replayer that every conversation concerns but that of `unconcerned`."""
+
+    def __init__(self, unconcerned: str = "") -> None:
+        self.unconcerned = unconcerned
+
+    def feeds(self, messages: Sequence[ArchivedMessage]) -> bool:
+        return messages[0].message.conversation_id != self.unconcerned
+
+
+def generation(**plan: Any) -> Generation:
+    fields = {"since": SINCE, "until": UNTIL, "policies": Policies((DEFAULT_POLICY,))} | plan
+    return Generation(
+        generation_id="0a1b2c3d", plan=Plan(**fields), status="building", created_at=MADE, changed_at=MADE
+    )
+
+
+def recorded(said: Message, offset: int = 0, at: float = MADE.timestamp()) -> Record:
+    return Record(offset, round(at * 1_000), codec.encode(said))
+
+
+async def pieces(*found: Piece) -> AsyncIterator[Piece]:
+    for each in found:
+        yield each
+
+
+@pytest.mark.parametrize(
+    ("at", "belongs"),
+    [
+        (SINCE - MOMENT, False),
+        (SINCE, True),
+        (UNTIL - MOMENT, True),
+        (UNTIL, False),
+    ],
+    ids=["early", "at its first moment", "at its last", "late"],
+)
+def test_a_message_belongs_to_a_time_by_when_it_was_said(at: Any, belongs: bool):
+    said = replace(message(1), timestamp=at)
+    assert within(recorded(said), generation()) == (said if belongs else None)
+
+
+def test_without_a_beginning_a_time_goes_back_to_the_first_message():
+    said = replace(message(1), timestamp=BEGAN - timedelta(days=9_000))
+    assert within(recorded(said), generation(since=None)) == said
+
+
+def test_what_came_in_after_the_replay_began_is_not_part_of_it_whatever_its_time():
+    assert within(recorded(message(1)), generation()) is not None
+    assert within(recorded(message(1), at=MADE.timestamp() + 0.001), generation()) is None
+
+
+def test_what_is_no_message_is_passed_over():
+    assert within(Record(0, 0, b"{}"), generation()) is None
+
+
+async def test_a_message_that_was_sent_twice_is_read_once_and_all_in_order_of_partition_and_position():
+    first, second, other = (
+        message(1),
+        replace(message(2), timestamp=SINCE),
+        replace(message(3), conversation_id="other"),
+    )
+    late = replace(message(4), timestamp=UNTIL)
+    found = await read(
+        pieces(
+            Piece(1, [recorded(second, 4), recorded(late, 5)], 6),
+            Piece(0, [recorded(first, 7), recorded(other, 8), recorded(first, 9)], 10),
+        ),
+        generation(),
+        Everybody(unconcerned="other"),  # type: ignore[arg-type]
+        10_000,
+    )
+    ((name, said),) = found.items()
+    assert name == first.conversation_id
+    assert [(each.partition, each.position, each.message) for each in said] == [(0, 7, first), (1, 4, second)]
+
+
+async def test_more_of_a_time_than_fits_in_memory_is_refused_and_what_lies_outside_does_not_count():
+    inside, outside = recorded(message(1)), recorded(replace(message(2), timestamp=UNTIL))
+    most = len(inside.value)
+    fits = await read(pieces(Piece(0, [outside, inside], 2)), generation(), Everybody(), most)  # type: ignore[arg-type]
+    assert len(fits) == 1
+    with pytest.raises(Misconfigured, match="say --since and --until"):
+        await read(pieces(Piece(0, [inside], 1)), generation(), Everybody(), most - 1)  # type: ignore[arg-type]
