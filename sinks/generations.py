@@ -208,6 +208,11 @@ class Shadows:
             rows = await self._reader.fetch(query("generations", "namespaces"), self._id, beyond, limit)
         return tuple(shaped(dict(row), Switched) for row in rows)
 
+    async def any_switched(self) -> bool:
+        """Whether what a cutover changed stands anywhere."""
+        with translated("reading the namespaces of a generation"):
+            return bool(await self._reader.fetchval(query("generations", "any_switched"), self._id))
+
     async def ranges(self, conversation_ids: Collection[str]) -> dict[str, Ranges]:
         """The positions that were replayed, by conversation."""
         with translated("reading what was replayed"):

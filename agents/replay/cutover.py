@@ -52,6 +52,8 @@ class Cutover:
     """Every method raises Retryable, and may be called again then: what is switched stays so, and the rest follows.
 
     Up to `at_once` namespaces switch in one transaction, all or none; of more, each by itself is still of one side or the other.
+    From the first transaction on the generation's status says which way it goes: of a cutover and an undoing side by side the one
+    that began last goes through to the end, and the other one no further.
     """
 
     def __init__(
@@ -88,21 +90,22 @@ class Cutover:
             statuses, beyond = ("cutover",), page[-1].namespace  # one that was taken back meanwhile stays so
 
     async def undo(self, generation_id: str) -> Switching:
-        """What the cutover changed, and nobody since, is as it was before. Raises Misconfigured where there is none."""
+        """What the cutover changed, and nobody since, is as it was before. Raises Misconfigured where there is none, or is cut
+        over again meanwhile."""
         done, beyond = Switching(), ""
+        statuses = await self._may_be_taken_back(generation_id)
         while True:
             texts = await self._texts_before(generation_id, beyond)
             vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
-            async with self._switching(generation_id, ("cutover",), beyond) as (connection, _, page):
+            async with self._switching(generation_id, statuses, beyond) as (connection, _, page):
                 for switched in page:
                     if switched.first_sequence is not None:
                         done += await self._taken_back(connection, generation_id, switched, vectors)
-                if len(page) < self._at_once:
-                    await generations.become(connection, generation_id, "undone", self._clock())
+                await generations.become(connection, generation_id, "undone", self._clock())
             await self._project(page)
             if len(page) < self._at_once:
                 return done
-            beyond = page[-1].namespace
+            statuses, beyond = ("undone",), page[-1].namespace  # one that is cut over to meanwhile stays so
 
     async def discard(self, generation_id: str) -> int:
         """Removes what the generation remembers, and that it was; returns the number of namespaces. What was cut over stays, and
@@ -184,6 +187,11 @@ class Cutover:
         page = [each for each in await shadows.namespaces(beyond, self._at_once) if each.first_sequence is not None]
         befores: list[Memory | None] = [before for each in page for _, before, _ in await shadows.changed(each)]
         return sorted({before.text for before in befores if before is not None and before.text})
+
+    async def _may_be_taken_back(self, generation_id: str) -> Sequence[GenerationStatus]:
+        """Also the rest of what was taken back in part, by somebody who did not come to the end."""
+        rest = await Shadows(self._pool, generation_id).any_switched()
+        return ("cutover", "undone") if rest else ("cutover",)
 
     async def _required(self, generation_id: str) -> None:
         if await Generations(self._pool).get(generation_id) is None:

@@ -91,6 +91,9 @@ WHERE generation_id = $1 AND conversation_id = ANY ($2::text[]) AND done_at IS N
 SELECT namespace, first_sequence, last_sequence FROM generation_namespaces
 WHERE generation_id = $1 AND namespace COLLATE "C" > $2 ORDER BY namespace COLLATE "C" LIMIT $3
 
+-- name: any_switched
+SELECT EXISTS (SELECT FROM generation_namespaces WHERE generation_id = $1 AND first_sequence IS NOT NULL)
+
 -- name: switched
 UPDATE generation_namespaces SET first_sequence = $3, last_sequence = $4 WHERE generation_id = $1 AND namespace = $2
 

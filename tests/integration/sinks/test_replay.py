@@ -20,7 +20,7 @@ from deploy.replaying import Parts
 from deploy.settings import Settings
 from schemas import codec, topics
 from schemas.erasures import Erasure, Fence
-from schemas.errors import Misconfigured
+from schemas.errors import Misconfigured, Retryable
 from schemas.events import MemoryEvent
 from schemas.requests import CandidateBatch, Command
 from schemas.shadows import shadow_of
@@ -183,6 +183,72 @@ async def test_a_cutover_that_is_taken_back_between_two_of_its_transactions_goes
     with pytest.raises(Misconfigured, match="is undone"):
         await few.cut_over(GENERATION)
     assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
+
+
+async def test_an_undoing_amid_which_a_cutover_begins_goes_no_further_and_leaves_nothing_half_switched(town: Town):
+    for user in ("ada", "bob"):
+        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
+    await town.replay(GENERATION, PREFERENCES)
+    await town.cutover.cut_over(GENERATION)
+    few = town.cutover_of(at_once=1)
+    projected = few._project
+
+    async def cut_over_again(page: Sequence[Switched]) -> None:
+        await projected(page)
+        await town.cutover.cut_over(GENERATION)
+
+    few._project = cut_over_again  # type: ignore[method-assign]
+    with pytest.raises(Misconfigured, match="is cutover, and would have to be undone"):
+        await few.undo(GENERATION)
+    assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
+    await town.cutover.undo(GENERATION)
+    assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
+
+
+async def test_a_cutover_that_an_undoing_has_overtaken_only_in_part_goes_no_further(town: Town):
+    users = ("ada", "bob", "cleo")
+    for user in users:
+        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
+    await town.replay(GENERATION, PREFERENCES)
+    slow, fast = town.cutover_of(at_once=1), town.cutover_of(at_once=1)
+    slow_projected, fast_projected = slow._project, fast._project
+
+    async def dies(page: Sequence[Switched]) -> None:
+        await fast_projected(page)
+        raise Retryable("killed")
+
+    async def taken_back_in_part(page: Sequence[Switched]) -> None:
+        await slow_projected(page)
+        with pytest.raises(Retryable, match="killed"):
+            await fast.undo(GENERATION)
+
+    slow._project, fast._project = taken_back_in_part, dies  # type: ignore[method-assign]
+    with pytest.raises(Misconfigured, match="is undone"):
+        await slow.cut_over(GENERATION)
+    for user in users:
+        assert await town.live(f"kitchen/{user}") == {"User is allergic to peanuts."}
+
+
+async def test_an_undoing_that_was_interrupted_is_brought_to_its_end_by_another(town: Town):
+    for user in ("ada", "bob"):
+        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
+    await town.replay(GENERATION, PREFERENCES)
+    await town.cutover.cut_over(GENERATION)
+    few = town.cutover_of(at_once=1)
+    projected = few._project
+
+    async def dies(page: Sequence[Switched]) -> None:
+        await projected(page)
+        raise Retryable("killed")
+
+    few._project = dies  # type: ignore[method-assign]
+    with pytest.raises(Retryable, match="killed"):
+        await few.undo(GENERATION)
+    assert await town.live("kitchen/bob") == {"User prefers short recipes."}
+    assert (await town.cutover.undo(GENERATION)).namespaces == 1
+    assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
+    with pytest.raises(Misconfigured, match="is undone, and would have to be cutover"):
+        await town.cutover.undo(GENERATION)
 
 
 async def test_live_decisions_and_cutovers_of_several_namespaces_wait_for_each_other_and_nobody_for_ever(town: Town):
