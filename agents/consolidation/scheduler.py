@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from agents.consolidation.asking import flush
 from agents.consolidation.due import due, following, run_of
+from agents.consolidation.failing import TRIED_FOR, Failing
 from agents.leases import tolerated
 from schemas.errors import Retryable
 from schemas.messages import Scope
@@ -55,6 +56,7 @@ class Scheduler:
         self._publisher = publisher
         self._clock = clock
         self._settled_to = BEGINNING
+        self._failing = Failing()
         self._look_again_at: datetime | None = None
 
     async def tick(self) -> None:
@@ -64,8 +66,9 @@ class Scheduler:
                 return
             progress, now = RunProgress(connection), self._clock()
             await self._schedule(progress, now)
-            pending = await progress.pending(BEGUN_AT_ONCE)
-        for run in pending:
+            pending = await progress.pending(BEGUN_AT_ONCE + len(self._failing))
+        self._failing.keep([run.run_id for run in pending])
+        for run in [run for run in pending if not self._failing.rests(run.run_id, now)][:BEGUN_AT_ONCE]:
             await self._begin_apart(run)
         async with self._leading.term() as connection:
             if connection is None:
@@ -106,7 +109,14 @@ class Scheduler:
                 if connection is not None and await RunProgress(connection).is_pending(run.run_id):
                     await self._begin(RunProgress(connection), run)
         except Retryable as exc:
-            log.warning("consolidation of %s begins at a later tick: %s", run.scope, exc)
+            log.warning("consolidation of %s cannot begin now: %s", run.scope, exc)
+            if self._failing.failed(run.run_id, self._clock()):
+                await self._give_up(run, f"it could not begin for {TRIED_FOR}, and is given up: {exc.plain}")
+
+    async def _give_up(self, run: ConsolidationRun, error: str) -> None:
+        async with self._leading.term() as connection:
+            if connection is not None:
+                await RunProgress(connection).fail(run.run_id, self._clock(), error)
 
     async def _begin(self, progress: RunProgress, run: ConsolidationRun) -> None:
         policies, behind, left = self._policies.now, None, run.most

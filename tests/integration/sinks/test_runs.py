@@ -381,6 +381,41 @@ async def test_a_run_by_hand_that_cannot_begin_holds_up_no_schedule_and_no_other
     assert night.asked() == [("a", 3, "background")]
 
 
+async def test_runs_that_can_never_begin_leave_room_for_others_and_are_given_up_after_an_hour(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 12))
+    hopeless = [await night.by_hand(namespace=f"app/{name}") for name in "abcde"]
+    tried: list[str] = []
+    windows = RunProgress.windows
+
+    async def too_slow(progress: RunProgress, conversation_id: str | None, *given: Any) -> Any:
+        if conversation_id is None:
+            tried.append("all")
+            raise Retryable("it takes too long")
+        return await windows(progress, conversation_id, *given)
+
+    monkeypatch.setattr(RunProgress, "windows", too_slow)
+    night.now += timedelta(seconds=1)
+    other = await night.by_hand(conversation_id="a")
+    await worker.tick()
+    await worker.tick()
+    assert ((await night.run(other)).status, len(tried)) == ("running", len(hopeless)), "each of them once"
+    for minutes in range(1, 61):
+        night.now = NOON + timedelta(seconds=1, minutes=minutes)
+        assert {(await night.run(each)).status for each in hopeless} == {"pending"}
+        await worker.tick()
+        await worker.tick()
+    given_up = [await night.run(each) for each in hopeless]
+    assert {(each.status, each.finished_at) for each in given_up} == {("failed", night.now)}
+    assert {each.error for each in given_up} == {"it could not begin for 1:00:00, and is given up: it takes too long"}
+    asked = len(tried)
+    night.now += timedelta(minutes=2)
+    await worker.tick()
+    assert len(tried) == asked
+
+
 async def test_runs_of_schedules_begin_before_those_by_hand_that_wait_for_longer(night: Night) -> None:
     worker = night.worker("one")
     await worker.tick()
