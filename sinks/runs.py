@@ -30,15 +30,17 @@ class Runs:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def ask(self, run: ConsolidationRun) -> None:
-        """Makes it known; whoever schedules begins it. One that is known already changes nothing."""
+    async def ask(self, run: ConsolidationRun, most_pending: int | None = None) -> bool:
+        """Makes it known; whoever schedules begins it. One that is known already changes nothing. False, and nothing is changed,
+        where `most_pending` that the same one asked for by hand have not begun."""
         with translated("asking for a consolidation run"):
-            await self._pool.fetchval(query("runs", "add"), *columns(run))
-
-    async def count_pending(self, asked_by: str) -> int:
-        """How many that somebody asked for by hand have not begun."""
-        with translated("counting consolidation runs"):
-            return int(await self._pool.fetchval(query("runs", "count_pending"), asked_by))
+            async with self._pool.acquire() as connection, connection.transaction():
+                if most_pending is not None:
+                    await connection.execute(query("runs", "lock_asker"), run.asked_by)
+                    if await connection.fetchval(query("runs", "count_pending"), run.asked_by) >= most_pending:
+                        return False
+                await add(connection, run)
+                return True
 
     async def of(self, run_id: str) -> ConsolidationRun | None:
         """A run as it stands now; None if there is none of that id."""

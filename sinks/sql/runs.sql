@@ -40,6 +40,10 @@ DELETE FROM consolidation_schedules WHERE policy <> ALL ($1::text[])
 -- name: pending
 SELECT * FROM consolidation_runs WHERE status = 'pending' ORDER BY trigger = 'hand', created_at, run_id LIMIT $1
 
+-- name: lock_asker
+-- Who counts what somebody has asked for sees all of it.
+SELECT pg_advisory_xact_lock(hashtextextended($1, 8))
+
 -- name: count_pending
 SELECT count(*) FROM consolidation_runs WHERE status = 'pending' AND trigger = 'hand' AND asked_by = $1
 

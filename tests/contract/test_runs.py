@@ -1,5 +1,6 @@
 """Consolidation runs and sweeps of the archive in memory and on PostgreSQL are asked for and listed alike."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
@@ -25,7 +26,7 @@ async def either(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[Eith
     if request.param == "fake":
         yield FakeRuns(), FakeSweeps()
         return
-    pool = await connect(dsn, max_size=2)
+    pool = await connect(dsn, max_size=4)
     await pool.execute("TRUNCATE consolidation_runs, retention_sweeps CASCADE")
     yield Runs(pool), Sweeps(pool)
     await pool.close()
@@ -58,13 +59,24 @@ async def test_runs_are_listed_newest_first_by_what_they_are_about(either: Eithe
     assert len(await runs.page(RunsAsked(limit=9, status="pending"))) == 3
 
 
-async def test_runs_that_have_not_begun_are_counted_by_who_asked_for_them(either: Either) -> None:
+async def test_who_has_as_many_runs_that_have_not_begun_as_may_be_gets_no_other(either: Either) -> None:
     runs, _ = either
     first = a_run(1)
-    made = (first, replace(first, run_id="2", asked_by="eve"), replace(first, run_id="3", status="pending"))
-    for run in (*made, replace(first, run_id="4", policy="p", trigger="schedule")):
-        await runs.ask(run)
-    assert [await runs.count_pending(name) for name in ("ada", "eve", "nobody")] == [2, 1, 0]
+    assert await runs.ask(replace(first, run_id="3", policy="p", trigger="schedule"))
+    for run in (first, replace(first, run_id="2")):
+        assert await runs.ask(run, 2)
+    assert not await runs.ask(replace(first, run_id="4"), 2)
+    assert await runs.of("4") is None
+    assert await runs.ask(replace(first, run_id="4", asked_by="eve"), 2)
+    assert await runs.ask(replace(first, run_id="5"), 3)
+    assert await runs.ask(replace(first, run_id="6"))
+
+
+async def test_of_runs_that_are_asked_for_at_a_time_no_more_come_in_than_may_be(either: Either) -> None:
+    runs, _ = either
+    made = [replace(a_run(1), run_id=str(number)) for number in range(12)]
+    asked = await asyncio.gather(*(runs.ask(run, 3) for run in made))
+    assert asked.count(True) == len(await runs.page(RunsAsked(limit=20))) == 3
 
 
 async def test_of_runs_of_one_moment_each_is_in_one_page(either: Either) -> None:

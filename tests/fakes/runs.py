@@ -18,12 +18,12 @@ class FakeRuns:
         """In the place of one of its id."""
         self.by_id[run.run_id] = run
 
-    async def ask(self, run: ConsolidationRun) -> None:
+    async def ask(self, run: ConsolidationRun, most_pending: int | None = None) -> bool:
+        waiting = [each for each in self.by_id.values() if (each.status, each.trigger) == ("pending", "hand")]
+        if most_pending is not None and sum(each.asked_by == run.asked_by for each in waiting) >= most_pending:
+            return False
         self.by_id.setdefault(run.run_id, run)
-
-    async def count_pending(self, asked_by: str) -> int:
-        waiting = [run for run in self.by_id.values() if (run.status, run.trigger) == ("pending", "hand")]
-        return sum(run.asked_by == asked_by for run in waiting)
+        return True
 
     async def of(self, run_id: str) -> ConsolidationRun | None:
         return self.by_id.get(run_id)

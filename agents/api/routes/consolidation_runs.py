@@ -79,15 +79,14 @@ async def start_consolidation(
     see with `dry_run` what would come of it. A dry run asks models, and its tokens count. While ten runs that a key asked for
     have not begun, it gets a 409 for another one."""
     run = run_by_hand(wanted, await namespaces_of(wanted, caller, ports), caller.actor, ports.clock())
-    if await ports.runs.count_pending(caller.actor) >= MOST_PENDING:
-        raise conflict(f"{MOST_PENDING} runs that this key asked for have not begun yet: wait until they have")
     if not run.namespaces:  # about what nobody but an administrator may have done, and it costs
         details = {"policy": run.policy, "dry_run": run.dry_run}
         done = Audited(
             at=run.created_at, actor=caller.actor, action="consolidation.run", subject=run.run_id, details=details
         )
         await ports.audit.record(done)
-    await ports.runs.ask(run)
+    if not await ports.runs.ask(run, MOST_PENDING):
+        raise conflict(f"{MOST_PENDING} runs that this key asked for have not begun yet: wait until they have")
     return answer(view(run), 202)
 
 
