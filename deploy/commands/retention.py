@@ -1,9 +1,10 @@
 """`memstream retention`: a sweep of the archive by hand, and what each policy keeps."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from getpass import getuser
-from typing import Annotated
+from typing import Annotated, Final, Protocol
 
 import typer
 
@@ -16,11 +17,21 @@ from schemas.retention import Kept, Sweep
 from sinks.postgres import Pool
 from sinks.retention import Sweeps
 
-LOOK_S = 0.5
-BEGINS_WITHIN_S = 30.0
+LOOK_S: Final = 0.5
+BEGINS_WITHIN_S: Final = 30.0
+WAIT_S: Final = 600  # a step takes about a second, and goes through 200 conversations or takes out 1,000 messages
+UNDER_WAY: Final = ("pending", "running")
 COLUMNS = ("policy", "days", "kept", "bytes", "oldest", "old, and stays", "left", "its bytes")
 
 cli = one_command()
+
+
+class Sweeping(Protocol):
+    """sinks.retention.Sweeps."""
+
+    async def ask(self, sweep: Sweep) -> None: ...
+
+    async def of(self, sweep_id: str) -> Sweep | None: ...
 
 
 @cli.command()
@@ -28,11 +39,13 @@ cli = one_command()
 async def retention(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Count what would leave, and let it stay.")] = False,
     last: Annotated[bool, typer.Option("--last", help="Show the latest sweep, and ask for none.")] = False,
+    wait: Annotated[int, typer.Option(min=1, metavar="SECONDS", help="How long to wait for its end.")] = WAIT_S,
     json: Json = False,
 ) -> None:
     """Take out of the archive what is old and was consolidated, as happens every day."""
     async with connections.postgres(load(), max_size=1) as pool:
-        sweep = await latest(pool) if last else await over(pool, by_hand(dry_run, getuser(), datetime.now(UTC)))
+        asked = by_hand(dry_run, getuser(), datetime.now(UTC))
+        sweep = await latest(pool) if last else await over(Sweeps(pool), asked, wait)
     if json:
         terminal.emit(sweep)
     else:
@@ -46,18 +59,25 @@ async def latest(pool: Pool) -> Sweep:
     return found[0]
 
 
-async def over(pool: Pool, sweep: Sweep) -> Sweep:
-    """The sweep at its end. Raises Misconfigured where nobody begins it."""
-    sweeps, waited_s = Sweeps(pool), 0.0
+async def over(
+    sweeps: Sweeping, sweep: Sweep, wait_s: float, sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+) -> Sweep:
+    """The sweep at its end. Raises Misconfigured where nobody begins it, or it is not over in time."""
+    waited_s = 0.0
     await sweeps.ask(sweep)
-    while sweep.status != "completed":
-        await asyncio.sleep(LOOK_S)
-        waited_s += LOOK_S
-        sweep = await sweeps.of(sweep.sweep_id) or sweep
-        if sweep.status == "pending" and waited_s >= BEGINS_WITHIN_S:
+    while sweep.status in UNDER_WAY:
+        if sweep.status == "pending" and waited_s >= min(wait_s, BEGINS_WITHIN_S):
             raise Misconfigured(
                 f"the sweep {sweep.sweep_id} has not begun: it waits for a worker with the stage archive"
             )
+        if waited_s >= wait_s:
+            raise Misconfigured(
+                f"the sweep {sweep.sweep_id} is not over after {wait_s:g} s; workers go on with it: "
+                "`memstream retention --last` shows how far it is, --wait waits for longer"
+            )
+        await sleep(LOOK_S)
+        waited_s += LOOK_S
+        sweep = await sweeps.of(sweep.sweep_id) or sweep
     return sweep
 
 
@@ -67,6 +87,8 @@ def show(sweep: Sweep) -> None:
         terminal.show_table(what, COLUMNS, [row(each) for each in sweep.policies])
     else:
         terminal.say("the archive holds nothing of any conversation")
+    if sweep.status in UNDER_WAY:
+        terminal.say(f"the sweep is {sweep.status}: these are its numbers so far")
     would = "would leave" if sweep.dry_run else "left"
     terminal.say(f"{sweep.usage} records of model calls and {sweep.prunings} of prunings {would} their tables")
 

@@ -1,0 +1,59 @@
+"""Waiting for a sweep on the command line: for one that nobody begins, and for one that does not end."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from agents.retention import by_hand
+from deploy.commands.retention import LOOK_S, over, show
+from schemas.errors import Misconfigured
+from tests.fakes.runs import FakeSweeps
+
+SWEEP = by_hand(False, "ada", datetime(2026, 6, 1, 12, tzinfo=UTC))
+
+
+class Waiting:
+    """At each look the sweep is in the next of these statuses, and stays in the last one."""
+
+    def __init__(self, *statuses: Any) -> None:
+        self.sweeps = FakeSweeps()
+        self.statuses: Sequence[Any] = statuses
+        self.waited_s = 0.0
+
+    async def sleep(self, pause_s: float) -> None:
+        at = min(round(self.waited_s / LOOK_S), len(self.statuses) - 1)
+        self.waited_s += pause_s
+        self.sweeps.by_id[SWEEP.sweep_id] = replace(SWEEP, status=self.statuses[at])
+
+
+async def test_a_sweep_is_waited_for_until_it_is_over():
+    waiting = Waiting("pending", "running", "running", "completed")
+    done = await over(waiting.sweeps, SWEEP, 60, waiting.sleep)
+    assert (done.status, waiting.waited_s) == ("completed", 4 * LOOK_S)
+
+
+async def test_one_that_ends_with_the_last_look_is_over():
+    waiting = Waiting("running", "completed")
+    assert (await over(waiting.sweeps, SWEEP, 2 * LOOK_S, waiting.sleep)).status == "completed"
+
+
+@pytest.mark.parametrize(
+    ("status", "waited_s", "told"),
+    [("pending", 30, "waits for a worker with the stage archive"), ("running", 60, "not over after 60 s.* --wait")],
+)
+async def test_one_that_does_not_end_is_left_to_the_workers_with_a_word(status: str, waited_s: float, told: str):
+    waiting = Waiting(status)
+    with pytest.raises(Misconfigured, match=told):
+        await over(waiting.sweeps, SWEEP, 60, waiting.sleep)
+    assert waiting.waited_s == waited_s
+
+
+@pytest.mark.parametrize(("status", "so_far"), [("running", True), ("completed", False)])
+def test_numbers_of_a_sweep_that_is_not_over_are_said_to_be_those_so_far(
+    status: Any, so_far: bool, capsys: pytest.CaptureFixture[str]
+):
+    show(replace(SWEEP, status=status))
+    assert ("its numbers so far" in capsys.readouterr().out) is so_far
