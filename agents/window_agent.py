@@ -103,7 +103,7 @@ class WindowAgent:
         now = self._clock()
         effects: list[Outgoing] = []
         # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
-        counts = [message_tokens(message, self._count_tokens) for _, message in heard]
+        counts = self.counted(heard)
         found = [found_in(message) for _, message in heard]
         for (record, message), tokens, said in zip(heard, counts, found, strict=True):
             window = self._cache.window(message.conversation_id, batch.partition)
@@ -116,6 +116,11 @@ class WindowAgent:
         for window in self._cache.ready(batch.partition, read_to, now):
             effects += self._records(window.release(read_to, self._terms_of(window), now), batch, now)
         return effects
+
+    def counted(self, heard: Iterable[Heard]) -> list[int]:
+        """The tokens of each message."""
+        count = self._count_tokens
+        return [message_tokens(message, count) for _, message in heard]
 
     def _apply_ends(self, batch: Batch, log_end: int) -> list[Outgoing]:
         now, read_to = self._clock(), self.read_to(batch.partition)

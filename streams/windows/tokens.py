@@ -16,6 +16,8 @@ TokenCount = Callable[[str], int]
 def message_tokens(message: Message, count: TokenCount) -> int:
     """Of what a model reads of a message: its content, and the names and arguments of its tool calls as JSON."""
     tokens = count(message.content)
+    if not message.tool_calls:
+        return tokens
     for call in message.tool_calls:
         arguments = "" if call.arguments is None else codec.encode(call.arguments).decode()
         tokens += count(call.name) + count(arguments)
@@ -30,8 +32,10 @@ class TokenCounter:
         self.estimated = 0
 
     def __call__(self, text: str) -> int:
-        pieces = (text[start : start + COUNTED_AT_ONCE] for start in range(0, len(text), COUNTED_AT_ONCE))
         try:
+            if len(text) <= COUNTED_AT_ONCE:
+                return len(self._encoding.encode_ordinary(text))
+            pieces = (text[start : start + COUNTED_AT_ONCE] for start in range(0, len(text), COUNTED_AT_ONCE))
             return sum(len(self._encoding.encode_ordinary(piece)) for piece in pieces)
         except (UnicodeError, ValueError):  # lone surrogates and the like
             self.estimated += 1

@@ -59,9 +59,9 @@ class Measured:
         return Figures(round(total / wall_s), round(cpu_s / total * 1e6, 1), tokenise_us)
 
     async def _tokenise_us(self, total: int) -> float:
-        while (told := await self.told(Tokenised)).texts < total:
+        while (told := await self.told(Tokenised)).messages < total:
             continue
-        return round(told.cpu_us / told.texts, 1)
+        return round(told.cpu_us / told.messages, 1)
 
 
 @asynccontextmanager

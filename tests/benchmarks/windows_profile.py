@@ -15,6 +15,7 @@ import tiktoken
 from agents.window_told import outgoing
 from schemas import codec
 from schemas.messages import Message
+from streams.apps import BATCH_RECORDS
 from streams.windows import rows
 from streams.windows.detectors.detect import detect
 from streams.windows.history import History
@@ -24,7 +25,8 @@ from tests.benchmarks import chats
 from tests.benchmarks.signals import ENCODING
 from tests.benchmarks.windows_by_event import window_terms
 
-MESSAGES, ROUNDS, BATCH = 40_000, 5, 500
+MESSAGES, ROUNDS = 40_000, 5
+BATCH = BATCH_RECORDS["windows"]
 PARTITIONS = 8
 
 T = TypeVar("T")
