@@ -59,7 +59,8 @@ LIMIT $4
 -- name: add_conversations
 -- From the first message that waits to the last, as the archive, the windows' rows and the settled slices tell it together; nothing
 -- of what another run is about already. Slices of no namespace are summaries,
--- and those of namespaces that begin with ~ are replayed: neither says anything of what waits.
+-- and those of namespaces that begin with ~ are replayed: neither says anything of what waits. As sets of positions here and below, so
+-- that the slices of a long conversation are not gone through for each of its messages.
 INSERT INTO consolidation_conversations (run_id, conversation_id, partition, first_position, last_position)
 SELECT $1, w.conversation_id, w.partition, waiting.first_position, waiting.last_position
 FROM unnest($2::text[], $3::integer[]) AS asked (conversation_id, partition)
@@ -70,15 +71,19 @@ CROSS JOIN LATERAL (
     WHERE c.conversation_id = w.conversation_id AND c.partition = w.partition AND c.done_at IS NULL
       AND r.status = 'running' AND NOT r.dry_run AND NOT $4::boolean
 ) AS taken
+CROSS JOIN LATERAL (SELECT greatest(w.extracted_to, w.opened, taken.position) AS position) AS beginning
+CROSS JOIN LATERAL (
+    SELECT coalesce(range_agg(int8range(e.first_position, e.last_position, '[]')), '{}') AS positions
+    FROM extractions e
+    WHERE e.conversation_id = w.conversation_id AND e.partition = w.partition AND left(e.namespaces[1], 1) <> '~'
+      AND e.first_position <= e.last_position AND e.last_position >= beginning.position
+      AND (e.completed_at IS NOT NULL OR e.failed_at IS NOT NULL)
+) AS settled
 CROSS JOIN LATERAL (
     SELECT min(m.position) AS first_position, max(m.position) AS last_position
     FROM messages m
-    WHERE m.conversation_id = w.conversation_id AND m.partition = w.partition
-      AND m.position >= greatest(w.extracted_to, w.opened, taken.position)
-      AND NOT EXISTS (SELECT FROM extractions e
-                      WHERE e.conversation_id = m.conversation_id AND e.partition = m.partition AND left(e.namespaces[1], 1) <> '~'
-                        AND m.position BETWEEN e.first_position AND e.last_position
-                        AND (e.completed_at IS NOT NULL OR e.failed_at IS NOT NULL))
+    WHERE m.conversation_id = w.conversation_id AND m.partition = w.partition AND m.position >= beginning.position
+      AND NOT m.position <@ settled.positions
 ) AS waiting
 WHERE waiting.first_position IS NOT NULL
 LIMIT $5
@@ -112,14 +117,17 @@ RETURNING c.conversation_id, c.partition, due.lane
 WITH due AS (
     SELECT c.run_id, c.conversation_id, c.partition, r.lane
     FROM consolidation_conversations c JOIN consolidation_runs r USING (run_id)
+    CROSS JOIN LATERAL (
+        SELECT coalesce(range_agg(int8range(e.first_position, e.last_position, '[]')), '{}') AS positions
+        FROM extractions e
+        WHERE e.conversation_id = c.conversation_id AND e.partition = c.partition AND left(e.namespaces[1], 1) <> '~'
+          AND e.first_position <= least(e.last_position, c.last_position) AND e.last_position >= c.first_position
+    ) AS taken
     WHERE c.done_at IS NULL AND c.asked_at <= $2 AND r.status = 'running' AND NOT r.dry_run
       AND NOT EXISTS (SELECT FROM parked p WHERE p.conversation_id = c.conversation_id AND left(p.namespaces[1], 1) <> '~')
       AND EXISTS (SELECT FROM messages m
                   WHERE m.conversation_id = c.conversation_id AND m.partition = c.partition
-                    AND m.position BETWEEN c.first_position AND c.last_position
-                    AND NOT EXISTS (SELECT FROM extractions e
-                                    WHERE e.conversation_id = m.conversation_id AND e.partition = m.partition
-                                      AND left(e.namespaces[1], 1) <> '~' AND m.position BETWEEN e.first_position AND e.last_position))
+                    AND m.position BETWEEN c.first_position AND c.last_position AND NOT m.position <@ taken.positions)
     LIMIT $3
 )
 UPDATE consolidation_conversations AS c SET asked_at = $1
@@ -143,16 +151,19 @@ WITH over AS (
     FROM unnest($2::text[], $3::text[], $4::integer[]) AS looked_at (run_id, conversation_id, partition)
     JOIN consolidation_conversations c USING (run_id, conversation_id, partition)
     LEFT JOIN windows w USING (conversation_id, partition)
+    CROSS JOIN LATERAL (SELECT greatest(c.first_position, w.extracted_to, w.opened) AS position) AS beginning
+    CROSS JOIN LATERAL (
+        SELECT coalesce(range_agg(int8range(e.first_position, e.last_position, '[]')), '{}') AS positions
+        FROM extractions e
+        WHERE e.conversation_id = c.conversation_id AND e.partition = c.partition AND left(e.namespaces[1], 1) <> '~'
+          AND e.first_position <= least(e.last_position, c.last_position) AND e.last_position >= beginning.position
+          AND (e.completed_at IS NOT NULL OR e.failed_at IS NOT NULL)
+    ) AS settled
     WHERE c.done_at IS NULL
       AND (w.phase = 'forgotten' OR NOT EXISTS (
           SELECT FROM messages m
           WHERE m.conversation_id = c.conversation_id AND m.partition = c.partition
-            AND m.position BETWEEN c.first_position AND c.last_position
-            AND m.position >= coalesce(greatest(w.extracted_to, w.opened), 0)
-            AND NOT EXISTS (SELECT FROM extractions e
-                            WHERE e.conversation_id = m.conversation_id AND e.partition = m.partition AND left(e.namespaces[1], 1) <> '~'
-                              AND m.position BETWEEN e.first_position AND e.last_position
-                              AND (e.completed_at IS NOT NULL OR e.failed_at IS NOT NULL))))
+            AND m.position BETWEEN beginning.position AND c.last_position AND NOT m.position <@ settled.positions))
 )
 UPDATE consolidation_conversations AS c
 SET done_at = $1, requests = slices.requests, failed_requests = slices.failed, providers = slices.providers,
@@ -261,14 +272,16 @@ LIMIT 1
 
 -- name: waiting
 -- What of a conversation between two positions no slice has been settled of: the first $5 messages of it, and none behind $6 bytes.
-WITH first_ones AS (
+WITH settled AS (
+    SELECT coalesce(range_agg(int8range(first_position, last_position, '[]')), '{}') AS positions
+    FROM extractions
+    WHERE conversation_id = $1 AND partition = $2 AND left(namespaces[1], 1) <> '~'
+      AND first_position <= least(last_position, $4) AND last_position >= $3
+      AND (completed_at IS NOT NULL OR failed_at IS NOT NULL)
+), first_ones AS (
     SELECT partition, position, content, body
-    FROM messages m
-    WHERE conversation_id = $1 AND partition = $2 AND position BETWEEN $3 AND $4
-      AND NOT EXISTS (SELECT FROM extractions e
-                      WHERE e.conversation_id = m.conversation_id AND e.partition = m.partition
-                        AND left(e.namespaces[1], 1) <> '~' AND m.position BETWEEN e.first_position AND e.last_position
-                        AND (e.completed_at IS NOT NULL OR e.failed_at IS NOT NULL))
+    FROM messages CROSS JOIN settled
+    WHERE conversation_id = $1 AND partition = $2 AND position BETWEEN $3 AND $4 AND NOT position <@ settled.positions
     ORDER BY position
     LIMIT $5
 ), counted AS (
