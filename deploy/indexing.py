@@ -18,6 +18,7 @@ from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.embeddings.port import Embedder
 from sinks.embeddings.remote import RemoteEmbedder
 from sinks.qdrant import Vectors
+from sinks.qdrant_direct import DirectVectors
 
 OLLAMA_URL = "http://127.0.0.1:11434"
 DIALECTS: dict[str, type[Dialect]] = {"ollama": OllamaDialect, "openai": OpenAiDialect}
@@ -69,11 +70,14 @@ async def qdrant(settings: Settings, embedder: Embedder) -> AsyncIterator[Vector
     kept = httpx.Limits(max_connections=100, max_keepalive_connections=20)
     client = AsyncQdrantClient(url=settings.qdrant_url, api_key=key, timeout=30, check_compatibility=False, limits=kept)
     try:
-        yield Vectors(
+        vectors = DirectVectors(
             client,
+            api_key=key,
             dimension=embedder.dimension,
             embedding_model=embedder.model,
             collection=settings.qdrant_collection,
         )
+        async with aclosing(vectors):
+            yield vectors
     finally:
         await client.close()

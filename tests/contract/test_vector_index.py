@@ -14,6 +14,7 @@ from schemas.searches import Filters
 from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.fakes import FakeVectors
 from sinks.qdrant import Vectors
+from sinks.qdrant_direct import DirectVectors
 from sinks.qdrant_payload import INDEXES
 from sinks.vectors import Point, Vector, VectorIndex
 from tests.filter_cases import CASES, FILTERED, ids
@@ -43,17 +44,20 @@ def point(angle: float = 0, **fields: Any) -> Point:
     return Point(**(defaults | fields))
 
 
-@pytest.fixture(params=["fake", "qdrant"])
+@pytest.fixture(params=["fake", "qdrant", "direct"])
 async def index(request: pytest.FixtureRequest) -> AsyncIterator[VectorIndex]:
     if request.param == "fake":
         yield FakeVectors()
         return
     stack: EmbeddedStack = request.getfixturevalue("embedded_stack")
     client = AsyncQdrantClient(url=stack.qdrant_url)
-    vectors = Vectors(client, dimension=DIMENSION, embedding_model="m", collection=f"index-{uuid4().hex}")
+    kind = DirectVectors if request.param == "direct" else Vectors
+    vectors = kind(client, dimension=DIMENSION, embedding_model="m", collection=f"index-{uuid4().hex}")
     await vectors.ensure_collection()
     yield vectors
     await vectors.drop_collection()
+    if isinstance(vectors, DirectVectors):
+        await vectors.aclose()
     await client.close()
 
 

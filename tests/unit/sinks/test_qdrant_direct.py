@@ -1,0 +1,80 @@
+"""Questions that are asked of Qdrant over connections of its own: where they go, and what comes of answers that are none."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+import numpy as np
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from qdrant_client import AsyncQdrantClient
+
+from schemas.errors import MemstreamError, Misconfigured, Retryable
+from sinks.qdrant_direct import DirectVectors
+from sinks.vectors import Neighbour
+
+Answering = Callable[[web.Request], Awaitable[web.Response]]
+
+VECTOR = np.array([1, 0, 0, 0], np.float32)
+
+
+@asynccontextmanager
+async def asking(answering: Answering, prefix: str = "", **settings: str) -> AsyncIterator[DirectVectors]:
+    app = web.Application()
+    app.router.add_post(f"{prefix}/collections/mine/points/query", answering)
+    async with TestServer(app) as server:
+        client = AsyncQdrantClient(url=f"{server.make_url('')}".rstrip("/") + prefix, check_compatibility=False)
+        vectors = DirectVectors(client, dimension=4, embedding_model="m", collection="mine", **settings)
+        try:
+            yield vectors
+        finally:
+            await vectors.aclose()
+            await client.close()
+
+
+async def test_a_question_goes_where_the_client_would_send_it_with_the_key() -> None:
+    seen: list[tuple[str | None, dict[str, object]]] = []
+
+    async def answering(request: web.Request) -> web.Response:
+        seen.append((request.headers.get("api-key"), await request.json()))
+        return web.json_response({"result": {"points": [{"id": "one", "version": 3, "score": 0.5}]}, "status": "ok"})
+
+    async with asking(answering, prefix="/behind", api_key="secret") as vectors:
+        found = await vectors.search(VECTOR, namespaces=("n",), limit=7, min_score=0.25)
+    assert found == [Neighbour("one", 0.5)]
+    [(key, asked)] = seen
+    assert key == "secret"
+    assert (asked["query"], asked["limit"], asked["score_threshold"]) == ([1.0, 0.0, 0.0, 0.0], 7, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "kind"),
+    [
+        (401, "Invalid api-key", Misconfigured),
+        (403, "no", Misconfigured),
+        (404, "no collection", Retryable),
+        (503, "busy", Retryable),
+        (200, "<html>Welcome to the router</html>", Retryable),
+    ],
+)
+async def test_what_is_no_answer_is_told_by_whether_it_may_pass(
+    status: int, said: str, kind: type[MemstreamError]
+) -> None:
+    async def answering(_: web.Request) -> web.Response:
+        return web.Response(status=status, text=said)
+
+    async with asking(answering) as vectors:
+        with pytest.raises(kind, match="failed while searching") as refused:
+            await vectors.search(VECTOR, namespaces=("n",))
+    assert said not in refused.value.plain  # a server may quote what it was sent, and logs tell the plain message
+
+
+async def test_a_connection_that_breaks_off_may_pass() -> None:
+    async def answering(request: web.Request) -> web.Response:
+        assert request.transport is not None
+        request.transport.close()
+        return web.Response()
+
+    async with asking(answering) as vectors:
+        with pytest.raises(Retryable, match="failed while searching"):
+            await vectors.search(VECTOR, namespaces=("n",))
