@@ -48,15 +48,31 @@ def ranked(
     """Those at the floor or above, best first; equals by when they were last said, then by id, so that an answer repeats."""
     by_relevance = [(relevance(candidate, ranking, scale), candidate) for candidate in candidates]
     best = max((relevant for relevant, _ in by_relevance), default=0.0)
-    least = max(scale.floor if floor is None else floor, ranking.beside_best * best)
+    least = max(least_relevance(scale, floor), ranking.beside_best * best)
     hits = [hit(candidate, relevant, ranking, now) for relevant, candidate in by_relevance if relevant >= least]
     return sorted(hits, key=lambda hit: (-hit.score, -said(hit.memory).timestamp(), hit.memory.memory_id))
 
 
+def least_relevance(scale: Scale, floor: Fraction | None) -> Fraction:
+    """What has less has nothing to do with the question."""
+    return scale.floor if floor is None else floor
+
+
 def relevance(candidate: Candidate, ranking: Ranking, scale: Scale) -> Fraction:
-    if candidate.cosine is None:
-        return candidate.lexical
-    return ranking.dense * scale.near(candidate.cosine) + (1.0 - ranking.dense) * candidate.lexical
+    return fused(candidate.cosine, candidate.lexical, ranking, scale)
+
+
+def at_most(cosine: float | None, lexical: Fraction, ranking: Ranking, scale: Scale) -> Fraction:
+    """The relevance of a memory that was not read yet, at most: of one in a script that the model does not read, the cosine
+    does not count."""
+    with_cosine = fused(cosine, lexical, ranking, scale)
+    return max(with_cosine, lexical) if scale.latin_only else with_cosine
+
+
+def fused(cosine: float | None, lexical: Fraction, ranking: Ranking, scale: Scale) -> Fraction:
+    if cosine is None:
+        return lexical
+    return ranking.dense * scale.near(cosine) + (1.0 - ranking.dense) * lexical
 
 
 def hit(candidate: Candidate, relevant: Fraction, ranking: Ranking, now: datetime) -> Hit:

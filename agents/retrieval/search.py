@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from agents.llm.scrub import sendable
 from agents.retrieval.bounded import WITHIN_S, Bounded
-from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, Ranking, ranked
+from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, Ranking, at_most, least_relevance, ranked
 from agents.retrieval.scales import Scale, scale_of
 from schemas.memories import Memory
 from schemas.policies import Privacy
@@ -84,12 +84,18 @@ class Retrieval:
         return Found(hits=tuple(hits if asked.explain else map(unexplained, hits)), degraded=near.degraded)
 
     async def _candidates(self, asked: Query, near: Near, matches: Sequence[WordMatch]) -> list[Candidate]:
+        """Read are those that can reach the floor: most of what an index names is far away, and a memory is dear to read."""
         words = {match.memory_id: match.score for match in matches}
-        known, others = await asyncio.gather(
-            self._memories.by_ids(words.keys() | near.cosines.keys()),
-            self._cosines(near.vector, words.keys() - near.cosines.keys()),
+        cosines = near.cosines | await self._cosines(near.vector, words.keys() - near.cosines.keys())
+        least = least_relevance(self._scale, asked.floor)
+        known = await self._memories.by_ids(
+            [
+                memory_id
+                for memory_id in words.keys() | cosines.keys()
+                if at_most(cosines.get(memory_id), words.get(memory_id, 0.0), self._ranking, self._scale) >= least
+            ]
         )
-        cosines, now = near.cosines | others, self._clock()
+        now = self._clock()
         return [
             Candidate(
                 memory,

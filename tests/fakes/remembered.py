@@ -12,15 +12,17 @@ WORD = re.compile(r"\w+")
 
 
 class FakeRemembered:
-    """A LexicalIndex, and the memories it is about. `failure` is raised by every call."""
+    """A LexicalIndex, and the memories it is about, of which `read` were asked for. `failure` is raised by every call."""
 
     def __init__(self, *memories: Memory) -> None:
         self.known = {memory.memory_id: memory for memory in memories}
         self.embedded: dict[str, Vector] = {}
         self.failure: Exception | None = None
+        self.read: set[str] = set()
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
         self._reach()
+        self.read |= set(memory_ids)
         return {memory_id: self.known[memory_id] for memory_id in memory_ids if memory_id in self.known}
 
     async def vectors(self, memory_ids: Collection[str], embedding_model: str) -> dict[str, Vector]:

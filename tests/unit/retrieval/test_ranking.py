@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, ranked, recency, reinforcement, relevance, said
+from agents.retrieval.ranking import (
+    DEFAULT_RANKING,
+    Candidate,
+    at_most,
+    ranked,
+    recency,
+    reinforcement,
+    relevance,
+    said,
+)
 from agents.retrieval.scales import Scale, scale_of, table
 from schemas.memories import Memory
 from schemas.requests import Source
@@ -101,6 +110,16 @@ def test_equally_relevant_memories_come_by_importance_then_by_when_they_were_sai
 def test_a_memory_without_a_cosine_is_as_relevant_as_its_words(memory: MakeMemory) -> None:
     assert relevance(Candidate(memory(), None, 0.4), DEFAULT_RANKING, SCALE) == 0.4
     assert relevance(Candidate(memory(), 0.7, 0.4), DEFAULT_RANKING, SCALE) == pytest.approx(0.7 + 0.3 * 0.4)
+
+
+@given(cosines, fractions, st.booleans())
+def test_no_memory_is_more_relevant_than_was_held_possible_before_it_was_read(
+    cosine: float | None, lexical: float, latin_only: bool
+) -> None:
+    scale = replace(SCALE, latin_only=latin_only)
+    for text in ("User drinks tea.", "Пользователь пьёт чай."):
+        read = Candidate(a_memory(text), cosine if scale.reads(text) else None, lexical)
+        assert relevance(read, DEFAULT_RANKING, scale) <= at_most(cosine, lexical, DEFAULT_RANKING, scale)
 
 
 def test_recency_halves_with_each_half_life_and_takes_the_future_for_now() -> None:

@@ -64,6 +64,17 @@ async def test_what_has_the_words_of_the_question_comes_first(memory: MakeMemory
     assert found.degraded == ()
 
 
+async def test_only_what_can_reach_the_floor_is_read(memory: MakeMemory) -> None:
+    tea, others = memory("User drinks green tea."), [memory(f"User paints a boat in {year}.") for year in range(9)]
+    retrieval, remembered = await searching(tea, *others)
+    found = await retrieval.search(Query(namespaces=("n",), text="green tea?"))
+    assert [hit.memory for hit in found.hits] == [tea]
+    assert remembered.read == {tea.memory_id}
+    everything = await retrieval.search(Query(namespaces=("n",), text="green tea?", floor=0.0))
+    assert everything.hits[0].memory == tea
+    assert remembered.read == {each.memory_id for each in (tea, *others)}
+
+
 async def test_a_question_without_text_lists_by_importance_what_the_filters_accept(memory: MakeMemory) -> None:
     low, high = memory("User has a dog.", importance=0.2), memory("User drinks tea.", importance=0.9)
     plan = memory("User flies to Lisbon.", kind="plan")
