@@ -28,6 +28,9 @@ def listener(host: str, port: int) -> socket.socket:
 
 
 WATCH_S = 1.0
+# For so long a connection is kept on which nothing is asked. By itself uvicorn closes it after 5 s, which is when httpx and the
+# like stop using it: a request that is sent in that moment gets no answer. Proxies keep theirs for up to 60 s.
+KEPT_S = 75
 
 
 class Server(uvicorn.Server):
@@ -62,15 +65,7 @@ async def run(
 
     uvicorn takes SIGTERM and SIGINT while it runs: it ends what is under way, `stop_s` at most, and hands the signal on.
     """
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        server_header=False,
-        timeout_graceful_shutdown=ceil(stop_s),
-    )
-    server = Server(config, lambda: on_ready(address(listening)), on_stopping)
+    server = Server(configured(app, stop_s), lambda: on_ready(address(listening)), on_stopping)
     running = asyncio.create_task(server.serve(sockets=[listening]), name="API")
     stopping = asyncio.create_task(stop.wait())
     try:
@@ -81,6 +76,18 @@ async def run(
         server.should_exit = True
         stopping.cancel()
         await running
+
+
+def configured(app: FastAPI, stop_s: float) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        timeout_keep_alive=KEPT_S,
+        timeout_graceful_shutdown=ceil(stop_s),
+    )
 
 
 def address(listening: socket.socket) -> str:

@@ -1,9 +1,11 @@
-"""Where the API listens."""
+"""Where the API listens, and for how long it keeps connections."""
 
 import socket
 from contextlib import closing
 
-from deploy.http_server import listener
+from fastapi import FastAPI
+
+from deploy.http_server import configured, listener
 
 
 def test_answers_do_not_wait_for_acknowledgements_of_what_was_sent_before():
@@ -13,3 +15,7 @@ def test_answers_do_not_wait_for_acknowledgements_of_what_was_sent_before():
         closing(listening.accept()[0]) as connection,
     ):
         assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_a_connection_that_is_not_used_is_kept_for_longer_than_clients_and_proxies_use_it():
+    assert configured(FastAPI(), stop_s=10.0).timeout_keep_alive > 60
