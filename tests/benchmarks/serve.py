@@ -15,19 +15,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from deploy.embedded.stack import EmbeddedStack
 from deploy.indexing import qdrant
 from deploy.searching import retrieval
 from deploy.settings import Settings
+from schemas import codec
 from schemas.searches import Query
 from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.postgres import connect
 from tests.benchmarks.curate_steps import Cpu
 from tests.benchmarks.curate_store import namespace, sentences
 from tests.benchmarks.machine import machine
-from tests.benchmarks.serve_load import Ask, Latencies, Ready, at_rate, in_turn
+from tests.benchmarks.serve_load import Ask, Client, Latencies, Ready, at_rate, client, in_turn
 from tests.benchmarks.serve_store import NAMESPACES, Served, served, stored
 from tests.benchmarks.serve_streams import streams
 from tests.benchmarks.serve_talks import TURNS, talk
@@ -66,15 +65,12 @@ async def of_size(
 
 async def over_http(server: Served, requests: int, seconds: float) -> dict[str, Any]:
     """One client asks in turn; then context blocks come at a rate, whatever became of those before."""
-    headers = {"Authorization": f"Bearer {server.tokens[0]}"}
-    limits = httpx.Limits(max_connections=200)
-    async with httpx.AsyncClient(base_url=server.address, timeout=30, limits=limits, headers=headers) as client:
-        new = questions()
-        asked = asks(client, new)
+    async with client(server.address, server.tokens[0]) as asking:
+        asked = asks(asking, questions())
         for number in range(30):  # imports, statements that are prepared, pages that are read
             await asked["search"](number)
-        block_with_tail = (await asked["context"](0)).raise_for_status().json()
-        if len(block_with_tail["messages"]) != TURNS:
+        block_with_tail = codec.decode((await asked["context"](0)).content, dict[str, Any])
+        if len(block_with_tail.get("messages", ())) != TURNS:
             raise AssertionError(f"a block should tell the {TURNS} messages that wait, and is {block_with_tail}")
         found = {name: await timed(server.cpu, ask, requests) for name, ask in asked.items()}
         for name in ("context", "context_repeated"):
@@ -82,16 +78,16 @@ async def over_http(server: Served, requests: int, seconds: float) -> dict[str, 
     return found
 
 
-def asks(client: httpx.AsyncClient, new: Iterator[str]) -> dict[str, Ask]:
+def asks(client: Client, new: Iterator[str]) -> dict[str, Ask]:
     again = [next(new) for _ in range(REPEATED)]
     return {
-        "list": lambda number: client.get("/v1/memories", params={"namespace": namespace(number % NAMESPACES)}),
-        "list_again": lambda number: client.get("/v1/memories", params={"namespace": namespace(number % 20)}),
-        "search_by_filters": lambda number: client.post("/v1/search", json=search(number, None)),
-        "search": lambda number: client.post("/v1/search", json=search(number, next(new))),
-        "search_repeated": lambda number: client.post("/v1/search", json=search(number, again[number % REPEATED])),
-        "context": lambda number: client.post("/v1/context", json=block(number, next(new))),
-        "context_repeated": lambda number: client.post("/v1/context", json=block(number, again[number % REPEATED])),
+        "list": lambda number: client.get("/v1/memories", namespace=namespace(number % NAMESPACES)),
+        "list_again": lambda number: client.get("/v1/memories", namespace=namespace(number % 20)),
+        "search_by_filters": lambda number: client.post("/v1/search", search(number, None)),
+        "search": lambda number: client.post("/v1/search", search(number, next(new))),
+        "search_repeated": lambda number: client.post("/v1/search", search(number, again[number % REPEATED])),
+        "context": lambda number: client.post("/v1/context", block(number, next(new))),
+        "context_repeated": lambda number: client.post("/v1/context", block(number, again[number % REPEATED])),
     }
 
 

@@ -3,10 +3,12 @@
 import asyncio
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
-import httpx
+import aiohttp
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -18,33 +20,65 @@ from sinks.vectors import Vector
 WHOLE = (200, 201)  # 202: what comes of it is not known yet
 
 
+class Answered(Struct, frozen=True):
+    """A response, read to its end."""
+
+    status: int
+    content: bytes
+
+
+class Client:
+    """Asks the API. What it takes itself is taken from who answers, on the same cores: httpx would take five times as much."""
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self._session = session
+
+    async def get(self, path: str, **asked: Any) -> Answered:
+        async with self._session.get(path, params=asked) as answer:
+            return Answered(answer.status, await answer.read())
+
+    async def post(self, path: str, asked: Mapping[str, Any]) -> Answered:
+        async with self._session.post(path, data=codec.encode(asked)) as answer:
+            return Answered(answer.status, await answer.read())
+
+
+@asynccontextmanager
+async def client(address: str, token: str, timeout_s: float = 30.0) -> AsyncIterator[Client]:
+    """With as many connections as there are questions under way."""
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    limits, timeout = aiohttp.TCPConnector(limit=0), aiohttp.ClientTimeout(total=timeout_s)
+    async with aiohttp.ClientSession(address, connector=limits, timeout=timeout, headers=headers) as session:
+        yield Client(session)
+
+
 class Latencies:
-    """In seconds, of answers that were whole; those that are of a part (`degraded`), and failed ones, are counted."""
+    """In seconds, of answers that were whole; those that are of a part (`degraded`), and failed ones by how, are counted."""
 
     def __init__(self) -> None:
         self.took_s: list[float] = []
         self.degraded = 0
-        self.failed = 0
+        self.failures: Counter[str] = Counter()
 
     async def take(self, asking: Awaitable[Any], since: float) -> None:
         try:
             answer = await asking
-        except httpx.TransportError:
-            self.failed += 1
+        except (aiohttp.ClientError, TimeoutError) as exc:
+            self.failures[type(exc).__name__] += 1
             return
         took_s = time.perf_counter() - since
-        if getattr(answer, "status_code", 200) not in WHOLE:
-            self.failed += 1
+        if isinstance(answer, Answered) and answer.status not in WHOLE:
+            self.failures[str(answer.status)] += 1
         elif degraded(answer):
             self.degraded += 1
         else:
             self.took_s.append(took_s)
 
     def told(self) -> dict[str, Any]:
-        """Without percentiles where hardly any answer was whole."""
+        """Without percentiles where hardly any answer was whole, and without a list of failures where there were none."""
         parts = statistics.quantiles(self.took_s, n=100) if len(self.took_s) > 1 else []
         percentiles = {f"p{each}_ms": round(parts[each - 1] * 1e3, 1) for each in (50, 95, 99) if parts}
-        return percentiles | {"answers": len(self.took_s), "degraded": self.degraded, "failed": self.failed}
+        counts = {"answers": len(self.took_s), "degraded": self.degraded, "failed": self.failures.total()}
+        return percentiles | counts | ({"failures": dict(self.failures)} if self.failures else {})
 
 
 class Partly(Struct):
@@ -55,7 +89,7 @@ class Partly(Struct):
 
 def degraded(answer: Any) -> bool:
     """Whether an answer, over HTTP or from within, is what the rest knew."""
-    known = codec.decode(answer.content, Partly) if isinstance(answer, httpx.Response) else answer
+    known = codec.decode(answer.content, Partly) if isinstance(answer, Answered) else answer
     return bool(known.degraded)
 
 

@@ -1,5 +1,6 @@
 """What bench-serve asks of: a database, topics and a collection with so many memories, a worker that is idle, keys."""
 
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -80,7 +81,7 @@ async def prepared(stack: EmbeddedStack, directory: Path, name: str) -> Settings
 async def served(stack: EmbeddedStack, settings: Settings) -> AsyncIterator[Served]:
     """Beside it a worker that has nothing to do but what the benchmark gives it."""
     async with running_worker(settings), running("api", ["serve"], settings) as api:
-        parts = {"api": api.pid, "postgres": stack.postgres.pid, "vectors": stack.vectors.pid}
+        parts = {"api": api.pid, "postgres": stack.postgres.pid, "vectors": stack.vectors.pid, "client": os.getpid()}
         pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=1)
         tokens = [await key(pool, number) for number in range(KEYS)]
         await pool.close()

@@ -6,11 +6,10 @@ import time
 from typing import Any, Final
 
 import aiohttp
-import httpx
 import psutil
 
 from tests.benchmarks.curate_store import namespace
-from tests.benchmarks.serve_load import Latencies, at_rate
+from tests.benchmarks.serve_load import Latencies, at_rate, client
 from tests.benchmarks.serve_store import NAMESPACES, Served
 from tests.deployment import eventually
 
@@ -83,13 +82,12 @@ async def idling(served: Served) -> float:
 async def told(served: Served, followers: Followers) -> tuple[Latencies, list[float]]:
     """A memory in each of the first namespaces, so many a second; seconds from each request until its stream had the event."""
     sent: dict[int, float] = {}
-    headers = {"Authorization": f"Bearer {served.tokens[0]}"}
-    async with httpx.AsyncClient(base_url=served.address, timeout=30, headers=headers) as client:
+    async with client(served.address, served.tokens[0]) as asking:
 
         def ask(number: int) -> Any:
             sent[number] = time.perf_counter()
             text = f"User learned the name of star {number} on the balcony."
-            return client.post("/v1/memories", json={"namespace": namespace(number), "text": text})
+            return asking.post("/v1/memories", {"namespace": namespace(number), "text": text})
 
         made = await at_rate(ask, PER_S, SECONDS)
 

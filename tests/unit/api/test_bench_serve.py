@@ -2,29 +2,26 @@
 
 from typing import Any
 
-import httpx
+import aiohttp
 import pytest
 
 from schemas.searches import Found
 from tests.benchmarks.serve import GROWING, extrapolated
-from tests.benchmarks.serve_load import in_turn
+from tests.benchmarks.serve_load import Answered, in_turn
 from tests.benchmarks.serve_table import extrapolated as rows
 
-WHOLE, PARTLY = (
-    httpx.Response(200, json={"hits": [], "degraded": []}),
-    httpx.Response(200, json={"degraded": ["vectors_slow"]}),
-)
+WHOLE, PARTLY = b'{"hits": [], "degraded": []}', b'{"degraded": ["vectors_slow"]}'
 
 
 @pytest.mark.parametrize(
     ("answer", "counted"),
     [
-        (WHOLE, "answers"),
-        (httpx.Response(200, json={"memories": []}), "answers"),
-        (PARTLY, "degraded"),
-        (httpx.Response(201, json={}), "answers"),
-        (httpx.Response(202, json={}), "failed"),
-        (httpx.Response(503, json={}), "failed"),
+        (Answered(200, WHOLE), "answers"),
+        (Answered(200, b'{"memories": []}'), "answers"),
+        (Answered(200, PARTLY), "degraded"),
+        (Answered(201, b"{}"), "answers"),
+        (Answered(202, b"{}"), "failed"),
+        (Answered(503, b"{}"), "failed"),
         (Found(hits=()), "answers"),
         (Found(hits=(), degraded=("embedder_slow",)), "degraded"),
     ],
@@ -36,6 +33,15 @@ async def test_only_whole_answers_are_timed(answer: Any, counted: str):
     told = (await in_turn(ask, 3)).told()
     assert {name: told[name] for name in ("answers", "degraded", "failed") if told[name]} == {counted: 3}
     assert ("p95_ms" in told) == (counted == "answers")
+
+
+async def test_what_failed_is_told_by_how():
+    async def ask(number: int) -> Answered:
+        if number == 0:
+            raise aiohttp.ServerDisconnectedError
+        return Answered(503, b"{}")
+
+    assert (await in_turn(ask, 3)).told()["failures"] == {"ServerDisconnectedError": 1, "503": 2}
 
 
 def store(memories: int, p50_ms: float, p95_ms: float) -> dict[str, Any]:
