@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
+from datetime import timedelta
 from typing import Any, Final, TypeAlias
 
 from agents.replay.replayer import Replayer
@@ -14,6 +15,9 @@ from sinks.generations import Generations, Planned
 from streams.log import Log, Piece
 
 MOST_BYTES: Final = 512 * 1024 * 1024  # of records in memory
+# A plan's time goes by when messages say they were said, and the broker finds records by when they were sent: the clock of who
+# said it may be ahead of that of who sent it.
+CLOCKS_APART: Final = timedelta(hours=1)
 
 Told: TypeAlias = Callable[[], object]
 
@@ -46,7 +50,7 @@ async def replay_kafka(
 ) -> None:
     """What its topic still holds, in the same order. Raises Misconfigured where that is more than fits in memory."""
     since = generation.plan.since
-    positions = await log.since(topic, since) if since is not None else await log.beginnings(topic)
+    positions = await log.since(topic, since - CLOCKS_APART) if since is not None else await log.beginnings(topic)
     conversations = await read(log.pieces(topic, positions), generation, replayer, most_bytes)
     done = await generations.done_of(generation.generation_id, conversations)
     last_said = {name: max(each.message.timestamp for each in said) for name, said in conversations.items()}

@@ -1,20 +1,21 @@
 """What of Kafka's records belongs to a replay: messages of its time that were there when it began, each once."""
 
-from collections.abc import AsyncIterator, Sequence
-from datetime import timedelta
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.replay.origins import read, within
+from agents.replay.origins import read, replay_kafka, within
 from schemas import codec
 from schemas.errors import Misconfigured
 from schemas.generations import Generation, Plan
 from schemas.messages import Message
 from schemas.policies import DEFAULT_POLICY, Policies
 from sinks.archive import ArchivedMessage
+from sinks.generations import Planned
 from streams.log import Piece
 from tests.fakes.chats import BEGAN, message
 
@@ -31,13 +32,37 @@ class Record(Struct):
 
 
 class Everybody:
-    """A replayer that every conversation concerns but that of `unconcerned`."""
+    """A replayer that every conversation concerns but that of `unconcerned`, beside generations of which nothing is done."""
 
     def __init__(self, unconcerned: str = "") -> None:
         self.unconcerned = unconcerned
+        self.taken: list[tuple[Planned, list[int]]] = []
+
+    async def take(self, planned: Planned, messages: Sequence[ArchivedMessage]) -> None:
+        self.taken.append((planned, [each.position for each in messages]))
+
+    async def finish(self) -> None: ...
+
+    async def done_of(self, generation_id: str, conversation_ids: Collection[str]) -> set[str]:
+        return set()
 
     def feeds(self, messages: Sequence[ArchivedMessage]) -> bool:
         return messages[0].message.conversation_id != self.unconcerned
+
+
+class OnePartition:
+    """A log, in the order in which its records were sent."""
+
+    def __init__(self, *records: Record) -> None:
+        self.records = records
+
+    async def since(self, topic: str, at: datetime) -> dict[int, int]:
+        from_then_on = [each.offset for each in self.records if each.timestamp >= at.timestamp() * 1_000]
+        return {0: min(from_then_on)} if from_then_on else {}
+
+    async def pieces(self, topic: str, positions: Mapping[int, int]) -> AsyncIterator[Piece]:
+        for partition, position in positions.items():
+            yield Piece(partition, [each for each in self.records if each.offset >= position], len(self.records))
 
 
 def generation(**plan: Any) -> Generation:
@@ -113,3 +138,16 @@ async def test_more_of_a_time_than_fits_in_memory_is_refused_and_what_lies_outsi
     assert len(fits) == 1
     with pytest.raises(Misconfigured, match="say --since and --until"):
         await read(pieces(Piece(0, [inside], 1)), generation(), Everybody(), most - 1)  # type: ignore[arg-type]
+
+
+async def test_what_was_dated_by_a_clock_that_is_ahead_of_the_brokers_is_found_where_a_time_begins():
+    long_before, ahead, in_time = (
+        recorded(replace(message(1), timestamp=SINCE - timedelta(hours=2)), 0, SINCE.timestamp() - 7_200),
+        recorded(replace(message(2), timestamp=SINCE), 1, SINCE.timestamp() - 600),
+        recorded(replace(message(3), timestamp=SINCE + timedelta(minutes=5)), 2, SINCE.timestamp() + 300),
+    )
+    everybody: Any = Everybody()
+    log: Any = OnePartition(long_before, ahead, in_time)
+    await replay_kafka(log, "chat.messages", everybody, generation(), everybody, lambda: None)
+    conversation = message(1).conversation_id
+    assert everybody.taken == [(Planned(conversation, SINCE + timedelta(minutes=5)), [1, 2])]
