@@ -66,8 +66,10 @@ class Scheduler:
                 return
             progress, now = RunProgress(connection), self._clock()
             await self._schedule(progress, now)
-            pending = await progress.pending(BEGUN_AT_ONCE + len(self._failing))
-        self._failing.keep([run.run_id for run in pending])
+            most = BEGUN_AT_ONCE + len(self._failing)
+            pending = await progress.pending(most)
+        if len(pending) < most:  # none is left out
+            self._failing.keep([run.run_id for run in pending])
         for run in [run for run in pending if not self._failing.rests(run.run_id, now)][:BEGUN_AT_ONCE]:
             await self._begin_apart(run)
         async with self._leading.term() as connection:

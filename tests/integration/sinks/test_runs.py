@@ -416,6 +416,33 @@ async def test_runs_that_can_never_begin_leave_room_for_others_and_are_given_up_
     assert len(tried) == asked
 
 
+async def test_a_run_that_can_never_begin_is_given_up_though_others_come_before_it_all_the_time(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 12))
+    hopeless = await night.by_hand(namespace="app/ada")
+    adds = RunProgress.add_conversations
+
+    async def too_slow(progress: RunProgress, run: ConsolidationRun, *given: Any) -> int:
+        if run.run_id == hopeless:
+            raise Retryable("it takes too long")
+        return await adds(progress, run, *given)
+
+    monkeypatch.setattr(RunProgress, "add_conversations", too_slow)
+    for minutes in range(62):
+        night.now = NOON + timedelta(minutes=minutes)
+        await worker.tick()
+        for number in range(6):
+            came = replace(
+                await night.run(hopeless), run_id=f"{minutes}-{number}", trigger="schedule", policy="nightly"
+            )
+            await night.runs.ask(replace(came, namespace=None, due_at=night.now + timedelta(seconds=number)))
+        await worker.tick()
+        await worker.tick()
+    assert (await night.run(hopeless)).status == "failed"
+
+
 async def test_runs_of_schedules_begin_before_those_by_hand_that_wait_for_longer(night: Night) -> None:
     worker = night.worker("one")
     await worker.tick()
