@@ -93,7 +93,10 @@ def stores(
     yield StoreErased(store="Kafka, memory.state", status=state(decided or complete), removed=tombstones)
     gone = {"windows": windows.windows, "window_messages": windows.messages}
     yield StoreErased(
-        store="windows, their changelog and local stores", status=state(complete), removed=gone, at=windows.at
+        store="windows, their changelog and their owners' local stores",
+        status=state(complete),
+        removed=gone,
+        at=windows.at,
     )
     if erasure.kind != "namespace":
         swept = {name: counted[name].removed if name in counted else 0 for name in SWEPT}

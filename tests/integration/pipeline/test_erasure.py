@@ -1,10 +1,12 @@
-"""A user is erased on the running pipeline, and then looked for: in every table, in Kafka, in Qdrant, in local stores."""
+"""A user, a conversation and a namespace are erased on the running pipeline, and then looked for: in every table, in Kafka, in
+Qdrant, in local stores."""
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,7 +19,6 @@ from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_memory_cache import following
 from tests.integration.pipeline.test_purge import tables_that_say
 
-MARK = "Zanzibar"  # in everything that mara says, and in nothing else
 OTHER = "Porto"
 NOW = datetime.now(UTC)
 BEFORE = NOW - timedelta(hours=1)
@@ -38,11 +39,56 @@ def ended(conversation: str, count: int) -> Event:
     return Event(topics.ENDED, conversation, told)
 
 
+class Subject(NamedTuple):
+    """Who or what is erased. `word` is in everything that goes with it, and in nothing else."""
+
+    option: str
+    name: str
+    user: str
+    word: str
+    chat: Sequence[Event]
+    windows: int
+    letters: int
+
+    @property
+    def messages(self) -> int:
+        return sum(event.topic == topics.MESSAGES for event in self.chat)
+
+
+def remembered(user: str, word: str) -> list[Event]:
+    name = f"{user}-done"
+    return [*(said(user, name, number, word) for number in range(3)), ended(name, 3)]
+
+
+def still_open(user: str, word: str) -> list[Event]:
+    """One more with a sender's clock that is ahead."""
+    return [
+        *(said(user, f"{user}-open", number, word) for number in range(3)),
+        said(user, f"{user}-ahead", 0, word, AHEAD),
+    ]
+
+
+def everything_of(user: str, word: str) -> list[Event]:
+    return [*remembered(user, word), *still_open(user, word)]
+
+
+USER = Subject("--user", "mara", "mara", "Zanzibar", everything_of("mara", "Zanzibar"), windows=3, letters=4)
+TALK = Subject("--conversation", "ole-done", "ole", "Timbuktu", remembered("ole", "Timbuktu"), windows=1, letters=3)
+SPACE = Subject(
+    "--namespace", "notes/nora", "nora", "Samarkand", everything_of("nora", "Samarkand"), windows=3, letters=4
+)
+ERASED = (USER, TALK, SPACE)
+WORDS = [subject.word for subject in ERASED]
+EVERYWHERE = {"table messages", "table memories", "Qdrant", "state", "changelog", "dead letters", "local stores"}
+KEPT = [said("tom", "tom-done", 0, OTHER), ended("tom-done", 1), said("tom", "tom-open", 0, OTHER)]
+LETTERS_OF = (b"mara-open", b"mara-ahead", b"ole-done", b"nora-open", b"nora-ahead", b"tom-open")
+
+
 async def put_aside(deployment: Deployment) -> None:
-    """A letter of each of them, as a stage gives up a message."""
+    """Letters of each of them, as a stage gives up a message."""
     letters = []
     for record in await deployment.records(topics.MESSAGES):
-        if record.key in (b"mara-open", b"tom-open"):
+        if record.key in LETTERS_OF:
             letters.append(dead_letter(record, "windows", Rejected("too_much", "for then"), BEFORE))
     async with connections.kafka(deployment.settings) as publisher:
         await publisher.publish(letters)
@@ -52,90 +98,114 @@ async def erase(deployment: Deployment, *args: str) -> Done:
     return await asyncio.to_thread(run, deployment.settings, deployment.directory, "erase", *args)
 
 
-def says(value: bytes | None) -> bool:
-    return value is not None and MARK.encode() in value
-
-
-async def compacted(deployment: Deployment, topic: str) -> dict[bytes, bytes]:
+async def compacted(deployment: Deployment, topic: str) -> bytes:
     """What a reader of the whole topic ends with."""
     latest = {record.key: record.value for record in await deployment.records(topic)}
-    return {key: value for key, value in latest.items() if value is not None}
+    return b"\n".join(value for value in latest.values() if value is not None)
 
 
-def files_that_say(directory: Path) -> list[str]:
+async def letters(deployment: Deployment) -> list[bytes]:
+    return [record.value for record in await deployment.records(topics.DEAD_LETTERS) if record.value is not None]
+
+
+def stored_files(directory: Path) -> bytes:
     """Of the workers' stores, logs of writes included."""
     stores = [current.parent for current in directory.rglob("CURRENT")]
     assert stores
-    files = [path for store in stores for path in store.iterdir() if path.is_file()]
-    return [str(path) for path in files if MARK.encode() in path.read_bytes()]
+    return b"\n".join(path.read_bytes() for store in stores for path in store.iterdir() if path.is_file())
 
 
-async def assert_nothing_is_left(deployment: Deployment) -> None:
-    assert await tables_that_say(deployment, MARK) == {}
-    assert [payload for payload, _ in (await deployment.points()).values() if MARK in json.dumps(payload)] == []
+async def where(deployment: Deployment, *words: str) -> list[set[str]]:
+    """Where each word stands: the tables by their names, and the other stores."""
     names = deployment.settings.topics()
-    for topic in (topics.STATE, names.changelog.removeprefix(names.prefix)):
-        assert [key for key, value in (await compacted(deployment, topic)).items() if says(value)] == []
-    assert [record.offset for record in await deployment.records(topics.DEAD_LETTERS) if says(record.value)] == []
-    assert files_that_say(deployment.directory) == []
+    stores = {
+        "Qdrant": json.dumps([payload for payload, _ in (await deployment.points()).values()]).encode(),
+        "state": await compacted(deployment, topics.STATE),
+        "changelog": await compacted(deployment, names.changelog.removeprefix(names.prefix)),
+        "dead letters": b"\n".join(await letters(deployment)),
+        "local stores": stored_files(deployment.directory),
+    }
+    tables = [{f"table {name}" for name in await tables_that_say(deployment, word)} for word in words]
+    return [
+        found | {name for name, held in stores.items() if word.encode() in held}
+        for word, found in zip(words, tables, strict=True)
+    ]
+
+
+async def assert_nothing_is_left_but_of(deployment: Deployment, *kept: Subject) -> None:
+    found = await where(deployment, *(subject.word for subject in ERASED))
+    for subject, places in zip(ERASED, found, strict=True):
+        assert places >= EVERYWHERE if subject in kept else places == set(), subject.name
 
 
 @pytest.mark.heavy
-async def test_a_user_who_is_erased_is_found_nowhere_and_does_not_come_back(deploy: Any) -> None:
+async def test_who_and_what_is_erased_is_found_nowhere_and_does_not_come_back(deploy: Any) -> None:
     deployment: Deployment = await deploy("erasure")
     async with following(deployment) as follower:
         first, second = deployment.starting("one"), deployment.starting("two")
         await asyncio.gather(first.wait_ready(), second.wait_ready())
-        mara = [said("mara", "mara-done", n, MARK) for n in range(3)] + [ended("mara-done", 3)]
-        opened = [said("mara", "mara-open", n, MARK) for n in range(3)]
-        tom = [said("tom", "tom-done", 0, OTHER), ended("tom-done", 1), said("tom", "tom-open", 0, OTHER)]
-        await deployment.publish(*mara, *opened, *tom, said("mara", "mara-ahead", 0, MARK, AHEAD))
+        chats = [event for subject in ERASED for event in subject.chat]
+        await deployment.publish(*chats, *KEPT, said("ole", "ole-kept", 7, OTHER))
+        messages = sum(subject.messages for subject in ERASED) + 3
 
-        async def remembered() -> bool:
-            return await deployment.count("messages") == 9 and len(await deployment.points()) >= 2
+        async def all_remembered() -> bool:
+            users = await deployment.fetch("SELECT DISTINCT namespace FROM memories")
+            return await deployment.count("messages") == messages and len(users) == 4
 
-        await eventually(remembered, "both are remembered", 60)
+        await eventually(all_remembered, "all are remembered", 60)
         await put_aside(deployment)
+
+        async def all_everywhere() -> bool:
+            return all(places >= EVERYWHERE for places in await where(deployment, *WORDS))
+
+        await eventually(all_everywhere, "all stand everywhere, or their absence would prove nothing", 60)
         told = lines(await erase(deployment, "--user", "mara", "--dry-run", "--json"))
         assert {line["namespace"]: line["how"] for line in told}["notes/mara"] == "purge"
-        assert (await tables_that_say(deployment, MARK))["messages"] == 7
-        assert files_that_say(deployment.directory) != []
 
-        done = await erase(deployment, "--user", "mara", "--reason", "as asked", "--json")
-        assert_says_what_went(done, deployment)
-        await assert_nothing_is_left(deployment)
+        for number, subject in enumerate(ERASED, start=1):
+            done = await erase(deployment, subject.option, subject.name, "--reason", "as asked", "--json")
+            assert_says_what_went(done, subject, deployment)
+            await assert_nothing_is_left_but_of(deployment, *ERASED[number:])
         await follower.caught_up()
-        assert MARK not in str(follower.cache.memories)
-        assert [says(record.value) for record in await deployment.records(topics.MESSAGES)].count(True) == 7, "named"
+        assert not any(word in str(follower.cache.memories) for word in WORDS)
 
-        await deployment.publish(*mara, *opened)  # sent again
+        await deployment.publish(*(event for event in chats if not event.key.endswith("-ahead")))  # sent again
         await first.stop()  # its windows are read from the changelog by the other
 
         async def read() -> bool:
-            return not any((await deployment.lags()).values())
+            stored = stored_files(deployment.directory)
+            return not any(word.encode() in stored for word in WORDS) and not any((await deployment.lags()).values())
 
-        await eventually(read, "what was sent again is read", 60)
-        await assert_nothing_is_left(deployment)
-        letters = [codec.parse(record.value) for record in await deployment.records(topics.DEAD_LETTERS)]
-        assert {letter["user_id"] for letter in letters} == {"tom"}
-        assert {"memories", "messages"} <= (await tables_that_say(deployment, OTHER)).keys()
-        later = datetime.now(UTC)
-        await deployment.publish(said("mara", "mara-new", 0, OTHER, later), ended("mara-new", 1))
-
-        async def back() -> bool:
-            return len(await deployment.fetch("SELECT 1 FROM memories WHERE namespace = 'notes/mara'")) > 0
-
-        await eventually(back, "what is said later is remembered", 60)
+        await eventually(read, "what was sent again is read, and stores that were taken over are compacted", 60)
+        await assert_nothing_is_left_but_of(deployment)
+        assert {codec.parse(letter)["user_id"] for letter in await letters(deployment)} == {"tom"}
+        (others,) = await where(deployment, OTHER)
+        assert others >= EVERYWHERE
+        await assert_what_is_said_later_is_remembered(deployment)
 
 
-def assert_says_what_went(done: Done, deployment: Deployment) -> None:
+async def assert_what_is_said_later_is_remembered(deployment: Deployment) -> None:
+    later, names = datetime.now(UTC), ("mara-new", "ole-done", "nora-new")
+    again = [said(each.user, name, 9, OTHER, later) for each, name in zip(ERASED, names, strict=True)]
+    await deployment.publish(*again, *(ended(name, 1) for name in names))
+
+    async def back() -> bool:
+        rows = await deployment.fetch("SELECT sources FROM memories")
+        sources = {source["conversation_id"] for row in rows for source in row["sources"]}
+        return sources.issuperset(names)
+
+    await eventually(back, "what is said later is remembered", 60)
+
+
+def assert_says_what_went(done: Done, subject: Subject, deployment: Deployment) -> None:
     (receipt,) = lines(done)
     assert (done.returncode, receipt["status"]) == (0, "complete"), done.stderr
-    assert MARK not in done.stdout
+    assert subject.word not in done.stdout
     removed = {store["store"]: store["removed"] for store in receipt["stores"]}
-    assert removed["PostgreSQL, what was said"]["messages"] == 7
-    gone = removed["windows, their changelog and local stores"]
-    assert (gone["windows"], gone["window_messages"]) == (3, 7)
-    assert removed["Kafka, memory.dead-letters"] == {"letters": 3}
+    if subject is not SPACE:  # what goes of a namespace is counted with its memories
+        assert removed["PostgreSQL, what was said"]["messages"] == subject.messages
+    gone = removed["windows, their changelog and their owners' local stores"]
+    assert (gone["windows"], gone["window_messages"]) == (subject.windows, subject.messages)
+    assert removed["Kafka, memory.dead-letters"] == {"letters": subject.letters}
     assert removed["Qdrant"]["vectors"] >= 1
     assert deployment.topic(topics.MESSAGES) in {each["topic"] for each in receipt["remains"]}
