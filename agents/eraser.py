@@ -50,11 +50,12 @@ class Eraser:
         async with self._deciding(command.namespace) as connection:
             if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
                 return None
-            if command.erasure_id is not None and (erasure := await Erasing(connection).get(command.erasure_id)):
-                ends = erasure.positions
+            erasure = await self._erasure(connection, command, ends)
+            if erasure is None:
+                return await self._settled(connection, command, f"no erasure {command.erasure_id}")
             shadows: Collection[str] = ()
             if command.kind != "forget":
-                await Purges(connection).fence(command.namespace, Fence(self._clock(), ends))
+                await Purges(connection).fence(command.namespace, erasure.fence)
                 shadows = await generations.shadows_of(connection, command.namespace)
         for shadow in shadows:  # before the pages: what was cut over from one meanwhile is on one of them
             async with self._deciding(shadow) as connection:
@@ -64,34 +65,34 @@ class Eraser:
             async with self._deciding(command.namespace) as connection:
                 if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
                     return None
-                outcome = await self._page(connection, command, Fence(self._clock(), ends))
+                outcome = await self._page(connection, command, erasure)
         return outcome
 
-    async def _page(self, connection: Connection, command: Command, fence: Fence) -> Outcome | None:
-        namespace, purges, erasing = command.namespace, Purges(connection), Erasing(connection)
-        sequence = await changes.sequence(connection, namespace)
-        if command.kind == "forget":
-            erasure = await erasing.get(command.erasure_id or "")
-            if erasure is None:
-                return await self._settled(connection, command, sequence, fence.at, f"no erasure {command.erasure_id}")
-            page = await purges.page_of(namespace, erasure)
-        else:
-            await purges.fence(namespace, fence)
-            if command.erasure_id is None:
-                await erasing.begin(of_namespace(command, fence))
-                await erasing.count(named(command), command, Gone(0, 0, 0))
-            page = await purges.page(namespace)
-        if page:
-            await self._erase(connection, command, page, sequence, fence.at)
-            return None
-        if command.kind != "forget" and not await purges.forget(namespace, self._policies.fed_by(namespace), fence):
-            return None
-        await erasing.done(named(command), command, fence.at)
-        return await self._settled(connection, command, sequence, fence.at)
+    async def _erasure(self, connection: Connection, command: Command, ends: dict[int, int]) -> Erasure | None:
+        """The one that the command is part of, with the moment that counts for all of its pages. A purge that names none, or one
+        that was lost with a database, begins one by itself; after a crash it is found again."""
+        erasing = Erasing(connection)
+        begun = await erasing.get(named(command))
+        if begun is not None or command.kind == "forget":
+            return begun
+        erasure = of_namespace(command, Fence(command.at if command.erasure_id else self._clock(), ends))
+        await erasing.begin(erasure)
+        await erasing.count(erasure.erasure_id, command, Gone(0, 0, 0))
+        return erasure
 
-    async def _erase(
-        self, connection: Connection, command: Command, page: tuple[Memory, ...], sequence: int, now: datetime
-    ) -> None:
+    async def _page(self, connection: Connection, command: Command, erasure: Erasure) -> Outcome | None:
+        namespace, purges, forgets = command.namespace, Purges(connection), command.kind == "forget"
+        page = await (purges.page_of(namespace, erasure) if forgets else purges.page(namespace))
+        if page:
+            await self._erase(connection, command, page)
+            return None
+        if not forgets and not await purges.forget(namespace, self._policies.fed_by(namespace), erasure.fence):
+            return None
+        await Erasing(connection).done(named(command), command, self._clock())
+        return await self._settled(connection, command)
+
+    async def _erase(self, connection: Connection, command: Command, page: tuple[Memory, ...]) -> None:
+        now, sequence = self._clock(), await changes.sequence(connection, command.namespace)
         gone = [
             replace(change.deleted(memory, now), version=memory.version + 1, sequence=sequence + number)
             for number, memory in enumerate(page, start=1)
@@ -105,18 +106,16 @@ class Eraser:
         counts = await Purges(connection).erase(command.namespace, gone, cause, now)
         await Erasing(connection).count(named(command), command, counts)
 
-    async def _settled(
-        self, connection: Connection, command: Command, sequence: int, now: datetime, refused: str | None = None
-    ) -> Outcome:
-        namespace = command.namespace
-        if refused is not None:
-            outcome = Outcome(
-                status="rejected", namespace=namespace, sequence=sequence, reason=refused, digest=command.digest
-            )
-        else:
-            outcome = Outcome(
-                status="accepted", namespace=namespace, sequence=sequence, change="purged", digest=command.digest
-            )
+    async def _settled(self, connection: Connection, command: Command, refused: str | None = None) -> Outcome:
+        namespace, now = command.namespace, self._clock()
+        outcome = Outcome(
+            status="accepted" if refused is None else "rejected",
+            namespace=namespace,
+            sequence=await changes.sequence(connection, namespace),
+            change="purged" if refused is None else None,
+            reason=refused,
+            digest=command.digest,
+        )
         await Settlements(connection).record_command(namespace, command.command_id, outcome, now)
         await put_records(connection, namespace, notices.of_command(command, outcome, now))
         return outcome

@@ -77,22 +77,31 @@ class ExtractionAgent:
         """A request that is parked already was asked for again: whoever resumes it answers for both."""
         if await self._parking.holds(request.request_id):
             return True
-        policy = self._policies.named(request.policy)
-        batched = self._waits_for_a_batch(request, policy)
+        batched = self._waits_for_a_batch(request, self._policies.named(request.policy))
         try:
             if batched:
                 raise Deferred(self._clock(), "batch")
             return await self._extractor.answer(request, owner, lambda: batch.held)
         except Deferred as deferred:
-            left = await self._extractor.left_of(request)
+            return await self._park(batch, record, request, owner, deferred, batched)
+
+    async def _park(
+        self, batch: Batch, record: Any, request: ExtractionRequest, owner: str, deferred: Deferred, batched: bool
+    ) -> bool:
+        """What is left of the request waits: looked at again, if some of it is erased before it does."""
+        deadline_s = self._policies.named(request.policy).background_deadline_s
+        parked = False
+        while batch.held and not parked:
+            left, fed, known = await self._extractor.heeded(request)
             if not left.messages:  # nothing is asked, so this waits for nothing
                 return await self._extractor.answer(request, owner, lambda: batch.held)
-            if batch.held:
-                log.info("request %s is parked: %s", request.request_id, deferred)
-                value = record.value if left == request else codec.encode(left)
-                deadline_s = policy.background_deadline_s
-                await self._parking.park(record, left, deferred, deadline_s, batched=batched, value=value)
-            return batch.held
+            value = record.value if left == request else codec.encode(left)
+            parked = await self._parking.park(
+                record, left, deferred, deadline_s, batched=batched, value=value, fed=fed, known=known
+            )
+        if parked:
+            log.info("request %s is parked: %s", request.request_id, deferred)
+        return batch.held
 
     def _waits_for_a_batch(self, request: ExtractionRequest, policy: Policy) -> bool:
         wanted = policy.batch and request.lane == "background"

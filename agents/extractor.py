@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime
 
 from msgspec import structs
@@ -79,6 +79,11 @@ class Extractor:
     async def left_of(self, request: ExtractionRequest) -> ExtractionRequest:
         """A request without what was erased since; without messages if there is nothing to ask any more. Raises Retryable."""
         return still_asked(request, await self._fences(request))
+
+    async def heeded(self, request: ExtractionRequest) -> tuple[ExtractionRequest, Sequence[str], Sequence[Fence]]:
+        """What `left_of` tells, with what it feeds, and the fences that were heeded. Raises Retryable."""
+        fences = await self._fences(request)
+        return still_asked(request, fences), self._fed(request), fences
 
     async def enrol(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
         """For a request that is answered elsewhere, and later: what the question knows besides the slice.
@@ -178,9 +183,11 @@ class Extractor:
         return await self._provider.extract(request, await self._context(request))
 
     async def _fences(self, request: ExtractionRequest) -> tuple[Fence, ...]:
+        return await self._extractions.fences_of(request.scope, self._fed(request))
+
+    def _fed(self, request: ExtractionRequest) -> tuple[str, ...]:
         """A summary feeds no namespace; it tells of what fed those of its conversation."""
-        fed = request.namespaces or self._policy(request).namespaces_of(request.scope)
-        return await self._extractions.fences_of(request.scope, fed)
+        return request.namespaces or self._policy(request).namespaces_of(request.scope)
 
     async def _context(self, request: ExtractionRequest) -> Context:
         policy = self._policy(request)

@@ -232,12 +232,24 @@ async def begin(connection: Connection, erasure: Erasure) -> None:
     if not await connection.fetchval(query("erasures", "begin"), erasure.erasure_id, erasure.kind, *said, *values):
         return
     await connection.execute(query("erasures", "find_conversations"), erasure.erasure_id)
+    if erasure.namespace is not None:
+        await connection.execute(query("purges", "fence"), erasure.namespace, erasure.at, erasure.positions)
     details = {"erasure_id": erasure.erasure_id, "tenant_id": erasure.tenant_id, "app_id": erasure.app_id}
     told = {name: value for name, value in (details | {"reason": erasure.reason}).items() if value is not None}
     action, subject = f"{erasure.kind}.erase", erasure.subject
     await Audit(connection).record(
         Audited(at=erasure.at, actor=erasure.actor, action=action, subject=subject, details=told)
     )
+
+
+async def fences_for(connection: Connection, scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
+    """Those that hold for what was said in a scope and feeds these namespaces: of its conversation, of its user, and the earliest
+    of its namespaces' if each of them was erased. Raises Retryable."""
+    users = () if scope.user_id is None else (scope.user_id,)
+    known = await fences(connection, namespaces, (scope.conversation_id,), users)
+    whole = len(known.namespaces) == len(set(namespaces)) > 0
+    earliest = (min(known.namespaces.values(), key=lambda fence: fence.at),) if whole else ()
+    return (*earliest, *known.of_person(scope))
 
 
 async def fences(

@@ -10,7 +10,7 @@ from schemas.erasures import Fence
 from schemas.errors import Rejected
 from schemas.messages import Scope
 from schemas.requests import ExtractionRequest
-from sinks.erasures import fences
+from sinks.erasures import fences_for
 from sinks.postgres import Pool, storable_json, translated
 from sinks.queries import query
 
@@ -75,15 +75,10 @@ class Extractions:
             await self._pool.execute(query("extractions", "release"), request_id, owner)
 
     async def fences_of(self, scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
-        """Those that hold for what was said in a scope and feeds these namespaces: of its conversation, of its user, and the
-        earliest of its namespaces' if each of them was erased."""
-        users = () if scope.user_id is None else (scope.user_id,)
+        """Those that hold for what was said in a scope and feeds these namespaces."""
         with translated("asking for fences"):
             async with self._pool.acquire() as connection:
-                known = await fences(connection, namespaces, (scope.conversation_id,), users)
-        whole = len(known.namespaces) == len(set(namespaces)) > 0
-        earliest = (min(known.namespaces.values(), key=lambda fence: fence.at),) if whole else ()
-        return (*earliest, *known.of_person(scope))
+                return await fences_for(connection, scope, namespaces)
 
     async def answer(self, request_id: str) -> bytes | None:
         """The stored answer's JSON."""

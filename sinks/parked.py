@@ -1,7 +1,7 @@
 """Requests that wait for long, in the `parked` table: whole as they came, each claimed under a lease by whoever resumes it."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, TypeVar
 
 import asyncpg
@@ -10,8 +10,10 @@ from msgspec.structs import replace
 
 from schemas import codec
 from schemas.codec import shaped
+from schemas.erasures import Fence
 from schemas.errors import Deferred, Rejected
 from schemas.requests import ExtractionRequest, Lane
+from sinks.erasures import fences_for
 from sinks.postgres import Pool, storable, translated
 from sinks.queries import query
 
@@ -61,19 +63,27 @@ class Parking:
         *,
         batched: bool = False,
         value: bytes | None = None,
-    ) -> None:
+        fed: Collection[str] = (),
+        known: Collection[Fence] = (),
+    ) -> bool:
         """Stores a request that is not parked yet; one that is stays as it is. `record` is an aiokafka ConsumerRecord.
 
         `value` is the request encoded, where it is not as it came. After `deadline_s` it counts as live. `batched`: it waits
-        to be sent in a batch, and is not claimed before its deadline. Raises Rejected `unstorable`.
+        to be sent in a batch, and is not claimed before its deadline. `known` are the fences of what it asks about, which feeds
+        `fed`, as far as they were heeded: False, and nothing is stored, once there are others. Raises Rejected `unstorable`.
         """
         with translated("parking a request"):
-            await self._pool.execute(
-                query("parked", "park"),
-                *columns(request, deferred, deadline_s, batched),
-                *(record.topic, record.partition, record.offset, record.timestamp),
-                *(record.key, value or record.value, tuple(record.headers)),
-            )
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute(query("purges", "share_archive"))
+                if any(each not in known for each in await fences_for(connection, request.scope, fed)):
+                    return False
+                await connection.execute(
+                    query("parked", "park"),
+                    *columns(request, deferred, deadline_s, batched),
+                    *(record.topic, record.partition, record.offset, record.timestamp),
+                    *(record.key, value or record.value, tuple(record.headers), request.requested_at),
+                )
+        return True
 
     async def holds(self, request_id: str) -> bool:
         """Whether it is parked: then whoever resumes it brings it to its end."""

@@ -1,8 +1,8 @@
 -- name: park
 INSERT INTO parked (request_id, conversation_id, namespaces, lane, reason, not_before, deadline, batched, topic, partition,
-                    position, timestamp_ms, key, value, headers)
+                    position, timestamp_ms, key, value, headers, requested_at)
 VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp() + $7::double precision * interval '1 second', $8, $9, $10, $11, $12, $13, $14,
-        $15)
+        $15, $16)
 ON CONFLICT DO NOTHING
 
 -- name: holds

@@ -1,7 +1,13 @@
 -- name: fence
+-- Each end as far as any erasure noted it: which of two was carried out later says nothing.
 INSERT INTO purges (namespace, purged_at, positions) VALUES ($1, $2, $3)
-ON CONFLICT (namespace) DO UPDATE SET purged_at = excluded.purged_at, positions = excluded.positions
-WHERE purges.purged_at < excluded.purged_at
+ON CONFLICT (namespace) DO UPDATE SET
+    purged_at = greatest(purges.purged_at, excluded.purged_at),
+    positions = (SELECT coalesce(jsonb_object_agg(partition, position), '{}')
+                 FROM (SELECT key AS partition, max(value::bigint) AS position
+                       FROM (SELECT * FROM jsonb_each_text(purges.positions)
+                             UNION ALL SELECT * FROM jsonb_each_text(excluded.positions)) AS noted
+                       GROUP BY key) AS furthest)
 
 -- name: fences
 SELECT namespace, purged_at FROM purges WHERE namespace = ANY ($1::text[])
@@ -38,17 +44,22 @@ DELETE FROM memory_versions WHERE memory_id = ANY ($1::text[])
 DELETE FROM memories WHERE memory_id = ANY ($1::text[])
 
 -- name: empty_answers
--- Of requests all of whose namespaces are erased: redelivered, they have nothing to say.
-UPDATE extractions SET answer = answer - 'proposals'
-WHERE $1 = ANY (namespaces) AND answer ? 'proposals'
-  AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed WHERE standing_for(fed) NOT IN (SELECT namespace FROM purges))
+-- Of requests all of whose namespaces were erased since they were made: redelivered, they have nothing to say. Why one failed may
+-- quote what was said, until its dead letter is there.
+UPDATE extractions SET answer = answer - 'proposals', failed_reason = split_part(failed_reason, ': ', 1)
+WHERE $1 = ANY (namespaces) AND (answer ? 'proposals' OR failed_reason LIKE '%: %')
+  AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed
+                  WHERE NOT EXISTS (SELECT FROM purges WHERE namespace = standing_for(fed) AND purged_at >= requested_at))
 
 -- name: drop_parked
--- With what of the budgets was kept for those that wait in a batch: nobody else would give it back.
+-- All that is parked, as what was said since is asked for again by its window; but for what another namespace still waits for. With
+-- what of the budgets was kept for those that wait in a batch: nobody else would give it back.
 WITH gone AS (
     DELETE FROM parked
     WHERE namespaces @> ARRAY[$1::text]
-      AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed WHERE fed NOT IN (SELECT namespace FROM purges))
+      AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed
+                      WHERE fed <> $1 AND NOT EXISTS (SELECT FROM purges
+                                                      WHERE namespace = standing_for(fed) AND purged_at >= requested_at))
     RETURNING reservation
 )
 DELETE FROM energy_reservations WHERE reservation_id IN (SELECT reservation FROM gone)

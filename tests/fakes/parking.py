@@ -2,16 +2,20 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from schemas.erasures import Fence
 from schemas.errors import Deferred
+from schemas.messages import Scope
 from schemas.requests import ExtractionRequest, Lane
 from sinks.parked import SHORTEST_PAUSE_S, Parked
+
+FencesOf: TypeAlias = Callable[[Scope, Collection[str]], Awaitable[tuple[Fence, ...]]]
 
 
 class Row(Struct):
@@ -23,10 +27,16 @@ class Row(Struct):
     until: datetime | None = None
 
 
-class FakeParking:
-    """`failures` by method name are raised by its next calls, one each. One instance may serve several workers."""
+async def no_fences(scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
+    return ()
 
-    def __init__(self, clock: Callable[[], datetime]) -> None:
+
+class FakeParking:
+    """`failures` by method name are raised by its next calls, one each. `fences_of` is that of the extractions. One instance may
+    serve several workers."""
+
+    def __init__(self, clock: Callable[[], datetime], fences_of: FencesOf = no_fences) -> None:
+        self.fences_of = fences_of
         self.rows: dict[str, Row] = {}
         self.failures: dict[str, deque[Exception]] = {}
         self._clock = clock
@@ -45,8 +55,12 @@ class FakeParking:
         *,
         batched: bool = False,
         value: bytes | None = None,
-    ) -> None:
+        fed: Collection[str] = (),
+        known: Collection[Fence] = (),
+    ) -> bool:
         await self._reach("park")
+        if any(each not in known for each in await self.fences_of(request.scope, fed)):
+            return False
         parked = Parked(
             request_id=request.request_id,
             lane=request.lane,
@@ -60,6 +74,7 @@ class FakeParking:
             headers=tuple(record.headers),
         )
         self.rows.setdefault(request.request_id, Row(parked, deferred.until, self._in(deadline_s), batched))
+        return True
 
     async def holds(self, request_id: str) -> bool:
         await self._reach("holds")

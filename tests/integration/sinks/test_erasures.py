@@ -1,5 +1,6 @@
 """Erasures on a real database: what goes of what is shared, every door behind the fence, and a receipt that waits for windows."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from agents.erasing.completing import Completing
 from schemas import topics
 from schemas.codec import decode, encode
 from schemas.erasures import Erasure, Fence
+from schemas.errors import Deferred, Rejected
 from schemas.messages import Message, Scope
 from schemas.policies import Policies, Policy
 from schemas.receipts import Receipt, Remains
@@ -21,9 +23,12 @@ from schemas.requests import Command, Source
 from schemas.shadows import shadow_of
 from sinks.archive import Archive, ArchivedMessage
 from sinks.audit import Audit
-from sinks.erasures import Erasures
+from sinks.erasures import Erasures, begin
 from sinks.extractions import Extractions
 from sinks.owners import Owners
+from sinks.parked import Parking
+from sinks.queries import query
+from tests.fakes.batches import record
 from tests.fakes.publisher import FakePublisher
 from tests.integration.sinks.conftest import NOON
 from tests.slices import slice_of
@@ -209,6 +214,53 @@ async def test_a_namespace_is_erased_by_whoever_begins_it(bench: "Bench", worker
     receipt = await worker.through("e")
     assert (receipt.status, receipt.namespaces[0].memories) == ("complete", 1)
     assert await bench.memories.count_live("notes/mara") == 0
+
+
+async def test_what_is_said_between_asking_for_a_purge_and_its_last_page_stays(bench: "Bench", worker: Worker):
+    await worker.erasing.begin("e", "namespace", "ada", namespace="notes/mara")
+    archive, meanwhile = Archive(bench.pool), AT + timedelta(minutes=10)
+    assert await archive.store([said("mara", "old", AT), said("mara", "new", meanwhile, position=100)]) == 1, "at once"
+    worker.curator._clock = worker.curator._eraser._clock = lambda: LATER
+    await worker.through("e")
+    assert [len(await archive.conversation(name)) for name in ("old", "new")] == [0, 1]
+    found = {"namespace": "notes/mara", "extracted_at": LATER, "requested_at": meanwhile}
+    batch = bench.batch(bench.candidate("Mara skis", sources=of("new", at=meanwhile)), **found)
+    assert [ruling.result for ruling in (await worker.curator.curate(batch)).rulings] == ["created"]
+
+
+async def test_a_purge_of_an_erasure_that_was_lost_with_a_database_is_carried_out(bench: "Bench", worker: Worker):
+    await bench.curator.curate(bench.batch("User has a dog", namespace="notes/mara"))
+    command = Command(command_id="p", kind="purge", namespace="notes/mara", at=AT, actor="ada", erasure_id="lost")
+    await worker.curator.carry_out(command)
+    receipt = await worker.through("lost")
+    assert (receipt.status, receipt.at, receipt.namespaces[0].memories) == ("complete", AT, 1)
+
+
+async def test_what_is_erased_while_it_is_about_to_be_parked_is_not(bench: "Bench", worker: Worker):
+    request = replace(slice_of("I have a dog"), requested_at=NOON)
+    parking, sent = Parking(bench.pool), record(topics.REQUESTS, 1, encode(request))
+    async with bench.pool.acquire() as connection, connection.transaction():
+        await connection.execute(query("purges", "lock_archive"))
+        parked = asyncio.create_task(parking.park(sent, request, Deferred(NOON, "budget"), 60.0))
+        while not await bench.pool.fetchval(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'advisory'"
+        ):
+            assert not parked.done(), "the erasure is not yet there"
+        erasure = Erasure(
+            erasure_id="e", kind="conversation", at=AT, actor="ada", conversation_id=request.conversation_id
+        )
+        await begin(connection, erasure)
+    assert not await parked
+    assert not await parking.holds(request.request_id)
+
+
+async def test_why_a_request_failed_quotes_nothing_of_an_erased_conversation(bench: "Bench", worker: Worker):
+    extractions, request = Extractions(bench.pool), replace(slice_of("I have a dog"), requested_at=NOON)
+    await extractions.lease(request, "worker", 0)
+    await extractions.fail(request.request_id, Rejected("refused", "a dog is no topic"))
+    await worker.erasing.begin("c", "conversation", "ada", conversation_id=request.conversation_id)
+    await worker.through("c")
+    assert await bench.pool.fetchval("SELECT failed_reason FROM extractions") == "refused"
 
 
 async def test_the_archive_takes_nothing_older_in_of_a_user_or_a_conversation(bench: "Bench", worker: Worker):

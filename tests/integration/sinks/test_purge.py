@@ -1,7 +1,7 @@
 """Erase is final: nothing that was said before comes back, in whatever order things arrive."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -12,12 +12,17 @@ from agents.curator import Curator
 from schemas import topics
 from schemas.codec import encode
 from schemas.erasures import Fence
+from schemas.errors import Deferred, Rejected
 from schemas.messages import Message, Scope
 from schemas.namespaces import UNSAID
 from schemas.policies import Policies, Policy
-from schemas.requests import CandidateBatch, Command
+from schemas.requests import CandidateBatch, Command, ExtractionRequest
 from sinks.archive import Archive, ArchivedMessage
+from sinks.erasures import fences
 from sinks.extractions import Answered, Extractions
+from sinks.parked import Parking
+from sinks.purges import Purges
+from tests.fakes.batches import record
 from tests.integration.sinks.conftest import NOON
 from tests.slices import slice_of
 
@@ -132,9 +137,14 @@ async def test_pages_of_memories_are_erased_though_the_worker_ends_between_them(
     await bench.curator.curate(bench.batch(*(f"User owns thing number {n}" for n in range(5)), namespace=OWNER))
     curator, command = after(bench, LATER), purge()
     async with curator._deciding(OWNER) as connection:
-        assert await curator._eraser._page(connection, command, Fence(NOON + LATER)) is None
+        erasure = await curator._eraser._erasure(connection, command, {})
+        assert erasure is not None
+        assert await curator._eraser._page(connection, command, erasure) is None
     assert await bench.memories.count_live(OWNER) == 3
-    await after(bench, LATER).carry_out(command)
+    await after(bench, 2 * LATER).carry_out(command)
+    assert await bench.pool.fetchval("SELECT purged_at FROM purges") == NOON + LATER, (
+        "the moment of the first page counts"
+    )
     assert await everything(bench) == [0, 0, 0, 0]
     purged = [event.data.sequence for event in bench.events(OWNER) if event.data.change == "purged"]
     assert purged == [6, 7, 8, 9, 10]
@@ -214,15 +224,62 @@ async def test_many_archived_messages_go_page_by_page_with_the_summaries_of_thei
     assert b"dog" not in lease.answer
 
 
-async def test_a_stored_answer_has_nothing_to_say_any_more(bench: "Bench") -> None:
-    extractions, request = Extractions(bench.pool), replace(slice_of("I have a dog"), namespaces=(OWNER,))
-    await extractions.lease(request, "worker", 60)
+def dog(*namespaces: str, asked_at: datetime = NOON) -> ExtractionRequest:
+    return replace(slice_of("I have a dog"), namespaces=namespaces, requested_at=asked_at)
+
+
+async def answered(extractions: Extractions, request: ExtractionRequest) -> bytes:
+    """Its answer, by now."""
     answer = encode({"answers": "extraction", "provider": "p", "model": "m", "proposals": [{"text": "User has a dog"}]})
-    await extractions.store_answer(request.request_id, "worker", answer, provider="p", model="m", usage={}, parts=1)
+    return await extractions.store_answer(
+        request.request_id, "worker", answer, provider="p", model="m", usage={}, parts=1
+    )
+
+
+async def test_a_stored_answer_has_nothing_to_say_any_more(bench: "Bench") -> None:
+    extractions, request = Extractions(bench.pool), dog(OWNER)
+    await extractions.lease(request, "worker", 60)
+    await answered(extractions, request)
     await after(bench, LATER).carry_out(purge())
     lease = await extractions.lease(request, "another", 60)
     assert isinstance(lease, Answered)
     assert b"dog" not in lease.answer
+
+
+async def test_why_a_request_failed_quotes_nothing_of_an_erased_namespace(bench: "Bench") -> None:
+    extractions, request = Extractions(bench.pool), dog(OWNER)
+    await extractions.lease(request, "worker", 0)
+    await extractions.fail(request.request_id, Rejected("refused", "a dog is no topic"))
+    await after(bench, LATER).carry_out(purge())
+    assert await bench.pool.fetchval("SELECT failed_reason FROM extractions") == "refused"
+
+
+async def test_a_namespace_that_was_erased_before_something_was_asked_still_waits_for_its_answer(
+    bench: "Bench",
+) -> None:
+    extractions, parking = Extractions(bench.pool), Parking(bench.pool)
+    request = dog("notes/other", OWNER, asked_at=NOON + LATER)
+    await after(bench, LATER / 2).carry_out(purge("notes/other"))
+    await extractions.lease(request, "worker", 60)
+    await answered(extractions, request)
+    sent, deferred = record(topics.REQUESTS, 1, encode(request)), Deferred(NOON, "budget")
+    assert await parking.park(sent, request, deferred, 60.0)
+    await after(bench, 2 * LATER).carry_out(purge())
+    assert b"dog" in (await extractions.answer(request.request_id) or b"")
+    assert await parking.holds(request.request_id)
+    await after(bench, 3 * LATER).carry_out(purge("notes/other"))
+    assert b"dog" not in (await extractions.answer(request.request_id) or b"")
+    assert not await parking.holds(request.request_id)
+
+
+async def test_a_fence_reaches_as_far_as_the_furthest_of_several_in_whatever_order_they_come(bench: "Bench") -> None:
+    older, newer = Fence(NOON, {0: 7, 1: 9}), Fence(NOON + LATER, {0: 8, 1: 5, 2: 1})
+    for name, order in (("n", (older, newer)), ("m", (newer, older))):
+        async with bench.pool.acquire() as connection:
+            for each in order:
+                await Purges(connection).fence(name, each)
+            known = await fences(connection, [name], (), ())
+        assert known.namespaces == {name: Fence(NOON + LATER, {0: 8, 1: 9, 2: 1})}
 
 
 @pytest.mark.parametrize("asked", ["before", "after"])

@@ -73,7 +73,7 @@ class Worker:
             calibrations=self.calibrations,
             monotonic_s=asyncio.get_running_loop().time,
         )
-        self.parking = parking or FakeParking(utc)
+        self.parking = parking or FakeParking(utc, self.extractions.fences_of)
         outcomes, policies = (
             Outcomes(self.extractions, self.publisher, utc, self.extractor.left_of),
             Policies((POLICY, NIGHTLY)),

@@ -144,6 +144,23 @@ async def test_what_was_erased_waits_nowhere_and_is_answered_at_once(purpose):
     assert not any(batch.candidates for batch in worker.candidates if batch.request_id == request.request_id)
 
 
+async def test_what_is_erased_while_it_is_about_to_be_parked_is_answered_at_once():
+    worker = Worker(background_concurrency=1)
+    await worker.take(structs.replace(asked(9), lane="background"))
+    await asyncio.sleep(0.1)
+
+    async def erased(*_: object) -> tuple[Fence, ...]:
+        worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
+        return worker.extractions.person_fences
+
+    worker.parking.fences_of = erased
+    given = await worker.take(structs.replace(asked(), lane="background"))
+    await asyncio.sleep(20)
+    assert given.acked
+    assert not worker.parking.rows
+    assert asked().request_id not in worker.provider.asked
+
+
 async def test_of_what_was_erased_in_part_the_rest_is_parked():
     worker = Worker(background_concurrency=1)
     await worker.take(structs.replace(asked(9), lane="background"))
