@@ -1,8 +1,9 @@
 """all-MiniLM-L6-v2 with int8 weights on onnxruntime: small enough to ship, no network."""
 
 import asyncio
+from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,16 @@ MAX_TOKENS = 256  # what the model was trained for; the rest of a text is cut of
 BATCH = 8
 
 
+class Asked:
+    """Texts that somebody waits for."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+        self.vectors: Future[NDArray[np.float32]] = Future()
+
+
 class MiniLmEmbedder:
-    """Loads the model when constructed (about 0.2 s). Embeds on a thread of its own, one call after another."""
+    """Loads the model when constructed (about 0.2 s). Embeds on a thread of its own."""
 
     model = "all-MiniLM-L6-v2-int8"
     dimension = 384
@@ -34,14 +43,44 @@ class MiniLmEmbedder:
             str(model_path()), session_options(threads), providers=["CPUExecutionProvider"]
         )
         self._thread = ThreadPoolExecutor(1, "embedder")
+        self._waiting: deque[Asked] = deque()  # appended to by callers, taken from by the thread alone
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """See Embedder; the event loop stays free."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._embed_all, list(texts))
+        """See Embedder; the event loop stays free. Few texts that wait for the thread are embedded together: 8 of them, of 12
+        tokens each, in half the time that they take one by one."""
+        asked = Asked(list(texts))
+        self._waiting.append(asked)
+        self._thread.submit(self._embed_waiting)
+        return await asyncio.wrap_future(asked.vectors)
 
     def close(self) -> None:
         """Ends the thread once running calls are done."""
         self._thread.shutdown()
+
+    def _embed_waiting(self) -> None:
+        """On the thread. As many jobs are submitted as there are calls: those whose call went with another's find none."""
+        taken = self._taken()
+        try:
+            vectors = self._embed_all([text for asked in taken for text in asked.texts])
+        except Exception as exc:  # noqa: BLE001 (every call raises it)
+            for asked in taken:
+                asked.vectors.set_exception(exc)
+            return
+        start = 0
+        for asked in taken:
+            asked.vectors.set_result(vectors[start : start + len(asked.texts)])
+            start += len(asked.texts)
+
+    def _taken(self) -> list["Asked"]:
+        """The calls that have waited longest and make one batch; one that is larger goes alone. Cancelled ones are left out."""
+        taken: list[Asked] = []
+        size = 0
+        while self._waiting and (not taken or size + len(self._waiting[0].texts) <= BATCH):
+            asked = self._waiting.popleft()
+            if asked.vectors.set_running_or_notify_cancel():
+                taken.append(asked)
+                size += len(asked.texts)
+        return taken
 
     def _embed_all(self, texts: list[str]) -> NDArray[np.float32]:
         vectors = np.empty((len(texts), self.dimension), np.float32)

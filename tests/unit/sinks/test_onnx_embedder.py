@@ -1,0 +1,99 @@
+"""Texts that wait for the model that ships: what goes together, and what comes of calls that nobody waits for any more."""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from threading import Event
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from sinks.embeddings.onnx import BATCH, MiniLmEmbedder
+
+QUESTIONS = ("Where does she live?", "Which tea do I like best in the morning?", "When is the dentist?")
+
+
+class Noted(MiniLmEmbedder):
+    """Notes what is embedded at once; `failure` is raised instead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.together: list[list[str]] = []
+        self.failure: Exception | None = None
+
+    def _embed_all(self, texts: list[str]) -> NDArray[np.float32]:
+        self.together.append(texts)
+        if self.failure is not None:
+            raise self.failure
+        return super()._embed_all(texts)
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """The thread does nothing of what is asked meanwhile."""
+        done = Event()
+        self._thread.submit(done.wait)
+        try:
+            yield
+        finally:
+            done.set()
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Iterator[Noted]:
+    with closing(Noted()) as embedder:
+        yield embedder
+
+
+@pytest.fixture
+def embedder(loaded: Noted) -> Noted:
+    loaded.together, loaded.failure = [], None
+    return loaded
+
+
+async def asked(embedder: Noted, *calls: tuple[str, ...]) -> list[asyncio.Task[NDArray[np.float32]]]:
+    """The calls as tasks, all of which wait for the thread."""
+    tasks = [asyncio.create_task(embedder.embed(texts)) for texts in calls]
+    await asyncio.sleep(0)
+    return tasks
+
+
+def told(embedder: Noted) -> list[list[str]]:
+    return [texts for texts in embedder.together if texts]
+
+
+async def test_questions_that_wait_are_embedded_together_and_each_gets_its_own(embedder: Noted) -> None:
+    alone = [await embedder.embed((question,)) for question in QUESTIONS]
+    embedder.together = []
+    with embedder.busy():
+        tasks = await asked(embedder, *((question,) for question in QUESTIONS))
+    found = await asyncio.gather(*tasks)
+    assert told(embedder) == [list(QUESTIONS)]
+    for each, expected in zip(found, alone, strict=True):
+        assert each == pytest.approx(expected, abs=1e-5)
+
+
+async def test_a_call_of_many_texts_is_not_held_up_by_those_behind_it(embedder: Noted) -> None:
+    many = tuple(f"Fact {number}." for number in range(BATCH))
+    with embedder.busy():
+        tasks = await asked(embedder, (QUESTIONS[0],), many, (QUESTIONS[1],))
+    assert [len(each) for each in await asyncio.gather(*tasks)] == [1, BATCH, 1]
+    assert told(embedder) == [[QUESTIONS[0]], list(many), [QUESTIONS[1]]]
+
+
+async def test_what_nobody_waits_for_any_more_is_not_embedded(embedder: Noted) -> None:
+    with embedder.busy():
+        given_up, kept = await asked(embedder, (QUESTIONS[0],), (QUESTIONS[1],))
+        given_up.cancel()
+        await asyncio.wait([given_up])
+    assert len(await kept) == 1
+    assert told(embedder) == [[QUESTIONS[1]]]
+
+
+async def test_a_failure_reaches_everybody_who_waits(embedder: Noted) -> None:
+    embedder.failure = RuntimeError("no memory")
+    with embedder.busy():
+        tasks = await asked(embedder, (QUESTIONS[0],), (QUESTIONS[1],))
+    for each in tasks:
+        with pytest.raises(RuntimeError, match="no memory"):
+            await each
