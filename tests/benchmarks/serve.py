@@ -161,14 +161,14 @@ def extrapolated(stores: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def growth(stores: Sequence[dict[str, Any]], name: str, time: str, to: int) -> float | None:
     """What a time (`p50_ms`, `p95_ms`) would be at a larger size if it went on growing as between the two largest that were
-    measured, in ms; None where that is not known."""
+    measured, in ms; what it is at the largest where it did not grow, and None where that is not known."""
     if len(stores) < 2:
         return None
     one, other = sorted(stores, key=lambda each: int(each["memories"]))[-2:]
     if time not in one[name] or time not in other[name] or one["memories"] == other["memories"]:
         return None
     slope = (other[name][time] - one[name][time]) / (other["memories"] - one["memories"])
-    return float(round(other[name][time] + slope * (to - other["memories"]), 1))
+    return float(round(other[name][time] + max(0.0, slope) * (to - other["memories"]), 1))
 
 
 def main(argv: Sequence[str]) -> int:

@@ -59,6 +59,11 @@ def test_sizes_are_taken_in_their_order_however_they_were_named():
     assert extrapolated(stores) == extrapolated(stores[::-1])
 
 
+def test_what_did_not_grow_stays_as_it_is_and_does_not_shrink():
+    (told,) = extrapolated([store(10_000, 6.0, 12.0), store(100_000, 5.0, 12.0)]).values()
+    assert told["list"] == {"p50_ms": 5.0, "p95_ms": 12.0}
+
+
 def test_what_was_measured_is_not_extrapolated():
     assert extrapolated([store(100_000, 6.0, 19.0), store(1_000_000, 16.0, 109.0)]) == {}
 
