@@ -9,8 +9,9 @@ from typing import Any
 
 from opentelemetry.trace import SpanKind
 
+from agents.curation_letters import concerned, letter
 from agents.curator import Curator
-from agents.dead_letters import dead_letter, position
+from agents.dead_letters import position
 from agents.in_flight import InFlight, while_held
 from agents.turns import Turn, Turns
 from schemas import codec, topics, traces
@@ -25,8 +26,6 @@ from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
 
 log = logging.getLogger(__name__)
-
-STAGE = "curation"
 
 
 class CurationAgent:
@@ -95,7 +94,9 @@ class CurationAgent:
             await self._give_up(record, Rejected("unforeseen", repr(exc)))
 
     async def _give_up(self, record: Any, rejected: Rejected) -> None:
-        await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
+        fences = await self._curator.fences_of(*concerned(record))
+        if (told := letter(record, rejected, fences, self._clock())) is not None:
+            await self._publisher.publish([told])
         await self._answer_for(record, rejected)
 
     async def _decision(self, record: Any) -> None:

@@ -25,8 +25,9 @@ from agents.curation.scrubbing import scrubbed
 from agents.editor import Editor
 from agents.eraser import Ends, Eraser
 from agents.ledgers import Limit, close_ledger, open_ledger, same_texts
-from agents.parts import settled
+from agents.parts import fences_on, settled
 from schemas.codec import shaped
+from schemas.erasures import Fence
 from schemas.errors import Retryable
 from schemas.events import Cause
 from schemas.policies import Choosing, Policy
@@ -97,6 +98,12 @@ class Curator:
 
         texts = [candidate.text for candidate in batch.candidates]
         return await self._decided(decide, await self._embedded(texts), batch.namespace, policy)
+
+    async def fences_of(self, namespace: str, conversation_id: str) -> tuple[Fence, ...]:
+        """Those that hold in a namespace for what comes of a conversation."""
+        with translated("asking for fences"):
+            async with self._pool.acquire() as connection:
+                return await fences_on(connection, namespace, conversation_id)
 
     async def drop_part(self, part: Part, reason: str) -> Outcome:
         """Counts a part as answered that cannot be curated (it went to the dead letters): its request must complete."""

@@ -53,8 +53,7 @@ async def settled(
     else:
         ledger = earlier
         ledger.learn([*same, *(await Memories(connection).by_ids(mentions)).values()])
-    known = await fences(connection, [batch.namespace], [batch.conversation_id], ())
-    fenced = known.of(Scope(conversation_id=batch.conversation_id), [batch.namespace])
+    fenced = await fences_on(connection, batch.namespace, batch.conversation_id)
     candidates = rated(ledger, batch, prepared, policy, fenced)
     left = await allowance(connection, batch, policy, ledger)
     rulings: dict[int, Ruling] = {}
@@ -69,6 +68,12 @@ async def settled(
         if left is not None and ruling.memory_id == ids.memory_id(candidate.candidate_id):  # made of this one
             left -= 1
     return ledger, tuple(rulings[place] for place in sorted(rulings))
+
+
+async def fences_on(connection: Connection, namespace: str, conversation_id: str) -> tuple[Fence, ...]:
+    """Those that hold in a namespace for what comes of a conversation."""
+    known = await fences(connection, [namespace], [conversation_id], ())
+    return known.of(Scope(conversation_id=conversation_id), [namespace])
 
 
 async def allowance(connection: Connection, batch: CandidateBatch, policy: Policy, ledger: Ledger) -> int | None:

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections import deque
+from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from agents.curation_agent import CurationAgent
 from agents.dead_letters import told
 from schemas import codec, topics
+from schemas.erasures import Fence
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.requests import Candidate, CandidateBatch, Command, Source
 from sinks.settlements import Part
@@ -33,6 +36,12 @@ class FakeCurator:
         self.deciding: set[str] = set()
         self.most = 0
         self.slow: dict[str, float] = {}
+        self.fences: dict[tuple[str, str], Fence] = {}
+
+    async def fences_of(self, namespace: str, conversation_id: str) -> tuple[Fence, ...]:
+        await asyncio.sleep(0)
+        named = (namespace, conversation_id)
+        return (self.fences[named],) if named in self.fences else ()
 
     async def _decide(self, namespace: str, name: str) -> None:
         assert namespace not in self.deciding, "two decisions of one namespace at a time"
@@ -278,3 +287,60 @@ async def test_a_decision_is_traced_under_what_asked_for_it_and_named_by_its_ids
     span = spans.named("curation decide")
     assert trace_id(span) == trace_of(CAUSE)
     assert dict(span.attributes) == {"memstream.command_id": "c1"}
+
+
+def by_reference(stage: Stage) -> list[str | None]:
+    """Of each dead letter whether it is; none says what was said."""
+    letters = stage.publisher.on(topics.DEAD_LETTERS)
+    assert not any(
+        b"tea" in (letter.value or b"") or b"tea" in dict(letter.headers)["memstream-detail"] for letter in letters
+    )
+    return [told(letter.headers).get("by-reference") for letter in letters]
+
+
+async def test_candidates_that_are_rejected_once_they_are_erased_become_no_dead_letter_and_count_as_answered(stage):
+    stage.curator.failures["1"] = deque([Rejected("invalid", "tea is no kind")])
+    stage.curator.fences["a", "c"] = Fence(BEGAN)
+    given = stage.batch(part("a", "1"), part("a", "2"))
+    await stage.agent.handle(given)
+    await stage.settled()
+    assert by_reference(stage) == []
+    assert [(dropped.request_id, reason) for dropped, reason in stage.curator.dropped] == [("1", "invalid")]
+    assert stage.curator.done == [("a", "2")]
+    assert given.acked
+
+
+async def test_candidates_of_which_some_are_erased_become_a_dead_letter_without_words(stage):
+    stage.curator.failures["1"] = deque([ValueError("tea")])
+    stage.curator.fences["a", "c"] = Fence(BEGAN - timedelta(hours=1), {1: 8})
+    batch_of_two = part("a", "1")
+    (candidate,) = batch_of_two.candidates
+    placed = [
+        replace(candidate, sources=(Source(conversation_id="c", message_id="m", position=place, timestamp=BEGAN),))
+        for place in (7, 8)
+    ]
+    await stage.agent.handle(stage.batch(replace(batch_of_two, candidates=tuple(placed))))
+    await stage.settled()
+    assert by_reference(stage) == ["true"]
+
+
+@pytest.mark.parametrize("topic", [CANDIDATES, COMMANDS])
+async def test_what_cannot_be_read_any_more_and_is_older_than_an_erasure_becomes_a_dead_letter_without_words(
+    stage, topic
+):
+    stage.curator.fences["a", ""] = Fence(BEGAN)
+    await stage.agent.handle(stage.batch((b"a", b'{"text": "tea"'), topic=topic))
+    await stage.settled()
+    assert by_reference(stage) == ["true"]
+
+
+async def test_a_command_of_before_an_erasure_that_fails_becomes_a_dead_letter_without_words(stage):
+    stage.curator.failures = {name: deque([ValueError("tea")]) for name in ("old", "new")}
+    stage.curator.fences["a", ""] = Fence(BEGAN)
+    given = stage.batch(
+        command("a", "old"), replace(command("a", "new"), at=BEGAN + timedelta(seconds=1)), topic=COMMANDS
+    )
+    await stage.agent.handle(given)
+    await stage.settled()
+    letters = stage.publisher.on(topics.DEAD_LETTERS)
+    assert [b"tea" in (letter.value or b"") for letter in letters] == [False, True]
