@@ -8,10 +8,13 @@ from typing import Any
 import promql_parser
 import pytest
 import yaml
+from prometheus_client import CollectorRegistry
 from prometheus_client.metrics import MetricWrapperBase
 
 from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.meters import Meters
+from streams.apps import STAGES
+from streams.topics import TopicSettings
 from tests.fakes.stage import FakeStage
 
 DASHBOARDS = Path(__file__).parents[3] / "deploy" / "dashboards"
@@ -80,7 +83,9 @@ def test_expressions_are_promql_over_labels_that_the_metrics_have(expression: st
     known = set().union(*(samples[name] for name in re.findall(r"\bmemstream_\w+", expression)))
     grouped = {label.strip() for group in re.findall(r"\bby \(([^)]*)\)", expression) for label in group.split(",")}
     matched = set(re.findall(r"[{,]\s*(\w+)\s*(?:=|!)", expression))
-    assert grouped | matched <= known
+    made = set(re.findall(r'\blabel_replace\([^"]*"(\w+)"', expression))
+    read = set(re.findall(r'\blabel_replace\([^"]*"\w+",\s*"[^"]*",\s*"(\w+)"', expression))
+    assert (grouped - made) | matched | read <= known
 
 
 def grouped_by(expression: str) -> set[str]:
@@ -108,6 +113,29 @@ def test_alerts_say_what_is_wrong_and_what_to_do_with_labels_that_their_expressi
         left = {label.strip() for group in re.findall(r"\bby \(([^)]*)\)", rule["expr"]) for label in group.split(",")}
         named = set(re.findall(r"\$labels\.(\w+)", " ".join(rule["annotations"].values())))
         assert named <= left, name
+
+
+def test_a_stage_without_workers_is_missed_in_each_deployment_and_all_of_them_when_none_is_scraped():
+    rule = alerts()["MemstreamStageMissing"]
+    few, none = rule["expr"].split(" or ")
+    by_prefix = r'label_replace\(count by \(group\) \(memstream_stage_ready\), "prefix", "\$1", "group", "(.+)"\)'
+    counted = re.fullmatch(rf"count by \(prefix\) \({by_prefix}\) < (\d+)", few.strip())
+    assert counted, few
+    assert int(counted[2]) == len(STAGES)
+    assert f"of {len(STAGES)} stages" in rule["annotations"]["summary"]
+    for prefix in ("", "a.memstream-"):
+        groups = [TopicSettings(prefix=prefix).group(stage) for stage in STAGES]
+        assert {re.fullmatch(counted[1], group)[1] for group in groups} == {prefix}  # type: ignore[index]
+    assert none == "0 * absent(memstream_stage_ready)"
+
+
+def test_an_api_is_missed_by_what_each_tells_before_the_first_request_and_no_worker_does():
+    (series,) = re.findall(r"^absent\((\w+)\)$", alerts()["MemstreamApiMissing"]["expr"])
+
+    def told(registry: CollectorRegistry) -> set[str]:
+        return {sample.name for family in registry.collect() for sample in family.samples}
+
+    assert series in told(ApiMeters().registry) - told(Meters().registry)
 
 
 def test_panels_have_numbers_of_their_own_and_lie_beside_each_other():
