@@ -19,6 +19,9 @@ from tests.fakes.stage import FakeStage
 
 DASHBOARDS = Path(__file__).parents[3] / "deploy" / "dashboards"
 INTERVAL = re.compile(r"\$__rate_interval")
+# Prometheus' own grammar of durations, the longest unit first: model.ParseDuration.
+DURATION = re.compile(r"(?=\d)(?:\d+y)?(?:\d+w)?(?:\d+d)?(?:\d+h)?(?:\d+m)?(?:\d+s)?(?:\d+ms)?")
+FILLED = re.compile(r"\$value(?: \| humanize(?:Duration|Percentage))?|\$labels\.\w+")
 LABEL = re.compile(r"\{\{\s*\$?(?:labels\.)?(\w+)\s*\}\}")
 
 
@@ -136,6 +139,51 @@ def test_an_api_is_missed_by_what_each_tells_before_the_first_request_and_no_wor
         return {sample.name for family in registry.collect() for sample in family.samples}
 
     assert series in told(ApiMeters().registry) - told(Meters().registry)
+
+
+def rules_complaints(text: str) -> list[str]:
+    """What Prometheus would not load of a file of rules, or would leave as it is written."""
+    found = yaml.safe_load(text)
+    said = [f"{key} beside groups" for key in found.keys() - {"groups"}]
+    for group in found["groups"]:
+        said += [f"{key} in a group" for key in group.keys() ^ {"name", "rules"}]
+        said += [f"{rule.get('alert')}: {each}" for rule in group["rules"] for each in rule_complaints(rule)]
+    names = [rule.get("alert") for group in found["groups"] for rule in group["rules"]]
+    return said + [f"{name} twice" for name in {name for name in names if names.count(name) > 1}]
+
+
+def rule_complaints(rule: dict[str, Any]) -> list[str]:
+    said = [f"unknown {key}" for key in rule.keys() - {"alert", "expr", "for", "labels", "annotations"}]
+    said += [f"no {key}" for key in {"alert", "expr", "labels", "annotations"} - rule.keys()]
+    if not DURATION.fullmatch(str(rule.get("for", "0s"))):
+        said.append(f"for {rule['for']}")
+    texts = {**rule.get("labels", {}), **rule.get("annotations", {})}
+    said += [f"{name} is no text" for name, text in texts.items() if not isinstance(text, str)]
+    fillings = re.findall(r"\{\{(.*?)\}\}", " ".join(map(str, texts.values())))
+    return said + [f"filled with {each.strip()}" for each in fillings if not FILLED.fullmatch(each.strip())]
+
+
+def test_prometheus_would_load_the_rules():
+    assert rules_complaints((DASHBOARDS / "alerts.yaml").read_text()) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "said"),
+    [
+        ("for: 5m", "for: five minutes", "MemstreamStageMissing: for five minutes"),
+        ("for: 5m", "for: 5m1h", "MemstreamStageMissing: for 5m1h"),
+        ("for: 5m", "for: 5", "MemstreamStageMissing: for 5"),
+        ("for: 5m", "four: 5m", "MemstreamStageMissing: unknown four"),
+        ("labels: {", "label: {", "MemstreamStageMissing: unknown label"),
+        ("rules:", "rule: 1\n    rules:", "rule in a group"),
+        ("severity: critical", "severity: 1", "MemstreamStageMissing: severity is no text"),
+        ("$value }}", "$value | humanise }}", "MemstreamStageMissing: filled with $value | humanise"),
+        ("alert: MemstreamStageNotReady", "alert: MemstreamStageMissing", "MemstreamStageMissing twice"),
+    ],
+)
+def test_prometheus_would_not_load_rules_of_another_shape(written: str, instead: str, said: str):
+    text = (DASHBOARDS / "alerts.yaml").read_text()
+    assert said in rules_complaints(text.replace(written, instead, 1))
 
 
 def test_panels_have_numbers_of_their_own_and_lie_beside_each_other():
