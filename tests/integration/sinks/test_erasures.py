@@ -25,6 +25,7 @@ from sinks.archive import Archive, ArchivedMessage
 from sinks.audit import Audit
 from sinks.erasures import Erasures, begin
 from sinks.extractions import Extractions
+from sinks.generations import Generations
 from sinks.owners import Owners
 from sinks.parked import Parking
 from sinks.queries import query
@@ -279,6 +280,36 @@ async def test_the_archive_takes_nothing_older_in_of_a_user_or_a_conversation(be
         said("anna", "other", AT),
     ]
     assert await Archive(bench.pool).store([*refused, *taken]) == len(taken)
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject"),
+    [
+        ("user", {"user_id": "mara"}),
+        ("conversation", {"conversation_id": "m"}),
+        ("namespace", {"namespace": "notes/mara"}),
+    ],
+)
+async def test_at_every_door_what_comes_again_of_before_is_dropped_and_what_is_said_later_comes_in(
+    bench: "Bench", worker: Worker, kind: Any, subject: dict[str, str]
+):
+    archive, extractions = Archive(bench.pool), Extractions(bench.pool)
+    old, later = said("mara", "m", AT), said("mara", "m", LATER, position=100)
+    await archive.store([old])
+    await worker.erasing.begin("e", kind, "ada", **subject)
+    receipt = await worker.through("e", "m")
+    assert receipt.status == "complete"
+    assert await Generations(bench.pool).unerased([old, later]) == [later], "replayed by an operator"
+    assert await archive.store([old]) == 0, "sent again"
+    assert await archive.store([later]) == 1
+    heard = await extractions.fences_of(Scope.of(old.message), ["notes/mara"])
+    assert {fence.at for fence in heard} == {AT}, "no model is asked again"
+    asked = {"conversation_id": "m", "namespace": "notes/mara", "extracted_at": LATER, "requested_at": LATER}
+    results = [
+        (await worker.curator.curate(bench.batch(bench.candidate(text, sources=of("m", at=at)), **asked))).rulings[0]
+        for text, at in (("Mara skis", AT), ("Mara sails", LATER))
+    ]
+    assert [ruling.result for ruling in results] == ["dropped", "created"], "candidates that are delivered again"
 
 
 async def test_the_extractor_hears_of_fences_of_users_and_conversations(bench: "Bench", worker: Worker):

@@ -55,16 +55,16 @@ async def owner() -> Owner:
     return owner
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        {"user_id": "user"},
-        {"user_id": "user", "app_id": "app"},
-        {"kind": "conversation", "conversation_id": CONVERSATION},
-        {"kind": "namespace", "namespace": "app/user"},
-        {"kind": "namespace", "namespace": f"conversation/{CONVERSATION}"},
-    ],
-)
+SUBJECTS: list[dict[str, Any]] = [
+    {"user_id": "user"},
+    {"user_id": "user", "app_id": "app"},
+    {"kind": "conversation", "conversation_id": CONVERSATION},
+    {"kind": "namespace", "namespace": "app/user"},
+    {"kind": "namespace", "namespace": f"conversation/{CONVERSATION}"},
+]
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
 async def test_a_window_is_emptied_and_answered_for_once_that_is_safe(owner: Owner, subject: dict[str, Any]):
     await owner.say(*(said(number) for number in range(3)))
     await owner.checkpoint()
@@ -112,11 +112,15 @@ async def test_a_window_is_emptied_of_one_who_spoke_in_it_second_though_the_arch
     assert owner.window().entries == {}
 
 
-async def test_what_is_replayed_or_sent_again_is_dropped_and_what_is_said_later_is_not(owner: Owner):
-    owner.erase(5)
+@pytest.mark.parametrize("subject", SUBJECTS)
+async def test_what_is_replayed_or_sent_again_is_dropped_and_what_is_said_later_is_not(
+    owner: Owner, subject: dict[str, Any]
+):
+    owner.erase(5, **subject)
     await owner.say(said(4), said(5), said(6), said(3, conversation_id="another"))
     assert [entry.said.message_id for entry in owner.window().entries.values()] == ["m6"]
-    assert rows.load("another", owner.app.checkpointer[PARTITION].read) is None
+    concerned = "user_id" in subject or subject.get("namespace") == "app/user"
+    assert (rows.load("another", owner.app.checkpointer[PARTITION].read) is None) is concerned
 
 
 async def test_what_is_newer_than_every_erasure_is_not_asked_about(owner: Owner):
