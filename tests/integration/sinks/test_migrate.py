@@ -1,4 +1,5 @@
 import asyncio
+import shutil
 import sys
 from pathlib import Path
 
@@ -35,6 +36,27 @@ async def test_two_processes_at_once_apply_every_migration_once(empty_dsn: str) 
     outputs = [(await process.communicate())[0].decode().split() for process in both]
     assert [process.returncode for process in both] == [0, 0]
     assert sorted(name for names in outputs for name in names) == ALL
+
+
+async def test_failures_that_were_kept_with_their_details_lose_them(
+    empty_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for path in MIGRATIONS.glob("*.sql"):
+        if path.stem < "022":
+            shutil.copy(path, tmp_path)
+    with monkeypatch.context() as before:
+        before.setattr("sinks.migrate.MIGRATIONS", tmp_path)
+        await migrate(empty_dsn)
+    connection = await asyncpg.connect(empty_dsn)
+    columns = "(request_id, conversation_id, partition, policy, policy_version, failed_at, failed_reason)"
+    await connection.execute(
+        f"INSERT INTO extractions {columns} VALUES ('told', 'c', 0, 'p', 1, now(), 'refused: Zanzibar: no topic'),"
+        " ('untold', 'c', 0, 'p', 1, NULL, 'refused: not yet told')"
+    )
+    await migrate(empty_dsn)
+    kept = await connection.fetch("SELECT request_id, failed_reason FROM extractions")
+    await connection.close()
+    assert dict(map(tuple, kept)) == {"told": "refused", "untold": "refused: not yet told"}
 
 
 async def test_a_database_that_cannot_be_reached_is_tried_again(empty_dsn: str) -> None:
