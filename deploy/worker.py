@@ -159,6 +159,7 @@ class Worker:
 
     async def _look(self) -> None:
         self._progress.look(self._apps)
+        self._meters.delivery.look()
 
     async def _report(self) -> None:
         """What delivery has done so far, stage by stage."""

@@ -8,6 +8,7 @@ from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from agents.serving import Handle
+from deploy.metrics.lateness import Lateness
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.delivery.fence import Phase
@@ -29,8 +30,7 @@ class DeliveryCollector(Collector):
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._apps: list[StageApp] = []
-        self._now = now
-        self._reached_ms: dict[tuple[str, str, int], int] = {}
+        self._lateness = Lateness(now)
 
     def watched(self, app: StageApp, handle: Handle) -> Handle:
         """The app's handler, which notes of each batch how far it reaches."""
@@ -38,12 +38,19 @@ class DeliveryCollector(Collector):
 
         async def noting(batch: Batch) -> None:
             if batch.records:
-                self._reached_ms[app.conf.id, batch.topic, batch.partition] = batch.records[-1].timestamp
+                self._lateness.handed((app.conf.id, batch.topic, batch.partition), batch.records[-1].timestamp)
             await handle(batch)
 
         return noting
 
+    def look(self) -> None:
+        """To be called about every second: a lag in time counts from the last time that there was none."""
+        held = [(app.conf.id, topic, partition) for app in self._apps for topic, partition in app.frontiers()]
+        lags = {(app.conf.id, *tp): lag for app in self._apps for tp, lag in app.lags().items()}
+        self._lateness.look(held, lags)
+
     def collect(self) -> Iterator[Metric]:
+        self.look()
         yield from self._counted()
         yield from self._lags()
 
@@ -81,14 +88,13 @@ class DeliveryCollector(Collector):
         )
         seconds = GaugeMetricFamily(
             "memstream_consumer_lag_seconds",
-            "Age of the newest record that was handed to the agent, in the partition that is furthest behind; 0 without a lag.",
+            "How long ago that was published which the stage has come to, where it is furthest behind; 0 without a lag.",
             labels=labels,
         )
         for app in self._apps:
             behind: dict[str, list[tuple[int, float]]] = {}
             for (topic, partition), lag in app.lags().items():
-                reached_ms = self._reached_ms.get((app.conf.id, topic, partition))
-                age_s = max(0.0, self._now() - reached_ms / 1000) if lag and reached_ms is not None else 0.0
+                age_s = self._lateness.age_s((app.conf.id, topic, partition)) if lag else 0.0
                 behind.setdefault(topic, []).append((lag, age_s))
             for topic, lags in behind.items():
                 messages.add_metric((app.conf.id, topic), sum(lag for lag, _ in lags))

@@ -10,23 +10,34 @@ from streams.delivery.batch import Batch
 from tests.fakes.stage import FakeStage
 
 GROUP, TOPIC = "memstream-windows", "chat.messages"
-NOW_S = 1_000.0
+NOW_S = 1_000_000.0
 
 
 class Watched:
     def __init__(self, lags: dict[tuple[str, int], int]) -> None:
         self.stage = FakeStage(GROUP, lags)
         self.handled: list[Batch] = []
-        collector = DeliveryCollector(lambda: NOW_S)
-        self.handle = collector.watched(self.stage, self._handle)  # type: ignore[arg-type]
+        self.now_s = NOW_S
+        self.collector = DeliveryCollector(lambda: self.now_s)
+        self.handle = self.collector.watched(self.stage, self._handle)  # type: ignore[arg-type]
         self.registry = CollectorRegistry()
-        self.registry.register(collector)
+        self.registry.register(self.collector)
 
     async def _handle(self, batch: Batch) -> None:
         self.handled.append(batch)
 
     def value(self, name: str, **labels: str) -> float | None:
         return self.registry.get_sample_value(f"memstream_{name}", {"group": GROUP} | labels)
+
+    def passed(self, seconds: int) -> None:
+        """With a look each second, as a worker does."""
+        for _ in range(seconds):
+            self.now_s += 1
+            self.collector.look()
+
+    @property
+    def late_s(self) -> float | None:
+        return self.value("consumer_lag_seconds", topic=TOPIC)
 
     async def reach(self, partition: int, at_s: float) -> None:
         record: Any = SimpleNamespace(timestamp=int(at_s * 1000))
@@ -41,6 +52,42 @@ async def test_the_lag_of_a_topic_is_the_sum_in_messages_and_the_longest_in_time
     assert watched.value("consumer_lag_messages", topic=TOPIC) == 7
     assert watched.value("consumer_lag_seconds", topic=TOPIC) == 90, "the third partition is read to its end"
     assert len(watched.handled) == 3
+
+
+async def test_a_message_after_an_idle_night_counts_from_when_it_came():
+    watched = Watched({(TOPIC, 0): 0})
+    await watched.reach(0, NOW_S)
+    watched.passed(36_000)
+    watched.stage.behind[TOPIC, 0] = 1
+    watched.passed(1)
+    assert watched.late_s == 1
+    watched.passed(9)
+    assert watched.late_s == 10, "nothing was handed out meanwhile"
+    await watched.reach(0, watched.now_s - 9)
+    assert watched.late_s == 9, "it was published a second after the last look that found no lag"
+
+
+async def test_a_worker_that_is_behind_counts_from_when_it_got_the_partition_and_then_by_its_records():
+    watched = Watched({(TOPIC, 0): 100_000})
+    watched.passed(1)
+    assert watched.late_s == 0
+    watched.passed(30)
+    assert watched.late_s == 30
+    await watched.reach(0, watched.now_s - 7_200)
+    assert watched.late_s == 7_200
+    watched.passed(1)
+    assert watched.late_s == 7_201
+
+
+async def test_what_another_worker_has_by_now_is_forgotten():
+    watched = Watched({(TOPIC, 0): 5})
+    await watched.reach(0, NOW_S - 500)
+    assert watched.late_s == 500
+    watched.stage.behind = {}
+    watched.passed(10)
+    watched.stage.behind = {(TOPIC, 0): 5}
+    watched.passed(3)
+    assert watched.late_s == 2, "the other one has come further meanwhile"
 
 
 async def test_a_stage_is_ready_while_its_fence_is_open():
