@@ -13,10 +13,12 @@ COMMAND_S = 30.0  # of a statement that takes its time
 
 
 @asynccontextmanager
-async def postgres(settings: Settings, max_size: int = 10, command_timeout_s: float = COMMAND_S) -> AsyncIterator[Pool]:
-    """A pool of connections. Raises Retryable when PostgreSQL is not there."""
+async def postgres(
+    settings: Settings, max_size: int = 10, command_timeout_s: float = COMMAND_S, *, min_size: int = 1
+) -> AsyncIterator[Pool]:
+    """A pool of connections, of which `min_size` are open from the beginning. Raises Retryable when PostgreSQL is not there."""
     dsn = settings.postgres_dsn.get_secret_value()
-    pool = await connect(dsn, max_size=max_size, command_timeout_s=command_timeout_s)
+    pool = await connect(dsn, min_size=min_size, max_size=max_size, command_timeout_s=command_timeout_s)
     try:
         yield pool
     finally:
