@@ -112,17 +112,45 @@ def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("host", "status"), [("127.0.0.1:28080", 200), ("[::1]:1", 200), ("localhost", 200), ("evil.example", 421)]
+    ("host", "status"),
+    [
+        ("127.0.0.1:28080", 200),
+        ("[::1]:1", 200),
+        ("localhost", 200),
+        ("LocalHost:28080", 200),
+        ("evil.example", 421),
+        ("evil.example:99999", 421),
+        ("a{b.evil.example", 421),
+        ("a`b.evil.example", 421),
+        ('a"b.evil.example', 421),
+        ("evil.example@localhost", 421),
+        ("localhost/evil.example", 421),
+        ("localhost.evil.example", 421),
+        ("::1", 421),
+        ("[", 421),
+        ("", 421),
+        (None, 421),
+    ],
 )
 async def test_without_keys_only_this_machine_s_names_are_answered_to(host, status):
-    api = Api(door=OpenDoor())
-    transport = httpx.ASGITransport(create_app(api.ports, local=True))
-    async with httpx.AsyncClient(transport=transport, base_url=f"http://{host}") as client:
-        answer = await client.get(LISTED)
+    answer = await asked_without_keys([] if host is None else [host])
     assert answer.status_code == status
     assert answer.headers["x-request-id"]
     if status == 421:
         assert answer.headers["content-type"] == "application/problem+json"
+
+
+async def test_without_keys_a_request_to_two_hosts_is_refused():
+    assert (await asked_without_keys(["localhost", "evil.example"])).status_code == 421
+
+
+async def asked_without_keys(hosts: list[str]) -> httpx.Response:
+    """The server's own address is that of this machine, as it is where it listens."""
+    transport = httpx.ASGITransport(create_app(Api(door=OpenDoor()).ports, local=True))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:28080") as client:
+        request = client.build_request("GET", LISTED)
+        request.headers = httpx.Headers([("Host", host) for host in hosts])
+        return await client.send(request)
 
 
 @pytest.mark.parametrize(
