@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 
 REPORT_S = 60.0
 PROGRESS_S = 1.0
+ENDS_S = 20.0
 START_ENDS_WITHIN_S = 10.0  # beyond it a start is taken for one that never returns
 
 
@@ -69,6 +70,8 @@ class Worker:
                 on_ready()
                 self._chores.add("report", REPORT_S, self._report)
                 self._chores.add("progress", PROGRESS_S, self._look)
+                for app in self._apps:
+                    self._chores.add(f"{app.conf.id}'s lag", ENDS_S, app.ask_ends)
                 await self._until_stopped(stop)
                 asked = True
             finally:

@@ -86,8 +86,16 @@ class StageApp(faust.App):
         return codec.encode({**structs.asdict(self.counters), "frontier_lag": lag}).decode()
 
     def lags(self) -> dict[TP, int]:
-        """Offsets of each held partition that are not below the frontier yet, as of the last fetch."""
+        """Offsets of each held partition that are not below the frontier yet, as of the last fetch or `ask_ends`."""
         return self._consumer.lags() if self._consumer is not None else {}
+
+    async def ask_ends(self) -> None:
+        """Asks the brokers how far the held partitions go: of one whose buffer is full nothing is fetched, and so nothing known.
+
+        Raises Retryable; then the ends that were known before stay.
+        """
+        if self._consumer is not None:
+            await self._consumer.ask_ends()
 
     def frontiers(self) -> dict[TP, int]:
         """The offset of each held partition below which everything is finished."""

@@ -30,6 +30,7 @@ class FencedConsumer(driver.Consumer):
         self.fence: Fence = self.app.fence
         self.positions = Positions()
         self.counters: Counters = self.app.counters
+        self._asked_ends: dict[TP, int] = {}
 
     def _new_consumer_thread(self) -> FencedConsumerThread:
         return FencedConsumerThread(self, loop=self.loop, beacon=self.beacon)
@@ -146,9 +147,23 @@ class FencedConsumer(driver.Consumer):
         return {tp: offset for tp, offset in found.items() if offset is not None}
 
     def lags(self) -> dict[TP, int]:
-        """See StageApp.lags; without partitions that were not fetched yet."""
-        ends = {tp: self._thread.log_end(tp) for tp in self.positions}
-        return {tp: max(0, end - self.positions.committable(tp)) for tp, end in ends.items() if end is not None}
+        """See StageApp.lags; without partitions whose end is not known yet."""
+        known = ((tp, frontier, self._known_end(tp)) for tp, frontier in self.frontiers().items())
+        return {tp: max(0, end - frontier) for tp, frontier, end in known if end is not None}
+
+    def _known_end(self, tp: TP) -> int | None:
+        """Ends only grow, so the furthest is the newest."""
+        known = (self._thread.log_end(tp), self._asked_ends.get(tp))
+        return max((end for end in known if end is not None), default=None)
+
+    async def ask_ends(self) -> None:
+        """See StageApp.ask_ends."""
+        if not (tps := set(self.positions)):
+            return
+        try:
+            self._asked_ends = await self._thread.ends(tps)
+        except KafkaError as exc:
+            raise Retryable(f"cannot ask for the ends of {len(tps)} partitions: {exc!r}") from exc
 
     def read_to(self, topic: str, partition: int, applied: int | None) -> int | None:
         """See Positions.read_to; None when the partition is not held."""

@@ -23,6 +23,7 @@ from streams.delivery.positions import Read
 log = logging.getLogger(__name__)
 
 RETRY_S = 0.1
+ENDS_WITHIN_S = 3.0  # a call holds one of the thread's two workers
 
 
 class FencedConsumerThread(driver.AIOKafkaConsumerThread):
@@ -127,6 +128,15 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
             return None
         end: int | None = assignment.state_value(tp).lso
         return end
+
+    async def ends(self, tps: Iterable[TP]) -> dict[TP, int]:
+        """The offset after each partition's last committed record, asked of the leaders now. Raises KafkaError within seconds."""
+        offsets: dict[TP, int] = await self.call_thread(self._ends, set(tps))
+        return offsets
+
+    async def _ends(self, tps: set[TP]) -> dict[TP, int]:
+        found: dict[TP, int] = await self._ensure_consumer()._fetcher.end_offsets(tps, ENDS_WITHIN_S * 1000)
+        return found
 
     async def place(self, positions: Mapping[TP, int], paused: Iterable[TP] = ()) -> bool:
         """Seeks; False when a partition is no longer assigned. `paused` are not fetched at all."""

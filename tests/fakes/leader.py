@@ -6,7 +6,7 @@ from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
-from aiokafka.consumer.fetcher import READ_COMMITTED, Fetcher
+from aiokafka.consumer.fetcher import READ_COMMITTED, Fetcher, OffsetResetStrategy
 from aiokafka.consumer.subscription_state import SubscriptionState
 from aiokafka.errors import OffsetOutOfRangeError
 from aiokafka.protocol.fetch import FetchRequest
@@ -40,6 +40,12 @@ class StubLeader:
         self.refusal: Exception | None = None
         self.cluster = SimpleNamespace(leader_for_partition=lambda _: self.leader)
 
+    async def _maybe_wait_metadata(self) -> None:
+        """It is there."""
+
+    def add_topic(self, topic: str) -> None:
+        """All are known."""
+
     def force_metadata_update(self) -> asyncio.Future[None]:
         self.updates += 1
         updated = self._loop.create_future()
@@ -52,7 +58,7 @@ class StubLeader:
         code = self.code
         await asyncio.sleep(0.001)
         if not isinstance(request, FetchRequest):
-            return self._beginnings(request)
+            return self._offsets(request, code)
         assert request._isolation_level == READ_COMMITTED
         wanted = [(TP(topic, number), offset) for topic, parts in request.topics for number, offset, _ in parts]
         answers = [(tp.topic, [self._part(tp, offset, code)]) for tp, offset in wanted]
@@ -67,12 +73,16 @@ class StubLeader:
         since_5, since_11 = (-1,) * (self.version >= 5), (-1,) * (self.version >= 11)
         return tp.partition, code, -1, -1, *since_5, self.aborted.get(tp, []), *since_11, data
 
-    def _beginnings(self, request: Any) -> Any:
+    def _offsets(self, request: Any, code: int) -> Any:
+        assert request._isolation_level == READ_COMMITTED
         topics = [
-            (topic, [(number, 0, -1, self.beginnings[TP(topic, number)]) for number, _ in parts])
+            (topic, [(number, code, -1, self._offset(TP(topic, number), at)) for number, at in parts])
             for topic, parts in request._topics
         ]
         return SimpleNamespace(API_VERSION=1, topics=topics)
+
+    def _offset(self, tp: TP, at: int) -> int:
+        return max(self.logs[tp]) if at == OffsetResetStrategy.LATEST else self.beginnings[tp]
 
 
 class StubConsumer:

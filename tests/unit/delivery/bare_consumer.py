@@ -4,6 +4,7 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
+from aiokafka.errors import KafkaTimeoutError
 from faust.types import TP
 
 from streams.delivery.consumer import FencedConsumer
@@ -15,11 +16,13 @@ MESSAGES, OTHER = TP("chat.messages", 0), TP("chat.messages", 1)
 
 
 class StubThread:
-    """aiokafka's side: `reads` are what the fetcher is drained of next; places are noted."""
+    """aiokafka's side: `reads` are what the fetcher is drained of next; places are noted. `broker_ends` None: nobody answers."""
 
     def __init__(self) -> None:
         self.reads: list[dict[TP, Read]] = []
         self.offsets: dict[TP, int | None] = {}
+        self.fetched_ends: dict[TP, int] = {}
+        self.broker_ends: dict[TP, int] | None = {}
         self.asked: list[set[TP]] = []
         self.placed: list[dict[TP, int]] = []
         self.paused: set[TP] = set()
@@ -40,6 +43,15 @@ class StubThread:
         self.paused |= set(paused)
         return True
 
+    def log_end(self, tp: TP) -> int | None:
+        return self.fetched_ends.get(tp)
+
+    async def ends(self, tps: set[TP]) -> dict[TP, int]:
+        await asyncio.sleep(0)
+        if self.broker_ends is None:
+            raise KafkaTimeoutError
+        return {tp: self.broker_ends[tp] for tp in tps}
+
     async def committed(self, tps: set[TP]) -> dict[TP, int | None]:
         return {tp: self.offsets.get(tp) for tp in tps}
 
@@ -52,6 +64,7 @@ class BareConsumer(FencedConsumer):
         self.fence, self.positions, self.counters = self.app.fence, Positions(), self.app.counters
         self._thread = StubThread()
         self._committed_offset: dict[TP, int | None] = {}
+        self._asked_ends: dict[TP, int] = {}
         self._buffered_partitions = set()
         self.flow_active = True
         self.suspend_flow = asyncio.Event()

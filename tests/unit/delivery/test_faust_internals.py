@@ -82,6 +82,7 @@ CALLED = (
         "aiokafka.consumer.fetcher:Fetcher.fetched_records",
         "self, partitions, timeout=0, max_records=None",
     ),
+    ("consumer_thread.py", "aiokafka.consumer.fetcher:Fetcher.end_offsets", "self, partitions, timeout_ms"),
     ("consumer_thread.py", "aiokafka.consumer.subscription_state:SubscriptionState.fetch_context", "self"),
     ("consumer_thread.py", "aiokafka.consumer.subscription_state:TopicPartitionState.has_valid_position", "self"),
     ("consumer_thread.py", "aiokafka.consumer.subscription_state:TopicPartitionState.consumed_to", "self, position"),

@@ -8,6 +8,7 @@ import pytest
 
 from deploy.settings import Settings
 from deploy.worker import Worker
+from schemas.errors import Retryable
 from streams.apps import stage_app
 from streams.cluster import ClusterSettings
 from streams.topics import TopicSettings
@@ -34,6 +35,16 @@ class Waiting(Worker):
         self._apps.append(self.stage)
 
 
+class Running(Waiting):
+    """Its stage is given its partitions at once."""
+
+    async def _never(self) -> None:
+        self.stage.fence.open()
+
+    async def _refuse_half_a_database(self) -> None:
+        """There is none."""
+
+
 @pytest.fixture
 def worker(tmp_path: Path) -> Waiting:
     return Waiting(Settings(data_dir=tmp_path), tmp_path)
@@ -49,3 +60,20 @@ async def test_a_stage_that_crashes_stops_the_worker_even_when_its_start_never_r
     with pytest.raises(RuntimeError, match="the brokers are gone"):
         await running
     assert told == ["stopping"]
+
+
+async def test_a_worker_asks_again_and_again_how_far_its_partitions_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("deploy.worker.ENDS_S", 0.01)
+    worker, stop, asked = Running(Settings(data_dir=tmp_path), tmp_path), asyncio.Event(), asyncio.Queue[None]()
+
+    async def ask() -> None:
+        asked.put_nowait(None)
+        raise Retryable("nobody answers")
+
+    worker.stage.ask_ends = ask  # type: ignore[method-assign]
+    running = asyncio.create_task(worker.run(stop, lambda: None, lambda: None))
+    async with asyncio.timeout(60):
+        for _ in range(3):
+            await asked.get()
+    stop.set()
+    await running
