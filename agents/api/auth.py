@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from hashlib import sha256
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
@@ -55,16 +55,25 @@ class StoredKeys(Protocol):
 
 class KeyedDoor:
     """Admits bearers of stored keys. A key is looked up again once it has been known for `known_s`: so long a revoked one may
-    still be let in by a process that knew it."""
+    still be let in by a process that knew it. What is no key is looked up again after `unknown_s`: so long one may be refused
+    that was made just after. Of each kind `most_known` are remembered."""
 
     def __init__(
-        self, keys: StoredKeys, clock: Callable[[], datetime], *, known_s: float = 5.0, most_known: int = 10_000
+        self,
+        keys: StoredKeys,
+        clock: Callable[[], datetime],
+        *,
+        known_s: float = 5.0,
+        unknown_s: float = 1.0,
+        most_known: int = 10_000,
     ) -> None:
         self._keys = keys
         self._clock = clock
         self._known_s = known_s
+        self._unknown_s = unknown_s
         self._most_known = most_known
         self._known: dict[bytes, tuple[Key, datetime]] = {}
+        self._unknown: dict[bytes, datetime] = {}  # apart, as whoever makes tokens up must not drive known keys out
         self._used: dict[str, datetime] = {}
 
     async def admit(self, token: str | None) -> Caller | None:
@@ -83,14 +92,23 @@ class KeyedDoor:
         known = self._known.get(fingerprint)
         if known is not None and (now - known[1]).total_seconds() < self._known_s:
             return known[0]
+        missed = self._unknown.get(fingerprint)
+        if missed is not None and (now - missed).total_seconds() < self._unknown_s:
+            return None
         key = await self._keys.find(token)
         if key is None:
             self._known.pop(fingerprint, None)
-            return None
-        if len(self._known) >= self._most_known:
-            self._known.clear()
-        self._known[fingerprint] = (key, now)
+            self._make_room(self._unknown)
+            self._unknown[fingerprint] = now
+        else:
+            self._unknown.pop(fingerprint, None)
+            self._make_room(self._known)
+            self._known[fingerprint] = (key, now)
         return key
+
+    def _make_room(self, remembered: dict[bytes, Any]) -> None:
+        if len(remembered) >= self._most_known:
+            remembered.clear()
 
     def used(self) -> dict[str, datetime]:
         """When each key was last used since the last call."""

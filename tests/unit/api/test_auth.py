@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from agents.api.app import create_app
-from agents.api.auth import OpenDoor
+from agents.api.auth import KeyedDoor, OpenDoor
 from agents.api.limits import Rates
 from schemas.keys import covers
-from tests.api import NOON, Api
+from tests.api import NOON, Api, FakeKeys
 from tests.fakes.windows import a_state
 
 LISTED = "/v1/memories?namespace=app/ada"
@@ -69,6 +69,40 @@ async def test_a_key_is_not_looked_up_for_each_request(api: Api):
     assert api.keys.asked == 1
     assert api.door.used() == {"key1": NOON}
     assert api.door.used() == {}
+
+
+async def test_a_token_that_is_no_key_is_looked_up_once_a_second_and_let_in_a_second_after_it_became_one(api: Api):
+    client = api.client(read="*")
+    ((token, key),) = api.keys.by_token.items()
+    del api.keys.by_token[token]
+    assert [(await client.get(LISTED)).status_code for _ in range(5)] == [401] * 5
+    assert api.keys.asked == 1
+    api.keys.by_token[token] = key
+    api.now += timedelta(seconds=1)
+    assert (await client.get(LISTED)).status_code == 200
+    assert api.keys.asked == 2
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_no_more_tokens_are_remembered_than_may_be(known):
+    keys = FakeKeys()
+    door = KeyedDoor(keys, lambda: NOON, most_known=2)
+    tokens = [keys.add(read="*") if known else f"made-up-{number}" for number in range(3)]
+    for token in (*tokens[:2], *tokens[:2]):
+        assert (await door.admit(token) is not None) == known
+    assert keys.asked == 2
+    for token in (tokens[2], tokens[0]):
+        await door.admit(token)
+    assert keys.asked == 4, "the third drove the first out"
+
+
+async def test_made_up_tokens_drive_no_key_out():
+    keys = FakeKeys()
+    door = KeyedDoor(keys, lambda: NOON, most_known=2)
+    token = keys.add(read="*")
+    for each in (token, "made-up-1", "made-up-2", "made-up-3", token):
+        await door.admit(each)
+    assert keys.asked == 4
 
 
 async def test_a_key_that_asks_too_much_is_told_when_it_may_again():
