@@ -145,6 +145,14 @@ def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.Mo
     assert rates.wait_s("a") == 1
 
 
+def test_however_long_a_key_asked_nothing_it_may_ask_no_more_than_its_burst_at_once():
+    seconds = [0.0]
+    rates = Rates(1.0, 2, lambda: seconds[0])
+    assert rates.wait_s("a") == 0
+    seconds[0] = 3_600
+    assert [rates.wait_s("a") for _ in range(3)] == [0, 0, 1]
+
+
 @pytest.mark.parametrize(
     ("host", "status"),
     [
