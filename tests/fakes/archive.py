@@ -13,11 +13,13 @@ from streams.windows import gaps as gaps_
 
 
 class FakeArchive:
-    """`extracted` holds places that wait no longer. `down`: every call raises Retryable."""
+    """`extracted` holds places that wait no longer, `completed` when slices with a place were. `down`: every call raises
+    Retryable."""
 
     def __init__(self) -> None:
         self.messages: dict[tuple[str, str], ArchivedMessage] = {}
         self.extracted: set[Place] = set()
+        self.completed: dict[Place, datetime] = {}
         self.erased_namespaces: set[str] = set()
         self.down = False
 
@@ -63,11 +65,11 @@ class FakeArchive:
     async def unextracted(
         self, conversation_id: str, completed_before: datetime, *, limit: int = 200, most_bytes: int = 1_000_000
     ) -> tuple[Message, ...]:
-        """The time plays no part here."""
+        done = self.extracted | {each for each, at in self.completed.items() if at <= completed_before}
         waiting = [
             each
             for each in self._of(conversation_id)
-            if each.message.role in ("user", "assistant") and each.message.content and place(each) not in self.extracted
+            if each.message.role in ("user", "assistant") and each.message.content and place(each) not in done
         ]
         latest: list[ArchivedMessage] = []
         for each in waiting[::-1][:limit]:

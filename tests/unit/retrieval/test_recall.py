@@ -129,6 +129,12 @@ async def test_what_the_prompt_has_is_neither_told_nor_remembered(stage: Stage, 
     assert (await stage.block(conversation_id="talk", known_since=since)).text == "", "also once it is extracted"
 
 
+async def test_what_was_extracted_is_told_until_any_search_finds_its_memories(stage: Stage):
+    stage.archive.completed = {(3, 1): NOW - timedelta(seconds=6), (3, 2): NOW - timedelta(seconds=4)}
+    answer = await stage.block(conversation_id="talk")
+    assert [each.message_id for each in answer.messages] == ["talk-2"]
+
+
 async def test_without_a_conversation_the_namespaces_name_says_what_is_known(stage: Stage, memory: MakeMemory):
     stage.searched.memories = [memory("Ada likes tea.")]
     stage.searched.degraded = ("vectors_failed",)
