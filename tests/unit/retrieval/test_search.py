@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from agents.retrieval.bounded import Answered, Bounded
 from agents.retrieval.scales import Scale
-from agents.retrieval.search import Retrieval
+from agents.retrieval.search import ASKED_CHARS, Retrieval
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.memories import Memory
 from schemas.searches import Filters, Query
@@ -40,6 +40,16 @@ class SlowEmbedder(FakeEmbedder):
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         await asyncio.Event().wait()
         raise AssertionError
+
+
+class Listening(FakeEmbedder):
+    def __init__(self) -> None:
+        super().__init__()
+        self.heard: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.heard += texts
+        return await super().embed(texts)
 
 
 class FailingEmbedder(FakeEmbedder):
@@ -103,6 +113,20 @@ async def test_only_who_asks_for_it_is_told_how_a_score_came_about(memory: MakeM
     assert hit.score == pytest.approx(sum(added))
     assert parts.cosine is not None
     assert parts.lexical == 1.0
+
+
+async def test_a_secret_at_the_end_of_what_is_embedded_of_a_long_question_is_not_sent_cut_in_half(
+    memory: MakeMemory,
+) -> None:
+    embedder = Listening()
+    retrieval, _ = await searching(memory("User drinks green tea."), embedder=embedder)
+    password = "EXAMPLE-pw1"
+    for before in (5, 20, 25, 30):
+        text = "tea " * ((ASKED_CHARS - before) // 4) + f"the password is {password}, and more of it"
+        await retrieval.search(Query(namespaces=("n",), text=text))
+    assert [len(sent) for sent in embedder.heard] == [ASKED_CHARS] * 4
+    assert "the password is [PASS" in embedder.heard[2]
+    assert not any(password[:3] in sent for sent in embedder.heard)
 
 
 @pytest.mark.parametrize("failure", [Retryable("busy"), Misconfigured("key"), Rejected("unembeddable", "empty")])
