@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from schemas.windows import LONGEST_SUMMARY
 from streams.windows.history import SUMMARIES_IN_ONE_MARKER
+from streams.windows.told import Pruned
 from tests.fakes.talk import Talk, summaries
 
 
@@ -25,6 +26,14 @@ def test_a_summary_of_what_left_is_asked_for_and_comes_into_the_marker(summarise
     (told,) = summarised.window.history.removals.gaps
     assert told.marker == f"... [{gap.count} messages removed: They said hello.] ..."
     assert summarised.window.head.tally.used_tokens == used + 12
+
+
+def test_what_is_cleared_by_hand_is_not_summarised():
+    talk = Talk(summarise=True)
+    talk.exchange(3)
+    (cleared,) = talk.control("clear")
+    assert isinstance(cleared, Pruned)
+    assert cleared.pruning.count == 6
 
 
 def test_what_leaves_next_is_summarised_together_with_the_summary_that_is_there(summarised):
