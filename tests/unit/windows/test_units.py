@@ -2,7 +2,7 @@
 
 from streams.windows.detectors.traits import CASUAL, CORRECTION, ERROR
 from streams.windows.turn import Turn
-from streams.windows.units import PAIR_REACH, grouped
+from streams.windows.units import MOST_CALLS, MOST_RESULTS, PAIR_REACH, grouped
 from tests.fakes.turns import exchanges, turn
 
 
@@ -64,6 +64,20 @@ def test_a_result_that_comes_before_its_call_waits_for_it():
 
 def test_results_without_a_call_stand_alone():
     assert places(result(0, "x"), result(1, None)) == [[0], [1]]
+
+
+def test_calls_of_one_message_beyond_a_bound_are_tied_to_no_result():
+    calls = [f"c{number}" for number in range(MOST_CALLS + 1)]
+    said = (call(0, *calls), *(result(place, each) for place, each in enumerate(calls, start=1)))
+    assert places(*said) == [[*range(MOST_CALLS + 1)], [MOST_CALLS + 1]]
+
+
+def test_results_of_one_call_beyond_a_bound_stand_alone_whether_they_come_before_or_after_it():
+    results = [result(place, "x") for place in range(1, MOST_RESULTS + 2)]
+    assert places(call(0, "x"), *results) == [[*range(MOST_RESULTS + 1)], [MOST_RESULTS + 1]]
+    early = [result(place, "x") for place in range(MOST_RESULTS + 1)]
+    tied = [*range(MOST_RESULTS), MOST_RESULTS + 1]
+    assert sorted(places(*early, call(MOST_RESULTS + 1, "x"))) == [tied, [MOST_RESULTS]]
 
 
 def test_the_last_ones_are_protected_with_what_belongs_to_them():
