@@ -2,13 +2,12 @@
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
 import pytest
-import yaml
 from jsonschema import Draft7Validator
 
 from deploy.process import STOP_WITHIN_S
@@ -16,18 +15,9 @@ from deploy.settings import PREFIX, Settings
 from streams.apps import STAGES
 from streams.topics import TopicSettings
 from tests.unit.deployment_files.commands import assert_known, assert_runs
+from tests.unit.deployment_files.manifests import CHART, PROTECTED, Manifest, containers, of_kind, rendered
 
-# Its wheels are for x86-64: elsewhere the chart is linted by whoever has Helm.
-helm = pytest.importorskip("helm_python")
-
-CHART = Path(__file__).parents[3] / "deploy" / "helm" / "memstream"
 VERSIONS = ("1.30", "1.33", "1.37")
-PROTECTED = {
-    "keda": {"enabled": True},
-    "settings": {"KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "TOPIC_PREFIX": "a."},
-    "secrets": {name: {"name": "kafka", "key": name.lower()} for name in ("KAFKA_USERNAME", "KAFKA_PASSWORD")},
-    "kafkaFiles": {"secret": "kafka-files", "ca": "ca.crt", "certificate": "tls.crt", "key": "tls.key"},
-}
 CHOSEN: dict[str, dict[str, Any]] = {
     "as it is": {},
     "scaled, and Kafka asks": PROTECTED,
@@ -41,8 +31,6 @@ CHOSEN: dict[str, dict[str, Any]] = {
         "podDisruptionBudget": {"maxUnavailable": "50%"},
     },
 }
-
-Manifest = dict[str, Any]
 
 # KEDA's definitions come in no Python package. Kubernetes drops fields that they do not know: here those are mistakes.
 KEDA: dict[str, Any] = json.loads((Path(__file__).parent / "keda.json").read_text())
@@ -77,27 +65,7 @@ def trigger_complaints(trigger: dict[str, Any]) -> list[str]:
     return [*sorted(given.keys() - known.keys()), *sorted(needed - given.keys()), *wrong]
 
 
-@pytest.fixture(scope="module")
-def chart() -> Iterator[Any]:
-    with helm.Chart.load(str(CHART)) as loaded:
-        yield loaded
-
-
-def rendered(chart: Any, values: dict[str, Any]) -> list[Manifest]:
-    files = chart.render(values, name="demo", namespace="prod").values()
-    return [document for text in files for document in yaml.safe_load_all(text) if document]
-
-
-def of_kind(manifests: list[Manifest], kind: str) -> dict[str, Manifest]:
-    return {each["metadata"]["name"]: each for each in manifests if each["kind"] == kind}
-
-
-def containers(manifests: list[Manifest]) -> list[dict[str, Any]]:
-    pods = [each["spec"]["template"]["spec"] for each in manifests if each["kind"] in ("Deployment", "Job")]
-    return [one for pod in pods for one in (*pod.get("initContainers", ()), *pod["containers"])]
-
-
-def test_helm_finds_nothing_to_improve_but_an_icon():
+def test_helm_finds_nothing_to_improve_but_an_icon(helm: Any):
     found = helm.lint(str(CHART))
     findings = found.get("messages", found) if isinstance(found, dict) else found
     assert [each for each in findings if "icon" not in str(each)] == []
@@ -212,7 +180,7 @@ def test_what_is_secret_comes_from_secrets_alone(chart: Any):
 
 
 @pytest.mark.parametrize("name", sorted(secret_names()))
-def test_a_secret_among_the_settings_is_refused(chart: Any, name: str):
+def test_a_secret_among_the_settings_is_refused(helm: Any, chart: Any, name: str):
     with pytest.raises(helm.HelmValuesError, match=name):
         chart.validate_schema({"settings": {name: "EXAMPLE"}})
 
@@ -228,7 +196,7 @@ def test_a_secret_among_the_settings_is_refused(chart: Any, name: str):
         {"image": {"digest": "latest"}},
     ],
 )
-def test_values_that_would_do_nothing_or_harm_are_refused(chart: Any, wrong: dict[str, Any]):
+def test_values_that_would_do_nothing_or_harm_are_refused(helm: Any, chart: Any, wrong: dict[str, Any]):
     with pytest.raises(helm.HelmValuesError):
         chart.validate_schema(chart.merge_values(wrong))
 
@@ -258,5 +226,5 @@ def test_the_pods_of_a_scaled_stage_are_counted_by_keda_alone(chart: Any):
     assert [name for name, each in deployments.items() if "replicas" in each["spec"]] == ["demo-api"]
 
 
-def test_the_values_schema_is_one(chart: Any):
+def test_the_values_schema_is_one():
     Draft7Validator.check_schema(json.loads((CHART / "values.schema.json").read_text()))
