@@ -1,0 +1,79 @@
+"""Pods of the chart reach what they need and are reached by whom they serve, and by nobody else."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.unit.deployment_files.manifests import CHART, PROTECTED, Manifest, of_kind, rendered
+
+NAMES = {(53, "UDP"), (53, "TCP")}
+MANAGED = {
+    "settings": {
+        "BOOTSTRAP_SERVERS": "b-1.example.com:9096, b-2.example.com:9096,b-3.example.com:9098",
+        "QDRANT_URL": "https://qdrant.example.com",
+        "OLLAMA_BASE_URL": "http://ollama:11434",
+    },
+    "environment": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"},
+    "networkPolicy": {"egress": [{"ports": [{"port": 25060, "protocol": "TCP"}]}]},
+}
+
+
+BARE: dict[str, Any] = {"networkPolicy": {"egress": []}}
+
+
+def policies(chart: Any, values: dict[str, Any]) -> dict[str, Manifest]:
+    found = of_kind(rendered(chart, values), "NetworkPolicy")
+    assert len(found) == 5
+    return found
+
+
+def reached(policy: Manifest) -> set[tuple[int, str]]:
+    """Ports to which something is let out, wherever it is."""
+    assert all(set(rule) == {"ports"} for rule in policy["spec"]["egress"])
+    return {(each["port"], each["protocol"]) for rule in policy["spec"]["egress"] for each in rule["ports"]}
+
+
+@pytest.mark.parametrize(
+    ("values", "ports"),
+    [
+        ({}, {9092, 6333, 5432, 443}),
+        (PROTECTED, {9092, 6333, 5432, 443}),
+        (MANAGED, {9096, 9098, 6333, 11434, 4318, 25060}),
+        ({**BARE, "settings": {"EMBEDDER_BASE_URL": "https://embeddings.example.com/v1"}}, {9092, 6333, 443}),
+        ({**BARE, "settings": {"EMBEDDER_BASE_URL": "http://embeddings/v1"}}, {9092, 6333, 80}),
+        (BARE, {9092, 6333}),
+    ],
+    ids=["as it is", "protected", "managed", "https", "http", "nothing added"],
+)
+def test_pods_reach_names_of_hosts_and_the_ports_that_the_values_name_and_no_others(
+    chart: Any, values: dict[str, Any], ports: set[int]
+):
+    for policy in policies(chart, values).values():
+        assert policy["spec"]["policyTypes"] == ["Ingress", "Egress"]
+        assert reached(policy) == NAMES | {(port, "TCP") for port in ports}
+
+
+def test_whoever_may_scrape_reaches_the_metrics_of_each_and_whoever_may_call_the_api_its_port_alone(chart: Any):
+    chosen = {
+        "from": [{"namespaceSelector": {"matchLabels": {"name": "chat"}}}],
+        "metricsFrom": [{"namespaceSelector": {"matchLabels": {"name": "monitoring"}}}],
+    }
+    for name, policy in policies(chart, {"networkPolicy": chosen}).items():
+        admitted = [{"from": chosen["metricsFrom"], "ports": [{"port": "metrics", "protocol": "TCP"}]}]
+        if name == "demo-api":
+            admitted.append({"from": chosen["from"], "ports": [{"port": "http", "protocol": "TCP"}]})
+        assert policy["spec"]["ingress"] == admitted
+
+
+def test_ports_that_a_policy_names_are_those_of_its_pods(chart: Any):
+    deployments = of_kind(rendered(chart, {}), "Deployment")
+    for name, policy in policies(chart, {}).items():
+        (container,) = deployments[name]["spec"]["template"]["spec"]["containers"]
+        named = {each["port"] for rule in policy["spec"]["ingress"] for each in rule["ports"]}
+        assert named == {port["name"] for port in container["ports"]}
+
+
+def test_by_default_the_namespace_may_call_and_everybody_scrape():
+    chosen = yaml.safe_load((CHART / "values.yaml").read_text())["networkPolicy"]
+    assert (chosen["from"], chosen["metricsFrom"]) == ([{"podSelector": {}}], [{"namespaceSelector": {}}])
