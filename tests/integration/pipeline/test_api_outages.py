@@ -1,4 +1,4 @@
-"""A running API whose PostgreSQL, Qdrant or embedder goes away under it, and comes back."""
+"""A running API whose broker, PostgreSQL, Qdrant or embedder goes away under it, and comes back."""
 
 import itertools
 import time
@@ -13,6 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from deploy import connections
+from deploy.embedded.broker import EmbeddedBroker
 from deploy.embedded.postgres import EmbeddedPostgres
 from deploy.embedded.vectors import EmbeddedVectors
 from deploy.indexing import qdrant
@@ -26,9 +27,18 @@ from tests.storing import remember
 NAMESPACE = "kitchen/ada"
 ASKED = {"namespaces": [NAMESPACE], "text": "Which food is User allergic to?"}
 LENGTHS = itertools.count(10)
+NOT_HELD_UP_S = 3.0  # nothing that is read asks the broker
 WITHIN_S = 8.0  # a statement may take 5 s
 DEGRADED_WITHIN_S = 4.0  # Qdrant and the embedder may take 2 s
 BACK_WITHIN_S = 30.0
+
+
+@pytest.fixture
+async def broker(tmp_path: Path, cache_dir: Path) -> AsyncIterator[EmbeddedBroker]:
+    server = EmbeddedBroker(tmp_path / "kafka", cache_dir / "jars")
+    await server.start()
+    yield server
+    await server.stop()
 
 
 @pytest.fixture
@@ -108,6 +118,34 @@ async def test_without_postgresql_reads_ask_to_come_again_and_go_on_once_it_is_b
 
         await eventually(back, "reads go on", BACK_WITHIN_S)
         assert (await api.get("/health/ready")).status_code == 200
+
+
+async def test_without_the_broker_everything_is_read_and_what_would_change_something_asks_to_come_again(
+    broker: EmbeddedBroker, deploy: Deploy
+) -> None:
+    deployment = await deploy("brokerless", bootstrap_servers=broker.bootstrap_servers, api_wait_s=1.0)
+    memory_id = await stored(deployment)
+    new = {"namespace": NAMESPACE, "text": "User likes rye bread."}
+    async with httpx.AsyncClient(base_url=await deployment.api(), timeout=30) as api:
+
+        async def read() -> list[int]:
+            asked = [api.get(f"/v1/memories/{memory_id}"), *reads(api, memory_id)]
+            return [(await answered(each, NOT_HELD_UP_S)).status_code for each in asked]
+
+        async def accepted() -> bool:
+            return (await api.post("/v1/memories", json=new)).status_code == 202
+
+        assert await accepted(), "no worker carries it out"
+        await broker.stop()
+        assert await read() == [200, 200, 200, 200, 404, 200, 200]
+        refused = await answered(api.post("/v1/memories", json=new), WITHIN_S)
+        assert (refused.status_code, refused.headers["Content-Type"]) == (503, "application/problem+json")
+        assert int(refused.headers["Retry-After"]) > 0
+        assert await read() == [200, 200, 200, 200, 404, 200, 200]
+        assert (await api.get("/health/ready")).status_code == 200
+        await broker.start()
+        await eventually(accepted, "changes are accepted again", BACK_WITHIN_S)
+        assert await read() == [200, 200, 200, 200, 404, 200, 200]
 
 
 async def test_without_qdrant_words_find_it_and_the_answer_says_so(vectors: EmbeddedVectors, deploy: Deploy) -> None:
