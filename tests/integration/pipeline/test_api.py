@@ -41,6 +41,16 @@ def client(address: str, token: str | None = None) -> httpx.AsyncClient:
     return httpx.AsyncClient(base_url=address, headers=headers, timeout=30)
 
 
+async def test_the_limits_of_the_settings_hold(deploy: Any):
+    deployment = await deploy("limits", api_requests_per_minute=1, api_max_body_bytes=1_024)
+    async with client(await deployment.api()) as anybody:
+        large = await anybody.post("/v1/search", json={"namespaces": ["app/ada"], "text": "x" * 1_024})
+        assert (large.status_code, large.json()["detail"]) == (413, "a body may have 1,024 bytes at most")
+        listed = [await anybody.get("/v1/memories", params={"namespace": "app/ada"}) for _ in range(2)]
+        assert listed[-1].status_code == 429
+        assert 50 <= int(listed[-1].headers["retry-after"]) <= 61
+
+
 async def test_a_memory_lives_and_dies_over_http_and_everybody_is_told(deploy: Any):
     deployment = await deploy("api")
     tokens = await keys_of(deployment, chat=ADMIN, reader=READER)
