@@ -41,6 +41,11 @@ OVERFULL = 1.0  # of a conversation's tokens are its model's context: it would b
 # there, at least, and how many of those that left are needed, at most. Measured, with two needs of 94 to spare: the aims are
 # 0.9 and 0.05, and are missed.
 FRESH = [(1.25, 0.83, 0.14), (1.0, 0.56, 0.25), (0.85, 0.41, 0.25), (0.7, 0.31, 0.23), (0.5, 0.15, 0.22)]
+# The share of each label's messages whose importance agrees with it, at least, and of all. What was written for the rules is
+# found; of small talk among real messages, and of anything but plain ones in fresh conversations, little is, and no less may be.
+WRITTEN = {"high": 0.9, "normal": 0.9, "low": 0.9, "all": 0.9}
+SAID_FRESH = {"high": 1 / 12, "normal": 0.95, "low": 12 / 33, "all": 0.9}
+REAL = {"normal": 0.9, "low": 6 / 16, "all": 0.8}
 
 
 def labelled(name: str, half: str) -> list[dict]:
@@ -52,24 +57,33 @@ def band(role: str, text: str) -> str:
     return "high" if tenths >= 7 else "low" if tenths <= 3 else "normal"
 
 
+def agreement(which: str, labels: list[tuple[str, str]]) -> dict[str, float]:
+    """Of pairs of a label and what was found: which share of each label's was found, and of `all`."""
+    of = {name: [found for label, found in labels if label == name] for name in ("high", "normal", "low")}
+    shares = {name: found.count(name) / len(found) for name, found in of.items() if found}
+    for name, share in shares.items():
+        report("%s, labelled %s: %.3f of %d agreed", which, name, share, len(of[name]))
+    return shares | {"all": sum(label == found for label, found in labels) / len(labels)}
+
+
+def at_least(shares: dict[str, float], floors: dict[str, float]) -> None:
+    """A band by itself too: of what is labelled most is normal, and who always says so agrees with most labels."""
+    assert shares.keys() == floors.keys()
+    assert {name: share for name, share in shares.items() if share < floors[name]} == {}
+
+
 @pytest.mark.parametrize("half", HALVES)
 def test_importance_agrees_with_labels(half):
-    messages = labelled("importance", half)
-    agreed = sum(band(each["role"], each["text"]) == each["band"] for each in messages) / len(messages)
-    report("%s half: agreement %.2f", half, agreed)
-    assert agreed >= 0.8
+    labels = [(each["band"], band(each["role"], each["text"])) for each in labelled("importance", half)]
+    at_least(agreement(f"{half} half", labels), WRITTEN)
 
 
 def test_importance_agrees_with_labels_of_fresh_conversations():
     """Calls and results are important whatever they say, so what is said is asked for by itself."""
     messages = [each for one in labelled("conversations_fresh", "held_out") for each in one["messages"]]
     said = [each for each in messages if each["role"] in ("user", "assistant") and "call" not in each]
-    agreed = [each for each in said if band(each["role"], each["text"]) == each["band"]]
-    for name in ("high", "normal", "low"):
-        found, of = (sum(each["band"] == name for each in some) for some in (agreed, said))
-        report("fresh, labelled %s: %d of %d agreed", name, found, of)
-    report("fresh, what is said: agreement %.2f", len(agreed) / len(said))
-    assert len(agreed) / len(said) >= 0.8
+    labels = [(each["band"], band(each["role"], each["text"])) for each in said]
+    at_least(agreement("fresh", labels), SAID_FRESH)
 
 
 @pytest.mark.parametrize("half", HALVES)
@@ -90,13 +104,11 @@ def test_detectors_find_the_labelled_traits_and_no_others(half):
 @pytest.mark.parametrize("half", HALVES)
 def test_importance_agrees_with_labels_of_real_messages(half):
     people = json.loads(public_data.required("memorybank", "memory_bank_en.json").read_text())
-    messages = labelled("memorybank", half)
-    agreed = 0
-    for each in messages:
+    labels = []
+    for each in labelled("memorybank", half):
         text = people[each["person"]]["history"][each["day"]][each["turn"]][each["part"]]
-        agreed += band("user" if each["part"] == "query" else "assistant", text) == each["band"]
-    report("%s half, real messages: agreement %.2f", half, agreed / len(messages))
-    assert agreed / len(messages) >= 0.8
+        labels.append((each["band"], band("user" if each["part"] == "query" else "assistant", text)))
+    at_least(agreement(f"{half} half, real messages", labels), REAL)
 
 
 class Followed:
