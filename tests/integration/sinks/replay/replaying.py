@@ -45,6 +45,8 @@ PREFERENCES = kitchen(taxonomy=("preference",))
 BOTH = kitchen(taxonomy=("fact", "preference"))
 LIMITS = ModelLimits(default=200_000, context_tokens={})
 ADA = "kitchen/ada"
+PEANUTS, SHORT, SHELLFISH = "I'm allergic to peanuts.", "I prefer short recipes.", "I'm allergic to shellfish."
+GENERATION = "0a1b2c3d"
 
 
 class Asked(OfflineProvider):
