@@ -41,7 +41,7 @@ async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named
         assert KEY not in repr(openai)
 
 
-async def test_an_endpoint_that_does_not_answer_is_waited_for() -> None:
+async def test_without_an_answer_of_its_endpoint_an_embedder_is_refused_as_what_may_pass() -> None:
     gone = settings(embedder="ollama", embedder_model=MODEL, embedder_base_url="http://127.0.0.1:1")
     with pytest.raises(Retryable, match="no answer"):
         async with indexing.embedder(gone):
