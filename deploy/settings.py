@@ -64,7 +64,12 @@ class Settings(BaseSettings):
     topic_prefix: str = Field("", pattern=r"^[A-Za-z0-9._-]*$", description="put before every topic and group name")
     conversation_partitions: int = Field(8, ge=1, le=1000, description="partitions of the topics keyed by conversation")
     namespace_partitions: int = Field(8, ge=1, le=1000, description="partitions of the topics keyed by namespace")
-    replication: int = Field(1, ge=1, le=10, description="replication factor of topics that memstream creates")
+    replication: int = Field(
+        1,
+        ge=1,
+        le=10,
+        description="replication factor of topics that memstream creates; from 2 on, two copies must be in sync for a write",
+    )
     max_message_bytes: int = Field(
         1_048_576, ge=524_288, description="largest message a chat service may publish; own topics take four times that"
     )

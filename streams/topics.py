@@ -13,6 +13,7 @@ from schemas.errors import Misconfigured, Retryable
 
 DAY_MS = 86_400_000
 WINDOWS_TABLE = "state"
+IN_SYNC = 2  # of three copies: one broker may be away, and what is confirmed outlives another
 ONLY_WRITTEN = frozenset({names.EVENTS, names.STATE, names.ACTIVITY, names.DEAD_LETTERS})
 TOMBSTONES_KEPT_MS = DAY_MS  # by compacted topics; a worker's store must follow its changelog within half of that
 OVERWRITTEN_KEPT_MS = DAY_MS  # at most, by compacted topics: what was erased is among it
@@ -52,6 +53,7 @@ class TopicSettings(Struct, frozen=True, kw_only=True):
 class TopicSpec(Struct, frozen=True):
     """One topic to create; `retention_days` None keeps the latest record of each key (compaction).
 
+    `in_sync` brokers must have a record before it is confirmed: with one, it would be lost with that broker's disk.
     Where memstream only writes, the number of partitions is not `counted`: a cluster may have another. Partitions are never
     added to `memory.state`, where the keys that move would leave their older states, and what was deleted, behind for good.
     """
@@ -61,6 +63,7 @@ class TopicSpec(Struct, frozen=True):
     retention_days: int | None
     max_message_bytes: int
     counted: bool = True
+    in_sync: int = 1
 
     def configs(self) -> dict[str, str]:
         kept = {
@@ -70,7 +73,11 @@ class TopicSpec(Struct, frozen=True):
         }
         if self.retention_days is not None:
             kept = {"cleanup.policy": "delete", "retention.ms": str(self.retention_days * DAY_MS)}
-        return {**kept, "max.message.bytes": str(self.max_message_bytes)}
+        return {
+            **kept,
+            "max.message.bytes": str(self.max_message_bytes),
+            "min.insync.replicas": str(self.in_sync),
+        }
 
 
 def specs(settings: TopicSettings) -> tuple[TopicSpec, ...]:
@@ -90,12 +97,12 @@ def specs(settings: TopicSettings) -> tuple[TopicSpec, ...]:
         (names.ACTIVITY, by_namespace, ours),
         (names.DEAD_LETTERS, by_namespace, ours),
     )
-    kept = names.KEPT_DAYS | settings.kept_days
+    kept, in_sync = names.KEPT_DAYS | settings.kept_days, min(IN_SYNC, settings.replication)
     own = tuple(
-        TopicSpec(settings.physical(name), count, kept[name], size, name not in ONLY_WRITTEN)
+        TopicSpec(settings.physical(name), count, kept[name], size, name not in ONLY_WRITTEN, in_sync)
         for name, count, size in listed
     )
-    return (*own, TopicSpec(settings.changelog, by_conversation, None, ours))
+    return (*own, TopicSpec(settings.changelog, by_conversation, None, ours, in_sync=in_sync))
 
 
 async def create(client: dict[str, Any], wanted: Iterable[TopicSpec], replication: int) -> list[str]:

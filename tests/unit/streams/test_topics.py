@@ -48,6 +48,13 @@ def test_the_published_description_says_the_same():
         )
 
 
+@pytest.mark.parametrize(("replication", "in_sync"), [(1, "1"), (2, "2"), (3, "2"), (5, "2")])
+def test_what_is_confirmed_is_on_two_brokers_where_there_are_two(replication: int, in_sync: str):
+    made = configs(TopicSettings(replication=replication))
+    assert len(made) == 12
+    assert {each["min.insync.replicas"] for each in made.values()} == {in_sync}
+
+
 def test_a_deployment_chooses_how_long_by_the_topics_name_whatever_its_prefix():
     settings = Settings(topic_prefix="a.", kept_days={topics.MESSAGES: 3})
     made = configs(settings.topics())
