@@ -160,6 +160,8 @@ async def test_the_page_about_scaling_partitions(page: Open, tmp_path: Path) -> 
     flushed, left, *_ = [f"moving-{n}" for n in range(1, 20) if moved(f"moving-{n}")]
     assert flushed == "moving-1", "the page names it"
     worker = await deployment.worker()
+    await deployment.publish(*said("ended-before", "I own 5 kayaks."))
+    await deployment.settled()
     await deployment.publish(
         message(flushed, 1, "I live in Lisbon now."), message(left, 1, "I am allergic to peanuts.")
     )
