@@ -65,7 +65,7 @@ async def test_the_page_about_models_that_do_not_answer(page: Open) -> None:
     }
     as_variables = {f"MEMSTREAM_{name.upper()}": str(value) for name, value in asks.items()}
     tried.knows(METRICS=f"http://127.0.0.1:{metrics_port}", **as_variables | {"MEMSTREAM_ANTHROPIC_API_KEY": KEY})
-    await deployment.worker(metrics_port=metrics_port, **asks)
+    waiting = await deployment.worker(metrics_port=metrics_port, **asks)
     await deployment.publish(*said("llm-1", "I live in Lisbon."), *said("llm-2", "I am allergic to peanuts."))
 
     async def unavailable() -> bool:
@@ -74,6 +74,15 @@ async def test_the_page_about_models_that_do_not_answer(page: Open) -> None:
     await eventually(unavailable, "the worker knows that nobody answers")
     assert 'memstream_provider_available{provider="claude"} 0.0' in await tried.run()
     assert "ok   provider" in await tried.run()
+    assert await waiting.stop() == 0
+    rules = await deployment.worker("rules", **asks | {"provider": "auto", "provider_order": "claude,offline"})
+    await deployment.settled()
+    assert lags_told(await tried.run()) == {"0"}
+    assert await deployment.count("memories WHERE namespace = 'notes/mara'") == 2
+    assert await rules.stop() == 0
+    await deployment.worker("patient", metrics_port=metrics_port, **asks)
+    await deployment.publish(*said("llm-3", "I own 3 boats."))
+    await eventually(unavailable, "it waits again")
     with in_a_thread(MessagesServer(models_port)):
         await deployment.settled()
 
