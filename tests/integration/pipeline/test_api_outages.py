@@ -27,7 +27,7 @@ from tests.storing import remember
 NAMESPACE = "kitchen/ada"
 ASKED = {"namespaces": [NAMESPACE], "text": "Which food is User allergic to?"}
 LENGTHS = itertools.count(10)
-NOT_HELD_UP_S = 3.0  # nothing that is read asks the broker
+NOT_HELD_UP_S = 4.0  # nothing that is read asks the broker
 WITHIN_S = 8.0  # a statement may take 5 s
 DEGRADED_WITHIN_S = 4.0  # Qdrant and the embedder may take 2 s
 BACK_WITHIN_S = 30.0
@@ -135,17 +135,19 @@ async def test_without_the_broker_everything_is_read_and_what_would_change_somet
         async def accepted() -> bool:
             return (await api.post("/v1/memories", json=new)).status_code == 202
 
+        before = await read()
+        assert before == [200, 200, 200, 200, 404, 200, 200]
         assert await accepted(), "no worker carries it out"
         await broker.stop()
-        assert await read() == [200, 200, 200, 200, 404, 200, 200]
+        assert await read() == before
         refused = await answered(api.post("/v1/memories", json=new), WITHIN_S)
         assert (refused.status_code, refused.headers["Content-Type"]) == (503, "application/problem+json")
         assert int(refused.headers["Retry-After"]) > 0
-        assert await read() == [200, 200, 200, 200, 404, 200, 200]
+        assert await read() == before
         assert (await api.get("/health/ready")).status_code == 200
         await broker.start()
         await eventually(accepted, "changes are accepted again", BACK_WITHIN_S)
-        assert await read() == [200, 200, 200, 200, 404, 200, 200]
+        assert await read() == before
 
 
 async def test_without_qdrant_words_find_it_and_the_answer_says_so(vectors: EmbeddedVectors, deploy: Deploy) -> None:
