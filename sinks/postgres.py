@@ -26,6 +26,7 @@ PASSING = (
     asyncpg.OperatorInterventionError,  # shutdown, crash recovery, a cancelled statement
     asyncpg.InsufficientResourcesError,  # too many connections, disk full
     asyncpg.LockNotAvailableError,
+    asyncpg.IdleInTransactionSessionTimeoutError,  # this process was paused within a transaction
     asyncpg.InternalClientError,  # what releasing a connection to a server that is shutting down can end in
     OSError,
     TimeoutError,
@@ -36,6 +37,9 @@ WRONG = (
     asyncpg.UndefinedTableError,
     asyncpg.InsufficientPrivilegeError,
 )
+
+# How soon the server lets go of what a peer held that is gone without a word; on TCP connections alone.
+GONE_WITHIN = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "4"}
 
 # Postgres stores no NUL in text or jsonb; JSON input may carry one, and must not be refused for it.
 NUL, REPLACEMENT = "\x00", "\ufffd"
@@ -72,6 +76,7 @@ async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_ti
             command_timeout=command_timeout_s,
             init=set_codecs,
             reset=keep_session,
+            server_settings=GONE_WITHIN,
         )
 
 

@@ -2,7 +2,7 @@ import asyncpg
 import pytest
 
 from schemas.errors import Misconfigured, Rejected, Retryable
-from sinks.postgres import Pool, connect, translated
+from sinks.postgres import GONE_WITHIN, Pool, connect, translated
 
 
 async def test_a_connection_that_the_server_ends_is_retryable(pool: Pool) -> None:
@@ -60,3 +60,8 @@ async def test_nothing_of_a_transaction_that_nobody_ended_comes_back_with_its_co
     assert await pool.fetchval("SELECT to_regclass('left_behind')") is None
     assert await pool.fetchval("SHOW statement_timeout") == "0"
     await pool.close()
+
+
+async def test_the_server_looks_soon_whether_a_silent_peer_is_still_there(pool: Pool) -> None:
+    asked = await pool.fetch("SELECT name, reset_val FROM pg_settings WHERE source = 'client'")
+    assert GONE_WITHIN.items() <= {row["name"]: row["reset_val"] for row in asked}.items()

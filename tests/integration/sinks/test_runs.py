@@ -1,5 +1,6 @@
 """Consolidation runs on a real database: made when due, about what waits, asked for, and counted once it is done."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -40,11 +41,11 @@ class Night:
         self.published = FakePublisher()
         self.runs = Runs(pool)
 
-    def worker(self, name: str, lease_s: float = 60.0) -> Scheduler:
+    def worker(self, name: str, lease_s: float = 60.0, silent_s: float = 60.0) -> Scheduler:
         class Governing:
             now = property(lambda _: self.policies)
 
-        leading = Leadership(self.pool, "scheduler", name, lease_s)
+        leading = Leadership(self.pool, "scheduler", name, lease_s, silent_s)
         return Scheduler(leading, Governing(), self.published, lambda: self.now)
 
     async def said(
@@ -238,12 +239,41 @@ async def test_one_worker_leads_and_another_takes_over_when_it_stands_down_or_di
     assert [run.conversations for run in runs] == [1, 0], "what the first run is about, the second one is not"
 
 
-async def test_who_was_paused_while_another_one_led_decides_nothing(night: Night) -> None:
-    """Both believe that they lead: the row of the role is locked while one of them decides."""
+async def test_of_two_that_believe_that_they_lead_one_decides_at_a_time(night: Night) -> None:
     first = Leadership(night.pool, "scheduler", "first", lease_s=0.0)
     second = Leadership(night.pool, "scheduler", "second", lease_s=0.0)
     async with first.term() as leads, second.term() as leads_too:
         assert leads is not None and leads_too is None
+
+
+async def test_who_is_paused_within_a_term_loses_it_to_another_one_and_decides_nothing_after(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = night.worker("first", lease_s=0.0, silent_s=0.2), night.worker("second")
+    await night.said("a", range(10, 12))
+    await first.tick()
+    night.now = NIGHT
+    paused, resumed = asyncio.Event(), asyncio.Event()
+    adds = RunProgress.add
+
+    async def pausing(progress: RunProgress, run: ConsolidationRun) -> None:
+        if not paused.is_set():
+            paused.set()
+            await resumed.wait()
+        await adds(progress, run)
+
+    monkeypatch.setattr(RunProgress, "add", pausing)
+    ticking = asyncio.create_task(first.tick())
+    await paused.wait()
+    async with asyncio.timeout(10):
+        while not night.asked():
+            await second.tick()
+    made = await night.all()
+    resumed.set()
+    with pytest.raises(Retryable):
+        await ticking
+    await first.tick()
+    assert (len(made), await night.all(), night.asked()) == (1, made, [("a", 3, "background")])
 
 
 async def test_moments_that_nobody_saw_are_made_good_by_one_run(night: Night) -> None:
