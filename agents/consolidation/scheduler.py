@@ -98,10 +98,12 @@ class Scheduler:
             await progress.keep_schedules(wanted)
         for name, schedule in wanted.items():
             standing = known.get(name)
+            came = None if standing is None else due(standing.schedule, standing.next_due, now)
+            if came is not None:  # also of a schedule that was changed since: its moment had come
+                await progress.add(run_of(name, came, now))
             if standing is None or standing.schedule != schedule:
                 await progress.set_schedule(name, schedule, following(schedule, now))
-            elif (came := due(schedule, standing.next_due, now)) is not None:
-                await progress.add(run_of(name, came, now))
+            elif came is not None:
                 await progress.set_schedule(name, schedule, came.next_due)
 
     async def _begin_apart(self, run: ConsolidationRun) -> None:

@@ -302,6 +302,19 @@ async def test_a_schedule_that_changes_is_due_at_its_own_next_moment_and_one_tha
     assert await night.pool.fetch("SELECT * FROM consolidation_schedules") == []
 
 
+async def test_a_moment_that_came_before_its_schedule_changed_is_not_missed(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 12))
+    await worker.tick()
+    night.now = NIGHT + timedelta(hours=7)  # no worker ran at two
+    night.policies = Policies((replace(NIGHTLY, triggers=Triggers(schedule=Schedule(at="03:00"))),))
+    await worker.tick()
+    (run,) = await night.all()
+    assert (run.due_at, run.conversations, night.asked()) == (NIGHT, 1, [("a", 3, "background")])
+    (noted,) = await night.runs.schedules()
+    assert (noted.schedule.at, noted.next_due) == ("03:00", NIGHT + timedelta(days=1, hours=1))
+
+
 async def test_what_is_asked_for_already_belongs_to_the_run_that_is_about_it(night: Night) -> None:
     worker = night.worker("one")
     await night.said("a", range(10, 12))
