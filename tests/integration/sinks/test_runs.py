@@ -276,6 +276,34 @@ async def test_who_is_paused_within_a_term_loses_it_to_another_one_and_decides_n
     assert (len(made), await night.all(), night.asked()) == (1, made, [("a", 3, "background")])
 
 
+async def test_a_run_whose_leader_breaks_off_while_it_asks_is_asked_whole_by_the_next_one_and_ends_once(
+    night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agents.consolidation.scheduler.ASKED_AT_ONCE", 2)
+    said = {"a": 10, "b": 20, "c": 30, "d": 40}
+    for conversation, at in said.items():
+        await night.said(conversation, range(at, at + 2))
+    night.published = FakePublisher(Fuse(4))  # two words, and one of the next two
+    first, second = night.worker("first"), night.worker("second")
+    run_id = await night.by_hand(policy="nightly")
+    await first.tick()
+    with pytest.raises(Retryable, match="fuse"):
+        await first.tick()
+    await night.pool.execute("UPDATE leaders SET until = clock_timestamp()")
+    await second.tick()
+    await first.tick()
+    asked = [name for name, *_ in night.asked()]
+    assert (sorted(asked[:2] + asked[3:]), asked[2] in asked[3:]) == (list(said), True)
+
+    for conversation, at in said.items():
+        await night.extracted(conversation, at, at + 1, ("created",))
+    await second.tick()
+    over = await night.run(run_id)
+    assert (over.status, over.processed, over.requests, over.created) == ("completed", 4, 4, 4)
+    await first.tick()
+    assert (await night.all(), len(night.asked())) == ((over,), 5)
+
+
 async def test_moments_that_nobody_saw_are_made_good_by_one_run(night: Night) -> None:
     await night.worker("one").tick()
     await night.said("a", range(10, 12))
