@@ -1,6 +1,7 @@
 """Records to Kafka outside of checkpoints: one idempotent producer a process, confirmed by the broker."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,7 +11,11 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooL
 from schemas import traces
 from schemas.errors import Rejected, Retryable
 from schemas.records import Outgoing, Publisher
+from streams.producers import ended
 
+log = logging.getLogger(__name__)
+
+CLOSED_WITHIN_S = 5.0
 # Of one record, and for ever: too large, or for a partition that the topic has not (aiokafka asserts that).
 UNSENDABLE = (MessageSizeTooLargeError, RecordListTooLargeError, AssertionError, ValueError)
 
@@ -37,12 +42,14 @@ class KafkaPublisher:
         try:
             await self._producer.start()
         except (KafkaError, OSError) as exc:
-            await self._producer.stop()
+            await ended(self._producer, CLOSED_WITHIN_S)
             raise Retryable(f"cannot reach the brokers: {exc!r}") from exc
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        await self._producer.stop()
+        """Waits for what is on its way, but for no broker that is away: whoever published heard of no confirmation."""
+        if (problem := await ended(self._producer, CLOSED_WITHIN_S)) is not None:
+            log.warning("what was published last may not have arrived: %r", problem)
 
     async def publish(self, records: Sequence[Outgoing]) -> None:
         try:

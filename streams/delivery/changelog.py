@@ -25,6 +25,7 @@ from schemas.records import Outgoing
 from streams.delivery import cancellation
 from streams.delivery.ledger import Checkpoint
 from streams.delivery.store import Rows
+from streams.producers import ended
 
 log = logging.getLogger(__name__)
 
@@ -251,11 +252,5 @@ async def _stopped(consumer: AIOKafkaConsumer) -> None:
 
 async def _discard(producer: AIOKafkaProducer) -> None:
     """Stops a producer whose last transaction may be open or fenced: what it says of that no longer matters."""
-    try:
-        async with asyncio.timeout(DISCARDED_WITHIN_S):
-            await producer.stop()
-    except (KafkaError, TimeoutError, OSError) as exc:
-        log.debug("a producer did not stop cleanly: %r", exc)
-        # stop() waits for what was not sent; its task and sockets would outlive it.
-        await producer._sender.close()
-        await producer.client.close()
+    if (problem := await ended(producer, DISCARDED_WITHIN_S)) is not None:
+        log.debug("a producer did not stop cleanly: %r", problem)

@@ -1,0 +1,70 @@
+"""The publisher's end: it waits for what is on its way, and for no broker that is away."""
+
+import asyncio
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from aiokafka.errors import KafkaConnectionError
+
+from schemas.errors import Retryable
+from streams import publisher
+from streams.publisher import KafkaPublisher
+
+
+class Producer:
+    """`stop` waits for what was not sent, as long as `away` is not set to False."""
+
+    def __init__(self, away: bool, reached: bool = True) -> None:
+        self._away, self._reached = away, reached
+        self.dropped: list[str] = []
+        self._sender = self.client = SimpleNamespace(close=self._drop)
+
+    async def _drop(self) -> None:
+        self.dropped.append("task or sockets")
+
+    async def start(self) -> None:
+        if not self._reached:
+            raise KafkaConnectionError("nobody is there")
+
+    async def stop(self) -> None:
+        if self._away:
+            await asyncio.Event().wait()
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> Any:
+    def opened(producer: Producer) -> KafkaPublisher:
+        monkeypatch.setattr(publisher, "AIOKafkaProducer", lambda **_settings: producer)
+        monkeypatch.setattr(publisher, "CLOSED_WITHIN_S", 0.01)
+        return KafkaPublisher({}, str)
+
+    return opened
+
+
+async def test_it_ends_in_time_without_the_broker_and_leaves_no_task_or_socket(
+    opened: Any, caplog: pytest.LogCaptureFixture
+):
+    producer = Producer(away=True)
+    with caplog.at_level(logging.WARNING):
+        async with asyncio.timeout(5.0), opened(producer):
+            pass
+    assert len(producer.dropped) == 2
+    assert "may not have arrived" in caplog.text
+
+
+async def test_it_says_nothing_of_an_end_in_time(opened: Any, caplog: pytest.LogCaptureFixture):
+    producer = Producer(away=False)
+    async with opened(producer):
+        pass
+    assert (producer.dropped, caplog.text) == ([], "")
+
+
+async def test_what_cannot_start_is_told_though_it_does_not_stop_either(opened: Any):
+    producer = Producer(away=True, reached=False)
+    async with asyncio.timeout(5.0):
+        with pytest.raises(Retryable, match="cannot reach the brokers"):
+            async with opened(producer):
+                pass
+    assert len(producer.dropped) == 2
