@@ -62,6 +62,11 @@ async def test_a_worker_tells_what_it_did_how_far_it_is_and_whether_it_is_ready(
     assert told("dead_letters_total", stage="windows") == 1
     assert told("delivery_records_total", group=deployment.group("windows")) >= 3
     assert told("consumer_lag_seconds") == 0
+
+    async def ended() -> bool:
+        return await deployment.count("windows WHERE phase = 'ended'") == 1
+
+    await eventually(ended, "the window's row says that it has ended")
     assert await worker.stop() == 0
     await assert_standing(deployment.settings)
 
