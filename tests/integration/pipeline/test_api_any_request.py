@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +14,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from deploy import openapi
 from schemas import topics
+from schemas.generations import Generation, Plan
 from schemas.keys import Grant
+from schemas.policies import Policies
+from sinks.generations import Generations
+from sinks.postgres import connect
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 from tests.integration.pipeline.test_api import client, keys_of, serving
@@ -25,7 +30,10 @@ TALK = {
 }
 DETAILS = {
     f"GET /v1/{each}"
-    for each in ("conversations/{conversation_id}", "consolidation-runs/{run_id}", "retention-sweeps/{sweep_id}")
+    for each in (
+        *("conversations/{conversation_id}", "consolidation-runs/{run_id}", "retention-sweeps/{sweep_id}"),
+        *("generations/{generation_id}", "generations/{generation_id}/differences", "erasures/{erasure_id}"),
+    )
 }
 EXAMPLES = 5  # of each operation
 STREAM = "/v1/events"  # has no end
@@ -44,6 +52,31 @@ def as_a_line(_context: Any, value: Any) -> bytes:
     return json.dumps(value).encode("utf-8", "replace") + b"\n"
 
 
+async def a_generation(deployment: Deployment) -> str:
+    """One that is built, of no conversations: what a replay by hand leaves behind."""
+    now = datetime.now(UTC)
+    plan = Plan(until=now, policies=Policies(), namespaces=NAMESPACE)
+    pool = await connect(deployment.dsn, max_size=1)
+    made = Generation(generation_id="0a1b2c3d", plan=plan, status="building", created_at=now, changed_at=now)
+    await Generations(pool).begin(made, [])
+    await Generations(pool).feeds(made.generation_id, [NAMESPACE])
+    await Generations(pool).ready(made.generation_id, now)
+    await pool.close()
+    return made.generation_id
+
+
+async def an_erasure(api: httpx.AsyncClient) -> str:
+    """One that is complete: until then its receipt is answered with 202."""
+    begun = (await api.post("/v1/users/purge", json={"user_id": "somebody-else"})).raise_for_status().json()
+    erasure_id = str(begun["erasure_id"])
+
+    async def complete() -> bool:
+        return (await api.get(f"/v1/erasures/{erasure_id}")).status_code == 200
+
+    await eventually(complete, "the erasure is complete")
+    return erasure_id
+
+
 async def known(api: httpx.AsyncClient, deployment: Deployment) -> dict[str, str]:
     """What there is, by the names of parameters: requests about nothing but what is not there would find nothing wrong."""
     body = {"namespace": NAMESPACE, "text": "User plays chess."}
@@ -57,6 +90,8 @@ async def known(api: httpx.AsyncClient, deployment: Deployment) -> dict[str, str
 
     await eventually(told, "the conversation is known")
     return {
+        "generation_id": await a_generation(deployment),
+        "erasure_id": await an_erasure(api),
         "memory_id": made["memory_id"],
         "conversation_id": TALK["conversation_id"],
         "run_id": run.json()["run_id"],
