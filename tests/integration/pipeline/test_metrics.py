@@ -7,6 +7,7 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from agents.consolidation.asking import run_by_hand
+from agents.energy import OVERALL
 from deploy import budgets, connections
 from deploy.embedded.ports import free_port
 from deploy.metrics.meters import Meters
@@ -88,3 +89,16 @@ async def assert_standing(settings: Settings) -> None:
     assert value("memstream_consolidation_runs_all", {"status": "failed"}) == 0
     assert 3_600 <= value("memstream_consolidation_overdue_seconds_all") < 3_700
     assert value("memstream_budget_left_ratio_all", {"limit": "tokens_per_day"}) == 1
+    async with connections.postgres(settings, max_size=1) as pool:
+        await pool.execute(
+            """INSERT INTO outbox (namespace, target, topic, created_at)
+               VALUES ('a/u', 'kafka', 'memory.events', now() - interval '2 minutes'), ('a/u', 'vector', NULL, now())"""
+        )
+        await pool.execute("INSERT INTO energy (scope) VALUES ($1) ON CONFLICT DO NOTHING", OVERALL)
+        await pool.execute(
+            "INSERT INTO energy_reservations VALUES ($1, 'r', 250, 0, now() + interval '1 hour')", OVERALL
+        )
+        await look(meters, pool, budgets.overall(settings))
+    assert value("memstream_outbox_rows_all") == 2
+    assert 120 <= value("memstream_outbox_oldest_age_seconds_all") < 180
+    assert value("memstream_budget_left_ratio_all", {"limit": "tokens_per_day"}) == 0.75

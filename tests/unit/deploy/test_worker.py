@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from deploy.metrics.progress import Progress
 from deploy.settings import Settings
 from deploy.worker import Worker
 from schemas.errors import Retryable
@@ -77,3 +78,18 @@ async def test_a_worker_asks_again_and_again_how_far_its_partitions_go(tmp_path:
             await asked.get()
     stop.set()
     await running
+
+
+async def test_a_worker_is_not_ready_while_a_partition_stands_and_says_which(worker: Waiting):
+    now = [1_000.0]
+    worker._apps.append(worker.stage)
+    worker._progress = Progress(60.0, lambda: now[0])
+    worker._stands = True
+    worker.stage.fence.open()
+    worker.stage.lags = lambda: {("chat.messages", 3): 5}  # type: ignore[method-assign]
+    worker.stage.frontiers = lambda: {("chat.messages", 3): 10}  # type: ignore[method-assign]
+    await worker._look()
+    assert worker._not_ready() == []
+    now[0] += 61.0
+    await worker._look()
+    assert worker._not_ready() == ["memstream-archive: chat.messages[3] has stood at 10 for 61 s"]
