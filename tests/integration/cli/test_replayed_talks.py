@@ -116,8 +116,8 @@ def test_another_model_is_asked_and_the_generation_says_which(kitchen: Kitchen):
     assert [body["model"] for body in server.seen] == [MODELS[1]] * 2
     kept = kitchen.listed(generation)
     assert (kept["status"], kept["provider"], kept["model"]) == ("ready", None, MODELS[1])
-    shown = " ".join(kitchen.memstream("generations", "list").stdout.split())
-    assert MODELS[1] in shown
+    shown = kitchen.memstream("generations", "list").stdout
+    assert MODELS[1] in "".join(shown.split()), "its cell folds where the terminal is narrow"
     assert kitchen.remembered(shadow_of(generation, ADA)) == {PEANUTS, RECIPES}
     statement = "SELECT DISTINCT provider, model FROM extractions WHERE $1 = ANY (namespaces)"
     answered = asyncio.run(kitchen.deployment.fetch(statement, shadow_of(generation, ADA)))
