@@ -10,6 +10,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
+from deploy import terminal
 from deploy.cli import cli
 from deploy.dev import environment
 from deploy.embedded.process import module_environment
@@ -35,6 +36,7 @@ def run(settings: Settings, directory: Path, *args: str, within_s: float = WITHI
 
 def run_here(settings: Settings, directory: Path, *args: str, **changed: Any) -> Done:
     """The same in this process, which a loop must not be running in: what a command loads takes seconds, and here only once."""
+    terminal.console.width = terminal.LOG_WIDTH  # as in a pipe, wherever the tests run
     with chdir(directory):
         ran = CliRunner().invoke(cli, list(args), env=chosen(settings, changed))
     if ran.exception is not None and not isinstance(ran.exception, SystemExit):
