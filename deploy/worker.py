@@ -1,7 +1,6 @@
 """A worker's life: it checks what it needs, starts the stages it is asked to run, and stops them in order."""
 
 import asyncio
-import gc
 import logging
 import os
 import socket
@@ -14,6 +13,7 @@ from msgspec import structs
 
 from deploy import connections
 from deploy.chores import Chores
+from deploy.garbage import collect_seldom
 from deploy.metrics.endpoint import served
 from deploy.metrics.meters import Meters
 from deploy.metrics.progress import Progress
@@ -64,8 +64,7 @@ class Worker:
                 self._chores.watch(starting)  # from here on: a start may wait for ever
                 await self._until_ready(stop)
                 await asyncio.wait({starting}, timeout=START_ENDS_WITHIN_S)  # stages stop best when they stand whole
-                gc.collect()
-                gc.freeze()  # what was imported stays: going through it all again takes a fifth of a second each time
+                collect_seldom()
                 self._stands = True
                 on_ready()
                 self._chores.add("report", REPORT_S, self._report)

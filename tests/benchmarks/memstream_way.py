@@ -1,7 +1,6 @@
 """One worker's window stage as deploy/stages.py wires it, without PostgreSQL and Qdrant: runs until it is killed."""
 
 import asyncio
-import gc
 import time
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from agents.serving import Handle, serve
 from agents.window_agent import WindowAgent
 from agents.window_projection import WindowProjection
 from deploy.chores import repeat
+from deploy.garbage import collect_seldom
 from deploy.stages import PROJECT_S, TICK_S
 from schemas import codec
 from schemas.windows import WindowState
@@ -131,8 +131,7 @@ async def run(job: Job) -> None:
         app.finalize()
         tell_opening(app)
         await app.start()
-        gc.collect()
-        gc.freeze()  # as deploy/worker.py does
+        collect_seldom()  # as deploy/worker.py does
         async with asyncio.TaskGroup() as chores:
             chores.create_task(repeat("window timers", TICK_S, agent.tick))
             chores.create_task(repeat("tokenising", TELL_S, agent.tell))

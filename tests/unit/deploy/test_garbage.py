@@ -1,0 +1,32 @@
+"""What is collected once a worker stands."""
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from deploy.garbage import YOUNG, collect_seldom
+
+
+@pytest.fixture(autouse=True)
+def as_it_was() -> Iterator[None]:
+    threshold = gc.get_threshold()
+    yield
+    gc.set_threshold(*threshold)
+    gc.unfreeze()
+
+
+def test_what_is_there_is_never_gone_through_again_and_what_comes_seldom():
+    _, *older = gc.get_threshold()
+    collect_seldom()
+    assert gc.get_freeze_count() > 10_000
+    assert gc.get_threshold() == (YOUNG, *older)
+    assert len(gc.get_objects()) < 1_000
+
+
+def test_cycles_that_come_later_are_found_all_the_same():
+    collect_seldom()
+    for _ in range(2 * YOUNG):
+        cycle: list[object] = []
+        cycle.append(cycle)
+    assert len(gc.get_objects()) < 2 * YOUNG
