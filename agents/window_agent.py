@@ -105,12 +105,15 @@ class WindowAgent:
         # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
         counts = self.counted(heard)
         found = [found_in(message) for _, message in heard]
-        for (record, message), tokens, said in zip(heard, counts, found, strict=True):
-            window = self._cache.window(message.conversation_id, batch.partition)
-            terms = self._terms.now(window, message)
-            trace = traced(record, message) if record.headers else None
-            if told := window.add(message, record.offset, tokens, terms, now, said, trace):
-                effects += self._records(told, batch, now)
+        # And one conversation after another, for the same reason: they have no order among each other.
+        for conversation_id, places in by_conversation(heard).items():
+            window = self._cache.window(conversation_id, batch.partition)
+            for at in places:
+                record, message = heard[at]
+                terms = self._terms.now(window, message)
+                trace = traced(record, message) if record.headers else None
+                if told := window.add(message, record.offset, counts[at], terms, now, found[at], trace):
+                    effects += self._records(told, batch, now)
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)
         for window in self._cache.ready(batch.partition, read_to, now):
@@ -204,6 +207,14 @@ class WindowAgent:
                 due.append(due_event(conversation_id, partition, read_to, now))
         if due:
             await self._publisher.publish(due)
+
+
+def by_conversation(heard: Iterable[Heard]) -> dict[str, list[int]]:
+    """The places (from 0) of each conversation's messages, in order."""
+    places: dict[str, list[int]] = {}
+    for at, (_, message) in enumerate(heard):
+        places.setdefault(message.conversation_id, []).append(at)
+    return places
 
 
 def traced(record: Any, message: Message) -> str | None:

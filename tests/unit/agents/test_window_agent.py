@@ -173,6 +173,35 @@ async def test_a_batch_delivered_again_changes_nothing(stage):
     assert len(stage.app.broker.transactions) == 2
 
 
+async def test_conversations_that_are_mixed_in_one_batch_come_to_what_they_come_to_one_message_at_a_time(stage):
+    at_once = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
+    one_by_one = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
+    mixed = [
+        said(number, f"message {number}", conversation_id=conversation_id, role=role)
+        for number, (conversation_id, role) in enumerate(
+            [("a", "user"), ("b", "user"), ("a", "assistant"), ("c", "user"), ("b", "assistant"), ("a", "user")]
+        )
+    ]
+    await (await at_once.begin()).say(*mixed)
+    await one_by_one.begin()
+    for each in mixed:
+        await one_by_one.say(each)
+    for one in (at_once, one_by_one):
+        await one.checkpoint()
+    assert by_id(at_once.requests) == by_id(one_by_one.requests)
+    assert {each.conversation_id: len(each.messages) for each in at_once.requests} == {"a": 2, "b": 2}
+    for conversation_id in ("a", "b", "c"):
+        together, single = (
+            rows.load(conversation_id, each.app.checkpointer[PARTITION].read) for each in (at_once, one_by_one)
+        )
+        assert list(together.entries.values()) == list(single.entries.values())
+        assert (together.head.tally, together.head.cut_to) == (single.head.tally, single.head.cut_to)
+
+
+def by_id(requests):
+    return {request.request_id: request for request in requests}
+
+
 async def test_an_answer_lets_the_messages_go(stage):
     await stage.say(said(1))
     await stage.end(ended())
