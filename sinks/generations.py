@@ -27,6 +27,9 @@ log = logging.getLogger(__name__)
 PAGE: Final = 1_000
 
 Ranges: TypeAlias = Sequence[tuple[int, int]]  # positions, first and last, in order
+Changed: TypeAlias = tuple[
+    str, Memory | None, int
+]  # id, as it was before a cutover, the version that the cutover made last
 
 
 class Planned(Struct, frozen=True):
@@ -231,8 +234,8 @@ class Shadows:
             rows = await self._reader.fetch(query("generations", "gone"), namespace, limit)
         return tuple(shaped(dict(row), Gone) for row in rows)
 
-    async def changed(self, switched: Switched) -> tuple[tuple[str, Memory | None, int], ...]:
-        """The memories that the cutover changed in a namespace: id, as it was before, the version that it made last."""
+    async def changed(self, switched: Switched) -> tuple[Changed, ...]:
+        """The memories that the cutover changed in a namespace."""
         arguments = (switched.namespace, switched.first_sequence, switched.last_sequence)
         with translated("reading versions"):
             rows = await self._reader.fetch(query("generations", "changed_between"), *arguments)

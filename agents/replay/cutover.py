@@ -4,7 +4,7 @@ Order of locks: the generation's row, then the namespaces of one transaction in 
 than one namespace, or asks for a generation while holding one, so that nobody waits for one who waits.
 """
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Final
@@ -17,11 +17,10 @@ from agents.replay.switch import ACTOR, cut_over, outside_ids, take_back
 from schemas.errors import Misconfigured
 from schemas.events import Cause
 from schemas.generations import Generation, GenerationStatus
-from schemas.memories import Memory
 from schemas.shadows import shadow_of
 from sinks import generations
 from sinks.embeddings.port import Embedder
-from sinks.generations import Generations, Shadows, Switched
+from sinks.generations import Changed, Generations, Shadows, Switched
 from sinks.memories import Memories
 from sinks.outbox import Projector
 from sinks.postgres import Connection, Pool, translated
@@ -95,12 +94,13 @@ class Cutover:
         done, beyond = Switching(), ""
         statuses = await self._may_be_taken_back(generation_id)
         while True:
-            texts = await self._texts_before(generation_id, beyond)
-            vectors = dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
+            vectors = await self._vectors_before(generation_id, beyond)
             async with self._switching(generation_id, statuses, beyond) as (connection, _, page):
-                for switched in page:
-                    if switched.first_sequence is not None:
-                        done += await self._taken_back(connection, generation_id, switched, vectors)
+                changes = await all_changed(Shadows(connection, generation_id), page)
+                if not texts_before(changes) <= vectors.keys():
+                    continue  # a cutover that was under way has ended since: once more, with all that it changed
+                for switched, memories in changes:
+                    done += await self._taken_back(connection, generation_id, switched, memories, vectors)
                 await generations.become(connection, generation_id, "undone", self._clock())
             await self._project(page)
             if len(page) < self._at_once:
@@ -166,10 +166,14 @@ class Cutover:
         return Switching(namespaces=1, changes=len(ledger.entries))
 
     async def _taken_back(
-        self, connection: Connection, generation_id: str, switched: Switched, vectors: dict[str, Vector]
+        self,
+        connection: Connection,
+        generation_id: str,
+        switched: Switched,
+        changed: Sequence[Changed],
+        vectors: Mapping[str, Vector],
     ) -> Switching:
         now, namespace = self._clock(), switched.namespace
-        changed = await Shadows(connection, generation_id).changed(switched)
         known = await Memories(connection).by_ids([memory_id for memory_id, *_ in changed])
         cause = Cause(actor=ACTOR, reason=f"undo of the cutover to generation {generation_id}")
         linked = {link.memory_id for _, before, _ in changed if before is not None for link in before.links}
@@ -181,12 +185,12 @@ class Cutover:
         await generations.record_switch(connection, generation_id, Switched(namespace=namespace))
         return Switching(namespaces=1, changes=len(ledger.entries), left=len(changed) - len(mine))
 
-    async def _texts_before(self, generation_id: str, beyond: str) -> list[str]:
-        """What is to be said again: embedded before anything is locked. Versions do not change."""
+    async def _vectors_before(self, generation_id: str, beyond: str) -> dict[str, Vector]:
+        """Of what is to be said again, by texts: embedded before anything is locked. Versions do not change."""
         shadows = Shadows(self._pool, generation_id)
-        page = [each for each in await shadows.namespaces(beyond, self._at_once) if each.first_sequence is not None]
-        befores: list[Memory | None] = [before for each in page for _, before, _ in await shadows.changed(each)]
-        return sorted({before.text for before in befores if before is not None and before.text})
+        page = await shadows.namespaces(beyond, self._at_once)
+        texts = sorted(texts_before(await all_changed(shadows, page)))
+        return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
 
     async def _may_be_taken_back(self, generation_id: str) -> Sequence[GenerationStatus]:
         """Also the rest of what was taken back in part, by somebody who did not come to the end."""
@@ -196,6 +200,17 @@ class Cutover:
     async def _required(self, generation_id: str) -> None:
         if await Generations(self._pool).get(generation_id) is None:
             raise unknown(generation_id)
+
+
+async def all_changed(shadows: Shadows, page: Sequence[Switched]) -> list[tuple[Switched, Sequence[Changed]]]:
+    """The namespaces of a page that are switched, each with what its cutover changed there."""
+    return [(each, await shadows.changed(each)) for each in page if each.first_sequence is not None]
+
+
+def texts_before(changes: Sequence[tuple[Switched, Sequence[Changed]]]) -> set[str]:
+    """What memories said before their cutover."""
+    befores = [before for _, memories in changes for _, before, _ in memories]
+    return {before.text for before in befores if before is not None and before.text}
 
 
 def require(generation: Generation | None, generation_id: str, statuses: Sequence[GenerationStatus]) -> None:

@@ -86,7 +86,7 @@ def take_back(
 ) -> None:
     """Enters memories, by their ids, as they were before a cutover; those that there were not are deleted.
 
-    `vectors` are by texts.
+    `vectors` are by texts, and have each of them: nothing comes back that no search would find.
     """
     for memory_id, before in befores.items():
         if (memory := ledger.any(memory_id)) is None:
@@ -100,4 +100,4 @@ def take_back(
             if befores.get(link.memory_id) is not None or ledger.find(link.memory_id) is not None
         )
         restored = replace(before, links=links, updated_at=now)
-        ledger.enter("restored", restored, cause, now, vectors.get(before.text))
+        ledger.enter("restored", restored, cause, now, vectors[before.text] if before.text else None)

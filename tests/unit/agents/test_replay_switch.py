@@ -3,6 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+import pytest
 from msgspec.structs import replace
 
 from agents.curation.ledger import Ledger
@@ -17,6 +19,7 @@ from tests.memories import a_memory
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 CAUSE = Cause(actor="memstream", reason="cutover")
+TEA, CUP = np.array([1.0, 0.0], np.float32), np.array([0.0, 1.0], np.float32)
 
 
 def live(name: str, text: str, **fields: Any) -> Memory:
@@ -83,6 +86,21 @@ def test_what_is_taken_back_has_its_links_to_what_comes_back_with_it_and_to_noth
     both = [Link(type="relates", memory_id="m2"), Link(type="relates", memory_id="gone")]
     befores = {"m1": live("m1", "tea", links=tuple(both)), "m2": live("m2", "cup")}
     ledger = Ledger("n", 0, [replace(each, status="deleted", text="") for each in befores.values()])
-    take_back(ledger, befores, {}, CAUSE, NOW)
+    take_back(ledger, befores, {"tea": TEA, "cup": CUP}, CAUSE, NOW)
     assert [(entry.change, entry.after.text) for entry in ledger.entries] == [("restored", "tea"), ("restored", "cup")]
     assert [link.memory_id for link in ledger.entries[0].after.links] == ["m2"]
+
+
+def test_nothing_is_taken_back_without_its_vector():
+    before = live("m1", "tea")
+    ledger = Ledger("n", 0, [replace(before, status="deleted", text="")])
+    with pytest.raises(KeyError, match="tea"):
+        take_back(ledger, {"m1": before}, {"cup": CUP}, CAUSE, NOW)
+    assert ledger.entries == []
+
+
+def test_what_was_deleted_before_a_cutover_is_taken_back_to_that_and_needs_no_vector():
+    before = live("m1", "", status="deleted")
+    ledger = Ledger("n", 0, [replace(before, status="active", text="tea")])
+    take_back(ledger, {"m1": before}, {}, CAUSE, NOW)
+    assert [(entry.after.status, entry.vector) for entry in ledger.entries] == [("deleted", None)]

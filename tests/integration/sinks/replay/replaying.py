@@ -1,5 +1,6 @@
 """A town of talkers over a real PostgreSQL and vector server: what is said is archived and remembered, replayed and switched."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -32,6 +33,7 @@ from sinks.outbox import Projector
 from sinks.postgres import Pool
 from sinks.qdrant import Vectors
 from streams.windows.model_limits import ModelLimits
+from tests.deployment import eventually
 
 SAID_FROM = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
@@ -43,6 +45,7 @@ def kitchen(**fields: Any) -> Policies:
 IMPORTANT = kitchen(taxonomy=("fact", "preference"), min_importance=0.8)
 PREFERENCES = kitchen(taxonomy=("preference",))
 BOTH = kitchen(taxonomy=("fact", "preference"))
+SHORTER = kitchen(taxonomy=("fact", "preference"), min_importance=0.8, max_text_chars=20)
 LIMITS = ModelLimits(default=200_000, context_tokens={})
 ADA = "kitchen/ada"
 PEANUTS, SHORT, SHELLFISH = "I'm allergic to peanuts.", "I prefer short recipes.", "I'm allergic to shellfish."
@@ -147,6 +150,16 @@ class Town:
 
     async def diff(self, generation: Generation, namespace: str = ADA) -> list[Difference]:
         return await differences(self.pool, generation, namespace, self.vectors.embedding_model)
+
+    async def waiting_for_a_row(self, task: asyncio.Task[Any]) -> None:
+        """Returns when somebody, who should be the task, waits for a row that another transaction holds."""
+        waits = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+        async def waiting() -> bool:
+            assert not task.done(), "it did not wait"
+            return bool(await self.pool.fetchval(waits))
+
+        await eventually(waiting, "waiting for a row", within_s=30)
 
     async def live(self, namespace: str = ADA) -> set[str]:
         return {memory.text for memory in await self.memories.in_namespace(namespace)}

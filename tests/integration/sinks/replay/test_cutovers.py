@@ -4,14 +4,29 @@ import asyncio
 from collections.abc import Sequence
 
 import asyncpg
+import numpy as np
 import pytest
 
+from agents.replay.cutover import Switching
 from schemas import codec, topics
 from schemas.errors import Misconfigured, Retryable
 from schemas.events import MemoryEvent
+from schemas.generations import Generation
+from schemas.policies import Policies
 from schemas.shadows import shadow_of
 from sinks.generations import Switched
-from tests.integration.sinks.replay.replaying import ADA, GENERATION, PEANUTS, PREFERENCES, SHELLFISH, SHORT, Town, told
+from sinks.postgres import Connection
+from tests.integration.sinks.replay.replaying import (
+    ADA,
+    GENERATION,
+    PEANUTS,
+    PREFERENCES,
+    SHELLFISH,
+    SHORT,
+    SHORTER,
+    Town,
+    told,
+)
 
 
 async def test_another_policy_is_seen_switched_to_and_taken_back_while_live_traffic_goes_on(town: Town):
@@ -175,6 +190,32 @@ async def test_an_undoing_that_was_interrupted_is_brought_to_its_end_by_another(
     assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
     with pytest.raises(Misconfigured, match="is undone, and would have to be cutover"):
         await town.cutover.undo(GENERATION)
+
+
+@pytest.mark.parametrize(("policies", "fate"), [(PREFERENCES, "lost"), (SHORTER, "changed")], ids=["lost", "changed"])
+async def test_an_undoing_that_waited_for_its_cutover_brings_memories_back_with_their_vectors(
+    town: Town, policies: Policies, fate: str
+):
+    await town.say("breakfast", PEANUTS)
+    generation = await town.replay(GENERATION, policies)
+    assert (fate, "User is allergic to peanuts.") in told(await town.diff(generation))
+    slow, undoings = town.cutover_of(), list[asyncio.Task[Switching]]()
+    switched = slow._namespace
+
+    async def undoing_begins(connection: Connection, generation: Generation, namespace: str) -> Switching:
+        done = await switched(connection, generation, namespace)
+        undoings.append(asyncio.create_task(town.cutover.undo(GENERATION)))
+        await town.waiting_for_a_row(undoings[-1])
+        return done
+
+    slow._namespace = undoing_begins  # type: ignore[method-assign]
+    await slow.cut_over(GENERATION)
+    assert (await undoings[0]).changes == 1
+    (memory,) = await town.memories.in_namespace(ADA)
+    assert memory.text == "User is allergic to peanuts."
+    vectors = await town.memories.vectors([memory.memory_id], town.embedder.model)
+    assert np.allclose(vectors[memory.memory_id], await town.embedder.embed([memory.text]), atol=1e-3)
+    assert await town.found(ADA, memory.text) == [memory.text]
 
 
 async def test_live_decisions_and_cutovers_of_several_namespaces_wait_for_each_other_and_nobody_for_ever(town: Town):
