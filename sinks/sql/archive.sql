@@ -54,6 +54,7 @@ WITH done AS (
            range_agg(int8range(e.first_position, e.last_position, '[]')) FILTER (WHERE e.completed_at > $2) AS just_now
     FROM extractions e LEFT JOIN windows w USING (conversation_id, partition)
     WHERE e.conversation_id = $1 AND e.completed_at IS NOT NULL AND e.namespaces <> '{}'
+      AND e.first_position <= e.last_position
       AND (e.completed_at > $2 OR e.last_position >= coalesce(greatest(w.extracted_to, w.opened), 0))
     GROUP BY e.partition
 ), waiting AS (

@@ -23,9 +23,6 @@ from streams.windows.detectors.traits import (
 )
 
 SENTENCE_END: Final = START.encode()
-APART: Final = tuple(
-    (before, behind) for before in (" ", START) for behind in (" ", START)
-)  # of words in flattened text
 
 Concerns = Iterable[tuple[int, tuple[Rule, ...]]]
 

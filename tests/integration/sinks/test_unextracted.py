@@ -97,6 +97,12 @@ async def test_a_summary_of_what_left_the_context_extracts_nothing(archived: Poo
     assert len(await waiting(archived)) == 6
 
 
+async def test_a_slice_that_ends_before_it_begins_settles_nothing_and_hides_nothing(archived: Pool) -> None:
+    await completed(archived, 6, 1, LONG_AGO)
+    await completed(archived, 1, 2, LONG_AGO)
+    assert await waiting(archived) == ["3-3", "3-4", "3-5", "3-6"]
+
+
 async def test_each_partition_has_its_own_account_and_their_messages_are_in_the_order_of_their_times(
     pool: Pool,
 ) -> None:
