@@ -85,13 +85,11 @@ class StubProducer(StubClient):
 
     epoch = 0
 
-    @property
-    def _sender(self) -> Any:
-        return SimpleNamespace(close=self.coordinator.drop)
+    _sender = _message_accumulator = object()
 
     @property
     def client(self) -> Any:
-        return SimpleNamespace(close=self.coordinator.drop)
+        return SimpleNamespace(close=self.coordinator.drop, _conns={})
 
     async def start(self) -> None:
         await self.coordinator.reach("start")
