@@ -1,11 +1,11 @@
 """Dead letters of curation: what was erased since becomes none, and what may say some of it becomes one without contents."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Final
 
 from agents.curation.arrivals import is_older
-from agents.dead_letters import dead_letter
+from agents.dead_letters import dead_letter, written_at
 from schemas import codec
 from schemas.erasures import Fence
 from schemas.errors import Rejected
@@ -27,7 +27,7 @@ def concerned(record: Any) -> tuple[str, str]:
 
 def letter(record: Any, rejected: Rejected, fences: Sequence[Fence], at: datetime) -> Outgoing | None:
     """Dead letters may have been searched for what was erased already: none comes that still says it."""
-    older = said_before(record, fences)
+    older = said_before(record, fences) if fences else []
     if not any(older):
         return dead_letter(record, STAGE, rejected, at)
     quiet = Rejected(rejected.reason, "some of what it says was erased meanwhile")
@@ -35,7 +35,8 @@ def letter(record: Any, rejected: Rejected, fences: Sequence[Fence], at: datetim
 
 
 def said_before(record: Any, fences: Sequence[Fence]) -> list[bool]:
-    """Of each candidate whether it is older than an erasure. Of what cannot be told apart, and is older, some may be."""
+    """Of each candidate whether it is older than an erasure. Of what cannot be told apart, and is older, some may be, and what
+    does not say when it was sent is older."""
     try:
         batch = codec.admit(record.value, CandidateBatch)
     except Rejected:
@@ -49,4 +50,4 @@ def sent_at(record: Any) -> datetime:
     try:
         return codec.admit(record.value, Command).at
     except Rejected:
-        return datetime.fromtimestamp(record.timestamp / 1_000, UTC)
+        return written_at(record)

@@ -5,8 +5,8 @@ it to its source topic again is a replay; a very large one goes by reference, wi
 from and why it is here stand in headers of their own, legible with any Kafka tool.
 """
 
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, Final
 
 from schemas import topics
 from schemas.errors import Rejected
@@ -17,6 +17,8 @@ LARGEST_KEY = 65_536
 LARGEST_KEPT = (
     1_572_864  # bytes of key, value and headers; above, a letter may not fit its topic, and only says where it lies
 )
+
+EPOCH: Final = datetime.fromtimestamp(0, UTC)
 
 
 def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime, *, by_reference: bool = False) -> Outgoing:
@@ -50,6 +52,15 @@ def told(headers: Any) -> dict[str, str]:
         for name, value in headers
         if name.startswith(PREFIX)
     }
+
+
+def written_at(record: Any) -> datetime:
+    """By Kafka's timestamp, which a sender chooses. One that is no moment, as one in microseconds, counts as before everything,
+    erasures included: to keep a letter's words needs a moment that says they came later."""
+    try:
+        return datetime.fromtimestamp(record.timestamp / 1_000, UTC)
+    except (OverflowError, OSError, ValueError):
+        return EPOCH
 
 
 def position(record: Any) -> tuple[str, int, int]:

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from agents.dead_letters import PREFIX, told
+from agents.dead_letters import PREFIX, told, written_at
 from schemas import topics
 from schemas.errors import Rejected
 from schemas.records import Outgoing
@@ -101,18 +101,18 @@ def letter_of(record: Any) -> Letter:
         reason=said.get("reason", ""),
         stage=said.get("stage", ""),
         detail=said.get("detail", ""),
-        at=moment(said.get("at"), record.timestamp),
+        at=moment(said.get("at"), record),
         source=source_of(said),
         bytes=len(record.value or b""),
         by_reference="by-reference" in said,
     )
 
 
-def moment(at: str | None, timestamp_ms: int) -> datetime:
+def moment(at: str | None, record: Any) -> datetime:
     try:
         said = datetime.fromisoformat(at or "")
     except ValueError:
-        return datetime.fromtimestamp(timestamp_ms / 1000, UTC)
+        return written_at(record)
     return said if said.tzinfo is not None else said.replace(tzinfo=UTC)
 
 

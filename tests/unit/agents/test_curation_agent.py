@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from dataclasses import replace as replace_field
 from datetime import timedelta
 
 import pytest
@@ -332,6 +333,22 @@ async def test_what_cannot_be_read_any_more_and_is_older_than_an_erasure_becomes
     await stage.agent.handle(stage.batch((b"a", b'{"text": "tea"'), topic=topic))
     await stage.settled()
     assert by_reference(stage) == ["true"]
+
+
+@pytest.mark.parametrize("erased", [False, True])
+async def test_what_cannot_be_read_and_was_sent_at_no_moment_stops_nobody_and_counts_as_older_than_an_erasure(
+    stage, erased
+):
+    """A sender whose timestamps are in microseconds: of the year 55840, in milliseconds."""
+    if erased:
+        stage.curator.fences["a", ""] = Fence(BEGAN)
+    sent = replace_field(record(COMMANDS, 0, b'{"text": "tea"', key=b"a"), timestamp=1_700_000_000_000_000)
+    given = batch(stage.fence, COMMANDS, [sent])
+    await stage.agent.handle(given)
+    await stage.settled()
+    (letter,) = stage.publisher.on(topics.DEAD_LETTERS)
+    assert (b"tea" in (letter.value or b"")) is not erased
+    assert given.acked
 
 
 async def test_a_command_of_before_an_erasure_that_fails_becomes_a_dead_letter_without_words(stage):

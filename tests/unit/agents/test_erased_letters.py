@@ -99,6 +99,14 @@ def test_a_letter_of_after_the_erasure_stays_unless_what_it_holds_is_older():
     )
 
 
+@pytest.mark.parametrize("timestamp", [1_700_000_000_000_000, -(2**62)])
+def test_a_letter_that_says_no_moment_is_older_than_the_erasure(timestamp: int):
+    record = letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=90)
+    record.headers = tuple((name, value) for name, value in record.headers if name != "memstream-at")
+    record.timestamp = timestamp
+    assert concerns(record, erasure(at=MONDAY - timedelta(hours=1)), (), ())
+
+
 def test_a_record_that_settles_a_letter_says_which():
     record = letter(SAID)
     assert settles(record) is None
