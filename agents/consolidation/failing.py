@@ -6,13 +6,19 @@ from typing import Final, NamedTuple
 
 TRIED_AGAIN_AFTER: Final = timedelta(minutes=1)
 TRIED_FOR: Final = timedelta(hours=1)
+# Between two failures that go on from each other: others are tried in between, of which four may take half a minute each. After
+# longer nobody tried, as while PostgreSQL was away, or the clock was set.
+MOST_BETWEEN: Final = timedelta(minutes=15)
 
 
 class Tried(NamedTuple):
-    """When a run first could not begin, and when it last could not."""
+    """When a run first could not begin of as often as it was tried, and when it last could not."""
 
     first: datetime
     last: datetime
+
+    def goes_on(self, now: datetime) -> bool:
+        return timedelta() <= now - self.last <= MOST_BETWEEN
 
 
 class Failing:
@@ -26,12 +32,15 @@ class Failing:
 
     def rests(self, run_id: str, now: datetime) -> bool:
         """Whether it failed a moment ago, so that others have their turn."""
-        return run_id in self._tried and now < self._tried[run_id].last + TRIED_AGAIN_AFTER
+        tried = self._tried.get(run_id)
+        return tried is not None and timedelta() <= now - tried.last < TRIED_AGAIN_AFTER
 
     def failed(self, run_id: str, now: datetime) -> bool:
-        """It could not begin; whether that is so for so long that it never will."""
-        tried = self._tried[run_id] = Tried(self._tried[run_id].first if run_id in self._tried else now, now)
-        return tried.last >= tried.first + TRIED_FOR
+        """It could not begin; whether that is so for so long, at every try, that it never will."""
+        before = self._tried.get(run_id)
+        first = before.first if before is not None and before.goes_on(now) else now
+        self._tried[run_id] = Tried(first, now)
+        return now >= first + TRIED_FOR
 
     def keep(self, pending: Collection[str]) -> None:
         """Forgets all others: they have begun, or are over."""

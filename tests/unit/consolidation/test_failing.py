@@ -1,0 +1,28 @@
+"""Runs that could not begin: how long that has to be so before one is given up."""
+
+from datetime import timedelta
+
+import pytest
+
+from agents.consolidation.failing import Failing
+from tests.slices import MONDAY
+
+MINUTE = timedelta(minutes=1)
+
+
+def test_what_fails_at_every_try_for_an_hour_is_given_up():
+    failing = Failing()
+    assert not any(failing.failed("r", MONDAY + minutes * MINUTE) for minutes in range(60))
+    assert failing.failed("r", MONDAY + 60 * MINUTE)
+
+
+@pytest.mark.parametrize("jump", [61 * MINUTE, -61 * MINUTE], ids=["nobody tried, or the clock jumped", "set back"])
+def test_two_failures_an_hour_apart_are_no_hour_of_failures(jump: timedelta):
+    failing = Failing()
+    assert not failing.failed("r", MONDAY)
+    again = MONDAY + jump
+    assert not failing.rests("r", again)
+    assert not failing.failed("r", again)
+    assert failing.rests("r", again)
+    assert not any(failing.failed("r", again + minutes * MINUTE) for minutes in range(1, 60))
+    assert failing.failed("r", again + 60 * MINUTE)
