@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from schemas.codec import shaped
 from schemas.runs import ConsolidationRun, Finding, RunStatus, Scheduled
+from sinks.audit import Audit, Audited
 from sinks.postgres import Connection, Pool, storable, translated
 from sinks.queries import query
 
@@ -30,16 +31,17 @@ class Runs:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def ask(self, run: ConsolidationRun, most_pending: int | None = None) -> bool:
-        """Makes it known; whoever schedules begins it. One that is known already changes nothing. False, and nothing is changed,
-        where `most_pending` that the same one asked for by hand have not begun."""
+    async def ask(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
+        """Makes it known, `audited` with it; whoever schedules begins it. One that is known already changes nothing. False, and
+        nothing is changed, where `most_pending` that the same one asked for by hand have not begun."""
         with translated("asking for a consolidation run"):
             async with self._pool.acquire() as connection, connection.transaction():
                 if most_pending is not None:
                     await connection.execute(query("runs", "lock_asker"), run.asked_by)
                     if await connection.fetchval(query("runs", "count_pending"), run.asked_by) >= most_pending:
                         return False
-                await add(connection, run)
+                if await add(connection, run) and audited is not None:
+                    await Audit(connection).record(audited)
                 return True
 
     async def of(self, run_id: str) -> ConsolidationRun | None:

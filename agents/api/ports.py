@@ -115,8 +115,9 @@ class Counting(Protocol):
 class Consolidating(Protocol):
     """Consolidation runs (sinks.runs.Runs). Every method raises Retryable."""
 
-    async def ask(self, run: ConsolidationRun, most_pending: int | None = None) -> bool:
-        """Makes a run known, which begins within seconds; False where as many of the same one's have not begun."""
+    async def ask(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
+        """Makes a run known, which begins within seconds, and `audited` with it; False, and neither, where as many of the same
+        one's have not begun."""
 
     async def of(self, run_id: str) -> ConsolidationRun | None:
         """A run as it stands."""

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
+from uuid import uuid4
 
 import pytest
 from msgspec.structs import replace
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 from agents.consolidation.asking import run_by_hand
 from agents.retention import by_hand
 from schemas.runs import ConsolidationRun, RunWanted
+from sinks.audit import Audit, Audited
 from sinks.postgres import connect
 from sinks.retention import Sweeps
 from sinks.runs import Runs, RunsAsked
@@ -70,6 +72,20 @@ async def test_who_has_as_many_runs_that_have_not_begun_as_may_be_gets_no_other(
     assert await runs.ask(replace(first, run_id="4", asked_by="eve"), 2)
     assert await runs.ask(replace(first, run_id="5"), 3)
     assert await runs.ask(replace(first, run_id="6"))
+
+
+async def test_a_run_is_audited_if_and_only_if_it_came_in(either: Either) -> None:
+    runs, _ = either
+    run = a_run(1)
+    asked = Audited(
+        at=run.created_at, actor="ada", action="consolidation.run", subject=f"audited {uuid4()}", details={}
+    )
+    refused = replace(asked, subject=f"refused {uuid4()}")
+    assert await runs.ask(run, 1, asked)
+    assert not await runs.ask(replace(run, run_id="2"), 1, refused)
+    await runs.ask(run, audited=refused)
+    told = runs.audited if isinstance(runs, FakeRuns) else await Audit(runs._pool).latest(100)
+    assert [each for each in told if each.subject in (asked.subject, refused.subject)] == [asked]
 
 
 async def test_of_runs_that_are_asked_for_at_a_time_no_more_come_in_than_may_be(either: Either) -> None:

@@ -2,6 +2,7 @@
 
 from schemas.retention import Sweep
 from schemas.runs import ConsolidationRun, Finding, Scheduled
+from sinks.audit import Audited
 from sinks.retention import SweepPlace
 from sinks.runs import RunsAsked
 
@@ -13,15 +14,18 @@ class FakeRuns:
         self.by_id: dict[str, ConsolidationRun] = {}
         self.found: dict[str, list[Finding]] = {}
         self.scheduled: list[Scheduled] = []
+        self.audited: list[Audited] = []
 
     def put(self, run: ConsolidationRun) -> None:
         """In the place of one of its id."""
         self.by_id[run.run_id] = run
 
-    async def ask(self, run: ConsolidationRun, most_pending: int | None = None) -> bool:
+    async def ask(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
         waiting = [each for each in self.by_id.values() if (each.status, each.trigger) == ("pending", "hand")]
         if most_pending is not None and sum(each.asked_by == run.asked_by for each in waiting) >= most_pending:
             return False
+        if run.run_id not in self.by_id and audited is not None:
+            self.audited.append(audited)
         self.by_id.setdefault(run.run_id, run)
         return True
 

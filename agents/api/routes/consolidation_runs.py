@@ -79,13 +79,7 @@ async def start_consolidation(
     see with `dry_run` what would come of it. A dry run asks models, and its tokens count. While ten runs that a key asked for
     have not begun, it gets a 409 for another one."""
     run = run_by_hand(wanted, await namespaces_of(wanted, caller, ports), caller.actor, ports.clock())
-    if not run.namespaces:  # about what nobody but an administrator may have done, and it costs
-        details = {"policy": run.policy, "dry_run": run.dry_run}
-        done = Audited(
-            at=run.created_at, actor=caller.actor, action="consolidation.run", subject=run.run_id, details=details
-        )
-        await ports.audit.record(done)
-    if not await ports.runs.ask(run, MOST_PENDING):
+    if not await ports.runs.ask(run, MOST_PENDING, audited(run, caller)):
         raise conflict(f"{MOST_PENDING} runs that this key asked for have not begun yet: wait until they have")
     return answer(view(run), 202)
 
@@ -143,6 +137,16 @@ async def list_findings(
     page = found[:limit]
     more = pages.cursor(FoundAt(page[-1].number), listed) if len(found) > limit else None
     return answer(FindingPage(page, more))
+
+
+def audited(run: ConsolidationRun, caller: Caller) -> Audited | None:
+    """Of a run about what nobody but an administrator may have done, and it costs."""
+    if run.namespaces:
+        return None
+    details = {"policy": run.policy, "dry_run": run.dry_run}
+    return Audited(
+        at=run.created_at, actor=caller.actor, action="consolidation.run", subject=run.run_id, details=details
+    )
 
 
 async def namespaces_of(wanted: RunWanted, caller: Caller, ports: Ports) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ async def test_a_run_of_a_policy_or_of_everything_takes_every_right_everywhere(a
     assert (await api.client(write="*").post(RUNS, json=asked)).status_code == 403
     answer = await api.client(admin="*").post(RUNS, json=asked)
     assert (answer.status_code, answer.json()["namespaces"]) == (202, [])
-    told = [(row.action, row.subject, row.details["policy"]) for row in api.audit.rows]
+    told = [(row.action, row.subject, row.details["policy"]) for row in api.runs.audited]
     assert told == [("consolidation.run", answer.json()["run_id"], asked.get("policy"))]
 
 
@@ -85,6 +85,17 @@ async def test_a_key_may_have_ten_runs_that_have_not_begun_and_no_more(api: Api)
     assert len(api.runs.by_id) == 10
     api.runs.put(replace(run, status="running"))
     assert (await client.post(RUNS, json=ADA | {"dry_run": True})).status_code == 202
+
+
+async def test_a_run_of_everything_that_is_one_too_many_is_in_no_audit(api: Api):
+    client = api.client(admin="*")
+    first = (await client.post(RUNS, json={})).json()
+    run = api.runs.by_id[first["run_id"]]
+    for number in range(9):
+        api.runs.put(replace(run, run_id=f"r{number}"))
+    assert (await client.post(RUNS, json={"dry_run": True})).status_code == 409
+    assert [row.subject for row in api.runs.audited] == [first["run_id"]]
+    assert api.audit.rows == []
 
 
 async def test_a_run_is_shown_to_those_who_may_read_all_that_it_is_about_and_to_others_it_is_none(api: Api):
