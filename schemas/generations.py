@@ -9,7 +9,7 @@ from schemas.messages import Moment
 from schemas.policies import Policies
 
 ReplaySource = Literal["archive", "kafka"]
-GenerationStatus = Literal["building", "ready", "cutover", "undone"]
+GenerationStatus = Literal["building", "ready", "cutover", "undone", "discarding"]
 GenerationId = Annotated[str, Meta(pattern="^[0-9a-f]{8}$")]
 
 
@@ -32,7 +32,7 @@ class Plan(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Generation(Struct, frozen=True, kw_only=True):
     """One replay. `building` until all of its conversations are replayed, then `ready`; `cutover` while what it remembers stands
-    in for what was remembered before, `undone` once that is taken back.
+    in for what was remembered before, `undone` once that is taken back; `discarding` from when its memories begin to be removed.
 
     Nothing that came in after `created_at` is part of it.
     """

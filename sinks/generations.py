@@ -216,6 +216,11 @@ class Shadows:
         with translated("reading the namespaces of a generation"):
             return bool(await self._reader.fetchval(query("generations", "any_switched"), self._id))
 
+    async def switched_in_part(self) -> bool:
+        """Whether some of its namespaces are switched and others are not."""
+        with translated("reading the namespaces of a generation"):
+            return bool(await self._reader.fetchval(query("generations", "switched_in_part"), self._id))
+
     async def ranges(self, conversation_ids: Collection[str]) -> dict[str, Ranges]:
         """The positions that were replayed, by conversation."""
         with translated("reading what was replayed"):

@@ -109,9 +109,10 @@ class Cutover:
 
     async def discard(self, generation_id: str) -> int:
         """Removes what the generation remembers, and that it was; returns the number of namespaces. What was cut over stays, and
-        cannot be undone any more. Raises Misconfigured where there is none, and while it is replayed."""
-        await self._required(generation_id)
+        cannot be undone any more. Raises Misconfigured where there is none, while it is replayed, and where only a part of it is
+        switched."""
         async with Generations(self._pool).held(generation_id):
+            await self._give_up(generation_id)
             dropped, beyond = 0, ""
             while page := await Shadows(self._pool, generation_id).namespaces(beyond, self._at_once):
                 for switched in page:
@@ -121,6 +122,20 @@ class Cutover:
                 async with self._pool.acquire() as connection, connection.transaction():
                     await generations.drop(connection, generation_id)
         return dropped
+
+    async def _give_up(self, generation_id: str) -> None:
+        """Committed before the first shadow is emptied: an empty one says that all was lost, so nobody may switch to it any more,
+        be it meanwhile or after a discard that did not come to its end."""
+        with translated("discarding a generation"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                if await generations.lock(connection, generation_id) is None:
+                    raise unknown(generation_id)
+                if await Shadows(connection, generation_id).switched_in_part():
+                    raise Misconfigured(
+                        f"generation {generation_id} is switched in part: bring that to its end first, "
+                        f"by `memstream cutover {generation_id}` or with --undo"
+                    )
+                await generations.become(connection, generation_id, "discarding", self._clock())
 
     async def forget(self, shadow: str) -> None:
         """Removes all that is remembered in a shadow namespace."""
@@ -197,10 +212,6 @@ class Cutover:
         rest = await Shadows(self._pool, generation_id).any_switched()
         return ("cutover", "undone") if rest else ("cutover",)
 
-    async def _required(self, generation_id: str) -> None:
-        if await Generations(self._pool).get(generation_id) is None:
-            raise unknown(generation_id)
-
 
 async def all_changed(shadows: Shadows, page: Sequence[Switched]) -> list[tuple[Switched, Sequence[Changed]]]:
     """The namespaces of a page that are switched, each with what its cutover changed there."""
@@ -217,6 +228,11 @@ def require(generation: Generation | None, generation_id: str, statuses: Sequenc
     """Raises Misconfigured unless it is there and of one of these statuses."""
     if generation is None:
         raise unknown(generation_id)
+    if generation.status == "discarding":
+        raise Misconfigured(
+            f"generation {generation_id} is discarding, and part of it may be gone: "
+            f"`memstream generations discard {generation_id}` removes the rest"
+        )
     if generation.status not in statuses:
         wanted = " or ".join(statuses)
         raise Misconfigured(f"generation {generation_id} is {generation.status}, and would have to be {wanted}")

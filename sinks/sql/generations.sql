@@ -94,6 +94,9 @@ WHERE generation_id = $1 AND namespace COLLATE "C" > $2 ORDER BY namespace COLLA
 -- name: any_switched
 SELECT EXISTS (SELECT FROM generation_namespaces WHERE generation_id = $1 AND first_sequence IS NOT NULL)
 
+-- name: switched_in_part
+SELECT count(first_sequence) BETWEEN 1 AND count(*) - 1 FROM generation_namespaces WHERE generation_id = $1
+
 -- name: switched
 UPDATE generation_namespaces SET first_sequence = $3, last_sequence = $4 WHERE generation_id = $1 AND namespace = $2
 

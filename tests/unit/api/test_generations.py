@@ -79,3 +79,14 @@ async def test_one_that_is_being_built_is_not_switched_to(api: Api):
     answer = await api.client(admin="*").post(f"{PATH}/cutover")
     assert answer.status_code == 409
     assert "building" in answer.json()["detail"]
+
+
+async def test_one_that_is_being_discarded_is_told_as_that_and_switched_neither_way(api: Api):
+    api.replays.put(replace(READY, status="discarding"))
+    client = api.client(admin="*")
+    assert (await client.get(PATH)).json()["status"] == "discarding"
+    for action in ("cutover", "undo"):
+        answer = await client.post(f"{PATH}/{action}")
+        assert answer.status_code == 409
+        assert "`memstream generations discard 0a1b2c3d` removes the rest" in answer.json()["detail"]
+    assert api.replays.by_id["0a1b2c3d"].status == "discarding"
