@@ -59,19 +59,25 @@ class MiniLmEmbedder:
 
     def _embed_waiting(self) -> None:
         """On the thread. As many jobs are submitted as there are calls: those whose call went with another's find none."""
-        taken = self._taken()
+        self._answer(self._taken())
+
+    def _answer(self, taken: list[Asked]) -> None:
+        """All together; or, where that fails, each alone: nobody's text is to fail another's."""
         try:
             vectors = self._embed_all([text for asked in taken for text in asked.texts])
-        except Exception as exc:  # noqa: BLE001 (every call raises it)
-            for asked in taken:
-                asked.vectors.set_exception(exc)
+        except Exception as exc:  # noqa: BLE001 (whoever's text it is raises it)
+            if len(taken) > 1:
+                for asked in taken:
+                    self._answer([asked])
+            elif taken:
+                taken[0].vectors.set_exception(exc)
             return
         start = 0
         for asked in taken:
             asked.vectors.set_result(vectors[start : start + len(asked.texts)])
             start += len(asked.texts)
 
-    def _taken(self) -> list["Asked"]:
+    def _taken(self) -> list[Asked]:
         """The calls that have waited longest and make one batch; one that is larger goes alone. Cancelled ones are left out."""
         taken: list[Asked] = []
         size = 0

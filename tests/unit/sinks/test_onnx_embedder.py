@@ -97,3 +97,11 @@ async def test_a_failure_reaches_everybody_who_waits(embedder: Noted) -> None:
     for each in tasks:
         with pytest.raises(RuntimeError, match="no memory"):
             await each
+
+
+async def test_a_text_that_cannot_be_embedded_fails_nobody_elses(embedder: Noted) -> None:
+    with embedder.busy():
+        first, bad, last = await asked(embedder, (QUESTIONS[0],), ("half a character: \ud800",), (QUESTIONS[1],))
+    assert (len(await first), len(await last)) == (1, 1)
+    with pytest.raises(TypeError):
+        await bad
