@@ -158,7 +158,7 @@ def policy_book(settings: Settings, publisher: Publisher, pool: Pool) -> PolicyB
 
 def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Door:
     keys = Keys(pool)
-    keyed = KeyedDoor(keys, now)
+    keyed = KeyedDoor(keys, now, time.monotonic)
 
     async def note() -> None:
         await keys.used(keyed.used())

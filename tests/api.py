@@ -117,7 +117,7 @@ class Api:
         self.bell = Bell()
         self.archive, self.windows, self.searched = FakeArchive(), FakeWindows(), Searched()
         self.published = FakePublisher()
-        self.door = KeyedDoor(self.keys, lambda: self.now)
+        self.door = KeyedDoor(self.keys, lambda: self.now, lambda: self.seconds)
         self.curation = FakeCuration(self.memories, lambda: self.now)
         self.audit = FakeAudit()
         self.owners = FakeOwners(self.memories)

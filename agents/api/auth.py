@@ -56,12 +56,13 @@ class StoredKeys(Protocol):
 class KeyedDoor:
     """Admits bearers of stored keys. A key is looked up again once it has been known for `known_s`: so long a revoked one may
     still be let in by a process that knew it. What is no key is looked up again after `unknown_s`: so long one may be refused
-    that was made just after. Of each kind `most_known` are remembered."""
+    that was made just after: by `seconds`, as nobody sets them back. Of each kind `most_known` are remembered."""
 
     def __init__(
         self,
         keys: StoredKeys,
         clock: Callable[[], datetime],
+        seconds: Callable[[], float],
         *,
         known_s: float = 5.0,
         unknown_s: float = 1.0,
@@ -69,11 +70,12 @@ class KeyedDoor:
     ) -> None:
         self._keys = keys
         self._clock = clock
+        self._seconds = seconds
         self._known_s = known_s
         self._unknown_s = unknown_s
         self._most_known = most_known
-        self._known: dict[bytes, tuple[Key, datetime]] = {}
-        self._unknown: dict[bytes, datetime] = {}  # apart, as whoever makes tokens up must not drive known keys out
+        self._known: dict[bytes, tuple[Key, float]] = {}
+        self._unknown: dict[bytes, float] = {}  # apart, as whoever makes tokens up must not drive known keys out
         self._used: dict[str, datetime] = {}
 
     async def admit(self, token: str | None) -> Caller | None:
@@ -81,29 +83,29 @@ class KeyedDoor:
         if token is None:
             return None
         now = self._clock()
-        key = await self._key(token, now)
+        key = await self._key(token, self._seconds())
         if key is None or not key.holds(now):
             return None
         self._used[key.key_id] = now
         return Caller(key.key_id, key.name, key.grants)
 
-    async def _key(self, token: str, now: datetime) -> Key | None:
+    async def _key(self, token: str, now_s: float) -> Key | None:
         fingerprint = sha256(token.encode()).digest()  # the token itself is not kept
         known = self._known.get(fingerprint)
-        if known is not None and (now - known[1]).total_seconds() < self._known_s:
+        if known is not None and now_s - known[1] < self._known_s:
             return known[0]
         missed = self._unknown.get(fingerprint)
-        if missed is not None and (now - missed).total_seconds() < self._unknown_s:
+        if missed is not None and now_s - missed < self._unknown_s:
             return None
         key = await self._keys.find(token)
         if key is None:
             self._known.pop(fingerprint, None)
             self._make_room(self._unknown)
-            self._unknown[fingerprint] = now
+            self._unknown[fingerprint] = now_s
         else:
             self._unknown.pop(fingerprint, None)
             self._make_room(self._known)
-            self._known[fingerprint] = (key, now)
+            self._known[fingerprint] = (key, now_s)
         return key
 
     def _make_room(self, remembered: dict[bytes, Any]) -> None:

@@ -59,6 +59,7 @@ async def test_a_key_that_is_revoked_or_expired_is_refused_within_seconds(api: A
     (token,) = api.keys.by_token
     api.keys.by_token[token] = replace(api.keys.by_token[token], **change)
     api.now += timedelta(seconds=5)
+    api.seconds += 5
     assert (await client.get(LISTED)).status_code == 401
 
 
@@ -78,15 +79,29 @@ async def test_a_token_that_is_no_key_is_looked_up_once_a_second_and_let_in_a_se
     assert [(await client.get(LISTED)).status_code for _ in range(5)] == [401] * 5
     assert api.keys.asked == 1
     api.keys.by_token[token] = key
-    api.now += timedelta(seconds=1)
+    api.seconds += 1
     assert (await client.get(LISTED)).status_code == 200
     assert api.keys.asked == 2
+
+
+async def test_a_clock_that_is_set_back_has_nothing_remembered_for_longer(api: Api):
+    client = api.client(read="*")
+    assert (await client.get(LISTED)).status_code == 200
+    ((token, key),) = api.keys.by_token.items()
+    del api.keys.by_token[token]
+    api.now -= timedelta(hours=1)
+    api.seconds += 5
+    assert (await client.get(LISTED)).status_code == 401
+    api.keys.by_token[token] = key
+    api.now -= timedelta(hours=1)
+    api.seconds += 1
+    assert (await client.get(LISTED)).status_code == 200
 
 
 @pytest.mark.parametrize("known", [True, False])
 async def test_no_more_tokens_are_remembered_than_may_be(known):
     keys = FakeKeys()
-    door = KeyedDoor(keys, lambda: NOON, most_known=2)
+    door = KeyedDoor(keys, lambda: NOON, lambda: 0.0, most_known=2)
     tokens = [keys.add(read="*") if known else f"made-up-{number}" for number in range(3)]
     for token in (*tokens[:2], *tokens[:2]):
         assert (await door.admit(token) is not None) == known
@@ -98,7 +113,7 @@ async def test_no_more_tokens_are_remembered_than_may_be(known):
 
 async def test_made_up_tokens_drive_no_key_out():
     keys = FakeKeys()
-    door = KeyedDoor(keys, lambda: NOON, most_known=2)
+    door = KeyedDoor(keys, lambda: NOON, lambda: 0.0, most_known=2)
     token = keys.add(read="*")
     for each in (token, "made-up-1", "made-up-2", "made-up-3", token):
         await door.admit(each)
