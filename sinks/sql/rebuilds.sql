@@ -74,8 +74,12 @@ WHERE memories.namespace = namespaces.namespace AND memories.status <> 'deleted'
        OR told.sequence IS NULL AND NOT EXISTS (SELECT FROM outbox WHERE outbox.namespace = memories.namespace))
 
 -- name: drop_shadows
--- Generations under way: of their memories nothing is told, so what a backup has of them is half of it.
-DELETE FROM generations WHERE status IN ('building', 'ready')
+-- Of shadows nothing is told, so none is left: a generation that is not live whole would be switched to what is not there.
+DELETE FROM generations
+WHERE status <> 'cutover' OR EXISTS (
+    SELECT FROM generation_namespaces AS fed
+    WHERE fed.generation_id = generations.generation_id AND fed.first_sequence IS NULL
+)
 
 -- name: drop_lone_versions
 -- Of memories that were erased, or deleted before memory.events begins.

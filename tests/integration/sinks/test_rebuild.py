@@ -280,6 +280,32 @@ async def test_a_memory_that_nothing_tells_of_any_more_leaves_a_backup(bench: Be
     assert await rows(other, COMPARED) == await rows(bench.pool, COMPARED)
 
 
+async def test_no_generation_stays_in_a_backup_that_could_be_switched_to_without_its_shadows(
+    bench: Bench, other: Pool
+) -> None:
+    await bench.remember("The user has 2 dogs")
+    await rebuilt(other, bench.publisher.records)
+    statuses = {
+        "0000000a": "building",
+        "0000000b": "ready",
+        "0000000c": "undone",
+        "0000000d": "discarding",
+        "0000000e": "cutover",
+        "0000000f": "cutover",
+    }
+    for generation_id, status in statuses.items():
+        await other.execute("INSERT INTO generations VALUES ($1, '{}', $2, $3, $3)", generation_id, status, NOON)
+        await other.execute(
+            "INSERT INTO generation_namespaces VALUES ($1, 'n', $2, $2), ($1, 'another', $3, $3)",
+            generation_id,
+            1 if status == "cutover" else None,
+            1 if generation_id == "0000000f" else None,
+        )
+    await rebuilt(other, bench.publisher.records, onto_backup=True)
+    left = await other.fetch("SELECT generation_id FROM generations")
+    assert [row["generation_id"] for row in left] == ["0000000f"], "the one that is live in all its namespaces"
+
+
 async def test_what_a_backup_decided_and_never_published_stays_and_is_published(bench: Bench, other: Pool) -> None:
     await bench.remember("The user has 2 dogs")
     told = list(bench.publisher.records)
