@@ -161,12 +161,15 @@ WHERE (conversation_id, message_id) IN (
     LIMIT 5000)
 
 -- name: sweep_answers
--- And why one failed, which may quote what was said until its dead letter is there.
+-- And why one failed, which may quote what was said until its dead letter is there. For the 5 seconds see purges.sql.
 UPDATE extractions
 SET answer = CASE WHEN answer ? 'text' THEN jsonb_set(answer, '{text}', '""') ELSE answer END - 'proposals',
     failed_reason = split_part(failed_reason, ': ', 1)
 FROM erased_conversations c JOIN erasures e USING (erasure_id)
-WHERE e.erasure_id = $1 AND extractions.conversation_id = c.conversation_id AND extractions.requested_at <= e.at
+WHERE e.erasure_id = $1 AND extractions.conversation_id = c.conversation_id
+  AND extractions.requested_at
+      - CASE WHEN first_position >= (e.positions->>extractions.partition::text)::bigint
+             THEN interval '0' ELSE interval '5 seconds' END <= e.at
   AND (answer ? 'proposals' OR answer ->> 'text' <> '' OR failed_reason LIKE '%: %')
 
 -- name: sweep_parked_requests

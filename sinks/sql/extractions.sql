@@ -26,14 +26,21 @@ UPDATE extractions SET lease_owner = NULL, lease_until = NULL
 WHERE request_id = $1 AND lease_owner = $2
 
 -- name: store_answer
--- Without what it proposes where all of its namespaces, or its conversation, were erased since it was asked for.
+-- Without what it proposes where all of its namespaces, or its conversation, were erased since it was asked for. For the 5 seconds
+-- see purges.sql.
 UPDATE extractions
 SET answer = CASE WHEN namespaces <> '{}' AND NOT EXISTS (
                           SELECT FROM unnest(namespaces) AS fed
                           WHERE NOT EXISTS (SELECT FROM purges
-                                            WHERE namespace = standing_for(fed) AND purged_at >= requested_at))
+                                            WHERE namespace = standing_for(fed)
+                                              AND purged_at >= requested_at
+                                                  - CASE WHEN first_position >= (positions->>partition::text)::bigint
+                                                         THEN interval '0' ELSE interval '5 seconds' END))
                     OR EXISTS (SELECT FROM erased_conversations c JOIN erasures e USING (erasure_id)
-                               WHERE c.conversation_id = extractions.conversation_id AND e.at >= extractions.requested_at)
+                               WHERE c.conversation_id = extractions.conversation_id
+                                 AND e.at >= extractions.requested_at
+                                     - CASE WHEN first_position >= (e.positions->>extractions.partition::text)::bigint
+                                            THEN interval '0' ELSE interval '5 seconds' END)
                   THEN $2::text::jsonb - 'proposals' ELSE $2::text::jsonb END,
     provider = $3, model = $4, usage = $5, parts = $6, stored_at = clock_timestamp(),
     lease_owner = NULL, lease_until = NULL, failed_at = NULL, failed_reason = NULL

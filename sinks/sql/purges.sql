@@ -45,11 +45,17 @@ DELETE FROM memories WHERE memory_id = ANY ($1::text[])
 
 -- name: empty_answers
 -- Of requests all of whose namespaces were erased since they were made: redelivered, they have nothing to say. Why one failed may
--- quote what was said, until its dead letter is there.
+-- quote what was said, until its dead letter is there. The moment of an erasure is one host's, that of a request another's, whose
+-- clock may be ahead: here and in the statements for answers and parked requests, one made up to 5 seconds after counts as made
+-- before, unless all that it is about lies behind the erasure.
 UPDATE extractions SET answer = answer - 'proposals', failed_reason = split_part(failed_reason, ': ', 1)
 WHERE $1 = ANY (namespaces) AND (answer ? 'proposals' OR failed_reason LIKE '%: %')
   AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed
-                  WHERE NOT EXISTS (SELECT FROM purges WHERE namespace = standing_for(fed) AND purged_at >= requested_at))
+                  WHERE NOT EXISTS (SELECT FROM purges
+                                    WHERE namespace = standing_for(fed)
+                                      AND purged_at >= requested_at
+                                          - CASE WHEN first_position >= (positions->>partition::text)::bigint
+                                                 THEN interval '0' ELSE interval '5 seconds' END))
 
 -- name: drop_parked
 -- All that is parked, as what was said since is asked for again by its window; but for what another namespace still waits for. With
@@ -59,7 +65,8 @@ WITH gone AS (
     WHERE namespaces @> ARRAY[$1::text]
       AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed
                       WHERE fed <> $1 AND NOT EXISTS (SELECT FROM purges
-                                                      WHERE namespace = standing_for(fed) AND purged_at >= requested_at))
+                                                      WHERE namespace = standing_for(fed)
+                                                        AND purged_at >= requested_at - interval '5 seconds'))
     RETURNING reservation
 )
 DELETE FROM energy_reservations WHERE reservation_id IN (SELECT reservation FROM gone)

@@ -297,6 +297,28 @@ async def test_an_answer_that_comes_when_its_namespace_was_erased_is_kept_withou
     assert (b"dog" in stored) == (asked == "after")
 
 
+@pytest.mark.parametrize(
+    ("ahead_s", "first", "kept"),
+    [(4, 6, False), (4, 7, True), (6, 6, True)],
+    ids=["by a clock that is ahead", "of what was said since", "since"],
+)
+@pytest.mark.parametrize("erased", ["before the answer is stored", "afterwards"])
+async def test_an_answer_to_what_was_asked_by_a_clock_that_is_ahead_says_nothing_of_before_the_erasure(
+    bench: "Bench", erased: str, ahead_s: int, first: int, kept: bool
+) -> None:
+    extractions, fence = Extractions(bench.pool), Fence(NOON, {0: 7})
+    request = replace(dog(OWNER, asked_at=NOON + timedelta(seconds=ahead_s)), first=first, last=first)
+    await extractions.lease(request, "worker", 60)
+    if erased == "afterwards":
+        await answered(extractions, request)
+    async with bench.pool.acquire() as connection, connection.transaction():
+        await Purges(connection).fence(OWNER, fence)
+        assert await Purges(connection).forget(OWNER, (), fence)
+    if erased != "afterwards":
+        await answered(extractions, request)
+    assert (b"dog" in (await extractions.answer(request.request_id) or b"")) == kept
+
+
 async def test_an_uninstalled_app_is_remembered_unless_it_is_to_be_erased(bench: "Bench") -> None:
     await bench.curator.curate(bench.batch("User has a dog", namespace=OWNER))
     kept = await after(bench, LATER).carry_out(purge(kind="uninstall"))

@@ -133,6 +133,31 @@ async def test_an_answer_about_an_erased_conversation_is_kept_without_what_it_sa
     assert b"dog" not in await extractions.store_answer(request.request_id, "worker", answer, **values)
 
 
+@pytest.mark.parametrize(
+    ("ahead_s", "first", "kept"),
+    [(4, 99, False), (4, 100, True), (6, 99, True)],
+    ids=["by a clock that is ahead", "of what was said since", "since"],
+)
+@pytest.mark.parametrize("erased", ["before the answer is stored", "afterwards"])
+async def test_an_answer_about_a_conversation_that_was_asked_for_by_a_clock_that_is_ahead_says_nothing_of_before(
+    bench: "Bench", worker: Worker, erased: str, ahead_s: int, first: int, kept: bool
+):
+    extractions = Extractions(bench.pool)
+    asked = replace(slice_of("I have a dog"), first=first, last=first)
+    request = replace(asked, requested_at=AT + timedelta(seconds=ahead_s))
+    await extractions.lease(request, "worker", 60)
+    answer = encode({"answers": "extraction", "provider": "p", "model": "m", "proposals": [{"text": "User has a dog"}]})
+    values = {"provider": "p", "model": "m", "usage": {}, "parts": 1}
+    if erased == "afterwards":
+        await extractions.store_answer(request.request_id, "worker", answer, **values)
+    await worker.erasing.begin("c", "conversation", "ada", conversation_id=request.conversation_id)
+    if erased == "afterwards":
+        await worker.through("c")
+    else:
+        await extractions.store_answer(request.request_id, "worker", answer, **values)
+    assert (b"dog" in (await extractions.answer(request.request_id) or b"")) == kept
+
+
 async def test_the_curator_drops_what_comes_of_an_erased_conversation_in_any_namespace(bench: "Bench", worker: Worker):
     await worker.erasing.begin("c", "conversation", "ada", conversation_id="c")
     late = {"conversation_id": "c", "extracted_at": LATER, "requested_at": LATER}
