@@ -32,6 +32,9 @@ Ends: TypeAlias = Callable[[], Awaitable[dict[int, int]]]
 class Eraser:
     """A crash anywhere is repaired by the command's redelivery: the fence stands, and what is gone is gone.
 
+    What was said goes by the fence, whose moment is the erasure's; of memories all go that a purged namespace has, page by page,
+    also those that came after that moment of later words.
+
     Without `ends` a sender whose clock is ahead may bring back what was neither archived nor asked about.
     """
 

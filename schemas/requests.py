@@ -194,14 +194,15 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     create needs `text`, or a `full_text` of which a short one is made, as it is when an update gives a new full text alone; its
     importance is rated if it gives none. update, delete and undo need `memory_id`. undo: the memory is again as it was before
-    its latest change, or before the one that made `version`. purge: everything of the namespace is erased for good, and nothing
-    comes back that was said, or commanded, before that was carried out. uninstall: an app is gone; its memories stay unless
-    `purge` is true. import: a memory with a `text` is brought in under its `memory_id`, with what `origin` says of it; where that
-    one, or one with the same text, is there, nothing changes. `links` lead to memories of the namespace, and replace those that
-    there were. forget: memories all of whose sources lie in conversations of the erasure `erasure_id` go for good; a purge that
-    names one is part of it. With `if_version` the memory must be at that version. The same `command_id` is carried out once; a
-    `digest`, of whatever the sender chooses, is kept with the outcome, by which it tells a repetition from something else under
-    the same id.
+    its latest change, or before the one that made `version`. purge: all memories that the namespace has while that is carried
+    out go for good, also those that came meanwhile of later words; nothing comes back that was said, or commanded, until the
+    moment of the erasure `erasure_id`, which is when that was asked for, or until the purge was begun, if it names none.
+    uninstall: an app is gone; its memories stay unless `purge` is true. import: a memory with a `text` is brought in
+    under its `memory_id`, with what `origin` says of it; where that one, or one with the same text, is there, nothing
+    changes. `links` lead to memories of the namespace, and replace those that there were. forget: memories all of whose
+    sources lie in conversations of the erasure `erasure_id` go for good; a purge that names one is part of it. With
+    `if_version` the memory must be at that version. The same `command_id` is carried out once; a `digest`, of whatever
+    the sender chooses, is kept with the outcome, by which it tells a repetition from something else under the same id.
     """
 
     command_id: Identifier
