@@ -102,7 +102,8 @@ class TimedAgent(WindowAgent):
 
     async def tell(self) -> None:
         if self.messages:
-            tell(Tokenised(self.messages, self.nanoseconds / 1_000))
+            process_us = time.process_time_ns() / 1_000
+            tell(Tokenised(self.messages, self.nanoseconds / 1_000, process_us, time.monotonic()))
 
 
 class Unsent:

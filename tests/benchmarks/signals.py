@@ -62,10 +62,15 @@ class Opened(Struct, frozen=True, tag=True):
 
 
 class Tokenised(Struct, frozen=True, tag=True):
-    """Messages whose tokens were counted so far, and what that took in all, in microseconds of CPU."""
+    """Messages whose tokens were counted so far, and what that took in all, in microseconds of CPU.
+
+    `process_us` is the process' own CPU time in all at that moment, `monotonic_s` the moment on the clock that all share.
+    """
 
     messages: int
     cpu_us: float
+    process_us: float
+    monotonic_s: float
 
 
 Signal = Begun | Opened | Tokenised
