@@ -230,7 +230,7 @@ def require(generation: Generation | None, generation_id: str, statuses: Sequenc
         raise unknown(generation_id)
     if generation.status == "discarding":
         raise Misconfigured(
-            f"generation {generation_id} is discarding, and part of it may be gone: "
+            f"generation {generation_id} is being discarded, and part of it may be gone: "
             f"`memstream generations discard {generation_id}` removes the rest"
         )
     if generation.status not in statuses:

@@ -282,7 +282,7 @@ async def test_what_a_broken_off_discard_leaves_is_not_switched_to_and_goes_with
         await dying.discard(GENERATION)
     assert await town.live(shadow_of(GENERATION, ADA)) == set()
     for switch in (town.cutover.cut_over, town.cutover.undo):
-        with pytest.raises(Misconfigured, match=f"is discarding.* `memstream generations discard {GENERATION}`"):
+        with pytest.raises(Misconfigured, match=f"is being discarded.* `memstream generations discard {GENERATION}`"):
             await switch(GENERATION)
     with pytest.raises(Misconfigured, match="is discarding: nothing of it is left to replay"):
         await replaying.interrupted(town.generations, GENERATION)
@@ -300,7 +300,7 @@ async def test_a_cutover_that_begins_beside_a_discard_switches_nothing(town: Tow
 
     async def cut_over_beside(shadow: str) -> None:
         await forget(shadow)
-        with pytest.raises(Misconfigured, match="is discarding"):
+        with pytest.raises(Misconfigured, match="is being discarded"):
             await town.cutover_of().cut_over(GENERATION)
 
     town.cutover.forget = cut_over_beside  # type: ignore[method-assign]
