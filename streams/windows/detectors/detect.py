@@ -47,7 +47,7 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Found:
     seen = inspected(text)
     clean = cleaned(seen)
     flat = flattened(clean)
-    spaces = len(flat) - len(flat.translate(None, b" "))  # counts them in half the time
+    spaces = flat.count(b" ")
     words = clean.decode("latin-1").split() if spaces <= SPACES_IN_SHORT else []  # of a longer text the spaces tell
     count = len(words) or spaces
     traits |= lexicon.fitting(role, count).traits(flat)
