@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,6 +18,13 @@ from streams.delivery.fenced_futures import leave_out_fenced_futures
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("unhurried", settings.get_profile("search"), derandomize=True)
 settings.load_profile("unhurried")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of one id are one test to pytest-xdist, which would leave out all but one of them."""
+    twice = [name for name, count in Counter(item.nodeid for item in items).items() if count > 1]
+    if twice:
+        raise pytest.UsageError(f"several tests have the same id: {', '.join(twice)}")
 
 
 @pytest.fixture(scope="session", autouse=True)
