@@ -26,13 +26,13 @@ class Figures(Struct, frozen=True):
     """Of one run: messages a second of wall-clock time, and the process' own CPU time in us a message.
 
     `tokenise_us` of it went into counting tokens, where the way tells; `least_us` is what went into all else in the run's best
-    `STRETCH_S` seconds.
+    `STRETCH_S` seconds, where it took that long.
     """
 
     messages_per_s: float
     cpu_us: float
     tokenise_us: float = 0.0
-    least_us: float = 0.0
+    least_us: float | None = None
 
 
 class Measured:
@@ -71,8 +71,8 @@ class Measured:
         return told
 
 
-def least_us(told: Sequence[Tokenised]) -> float:
-    """CPU time a message besides counting its tokens, in the best stretch of `STRETCH_S` and more between two signals; 0.0
+def least_us(told: Sequence[Tokenised]) -> float | None:
+    """CPU time a message besides counting its tokens, in the best stretch of `STRETCH_S` and more between two signals; None
     without one. The first second has no checkpoint yet and does not count."""
     begun = [each for each in told if each.monotonic_s >= told[0].monotonic_s + SETTLED_S]
     found = [
@@ -81,7 +81,7 @@ def least_us(told: Sequence[Tokenised]) -> float:
         if (to := next((each for each in begun[number:] if each.monotonic_s >= at.monotonic_s + STRETCH_S), None))
         and to.messages > at.messages
     ]
-    return round(min(found, default=0.0), 1)
+    return round(min(found), 1) if found else None
 
 
 @asynccontextmanager

@@ -26,10 +26,8 @@ def as_a_line(_context: Any, value: Any) -> bytes:
     return json.dumps(value).encode("utf-8", "replace") + b"\n"
 
 
-OPERATIONS = {
-    found.ok().label: found.ok()
-    for found in SCHEMA.exclude(path="/v1/events").get_all_operations()  # a stream of events has no end
-}
+ASKED = SCHEMA.exclude(path="/v1/events")  # a stream of events has no end
+OPERATIONS = {operation.label: operation for operation in (found.ok() for found in ASKED.get_all_operations())}
 
 
 def test_every_operation_but_the_stream_of_events_is_asked():
