@@ -6,7 +6,7 @@ very many, what they hold is written again in large chunks, which the head lists
 applied offsets and is the commit point.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from schemas import codec
 from streams.windows import gaps
@@ -24,7 +24,7 @@ LEAST_SPAN, LONGEST_SPAN = 512, 4_096  # numbers that loading asks for: some mil
 SPARSE = 4  # numbers for each chunk that is there
 
 Rows = dict[bytes, bytes | None]
-Written = dict[int, list[bytes]]  # the encoded messages of chunks, by number
+Written = dict[int, bytes]  # rows of chunks, by number
 Read = Callable[[bytes], bytes | None]
 
 
@@ -96,10 +96,10 @@ def save(window: Window) -> Rows:
     """The rows that changed: new chunks, what left, the head, then tombstones of chunks that nothing refers to any more."""
     conversation_id = window.head.scope.conversation_id
     written: Written = {}
-    _seal(window, window.fresh, written)
+    _seal(window, [entry for at in window.fresh if (entry := window.entries.get(at)) is not None], written)
     if _sprawls(window):
         _fold(window, written)
-    rows: Rows = {chunk_key(conversation_id, number): b"[%b]" % b",".join(parts) for number, parts in written.items()}
+    rows: Rows = {chunk_key(conversation_id, number): row for number, row in written.items()}
     if window.history.changed:
         rows[removals_key(conversation_id)] = codec.encode(window.history.removals)
     rows[head_key(conversation_id)] = codec.encode(window.head)
@@ -108,31 +108,25 @@ def save(window: Window) -> Rows:
     return rows
 
 
-def _seal(window: Window, positions: Iterable[int], written: Written) -> None:
-    """Puts messages into new chunks with the next numbers."""
-    parts: list[bytes] = []
-    held: list[int] = []
-    size = 0
-    for position in positions:
-        entry = window.entries.get(position)
-        if entry is None:
-            continue
-        part = codec.encode(entry)
-        if parts and size + len(part) > CHUNK_BYTES:
-            _number(window, written, held, parts)
-            held, parts, size = [], [], 0
-        held.append(position)
-        parts.append(part)
-        size += len(part)
-    if parts:
-        _number(window, written, held, parts)
-
-
-def _number(window: Window, written: Written, held: list[int], parts: list[bytes]) -> None:
+def _seal(window: Window, entries: Sequence[Entry], written: Written) -> None:
+    """Puts messages into new chunks with the next numbers: into one, or, where that is too large, each half by itself."""
+    if not entries:
+        return
+    row = None if _surely_large(entries) else codec.encode(entries)
+    if len(entries) > 1 and (row is None or len(row) > CHUNK_BYTES):
+        middle = len(entries) // 2
+        _seal(window, entries[:middle], written)
+        _seal(window, entries[middle:], written)
+        return
     number = window.head.next_row
     window.head.next_row += 1
-    window.chunks.add(number, held, len(held))
-    written[number] = parts
+    window.chunks.add(number, [entry.position for entry in entries], len(entries))
+    written[number] = row or codec.encode(entries)
+
+
+def _surely_large(entries: Iterable[Entry]) -> bool:
+    """Whether their texts alone, of a byte a character and more, fill a chunk: that saves writing what is then taken apart."""
+    return sum([len(entry.said.content) for entry in entries]) > CHUNK_BYTES
 
 
 def _sprawls(window: Window) -> bool:
@@ -156,7 +150,7 @@ def _fold(window: Window, written: Written) -> None:
             chunks.add(number, held, len(held))
         elif written.pop(number, None) is None:
             window.dropped.append(number)
-    _seal(window, sorted(position for held in small.values() for position in held), written)
+    _seal(window, [window.entries[at] for at in sorted(at for held in small.values() for at in held)], written)
     head.sealed = sorted(chunks.numbers)
     head.first_row = head.next_row
 
