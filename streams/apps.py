@@ -26,7 +26,7 @@ STAGES: dict[str, tuple[str, ...]] = {
 }
 
 # Records an event carries at most: cheap work in hundreds, calls to models and decisions in a few.
-BATCH_RECORDS = {"windows": 1_000, "archive": 500, "extraction": 8, "curation": 32}
+BATCH_RECORDS = {"windows": 2_000, "archive": 500, "extraction": 8, "curation": 32}
 
 
 def stage_app(

@@ -180,7 +180,7 @@ class History:
     def _pruned_if_due(self, position: int, terms: Terms, now: float) -> list[Told]:
         """Tells of a level that was reached at a position, and prunes what is over it."""
         tally = self._head.tally
-        if terms.calm(tally.said, tally.used_tokens):
+        if terms.calm(len(self.shown), tally.used_tokens):  # there are no more of them than messages in context
             self._head.warned = "ok"
             return []
         told = self._warned(position, terms.budget)
