@@ -24,8 +24,7 @@ def entered(archived: Sequence[ArchivedMessage], policy: Policy, count: TokenCou
     entries, stands = [], Segmentation()
     for each in archived:
         said, gap_s = each.message, policy.window.task_gap_s
-        tokens, at = message_tokens(said, count), said.timestamp.timestamp()
-        entry, stands = arrived(said, found_in(said), each.position, tokens, at, stands, gap_s)
+        entry, _, stands = arrived(said, found_in(said), each.position, message_tokens(said, count), stands, gap_s)
         entries.append(entry)
     return entries
 

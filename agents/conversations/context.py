@@ -95,11 +95,9 @@ def turned(messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: flo
     for position, message in messages.items():
         gone = gaps.holds(left, position)
         tokens = 0 if gone else message_tokens(message, count)
-        entry, stands = arrived(
-            message, found_in(message), position, tokens, message.timestamp.timestamp(), stands, task_gap_s
-        )
+        _, turn, stands = arrived(message, found_in(message), position, tokens, stands, task_gap_s)
         if not gone:
-            turns.append(entry.turn())
+            turns.append(turn)
     return turns
 
 

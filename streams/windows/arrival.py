@@ -6,6 +6,7 @@ from streams.windows import segments
 from streams.windows.detectors.detect import Found
 from streams.windows.entry import Entry
 from streams.windows.segments import Segmentation
+from streams.windows.turn import Turn
 
 
 def learned(known: Scope, message: Message) -> Scope:
@@ -32,15 +33,19 @@ def arrived(
     found: Found,
     position: int,
     tokens: int,
-    said_at: float,
     before: Segmentation,
     task_gap_s: float,
     trace: str | None = None,
-) -> tuple[Entry, Segmentation]:
-    """A message as its window holds it, and where the conversation stands after it; `before` is where it stood."""
+) -> tuple[Entry, Turn, Segmentation]:
+    """A message as its window holds it and as its rules see it, and where the conversation stands after it.
+
+    `before` is where it stood before.
+    """
     traits, fingerprint = found
+    said_at = message.timestamp.timestamp()
     after = segments.following(before, message.role, traits, said_at, message.content, task_gap_s)
-    return Entry(slice_message(message, position, tokens, trace), traits, fingerprint, after.segment), after
+    entry = Entry(slice_message(message, position, tokens, trace), traits, fingerprint, after.segment)
+    return entry, entry.turn(said_at), after
 
 
 def slice_message(message: Message, position: int, tokens: int, trace: str | None = None) -> SliceMessage:

@@ -27,14 +27,14 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
         called = BYTES_A_TOKEN * self.said.tokens if self.said.tool_calls else 0
         return OVERHEAD_BYTES + self.said.content.__sizeof__() + called
 
-    def turn(self) -> Turn:
-        """What the rules of pruning need to know of it."""
+    def turn(self, said_at: float | None = None) -> Turn:
+        """What the rules of pruning need to know of it; `said_at` is its timestamp in Unix seconds, where that is at hand."""
         said = self.said
         return Turn(
             said.position,
             said.message_id,
             said.role,
-            said.timestamp.timestamp(),
+            said.timestamp.timestamp() if said_at is None else said_at,
             said.tokens,
             self.traits,
             self.fingerprint,

@@ -31,7 +31,8 @@ class Extraction:
 
     def take(self, message: SliceMessage, terms: Terms, now: float) -> Requests:
         """A message came in; asks for extraction when that triggers it."""
-        self._head.waiting_since = self._head.waiting_since or now
+        if not self._head.waiting_since:
+            self._head.waiting_since = now
         self._positions.append(message.position)
         self._tokens += message.tokens
         self._users += message.role == "user"

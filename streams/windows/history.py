@@ -1,6 +1,6 @@
 """What of a conversation is in context: pruned when it calls for that, and why messages left."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from itertools import groupby
 
 from schemas.policies import Policy
@@ -27,6 +27,8 @@ LEVELS: tuple[Level, ...] = ("ok", "warning", "aggressive")
 class History:
     """Positions of the window's `entries`: `shown` are in context, in order; `out` left it and wait for their extraction.
 
+    `shown` has what pruning needs to know of each at hand: it asks for all of them, three times in a message's life.
+
     `changed`: the row of removals is to be written.
     """
 
@@ -36,7 +38,7 @@ class History:
         self.removals = removals
         self.out = {position for position in entries if gaps.holds(removals.gaps, position)} if removals.gaps else set()
         self._just_out: list[int] = []
-        self.shown = dict.fromkeys(position for position in entries if position not in self.out)
+        self.shown = {position: entry.turn() for position, entry in entries.items() if position not in self.out}
         self.changed = False
 
     def just_out(self) -> list[int]:
@@ -46,38 +48,36 @@ class History:
 
     def turns(self) -> list[Turn]:
         """The messages in context, in order."""
-        return [self._entries[position].turn() for position in self.shown]
+        return list(self.shown.values())
 
-    def take(self, entry: Entry, said_at: float, before: Segmentation, terms: Terms, now: float) -> list[Told]:
+    def take(self, turn: Turn, before: Segmentation, terms: Terms, now: float) -> list[Told]:
         """A message came in, with the conversation's tasks as they stood `before` it: prunes what it calls for."""
-        said, head = entry.said, self._head
-        self.shown[said.position] = None
-        head.tally.came(said.role, said.tokens, said_at)
-        if said.role == "system" and (replaced := self._replaced(entry)):
+        self.shown[turn.position] = turn
+        self._head.tally.came(turn.role, turn.tokens, turn.timestamp)
+        if turn.role == "system" and (replaced := self._replaced(turn.position)):
             turns, gaps = self.turns(), self.removals.gaps
             decision = pruning.taken_out(turns, gaps, terms.budget, replaced, "usage", "repeated")
-            return self._apply(turns, decision, terms, now)
-        cause = self._cause(entry, said_at, before, terms.policy)
+            return self._apply(decision, terms, now)
+        cause = self._cause(turn, before, terms.policy) if turn.role == "user" else None
         if cause is None:
-            return self._pruned_if_due(said.position, terms, now)
-        return [*self._warned(said.position, terms.budget), *self.prune(cause, terms, now)]
+            return self._pruned_if_due(turn.position, terms, now)
+        return [*self._warned(turn.position, terms.budget), *self.prune(cause, terms, now)]
 
-    def _cause(self, entry: Entry, said_at: float, before: Segmentation, policy: Policy) -> Cause | None:
-        """Whether a session begins with the message, which takes an end before it, or a task."""
+    def _cause(self, turn: Turn, before: Segmentation, policy: Policy) -> Cause | None:
+        """Whether a session begins with what a user says, which takes an end before it, or a task."""
         head, settings = self._head, policy.window
-        if entry.said.role != "user":
-            return None
-        resumed = head.ended and not head.resumed and said_at > head.ended_at
+        resumed = head.ended and not head.resumed and turn.timestamp > head.ended_at
         head.resumed = head.resumed or resumed
         if resumed and settings.prune_at_session_start:
             return "session_start"
-        began = entry.segment > before.segment
+        began = turn.segment > before.segment
         return "boundary" if began and settings.prune_at_boundary else None
 
-    def _replaced(self, entry: Entry) -> list[int]:
+    def _replaced(self, position: int) -> list[int]:
         """System prompts that a new one stands for: the same said before, or, of very many, the oldest but the first."""
-        prompts = [at for at in self.shown if self._entries[at].said.role == "system" and at != entry.position]
-        same = [at for at in prompts if self._entries[at].said.content == entry.said.content]
+        prompts = [at for at, turn in self.shown.items() if turn.role == "system" and at != position]
+        said = self._entries[position].said.content
+        same = [at for at in prompts if self._entries[at].said.content == said]
         return same or (prompts[1:2] if len(prompts) >= MOST_PROMPTS else [])
 
     def _warned(self, position: int, budget: Budget) -> list[Told]:
@@ -91,16 +91,14 @@ class History:
 
     def prune(self, cause: Cause, terms: Terms, now: float) -> list[Told]:
         """Prunes as `pruning.prune` decides."""
-        turns = self.turns()
-        return self._apply(turns, pruning.prune(turns, self.removals.gaps, terms.budget, now, cause), terms, now)
+        return self._apply(pruning.prune(self.turns(), self.removals.gaps, terms.budget, now, cause), terms, now)
 
     def clear(self, terms: Terms, now: float) -> list[Told]:
         """Takes everything out of context but system prompts; told even when nothing was left to take."""
         self._head.cleared_at = now
-        turns = self.turns()
-        return self._apply(turns, pruning.clear(turns, self.removals.gaps, terms.budget), terms, now)
+        return self._apply(pruning.clear(self.turns(), self.removals.gaps, terms.budget), terms, now)
 
-    def _apply(self, turns: Sequence[Turn], decision: Decision, terms: Terms, now: float) -> list[Told]:
+    def _apply(self, decision: Decision, terms: Terms, now: float) -> list[Told]:
         if not decision.removed and decision.cause != "cleared":
             return []
         head, budget = self._head, terms.budget
@@ -109,7 +107,7 @@ class History:
             del self.shown[position]
         self._just_out += decision.removed
         self.out.update(decision.removed)
-        head.tally = Tally.of([turn for turn in turns if turn.position in self.shown], decision.gaps)
+        head.tally = Tally.of(self.turns(), decision.gaps)
         head.warned = budget.level(head.tally.used_tokens)
         head.prunings += 1
         record = Pruning(
@@ -135,7 +133,7 @@ class History:
 
     def erase(self, gone: Collection[int]) -> None:
         """These messages are no longer in the window, and nothing says any more what left before them."""
-        self.shown = {position: None for position in self.shown if position not in gone}
+        self.shown = {position: turn for position, turn in self.shown.items() if position not in gone}
         self.out.difference_update(gone)
         self._just_out = [position for position in self._just_out if position not in gone]
         first = next(iter(self._entries), None)
@@ -181,7 +179,8 @@ class History:
         """Tells of a level that was reached at a position, and prunes what is over it."""
         tally = self._head.tally
         if terms.calm(len(self.shown), tally.used_tokens):  # there are no more of them than messages in context
-            self._head.warned = "ok"
+            if self._head.warned != "ok":
+                self._head.warned = "ok"
             return []
         told = self._warned(position, terms.budget)
         if pruning.due(tally.said, tally.used_tokens, terms.budget):

@@ -40,7 +40,7 @@ def following(state: Segmentation, role: Role, traits: int, timestamp: float, te
     if state.last_at is None:
         return Segmentation(state.segment, timestamp, bool(traits & TASK_COMPLETE))
     # A clock that goes back a little makes no pause, and one that was far ahead for a message does not end all pauses.
-    last_at = max(timestamp, min(state.last_at, timestamp + gap_s))
+    last_at = timestamp if timestamp >= state.last_at else min(state.last_at, timestamp + gap_s)
     if role == "user" and _begins(state, traits, timestamp - state.last_at >= gap_s, text):
         return Segmentation(state.segment + 1, last_at, bool(traits & TASK_COMPLETE))
     return Segmentation(state.segment, last_at, _complete(state, role, traits))
@@ -56,10 +56,9 @@ def _begins(state: Segmentation, traits: int, paused: bool, text: str) -> bool:
 
 def _complete(state: Segmentation, role: Role, traits: int) -> bool:
     """A complete task stays complete until a user takes it up again."""
-    if traits & TASK_COMPLETE:
-        return True
-    taken_up = role == "user" and not traits & CASUAL
-    return state.complete and not taken_up
+    if not state.complete or traits & TASK_COMPLETE:
+        return traits & TASK_COMPLETE != 0
+    return role != "user" or traits & CASUAL != 0
 
 
 def finished(segments: dict[int, int], current: int) -> frozenset[int]:

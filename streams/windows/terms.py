@@ -1,12 +1,12 @@
 """On which terms a window is kept: its policy, and the budget of its conversation's model."""
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from schemas.policies import Policy
 from streams.windows.accounting import Budget
 
 
-class Terms(NamedTuple):
+class Terms(Struct, frozen=True):
     """What every message is held against is at hand: whether one may ask for extraction by coming in (`asks`), and up to
     where nothing calls for pruning. `version` counts what was learned of models, and changes of policies."""
 

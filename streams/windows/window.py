@@ -93,41 +93,33 @@ class Window:
             return []
         head = self.head
         head.scope = learned(head.scope, message)
-        if message.user_id is not None and message.user_id not in (head.scope.user_id, *head.others):
-            head.others.append(message.user_id)
-        head.model = message.model or head.model
-        head.opened = head.opened if head.received else offset
+        user_id = message.user_id
+        if user_id is not None and user_id != head.scope.user_id and user_id not in head.others:
+            head.others.append(user_id)
+        if message.model:
+            head.model = message.model
+        if not head.received:
+            head.opened = offset
         head.received += 1
         head.touched_at = head.heard_at = now
-        before, said_at = head.segmentation, message.timestamp.timestamp()
-        entry = self._entered(message, offset, tokens, said_at, terms.policy, found or found_in(message), trace)
-        told: list[Told] = [*self._extraction.take(entry.said, terms, now)]
-        told += self.history.take(entry, said_at, before, terms, now)
+        before = head.segmentation
+        entry, turn, head.segmentation = arrived(
+            message, found or found_in(message), offset, tokens, before, terms.policy.window.task_gap_s, trace
+        )
+        self._hold(entry)
+        told = [*self._extraction.take(entry.said, terms, now), *self.history.take(turn, before, terms, now)]
         if not terms.policy.extract:
             self._let_go([*self.history.out])
         elif told:
             self._let_go(self.history.just_out())
         return told
 
-    def _entered(
-        self,
-        message: Message,
-        offset: int,
-        tokens: int,
-        said_at: float,
-        policy: Policy,
-        found: Found,
-        trace: str | None,
-    ) -> Entry:
-        head = self.head
-        entry, head.segmentation = arrived(
-            message, found, offset, tokens, said_at, head.segmentation, policy.window.task_gap_s, trace
-        )
-        self.entries[offset] = entry
+    def _hold(self, entry: Entry) -> None:
+        position = entry.said.position
+        self.entries[position] = entry
         self.memory_bytes += entry.memory_bytes
-        self.fresh.append(offset)
-        self._ids.came(message.message_id)
-        return entry
+        self.fresh.append(position)
+        self._ids.came(entry.said.message_id)
 
     def end(
         self, event: ConversationEnded, offset: int, log_end: int, read_to: int, terms: Terms, now: float

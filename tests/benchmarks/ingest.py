@@ -18,12 +18,13 @@ from msgspec import structs
 from deploy.embedded.vocabulary import ensure_vocabulary
 from tests.benchmarks.bench import bench
 from tests.benchmarks.latency import Latency, latency
-from tests.benchmarks.machine import machine
+from tests.benchmarks.machine import machine, use_cpus
 from tests.benchmarks.recovery import Recovery, recovery
 from tests.benchmarks.throughput import MODULES, Throughput, read_by, throughput
 
 SEED = 1
 MESSAGES, ROUNDS = 100_000, 3
+CPUS = 1  # two are often one core's, and then each slows the other down by a quarter
 STEADY_PER_S, STEADY_S = 400, 30.0
 RECOVERED_ROWS = 100_000
 QUIXSTREAMS = Path(".venv/quixstreams/bin/python")
@@ -83,6 +84,7 @@ def asked(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="ingest", description=__doc__)
     parser.add_argument("--messages", type=int, default=MESSAGES, help="that each way reads in each round")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--cpus", type=int, default=CPUS, help="that all processes run on, the broker among them")
     parser.add_argument("--steady-s", type=float, default=STEADY_S, help="seconds of steady flow for the latency")
     parser.add_argument("--rows", type=int, default=RECOVERED_ROWS, help="that a worker recovers")
     parser.add_argument("--quixstreams", type=Path, default=QUIXSTREAMS, help="the Python that has quixstreams.lock")
@@ -95,6 +97,7 @@ def asked(argv: list[str]) -> argparse.Namespace:
 
 def main(argv: list[str]) -> int:
     options = asked(argv)
+    use_cpus(options.cpus)
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))  # of all processes
     logging.basicConfig(level=logging.CRITICAL)  # clients complain while a new topic has no leader yet
     sys.stdout.write(json.dumps(asyncio.run(run(options))) + "\n")

@@ -3,18 +3,27 @@
 import os
 import platform
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from deploy.embedded.jars import KAFKA_VERSION
+
+PINS: Final = hasattr(os, "sched_setaffinity")  # Linux
 
 
 def machine() -> dict[str, Any]:
     return {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
+        "used": len(os.sched_getaffinity(0)) if PINS else os.cpu_count(),
         "python": platform.python_version(),
         "kafka": KAFKA_VERSION,
     }
+
+
+def use_cpus(count: int) -> None:
+    """This process, and all that it starts from now on, runs on so many of its CPUs at most, where the system can be told so."""
+    if PINS:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:count])
 
 
 def cpu_model() -> str:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import ValidationError, convert
 
+from schemas.messages import ToolCall
 from schemas.policies import Policy, Schedule, Triggers
 from schemas.requests import ExtractionRequest
 from streams.windows import rows
@@ -77,7 +78,7 @@ def test_every_exchange_is_asked_for_when_the_assistant_has_answered():
 def test_an_exchange_ends_with_the_answer_not_with_the_tool_calls_before_it():
     talk = Talk(policy(on_exchange=True))
     talk.say("user")
-    talk.say("assistant", tool_calls=({"id": "1", "name": "search"},))
+    talk.say("assistant", tool_calls=(ToolCall(id="1", name="search"),))
     talk.say("tool", tool_call_id="1")
     assert talk.asked == []
     talk.say("assistant")
