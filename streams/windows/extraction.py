@@ -88,15 +88,18 @@ class Extraction:
         return requests
 
     def _took(self, count: int) -> None:
-        """The first so many that waited wait no longer."""
-        for _ in range(count):
-            position = self._positions.popleft()
+        """The first so many that waited wait no longer, nearly always all of them."""
+        taken = [self._positions.popleft() for _ in range(count)]
+        if taken:
+            self._head.cut_to = taken[-1] + 1
+        if not self._positions:
+            self._tokens = self._users = 0
+            self._head.waiting_since = 0.0
+            return
+        for position in taken:
             message = self._entries[position].said
             self._tokens -= message.tokens
             self._users -= message.role == "user"
-            self._head.cut_to = position + 1
-        if not self._positions:
-            self._head.waiting_since = 0.0
 
     def ask_again(self, policy: Policy, now: float) -> Requests:
         """The requests whose answers are overdue."""

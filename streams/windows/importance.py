@@ -53,8 +53,9 @@ def importance(turn: Turn, newer: int, now: float, repeated: bool = False) -> fl
     tenths = stated(turn.traits)
     if newer < len(RECENCY):
         tenths += RECENCY[newer]
-    if now > turn.timestamp:
-        tenths += DAY * int((now - turn.timestamp) // DAY_S)
+    age_s = now - turn.timestamp
+    if age_s >= DAY_S:
+        tenths += DAY * int(age_s // DAY_S)
     if repeated:
         tenths += REDUNDANT
     score = 0.0 if tenths <= 0 else 1.0 if tenths >= 10 else tenths / 10

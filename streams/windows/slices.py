@@ -28,9 +28,10 @@ def cut(entries: Iterable[Entry], policy: Policy) -> Iterator[tuple[SliceMessage
     """
     filling = _Filling(policy)
     for entry in entries:
-        while filling.entries and not filling.has_room(entry.said):
+        most_bytes = _most_bytes(entry.said)
+        while filling.entries and not filling.has_room(entry.said, most_bytes):
             yield filling.taken(entry)
-        filling.add(entry)
+        filling.add(entry, most_bytes)
     if filling.entries:
         yield tuple(entry.said for entry in filling.entries)
 
@@ -47,16 +48,16 @@ class _Filling:
         self._tokens = sum(entry.said.tokens for entry in entries)
         self._bytes = sum(_most_bytes(entry.said) for entry in entries)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: Entry, length: int) -> None:
+        """`length` is its length as JSON, or a bound on it."""
         self.entries.append(entry)
         self._tokens += entry.said.tokens
-        self._bytes += _most_bytes(entry.said)
+        self._bytes += length
 
-    def has_room(self, message: SliceMessage) -> bool:
+    def has_room(self, message: SliceMessage, length: int) -> bool:
         policy = self._policy
         if self._tokens + message.tokens > policy.slice_tokens:
             return False
-        length = _most_bytes(message)
         if self._bytes + length > policy.slice_bytes:  # by the bound; to measure costs as much as writing it all
             self._bytes, length = sum(len(codec.encode(each.said)) for each in self.entries), len(codec.encode(message))
         return self._bytes + length <= policy.slice_bytes
