@@ -35,6 +35,7 @@ MESSAGES ?= 100000
 MEMORIES ?= 1000,10000
 STORED ?= 10000,100000
 ROUNDS ?= 3
+CPUS ?= 1
 # Processes that tests are spread over, each with servers of its own; those that kill workers and brokers have the machine to themselves.
 JOBS ?= 2
 UV_VERSION := 0.13.9
@@ -77,8 +78,8 @@ fault-matrix: check $(DEV) ## everything that a model's API may do to a call, ea
 	MEMSTREAM_FAULT_CONVERSATIONS=$(if $(filter file,$(origin CONVERSATIONS)),200,$(CONVERSATIONS)) \
 		$(BIN)/python -m pytest -m heavy --durations=0 tests/chaos/test_fault_matrix.py
 
-bench-ingest: check $(DEV) $(QUIX)/.installed ## the window stage beside stock Faust, quixstreams and aiokafka (MESSAGES, ROUNDS); the last line is JSON
-	@$(BIN)/python -m tests.benchmarks.ingest --messages $(MESSAGES) --rounds $(ROUNDS)
+bench-ingest: check $(DEV) $(QUIX)/.installed ## the window stage beside stock Faust, quixstreams and aiokafka (MESSAGES, ROUNDS, CPUS); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.ingest --messages $(MESSAGES) --rounds $(ROUNDS) --cpus $(CPUS)
 
 bench-windows: check $(DEV) ## counting, detecting, pruning, building contexts; memory and changelog bytes; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.windows

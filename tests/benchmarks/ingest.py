@@ -54,6 +54,7 @@ def rates_told(rates: Throughput) -> dict[str, Any]:
         "ratio_to_quixstreams": rates.ratio("quixstreams"),
         "cpu_us_per_message": rates.besides_tokenising_us,
         "cpu_us_in_the_best_two_seconds": rates.least_us,
+        "cpu_to_tokenising": rates.to_tokenising,
         "tokenise_us": round(median(run.tokenise_us for run in rates.runs["memstream"]), 1),
         "tokenise_alone_us": round(median(rates.tokenise_alone_us), 1),
         "cpu_us_with_tokenising": {way: rates.cpu_us(way) for way in MODULES},
@@ -90,6 +91,8 @@ def asked(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--quixstreams", type=Path, default=QUIXSTREAMS, help="the Python that has quixstreams.lock")
     parser.add_argument("--cache-dir", type=Path, default=cache_dir)
     options = parser.parse_args(argv)
+    if options.cpus < 1:
+        parser.error("--cpus: 1 or more")
     if not options.quixstreams.exists():
         parser.error(f"{options.quixstreams} is missing: `make bench-ingest` makes it, or name it with --quixstreams")
     return options
