@@ -3,7 +3,7 @@
 import gc
 from typing import Final
 
-# Containers made and not gone between two collections. Python's 700 come several times in a batch of 2,000 records, and nearly
+# Containers made and not gone between two collections. Python's 700 come several times in a batch of 4,000 records, and nearly
 # all they go through is of that batch and goes with it by itself.
 YOUNG: Final = 20_000
 

@@ -25,8 +25,8 @@ STAGES: dict[str, tuple[str, ...]] = {
     "curation": (names.CANDIDATES, names.COMMANDS),
 }
 
-# Records an event carries at most: cheap work in hundreds, calls to models and decisions in a few.
-BATCH_RECORDS = {"windows": 2_000, "archive": 500, "extraction": 8, "curation": 32}
+# Records an event carries at most: cheap work in thousands, calls to models and decisions in a few.
+BATCH_RECORDS = {"windows": 4_000, "archive": 500, "extraction": 8, "curation": 32}
 
 
 def stage_app(
