@@ -39,7 +39,7 @@ def arrived(
 ) -> tuple[Entry, Turn, Segmentation]:
     """A message as its window holds it and as its rules see it, and where the conversation stands after it.
 
-    `before` is where it stood before.
+    `before` is where it stood until then.
     """
     traits, fingerprint = found
     said_at = message.timestamp.timestamp()

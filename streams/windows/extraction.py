@@ -88,11 +88,11 @@ class Extraction:
         return requests
 
     def _took(self, count: int) -> None:
-        """The first so many that waited wait no longer, nearly always all of them."""
+        """The first so many that waited wait no longer."""
         taken = [self._positions.popleft() for _ in range(count)]
         if taken:
             self._head.cut_to = taken[-1] + 1
-        if not self._positions:
+        if not self._positions:  # nearly always all of them are taken
             self._tokens = self._users = 0
             self._head.waiting_since = 0.0
             return

@@ -27,7 +27,7 @@ LEVELS: tuple[Level, ...] = ("ok", "warning", "aggressive")
 class History:
     """Positions of the window's `entries`: `shown` are in context, in order; `out` left it and wait for their extraction.
 
-    `shown` has what pruning needs to know of each at hand: it asks for all of them, three times in a message's life.
+    `shown` has the turn of each at hand, made once: every pruning goes through them all.
 
     `changed`: the row of removals is to be written.
     """

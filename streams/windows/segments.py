@@ -56,9 +56,10 @@ def _begins(state: Segmentation, traits: int, paused: bool, text: str) -> bool:
 
 def _complete(state: Segmentation, role: Role, traits: int) -> bool:
     """A complete task stays complete until a user takes it up again."""
-    if not state.complete or traits & TASK_COMPLETE:
-        return traits & TASK_COMPLETE != 0
-    return role != "user" or traits & CASUAL != 0
+    if traits & TASK_COMPLETE:
+        return True
+    taken_up = role == "user" and not traits & CASUAL
+    return state.complete and not taken_up
 
 
 def finished(segments: dict[int, int], current: int) -> frozenset[int]:

@@ -28,10 +28,10 @@ def cut(entries: Iterable[Entry], policy: Policy) -> Iterator[tuple[SliceMessage
     """
     filling = _Filling(policy)
     for entry in entries:
-        most_bytes = _most_bytes(entry.said)
-        while filling.entries and not filling.has_room(entry.said, most_bytes):
+        length = _most_bytes(entry.said)
+        while filling.entries and not filling.has_room(entry.said, length):
             yield filling.taken(entry)
-        filling.add(entry, most_bytes)
+        filling.add(entry, length)
     if filling.entries:
         yield tuple(entry.said for entry in filling.entries)
 

@@ -24,7 +24,7 @@ from tests.benchmarks.throughput import MODULES, Throughput, read_by, throughput
 
 SEED = 1
 MESSAGES, ROUNDS = 100_000, 3
-CPUS = 1  # two are often one core's, and then each slows the other down by a quarter
+CPUS = 1  # two are often one core's, and then each slows the other down
 STEADY_PER_S, STEADY_S = 400, 30.0
 RECOVERED_ROWS = 100_000
 QUIXSTREAMS = Path(".venv/quixstreams/bin/python")

@@ -1,5 +1,6 @@
 """What bench-ingest says of a run: the stretch that was disturbed least, and the CPUs that it may use."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -32,7 +33,7 @@ def test_a_run_that_is_too_short_has_no_best_stretch():
     assert least_us(told([60.0, 40.0])) is None
 
 
-@pytest.mark.skipif(not PINS, reason="only Linux can be told")
+@pytest.mark.skipif(not PINS or len(os.sched_getaffinity(0)) < 2, reason="takes Linux, and two CPUs to choose from")
 def test_a_process_and_what_it_starts_keep_to_as_many_cpus_as_they_are_given():
     child = "import os; print(len(os.sched_getaffinity(0)))"
     parent = f"""import subprocess, sys
