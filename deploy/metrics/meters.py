@@ -69,7 +69,7 @@ class Meters:
         )
         self.available = Gauge(
             "memstream_provider_available",
-            "Whether a provider can be asked: 0 while it is down, or left alone by its circuit breaker.",
+            "Whether a provider can be asked: 0 while it is down, until its circuit breaker is closed again.",
             ("provider",),
             registry=registry,
         )

@@ -41,10 +41,11 @@ async def look(meters: Meters, pool: Pool, budget: Budget) -> None:
 
 
 async def ask(meters: Meters, providers: Iterable[Provider]) -> None:
-    """Whether each can be asked now."""
+    """Whether each can be asked: one that failed cannot, until a probe of its circuit breaker was answered."""
     for provider in providers:
         state = provider.breaker_state() if isinstance(provider, ModelProvider) else None
         if state is not None:
             for each in BREAKER_STATES:
                 meters.breaker.labels(provider.name, each).set(float(each == state))
-        meters.available.labels(provider.name).set(float(await provider.trouble() is None))
+        answers = state in (None, "closed")
+        meters.available.labels(provider.name).set(float(answers and await provider.trouble() is None))

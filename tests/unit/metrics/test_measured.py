@@ -137,5 +137,23 @@ async def test_the_state_of_each_breaker_is_told_and_that_of_no_other_provider()
     assert breakers(meters) == {"closed": 0, "open": 1, "half-open": 0}
 
 
+async def test_a_provider_that_failed_is_not_available_until_a_probe_was_answered():
+    meters, breaker, now = Meters(), Breaker(most_outages=1, cool_down_s=4.0), 0.0
+    provider = ModelProvider(GuardedCalls(FakeCalls(), 1, breaker=breaker, clock=lambda: now))
+
+    async def available() -> float:
+        await ask(meters, [provider])
+        return meters.available.labels(provider.name)._value.get()
+
+    assert await available() == 1.0
+    breaker.failed(now)
+    assert (provider.breaker_state(), await available()) == ("open", 0.0)
+    now = 5.0
+    assert (provider.breaker_state(), await available()) == ("half-open", 0.0)
+    breaker.started()
+    breaker.answered()
+    assert await available() == 1.0
+
+
 def breakers(meters: Meters) -> dict[str, float]:
     return {sample.labels["state"]: sample.value for sample in meters.breaker.collect()[0].samples}
