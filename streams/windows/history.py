@@ -179,8 +179,7 @@ class History:
         """Tells of a level that was reached at a position, and prunes what is over it."""
         tally = self._head.tally
         if terms.calm(len(self.shown), tally.used_tokens):  # there are no more of them than messages in context
-            if self._head.warned != "ok":
-                self._head.warned = "ok"
+            self._head.warned = "ok"
             return []
         told = self._warned(position, terms.budget)
         if pruning.due(tally.said, tally.used_tokens, terms.budget):

@@ -112,7 +112,7 @@ def _seal(window: Window, entries: Sequence[Entry], written: Written) -> None:
     """Puts messages into new chunks with the next numbers: into one, or, where that is too large, each half by itself."""
     if not entries:
         return
-    row = None if window.memory_bytes > CHUNK_BYTES and _surely_large(entries) else codec.encode(entries)
+    row = None if _surely_large(entries) else codec.encode(entries)
     if len(entries) > 1 and (row is None or len(row) > CHUNK_BYTES):
         middle = len(entries) // 2
         _seal(window, entries[:middle], written)

@@ -143,7 +143,8 @@ async def test_a_provider_that_failed_is_not_available_until_a_probe_was_answere
 
     async def available() -> float:
         await ask(meters, [provider])
-        return meters.available.labels(provider.name)._value.get()
+        (sample,) = meters.available.collect()[0].samples
+        return sample.value
 
     assert await available() == 1.0
     breaker.failed(now)
