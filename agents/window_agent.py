@@ -23,10 +23,8 @@ from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.topics import TopicSettings
 from streams.windows.detectors.detect import found_in
-from streams.windows.terms import Terms
 from streams.windows.tokens import TokenCount, message_tokens
 from streams.windows.told import Told
-from streams.windows.window import Window
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +98,7 @@ class WindowAgent:
         return self._apply_controls(batch)
 
     def _apply_messages(self, batch: Batch, heard: Sequence[Heard]) -> list[Outgoing]:
-        now = self._clock()
+        now, terms_of = self._clock(), self._terms.now
         effects: list[Outgoing] = []
         # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
         counts = self.counted(heard)
@@ -110,14 +108,13 @@ class WindowAgent:
             window = self._cache.window(conversation_id, batch.partition)
             for at in places:
                 record, message = heard[at]
-                terms = self._terms.now(window, message)
                 trace = traced(record, message) if record.headers else None
-                if told := window.add(message, record.offset, counts[at], terms, now, found[at], trace):
+                if told := window.add(message, record.offset, counts[at], terms_of, now, found[at], trace):
                     effects += self._records(told, batch, now)
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)
         for window in self._cache.ready(batch.partition, read_to, now):
-            effects += self._records(window.release(read_to, self._terms_of(window), now), batch, now)
+            effects += self._records(window.release(read_to, self._terms.now(window), now), batch, now)
         return effects
 
     def counted(self, heard: Iterable[Heard]) -> list[int]:
@@ -130,7 +127,7 @@ class WindowAgent:
         effects: list[Outgoing] = []
         for record, event in self._decoded(batch, ConversationEnded, effects):
             window = self._cache.window(event.conversation_id, batch.partition)
-            told = window.end(event, record.offset, log_end, read_to, self._terms_of(window), now)
+            told = window.end(event, record.offset, log_end, read_to, self._terms.now(window), now)
             effects += self._records(told, batch, now)
         return effects
 
@@ -142,7 +139,7 @@ class WindowAgent:
             if window is None:
                 effects += self._unheard(record, control)
                 continue
-            terms = self._terms_of(window)
+            terms = self._terms.now(window)
             tokens = self._count_tokens(control.summary) if control.summary else 0
             effects += self._records(window.control(control, record.offset, terms, now, tokens), batch, now)
             if control.kind != "erase" and window.expired(terms.policy, now):
@@ -160,9 +157,6 @@ class WindowAgent:
 
     def _records(self, told: list[Told], batch: Batch, now: float) -> list[Outgoing]:
         return [outgoing(each, batch.partition, datetime.fromtimestamp(now, UTC)) for each in told]
-
-    def _terms_of(self, window: Window) -> Terms:
-        return self._terms.of(window.head.scope, window.head.model)
 
     def _decoded(self, batch: Batch, shape: type[Event], effects: list[Outgoing]) -> Iterable[tuple[Any, Event]]:
         """Each record with its event; what cannot be decoded becomes a dead letter among the effects."""

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 
 from msgspec import structs
 
-from schemas.messages import Message, Scope
+from schemas.messages import Scope
 from schemas.policies import Policies, Policy
 from schemas.windows import Calibration
 from streams.windows import calibration
 from streams.windows.accounting import Budget
-from streams.windows.arrival import learned
 from streams.windows.model_limits import ModelLimits
 from streams.windows.terms import Terms
 from streams.windows.window import Window
@@ -64,18 +63,12 @@ class WindowTerms:
             return policy
         return structs.replace(policy, slice_tokens=max(most, LEAST_SLICE_TOKENS))
 
-    def now(self, window: Window, message: Message) -> Terms:
-        """The terms for a message that is about to be added; those of the message before, unless something changed."""
-        head = window.head
-        scope, model = learned(head.scope, message), message.model or head.model
-        if (
-            window.terms is None
-            or window.terms.version != self._version
-            or scope is not head.scope
-            or model != head.model
-        ):
-            window.terms = self.of(scope, model)
-        return window.terms
+    def now(self, window: Window) -> Terms:
+        """A window's terms; those that it had before, unless something changed."""
+        terms = window.terms
+        if terms is None or terms.version != self._version:
+            terms = window.terms = self.of(window.head.scope, window.head.model)
+        return terms
 
     def of(self, scope: Scope, model: str | None) -> Terms:
         key = (scope.tenant_id, scope.app_id, scope.agent_id, scope.mode, model)

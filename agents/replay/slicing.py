@@ -47,9 +47,8 @@ class _Again:
         self._now_s = max(self._now_s, message.timestamp.timestamp())
         self._let_time_pass(archived.position)
         window = self._window = self._window or Window.opened(message.conversation_id, self._partition)
-        terms = self._terms.now(window, message)
         tokens = message_tokens(message, self._count_tokens)
-        self._hear(window.add(message, archived.position, tokens, terms, self._now_s))
+        self._hear(window.add(message, archived.position, tokens, self._terms.now, self._now_s))
 
     def rest(self) -> list[ExtractionRequest]:
         """All requests, with what waits to the end."""

@@ -28,10 +28,12 @@ class Account(Struct, array_like=True, gc=False):
 
     @classmethod
     def of(cls, turns: Iterable[Turn]) -> "Account":
-        account = cls()
+        by_role, tokens_by_role = [0] * len(ROLES), [0] * len(ROLES)
         for turn in turns:
-            account.add(turn.role, turn.tokens)
-        return account
+            at = PLACE[turn.role]
+            by_role[at] += 1
+            tokens_by_role[at] += turn.tokens
+        return cls(by_role, tokens_by_role)
 
     def add(self, role: Role, tokens: int) -> None:
         at = PLACE[role]

@@ -41,10 +41,9 @@ def arrived(
 
     `before` is where it stood until then.
     """
-    traits, fingerprint = found
     said_at = message.timestamp.timestamp()
-    after = segments.following(before, message.role, traits, said_at, message.content, task_gap_s)
-    entry = Entry(slice_message(message, position, tokens, trace), traits, fingerprint, after.segment)
+    after = segments.following(before, message.role, found.traits, said_at, message.content, task_gap_s)
+    entry = Entry(slice_message(message, position, tokens, trace), found.traits, found.fingerprint, after.segment)
     return entry, entry.turn(said_at), after
 
 

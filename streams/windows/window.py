@@ -4,7 +4,7 @@ Every method takes values and the time, changes the window and returns what is t
 changes nothing: offsets and message ids are remembered.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from schemas import topics
@@ -39,11 +39,14 @@ class Alarm(NamedTuple):
         return self.held_to is not None and read_to >= self.held_to and now >= self.held_until
 
 
+TermsOf = Callable[["Window"], Terms]
+
+
 class Window:
     """`entries` holds what has not left yet, by position in order; `fresh` are positions that rest in no row yet.
 
     `chunks` are the rows that messages rest in, `dropped` the numbers of those to be deleted.
-    `memory_bytes` is about what it takes in memory, `terms` whatever its keeper last looked up for it.
+    `memory_bytes` is about what it takes in memory, `terms` whatever its keeper last looked up for what is known of it.
     """
 
     def __init__(
@@ -80,24 +83,21 @@ class Window:
         message: Message,
         offset: int,
         tokens: int,
-        terms: Terms,
+        terms_of: TermsOf,
         now: float,
         found: Found | None = None,
         trace: str | None = None,
     ) -> list[Told]:
         """Takes a message in, unless it, or its message_id, was there before; asks and prunes as it calls for.
 
-        `found` is what the detectors find in it, if they have looked already. The `trace` that it came with stays with it.
+        `terms_of` is asked once the window knows what the message tells of its conversation. `found` is what the detectors find
+        in it, if they have looked already. The `trace` that it came with stays with it.
         """
         if self.seen(topics.MESSAGES, offset) or message.message_id in self._ids:
             return []
+        self._learn(message)
+        terms = terms_of(self)
         head = self.head
-        head.scope = learned(head.scope, message)
-        user_id = message.user_id
-        if user_id is not None and user_id != head.scope.user_id and user_id not in head.others:
-            head.others.append(user_id)
-        if message.model:
-            head.model = message.model
         if not head.received:
             head.opened = offset
         head.received += 1
@@ -113,6 +113,16 @@ class Window:
         elif told:
             self._let_go(self.history.just_out())
         return told
+
+    def _learn(self, message: Message) -> None:
+        """What a message tells of its conversation, on which its terms may depend."""
+        head = self.head
+        scope, model = learned(head.scope, message), message.model or head.model
+        if scope is not head.scope or model != head.model:
+            head.scope, head.model, self.terms = scope, model, None
+        user_id = message.user_id
+        if user_id is not None and user_id != scope.user_id and user_id not in head.others:
+            head.others.append(user_id)
 
     def _hold(self, entry: Entry) -> None:
         position = entry.said.position

@@ -94,7 +94,7 @@ def requests(said: Sequence[Message], policy: Policy, counter: TokenCounter) -> 
     window = Window.opened(said[0].conversation_id, 0)
     controls = 0
     for offset, message in enumerate(said):
-        told = window.add(message, offset, counter(message.content), terms, message.timestamp.timestamp())
+        told = window.add(message, offset, counter(message.content), lambda _: terms, message.timestamp.timestamp())
         for each in told:
             if isinstance(each, ExtractionRequest):
                 yield each

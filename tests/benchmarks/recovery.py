@@ -91,6 +91,6 @@ def window_rows(chat: chats.Chat, partition: int, positions: Iterator[int], rng:
     window, written = Window.opened(chat.conversation_id, partition), rows.Rows()
     while not chat.over:
         message = codec.decode(chats.message(chat, chats.BEGAN, rng).value, Message)
-        window.add(message, next(positions), TOKENS, TERMS, chats.BEGAN.timestamp())
+        window.add(message, next(positions), TOKENS, lambda _: TERMS, chats.BEGAN.timestamp())
         written |= rows.save(window)
     return written

@@ -21,7 +21,7 @@ def opened(conversation_id: str) -> Window:
 
 
 def add(window: Window, message: Message, offset: int, tokens: int, under: Terms) -> None:
-    window.add(message, offset, tokens, under, message.timestamp.timestamp())
+    window.add(message, offset, tokens, lambda _: under, message.timestamp.timestamp())
 
 
 def saved_bytes(window: Window) -> int:

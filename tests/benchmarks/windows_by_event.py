@@ -48,8 +48,7 @@ class WindowsByEvent:
         message, now = codec.decode(value, Message), time.time()
         window = self._window(message.conversation_id, partition, read)
         tokens = message_tokens(message, self._count_tokens)
-        terms = self._terms.now(window, message)
-        for told in window.add(message, offset, tokens, terms, now):
+        for told in window.add(message, offset, tokens, self._terms.now, now):
             outgoing(told, partition, datetime.fromtimestamp(now, UTC))
         return rows.save(window)
 

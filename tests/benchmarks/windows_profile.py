@@ -59,7 +59,7 @@ class Stage:
             if window is None:
                 window = self._windows[message.conversation_id] = Window.opened(message.conversation_id, 0)
             changed[message.conversation_id] = window
-            told += window.add(message, self._position, count, self._terms.now(window, message), time.time())
+            told += window.add(message, self._position, count, self._terms.now, time.time())
             self._position += 1
         return list(changed.values()), told
 

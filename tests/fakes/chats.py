@@ -10,7 +10,7 @@ from schemas.requests import ExtractionRequest, SliceMessage, WindowControl
 from streams.windows.accounting import Budget
 from streams.windows.terms import Terms
 from streams.windows.told import Told
-from streams.windows.window import Window
+from streams.windows.window import TermsOf, Window
 
 CONVERSATION = "conversation-1"
 BEGAN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -40,6 +40,11 @@ def sliced(position: int, tokens: int = 10, content: str = "hello", **fields: An
 
 def terms(policy: Policy, model_tokens: int = 200_000) -> Terms:
     return Terms.of(policy, Budget.of(policy.window, model_tokens))
+
+
+def always(known: Terms) -> TermsOf:
+    """The same terms for every window, whatever is known of it."""
+    return lambda window: known
 
 
 def unextracted(window: Window) -> list[int]:

@@ -10,7 +10,7 @@ from streams.windows.accounting import Budget
 from streams.windows.terms import Terms
 from streams.windows.told import Pruned, Told, Warned
 from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, message, requests_among
+from tests.fakes.chats import CONVERSATION, always, control, message, requests_among
 
 NOW = 1_800_000_000.0
 SIZE = 1_000  # tokens of the model
@@ -30,7 +30,7 @@ class Talk:
         said = message(
             self.offset if at is None else at, content, role=role, **{"message_id": f"m{self.offset}"} | fields
         )
-        return self.note(self.window.add(said, self.offset, tokens, self.terms, NOW), said=1)
+        return self.note(self.window.add(said, self.offset, tokens, always(self.terms), NOW), said=1)
 
     def exchange(self, times: int = 1, tokens: int = 10) -> None:
         for _ in range(times):

@@ -42,7 +42,7 @@ def sentences(full_text: str, feelings: bool) -> list[Sentence]:
     """Without greetings, repetitions, and what addresses a model or the memory."""
     line = scrub(" ".join(full_text.split())).text
     texts = dict.fromkeys(part for part in SENTENCE_BREAK.split(line) if part and not is_injection(part))
-    sound = [text for text in texts if not detect("user", text, False)[0] & CASUAL]
+    sound = [text for text in texts if not detect("user", text).traits & CASUAL]
     return [Sentence(place, text, weight(text, feelings) + (0 if place else OPENS)) for place, text in enumerate(sound)]
 
 

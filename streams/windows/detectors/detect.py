@@ -3,7 +3,9 @@
 A text is cleaned and searched for what triggers a rule, which costs about as much as reading it.
 """
 
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from schemas.messages import Message, Role
 from streams.windows.detectors import casual, directive, error, lexicon
@@ -27,7 +29,7 @@ SPACES_IN_SHORT: Final = casual.MOST_WORDS + 4  # some stand beside the end of a
 SUBSTANTIAL: Final = DIRECTIVE | ERROR | CORRECTION | TASK_COMPLETE | TASK_BEGINS | TOOL_CALL
 
 
-class Found(NamedTuple):
+class Found(Struct, frozen=True, gc=False):
     """What a message's text says: `traits`, and a `fingerprint` that equal texts share."""
 
     traits: int

@@ -27,7 +27,7 @@ from streams.windows.tokens import message_tokens
 from streams.windows.turn import Turn
 from streams.windows.window import Window
 from tests.fakes.archive import FakeArchive
-from tests.fakes.chats import control, ended
+from tests.fakes.chats import always, control, ended
 from tests.fakes.talk import NOW
 from tests.fakes.turns import window_settings
 from tests.fakes.windows import FakeWindows, a_state
@@ -155,7 +155,7 @@ def test_the_context_is_that_of_the_window_itself(limits, model_tokens, turns, b
         answers = {"tool_call_id": "c"} if role == "tool" else {}
         each = archived(position, role, text, timestamp=BEGIN + timedelta(seconds=at), **answers)
         said.append(each)
-        window.add(each.message, position, message_tokens(each.message, words), terms, NOW)
+        window.add(each.message, position, message_tokens(each.message, words), always(terms), NOW)
         if what in ("prune", "clear"):
             window.control(control(what), position, terms, NOW)
         if what == "end":

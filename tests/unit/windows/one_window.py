@@ -2,7 +2,7 @@
 
 from schemas.policies import Policy
 from streams.windows.window import Window
-from tests.fakes.chats import control, ended, message, terms
+from tests.fakes.chats import always, control, ended, message, terms
 
 POLICY = Policy(
     name="small",
@@ -22,7 +22,7 @@ def say(window: Window, *numbers: int, now: float = NOW, tokens: int = 10) -> No
     """Message n lies at offset n."""
     for number in numbers:
         received = window.head.received
-        window.add(message(number), number, tokens, TERMS, now)
+        window.add(message(number), number, tokens, always(TERMS), now)
         assert window.head.received == received + 1
 
 

@@ -8,7 +8,7 @@ from streams.windows import rows
 from streams.windows.extraction import MOST_ASKED
 from streams.windows.seen import REMEMBERED
 from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, message, requests_among, terms, unextracted
+from tests.fakes.chats import CONVERSATION, always, control, message, requests_among, terms, unextracted
 
 NOW = 1_800_000_000.0
 EACH = terms(Policy(name="each", triggers=Triggers(after_tokens=1)))
@@ -16,7 +16,9 @@ EACH = terms(Policy(name="each", triggers=Triggers(after_tokens=1)))
 
 def asked(window: Window, numbers: range, now: float = NOW) -> list[ExtractionRequest]:
     return [
-        request for number in numbers for request in requests_among(window.add(message(number), number, 10, EACH, now))
+        request
+        for number in numbers
+        for request in requests_among(window.add(message(number), number, 10, always(EACH), now))
     ]
 
 
@@ -71,7 +73,7 @@ def test_what_left_and_why_takes_a_bounded_row():
     window = Window.opened(CONVERSATION, 0)
     for number in range(5_000):
         said = message(number, f"Number {number}, never do that.", role=("user", "assistant")[number % 2])
-        window.add(said, number, 10, pruning, NOW)
+        window.add(said, number, 10, always(pruning), NOW)
         rows.save(window)
     assert len(codec.encode(window.history.removals)) < 16_384
     assert len(window.entries) <= pruning.policy.window.max_messages
@@ -82,6 +84,6 @@ def test_what_left_and_why_takes_a_bounded_row():
 def test_a_message_of_a_megabyte_is_held_once_and_not_copied():
     window = Window.opened(CONVERSATION, 0)
     content = "A long story. " * 75_000
-    window.add(message(1, content), 1, 300_000, EACH, NOW)
+    window.add(message(1, content), 1, 300_000, always(EACH), NOW)
     assert window.entries[1].said.content is content
     assert window.history.turns()[0].tokens == 300_000

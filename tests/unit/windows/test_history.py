@@ -16,7 +16,7 @@ from streams.windows.history import MOST_PROMPTS, MOST_REASONS
 from streams.windows.tally import Tally
 from streams.windows.terms import Terms
 from streams.windows.told import Pruned, Warned
-from tests.fakes.chats import CONVERSATION, ended, in_context, message, requests_among, unextracted
+from tests.fakes.chats import CONVERSATION, always, ended, in_context, message, requests_among, unextracted
 from tests.fakes.talk import NOW, SIZE, Talk
 
 
@@ -177,7 +177,7 @@ def test_what_leaves_when_a_policy_stops_extracting_is_still_known_by_its_id():
     loaded = rows.load(CONVERSATION, rows.save(talk.window).get)
     assert loaded is not None
     assert list(loaded.entries) == list(talk.window.entries)
-    loaded.add(message(0, message_id="m0"), 99, 10, talk.terms, NOW)
+    loaded.add(message(0, message_id="m0"), 99, 10, always(talk.terms), NOW)
     assert loaded.head.received == 4
 
 

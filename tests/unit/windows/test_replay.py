@@ -15,7 +15,17 @@ from streams.windows.rows import (
 )
 from streams.windows.tally import Tally
 from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, ended, in_context, message, requests_among, terms, unextracted
+from tests.fakes.chats import (
+    CONVERSATION,
+    always,
+    control,
+    ended,
+    in_context,
+    message,
+    requests_among,
+    terms,
+    unextracted,
+)
 from tests.fakes.table import Table, view
 
 POLICY = Policy(name="small", slice_tokens=100, straggler_wait_s=30.0, late_idle_s=20.0, reask_after_s=100.0)
@@ -43,7 +53,7 @@ TIGHT = terms(
 def apply(window: Window, step: Step) -> list:
     event = step.event
     if hasattr(event, "role"):
-        told = window.add(event, step.offset, step.tokens, TIGHT, step.now)
+        told = window.add(event, step.offset, step.tokens, always(TIGHT), step.now)
         return told + window.release(step.read_to, TIGHT, step.now)
     if hasattr(event, "message_count"):
         return window.end(event, step.offset, step.log_end, step.read_to, TIGHT, step.now)

@@ -21,7 +21,7 @@ from streams.windows.rows import (
     removals_key,
 )
 from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, ended, message, terms
+from tests.fakes.chats import CONVERSATION, always, control, ended, message, terms
 from tests.fakes.table import Table, view
 
 POLICY = Policy(name="small", slice_tokens=100, straggler_wait_s=30.0, late_idle_s=20.0, reask_after_s=100.0)
@@ -34,7 +34,7 @@ def filled(table: Table, *batches: range) -> Window:
     window = table.load()
     for numbers in batches:
         for number in numbers:
-            window.add(message(number), number, 10, TERMS, NOW)
+            window.add(message(number), number, 10, always(TERMS), NOW)
         table.save(window)
     return window
 
@@ -55,13 +55,13 @@ def test_a_loaded_window_is_the_one_that_was_saved():
     loaded = table.load()
     assert loaded.head == window.head
     assert loaded.entries == window.entries
-    assert not loaded.add(message(4), 99, 10, TERMS, NOW)
+    assert not loaded.add(message(4), 99, 10, always(TERMS), NOW)
 
 
 def test_each_batch_is_sealed_once_in_a_chunk_before_the_head():
     table = Table()
     window = filled(table, range(3))
-    window.add(message(3), 3, 10, TERMS, NOW)
+    window.add(message(3), 3, 10, always(TERMS), NOW)
     changed = table.save(window)
     assert list(changed) == [chunk_key(CONVERSATION, 1), head_key(CONVERSATION)]
     assert list(table.save(window)) == [head_key(CONVERSATION)]
@@ -101,7 +101,7 @@ def test_a_window_that_is_forgotten_leaves_no_rows():
     window = filled(table, range(3))
     (request,) = window.control(control("flush"), 0, TERMS, NOW)
     answer(window, request, 1)
-    window.add(message(9), 9, 10, TERMS, NOW)
+    window.add(message(9), 9, 10, always(TERMS), NOW)
     window.control(control("prune"), 2, TERMS, NOW)
     window.control(control("clear"), 3, TERMS, NOW)
     table.save(window)
@@ -114,7 +114,7 @@ def test_many_messages_of_one_batch_are_sealed_in_rows_of_bounded_size():
     table = Table()
     window = table.load()
     for number in range(4):
-        window.add(message(number, "x" * (CHUNK_BYTES * 2 // 5)), number, 10, TERMS, NOW)
+        window.add(message(number, "x" * (CHUNK_BYTES * 2 // 5)), number, 10, always(TERMS), NOW)
     table.save(window)
     assert len(table.chunks) == 2
     assert table.load().entries == window.entries
@@ -124,7 +124,7 @@ def test_the_size_of_a_row_is_bounded_in_bytes_not_in_characters():
     table = Table()
     window = table.load()
     for number in range(4):
-        window.add(message(number, "語" * (CHUNK_BYTES // 4)), number, 10, TERMS, NOW)
+        window.add(message(number, "語" * (CHUNK_BYTES // 4)), number, 10, always(TERMS), NOW)
     table.save(window)
     assert max(len(table.rows[key]) for key in table.chunks) <= CHUNK_BYTES * 1.1
 
@@ -134,7 +134,7 @@ def test_the_arguments_of_tool_calls_count_towards_the_size_of_a_row():
     table = Table()
     window = table.load()
     for number in range(8):
-        window.add(message(number, "", role="assistant", tool_calls=calls), number, 10, TERMS, NOW)
+        window.add(message(number, "", role="assistant", tool_calls=calls), number, 10, always(TERMS), NOW)
     table.save(window)
     assert max(len(table.rows[key]) for key in table.chunks) <= TopicSettings().own_message_bytes
 
@@ -143,7 +143,7 @@ def test_one_message_larger_than_a_row_stands_alone_in_its_chunk():
     table = Table()
     window = table.load()
     for number, length in enumerate((10, CHUNK_BYTES + 1, 10)):
-        window.add(message(number, "x" * length), number, 10, TERMS, NOW)
+        window.add(message(number, "x" * length), number, 10, always(TERMS), NOW)
     table.save(window)
     assert window.chunks.numbers == {0: 1, 1: 1, 2: 1}
 
@@ -159,7 +159,7 @@ def test_the_head_of_every_window_of_a_partition_is_found_among_its_rows():
     stored: dict[bytes, bytes] = {}
     for name in ("one", "two\x00", "three"):
         window = Window.opened(name, 2)
-        window.add(replace(message(1), conversation_id=name), 1, 10, TERMS, NOW)
+        window.add(replace(message(1), conversation_id=name), 1, 10, always(TERMS), NOW)
         stored |= {key: value for key, value in rows.save(window).items() if value is not None}
     assert sorted(
         head.scope.conversation_id
@@ -192,7 +192,7 @@ def pruned_one_by_one(table: Table, count: int) -> Window:
     forgetting = terms(replace(POLICY, extract=False))
     window = table.load()
     for number in range(count):
-        window.add(message(number), number, 10, forgetting, NOW)
+        window.add(message(number), number, 10, always(forgetting), NOW)
         table.save(window)
     return window
 
@@ -200,11 +200,11 @@ def pruned_one_by_one(table: Table, count: int) -> Window:
 def test_a_window_that_keeps_few_of_many_messages_asks_for_few_numbers_when_it_is_loaded():
     table = Table()
     window = table.load()
-    window.add(message(0, role="system"), 0, 10, TERMS, NOW)
+    window.add(message(0, role="system"), 0, 10, always(TERMS), NOW)
     table.save(window)
     forgetting = terms(replace(POLICY, extract=False))
     for number in range(1, 5_000):
-        window.add(message(number), number, 10, forgetting, NOW)
+        window.add(message(number), number, 10, always(forgetting), NOW)
         table.save(window)
         assert window.head.next_row - window.head.first_row <= LEAST_SPAN + 1
         assert len(window.head.sealed) <= 10
@@ -242,7 +242,7 @@ def test_what_is_admitted_can_be_written_in_rows_and_requests_and_read_again(arg
     for number in range(60):
         text = codec.encode(message(number, "x", role="assistant")).decode()
         said = text[:-1] + ',"tool_calls":[{"id":"1","name":"n","arguments":' + arguments + "}]}"
-        window.add(codec.admit(said.encode(), Message), number, 10, TERMS, NOW)
+        window.add(codec.admit(said.encode(), Message), number, 10, always(TERMS), NOW)
     table.save(window)
     loaded = rows.load(CONVERSATION, table.rows.get)
     assert loaded is not None
@@ -257,7 +257,7 @@ def test_large_messages_are_not_written_again():
     costs = []
     for number in range(LONGEST_SPAN + 3):
         before = table.written
-        window.add(message(number, "x" * (40_000 if number % 64 == 0 else 10)), number, 10, TERMS, NOW)
+        window.add(message(number, "x" * (40_000 if number % 64 == 0 else 10)), number, 10, always(TERMS), NOW)
         table.save(window)
         costs.append(table.written - before)
     assert sum(costs[:-2]) < 40_000 * 66 + LONGEST_SPAN * 800

@@ -16,7 +16,7 @@ from streams.windows import rows
 from streams.windows.extraction import MOST_ASKED
 from streams.windows.triggers import RUN_WITHIN_S, next_run
 from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, ended, message, requests_among, terms
+from tests.fakes.chats import CONVERSATION, always, control, ended, message, requests_among, terms
 
 NOW = 1_800_000_000.0
 TOKENS = 10
@@ -49,7 +49,7 @@ class Talk:
 
     def say(self, role: str, now: float = NOW, **fields: Any) -> None:
         said = message(self.offset, role=role, **fields)
-        self.note(self.window.add(said, self.offset, TOKENS, self.terms, now))
+        self.note(self.window.add(said, self.offset, TOKENS, always(self.terms), now))
         self.offset += 1
 
     def end(self, now: float = NOW) -> None:

@@ -8,7 +8,7 @@ from schemas.messages import Scope
 from streams.windows.arrival import merged
 from streams.windows.seen import REMEMBERED, digest
 from streams.windows.window import Alarm, Window
-from tests.fakes.chats import CONVERSATION, control, message, terms, unextracted
+from tests.fakes.chats import CONVERSATION, always, control, message, terms, unextracted
 from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, end, positions, say
 
 
@@ -19,15 +19,15 @@ def window() -> Window:
 
 def test_a_message_is_taken_in_once_by_position(window):
     say(window, 3, 5)
-    window.add(message(3), 3, 10, TERMS, NOW)
-    window.add(message(99), 4, 10, TERMS, NOW)
+    window.add(message(3), 3, 10, always(TERMS), NOW)
+    window.add(message(99), 4, 10, always(TERMS), NOW)
     assert unextracted(window) == [3, 5]
     assert window.head.received == 2
 
 
 def test_a_message_is_taken_in_once_by_its_id(window):
     say(window, 3)
-    window.add(message(3), 7, 10, TERMS, NOW)
+    window.add(message(3), 7, 10, always(TERMS), NOW)
     assert unextracted(window) == [3]
     assert window.head.applied == {topics.MESSAGES: 8}
     assert window.head.received == 1
@@ -51,7 +51,7 @@ def test_a_message_id_is_still_known_after_its_message_left(window):
     answer(window, request, 0)
     window.control(control("clear"), 1, TERMS, NOW)
     assert window.entries == {}
-    window.add(message(1), 9, 10, TERMS, NOW)
+    window.add(message(1), 9, 10, always(TERMS), NOW)
     assert window.entries == {}
 
 
@@ -63,8 +63,8 @@ def test_as_many_ids_are_remembered_as_stated(window):
     window.control(control("clear"), len(requests), TERMS, NOW)
     assert window.entries == {}
     assert window.history.removals.left == tuple(digest(f"m{number}") for number in range(10, REMEMBERED + 10))
-    window.add(message(10), 9_000, 10, TERMS, NOW)
-    window.add(message(9), 9_001, 10, TERMS, NOW)
+    window.add(message(10), 9_000, 10, always(TERMS), NOW)
+    window.add(message(9), 9_001, 10, always(TERMS), NOW)
     assert unextracted(window) == [9_001]
 
 
@@ -120,7 +120,7 @@ def test_a_request_shows_the_messages_before_its_slice_and_does_not_ask_for_them
 def test_no_message_goes_with_a_slice_under_a_policy_without_overlap(window):
     alone = terms(structs.replace(POLICY, overlap_messages=0))
     for number in (1, 2, 3):
-        window.add(message(number), number, 60, alone, NOW)
+        window.add(message(number), number, 60, always(alone), NOW)
     assert [asked.overlap for asked in window.control(control("flush"), 0, alone, NOW)] == [(), (), ()]
 
 

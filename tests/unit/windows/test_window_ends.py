@@ -3,7 +3,7 @@
 import pytest
 
 from streams.windows.window import Window
-from tests.fakes.chats import CONVERSATION, control, message
+from tests.fakes.chats import CONVERSATION, always, control, message
 from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, end, positions, say
 
 
@@ -50,7 +50,7 @@ def test_an_end_that_names_its_last_message_waits_for_it(window):
 def test_an_end_that_counts_its_messages_waits_for_them(window):
     say(window, 1)
     assert end(window, message_count=2) == []
-    assert not window.add(message(1), 7, 10, TERMS, NOW)  # the same message again does not count
+    assert not window.add(message(1), 7, 10, always(TERMS), NOW)  # the same message again does not count
     assert window.release(1_000, TERMS, NOW + 1) == []
     say(window, 8)
     assert positions(window.release(1_000, TERMS, NOW + 1)) == [[1, 8]]
@@ -92,7 +92,7 @@ def test_a_late_message_reopens_the_window_and_is_extracted_after_silence(window
 def test_a_message_that_is_a_repetition_does_not_arm_the_idle_deadline(window):
     say(window, 1)
     end(window)
-    window.add(message(1), 7, 10, TERMS, NOW)
+    window.add(message(1), 7, 10, always(TERMS), NOW)
     assert window.alarm(POLICY).at == NOW + POLICY.reask_after_s  # of the request, and no other
 
 

@@ -8,7 +8,7 @@ from schemas.erasures import Fence
 from schemas.windows import Gap
 from streams.windows import rows
 from streams.windows.window import Window
-from tests.fakes.chats import BEGAN, CONVERSATION, control, message, unextracted
+from tests.fakes.chats import BEGAN, CONVERSATION, always, control, message, unextracted
 from tests.fakes.table import Table, view
 from tests.unit.windows.one_window import NOW, TERMS, answer, end, say
 
@@ -26,7 +26,7 @@ def secrets(window: Window, *numbers: int, said_at: int | None = None) -> None:
         said = message(number, f"I live in {SECRET}")
         if said_at is not None:
             said = replace(said, timestamp=BEGAN + timedelta(seconds=said_at))
-        window.add(said, number, 10, TERMS, NOW)
+        window.add(said, number, 10, always(TERMS), NOW)
 
 
 def words(table: Table) -> bool:
@@ -61,7 +61,7 @@ def test_a_window_of_which_nothing_is_left_knows_what_it_applied_and_whom_it_has
     reloaded = table.load()
     assert (reloaded.entries, table.chunks) == ({}, [])
     secrets(reloaded, 1)
-    reloaded.add(message(4), 9, 10, TERMS, NOW)
+    reloaded.add(message(4), 9, 10, always(TERMS), NOW)
     assert reloaded.entries == {}, "the same message, and the same id at another place"
     assert reloaded.finished
 
