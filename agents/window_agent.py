@@ -85,6 +85,7 @@ class WindowAgent:
         self._app.checkpointer.record(batch, self._cache.take_rows(batch.partition), effects)
         if self._urgent(batch, effects):
             self._app.checkpointer.ask(batch.partition)
+        batch.release()
 
     def _urgent(self, batch: Batch, effects: list[Outgoing]) -> bool:
         """Whether somebody waits for an effect. Nobody does for activity, nor while there is a backlog: whole batches."""

@@ -47,6 +47,10 @@ class Batch:
         """Whether effects of the batch may still be sent: its epoch is open or closing."""
         return self._fence.holds(self.epoch)
 
+    def release(self) -> None:
+        """Lets go of the records, once their outcome is at hand: until that is stored they would take its room a second time."""
+        self.records = []
+
     def ack(self) -> None:
         if self.acked or not self.held:
             return

@@ -53,6 +53,7 @@ def rates_told(rates: Throughput) -> dict[str, Any]:
         "ratio_to_stock": rates.ratio("stock_faust"),
         "ratio_to_quixstreams": rates.ratio("quixstreams"),
         "cpu_us_per_message": rates.besides_tokenising_us,
+        "cpu_us_of_the_system": rates.system_us,
         "cpu_us_in_the_best_two_seconds": rates.least_us,
         "cpu_to_tokenising": rates.to_tokenising,
         "tokenise_us": round(median(run.tokenise_us for run in rates.runs["memstream"]), 1),

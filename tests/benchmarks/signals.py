@@ -3,6 +3,7 @@
 Imported in the environment of every way, so it needs msgspec alone.
 """
 
+import os
 import sys
 import time
 
@@ -48,10 +49,12 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 class Begun(Struct, frozen=True, tag=True):
-    """The moment of a process's first record: on the clock that all processes share, and in its own CPU time."""
+    """The moment of a process's first record: on the clock that all processes share, and in its own CPU time, of which the system
+    took its part."""
 
     monotonic_s: float
     cpu_s: float
+    system_s: float
 
 
 class Opened(Struct, frozen=True, tag=True):
@@ -95,4 +98,4 @@ class FirstRecord:
     def seen(self) -> None:
         if not self._told:
             self._told = True
-            tell(Begun(time.monotonic(), time.process_time()))
+            tell(Begun(time.monotonic(), time.process_time(), os.times().system))

@@ -57,6 +57,11 @@ class Throughput(Struct):
         """CPU besides tokenising in the best two seconds of all rounds; None where no round took so long."""
         return min((run.least_us for run in self.runs["memstream"] if run.least_us is not None), default=None)
 
+    @property
+    def system_us(self) -> float:
+        """Of CPU that the kernel takes a message for memstream."""
+        return round(median(run.system_us for run in self.runs["memstream"]), 1)
+
     def ratio(self, other: str) -> float:
         """memstream's rate over another's, round by round: what slows the machine down slows both."""
         pairs = zip(self.runs["memstream"], self.runs[other], strict=True)

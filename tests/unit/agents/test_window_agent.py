@@ -159,6 +159,13 @@ async def test_an_end_held_for_control_records_is_released_by_a_timer(stage):
     assert len(stage.requests) == 1
 
 
+async def test_a_batch_that_waits_for_its_checkpoint_holds_no_records(stage):
+    given = await stage.say(said(1), said(2))
+    assert (given.records, given.acked) == ([], False)
+    await stage.checkpoint()
+    assert given.acked
+
+
 async def test_a_batch_delivered_again_changes_nothing(stage):
     await stage.say(said(1))
     await stage.end(ended())

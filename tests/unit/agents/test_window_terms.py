@@ -5,10 +5,13 @@ import pytest
 from agents.window_terms import WindowTerms
 from schemas.messages import Scope
 from schemas.policies import Policies, Policy
+from schemas.windows import Calibration
 from streams.windows.model_limits import ModelLimits
+from streams.windows.window import Window
+from tests.fakes.chats import CONVERSATION, message
 
 SCOPE = Scope(conversation_id="c")
-LIMITS = ModelLimits(default=200_000, context_tokens={})
+LIMITS = ModelLimits(default=200_000, context_tokens={"small": 1_000})
 
 
 @pytest.mark.parametrize(
@@ -23,3 +26,17 @@ def test_slices_are_no_larger_than_the_models_read(slice_tokens: int, most: int 
 
 def test_the_built_in_policy_is_held_to_them_too() -> None:
     assert WindowTerms(Policies(), LIMITS, 3_000).policy(SCOPE).slice_tokens == 3_000
+
+
+def test_a_window_keeps_its_terms_until_something_changes() -> None:
+    terms, window = WindowTerms(Policies((Policy(name="p"),)), LIMITS), Window.opened(CONVERSATION, 0)
+    known = terms.now(window)
+    assert known.budget.size == 200_000
+    window.add(message(1), 1, 10, terms.now, 0.0)
+    assert terms.now(window) is known
+    window.add(message(2, model="small"), 2, 10, terms.now, 0.0)
+    assert terms.now(window).budget.size == 1_000
+    terms.calibrated({"small": Calibration(1.5, 30)})
+    assert terms.now(window).budget.ratio == 1.5
+    terms.governed(Policies((Policy(name="q"),)))
+    assert terms.now(window).policy.name == "q"

@@ -7,6 +7,7 @@ from schemas import topics
 from schemas.messages import Scope
 from streams.windows.arrival import merged
 from streams.windows.seen import REMEMBERED, digest
+from streams.windows.terms import Terms
 from streams.windows.window import Alarm, Window
 from tests.fakes.chats import CONVERSATION, always, control, message, terms, unextracted
 from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, end, positions, say
@@ -31,6 +32,20 @@ def test_a_message_is_taken_in_once_by_its_id(window):
     assert unextracted(window) == [3]
     assert window.head.applied == {topics.MESSAGES: 8}
     assert window.head.received == 1
+
+
+def test_terms_are_those_of_what_a_message_tells_and_one_that_was_there_tells_nothing(window):
+    asked: list[tuple[str | None, str | None]] = []
+
+    def terms_of(asking: Window) -> Terms:
+        asked.append((asking.head.scope.app_id, asking.head.model))
+        return TERMS
+
+    window.add(message(1, app_id="mail"), 1, 10, terms_of, NOW)
+    window.add(message(2, model="small"), 2, 10, terms_of, NOW)
+    window.add(message(2, model="large"), 3, 10, terms_of, NOW)
+    assert asked == [("mail", None), ("mail", "small")]
+    assert window.head.model == "small"
 
 
 def test_a_window_begins_with_its_first_message_whatever_came_before(window):
