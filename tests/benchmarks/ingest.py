@@ -19,6 +19,7 @@ from deploy.embedded.vocabulary import ensure_vocabulary
 from tests.benchmarks.bench import bench
 from tests.benchmarks.latency import Latency, latency
 from tests.benchmarks.machine import machine, use_cpus
+from tests.benchmarks.measure import ENVIRONMENT
 from tests.benchmarks.recovery import Recovery, recovery
 from tests.benchmarks.throughput import MODULES, Throughput, read_by, throughput
 
@@ -42,6 +43,7 @@ async def run(options: argparse.Namespace) -> dict[str, Any]:
         **rates_told(rates),
         **latency_told(delays),
         **recovery_told(rows),
+        "environment": ENVIRONMENT,
         "machine": machine(),
     }
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.benchmarks.measure import ENVIRONMENT
 from tests.unit.deployment_files.commands import assert_known, assert_runs
 
 ROOT = Path(__file__).parents[3]
@@ -53,6 +54,10 @@ def test_it_runs_a_worker_as_a_user_without_rights_and_writes_where_a_volume_is(
     environment = dict(re.findall(r"(\w+)=(\S+)", instructions("ENV")[-1]))
     assert_known(set(environment))
     assert json.loads(instructions("VOLUME")[-1]) == [environment["MEMSTREAM_DATA_DIR"]]
+
+
+def test_what_is_measured_has_the_environment_of_the_image():
+    assert f" {' '.join(f'{name}={value}' for name, value in ENVIRONMENT.items())} " in instructions("ENV")[-1]
 
 
 def test_everything_that_it_copies_is_there_and_let_through():
