@@ -28,7 +28,7 @@ class Checkpointer:
     `interval_s` is the time between checkpoints of a partition that has changes; `ask` brings the next one forward.
     A checkpoint that fails shuts the fence and is told to `on_failure`: Retryable means that the epoch must be begun anew.
     `on_safe` is told the partition and the keys of each checkpoint that arrived, once the store has them; `on_sent` its effects.
-    `max_pending_bytes` bounds what a partition may have applied and not yet made safe: `room` waits above it. `stores` opens a
+    `max_pending_bytes` bounds what all partitions may have applied and not yet made safe: `room` waits above it. `stores` opens a
     partition's store; `now` is Unix seconds, `clock` monotonic ones.
     """
 
@@ -86,11 +86,18 @@ class Checkpointer:
         self._asked.set()
 
     async def room(self, partition: int) -> None:
-        """Waits while the partition has more than `max_pending_bytes` on its way."""
-        while partition in self._ledgers and self._ledgers[partition].pending_bytes > self._max_pending_bytes:
+        """Waits while more than `max_pending_bytes` are on their way, and more than its share of the partition's own: one whose
+        checkpoints do not arrive holds up no other."""
+        while self._crowded(partition):
             self.ask(partition)
             self._progress.clear()
             await self._progress.wait()
+
+    def _crowded(self, partition: int) -> bool:
+        if partition not in self._ledgers:
+            return False
+        own, most = self._ledgers[partition].pending_bytes, self._max_pending_bytes
+        return own > most / len(self._ledgers) and sum(each.pending_bytes for each in self._ledgers.values()) > most
 
     async def restore(self, partitions: Iterable[int]) -> None:
         """Takes partitions over and brings their rows up to the changelog's end. Raises Retryable; may be called again.

@@ -26,6 +26,17 @@ async def test_room_in_one_partition_does_not_wait_for_another():
         await asyncio.wait_for(stage.checkpointer.room(1), 0.001)
 
 
+@pytest.mark.parametrize(("others", "waits"), [(8, False), (12, True)], ids=["there is room", "there is none"])
+async def test_a_partition_with_its_share_on_its_way_waits_once_all_together_have_too_much(others: int, waits: bool):
+    async with running(0, 1, interval_s=1_000.0, max_pending_bytes=20) as stage:
+        stage.changelog.on("commit", asyncio.Event(), partition=0)
+        stage.apply(0, 0, {b"a": b"x" * (others - 1)})
+        stage.apply(1, 0, {b"b": b"x" * 10})
+        await stage.checkpointer.room(1)
+        assert (stage.checkpointer[1].pending_bytes == 0) is waits, "it waits for its own, which arrives"
+        assert stage.checkpointer[0].pending_bytes == others
+
+
 async def test_everybody_who_waits_for_room_is_released():
     async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
         stage.apply(0, 0, {b"a": b"x" * 99})
