@@ -11,7 +11,6 @@ from itertools import groupby
 from agents.window_terms import WindowTerms
 from schemas.requests import ControlKind, ExtractionRequest, WindowControl
 from sinks.archive import ArchivedMessage
-from streams.windows.terms import Terms
 from streams.windows.tokens import TokenCount, message_tokens
 from streams.windows.told import Told
 from streams.windows.window import Window
@@ -59,7 +58,7 @@ class _Again:
     def _let_time_pass(self, read_to: int) -> None:
         """Whatever deadline passed before now takes effect at its time."""
         while (window := self._window) is not None:
-            terms = self._terms_of(window)
+            terms = self._terms.now(window)
             at = window.alarm(terms.policy).at
             if at is None or at > self._now_s:
                 return
@@ -79,7 +78,7 @@ class _Again:
                 waiting += self._control(self._window, "extraction_completed", each.request_id)
 
     def _control(self, window: Window, kind: ControlKind, request_id: str | None = None) -> list[Told]:
-        head, terms = window.head, self._terms_of(window)
+        head, terms = window.head, self._terms.now(window)
         control = WindowControl(
             conversation_id=head.scope.conversation_id,
             kind=kind,
@@ -88,6 +87,3 @@ class _Again:
         )
         self._controls += 1
         return window.control(control, self._controls, terms, self._now_s)
-
-    def _terms_of(self, window: Window) -> Terms:
-        return self._terms.of(window.head.scope, window.head.model)

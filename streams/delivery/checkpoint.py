@@ -28,8 +28,8 @@ class Checkpointer:
     `interval_s` is the time between checkpoints of a partition that has changes; `ask` brings the next one forward.
     A checkpoint that fails shuts the fence and is told to `on_failure`: Retryable means that the epoch must be begun anew.
     `on_safe` is told the partition and the keys of each checkpoint that arrived, once the store has them; `on_sent` its effects.
-    `max_pending_bytes` bounds what all partitions may have applied and not yet made safe: `room` waits above it. `stores` opens a
-    partition's store; `now` is Unix seconds, `clock` monotonic ones.
+    `max_pending_bytes` bounds what all partitions may have applied and not yet made safe, to less than twice that: see `room`.
+    `stores` opens a partition's store; `now` is Unix seconds, `clock` monotonic ones.
     """
 
     def __init__(
@@ -86,8 +86,8 @@ class Checkpointer:
         self._asked.set()
 
     async def room(self, partition: int) -> None:
-        """Waits while more than `max_pending_bytes` are on their way, and more than its share of the partition's own: one whose
-        checkpoints do not arrive holds up no other."""
+        """Waits while more than `max_pending_bytes` are on their way, and of the partition's own more than its share of them: for
+        its own checkpoint, never for another's."""
         while self._crowded(partition):
             self.ask(partition)
             self._progress.clear()

@@ -39,7 +39,7 @@ class Alarm(NamedTuple):
         return self.held_to is not None and read_to >= self.held_to and now >= self.held_until
 
 
-TermsOf = Callable[["Window"], Terms]
+TermsOf = Callable[["Window"], Terms]  # raises nothing: the window has noted the message's offset by then
 
 
 class Window:

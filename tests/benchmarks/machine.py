@@ -2,12 +2,14 @@
 
 import os
 import platform
+import re
 from pathlib import Path
 from typing import Any, Final
 
 from deploy.embedded.jars import KAFKA_VERSION
 
 PINS: Final = hasattr(os, "sched_setaffinity")  # Linux
+HUGE_PAGES: Final = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
 def machine() -> dict[str, Any]:
@@ -17,7 +19,15 @@ def machine() -> dict[str, Any]:
         "used": len(os.sched_getaffinity(0)) if PINS else os.cpu_count(),
         "python": platform.python_version(),
         "kafka": KAFKA_VERSION,
+        "libc": " ".join(platform.libc_ver()),
+        "huge_pages": huge_pages(),
     }
+
+
+def huge_pages() -> str:
+    """When the kernel gives them: `always`, to who asks for them (`madvise`), `never`; empty where nobody can tell."""
+    found = re.search(r"\[(\w+)\]", HUGE_PAGES.read_text()) if HUGE_PAGES.exists() else None
+    return found[1] if found else ""
 
 
 def use_cpus(count: int) -> None:

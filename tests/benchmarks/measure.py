@@ -34,9 +34,9 @@ class Figures(Struct, frozen=True):
 
     messages_per_s: float
     cpu_us: float
+    tokenise_us: float
+    least_us: float | None
     system_us: float
-    tokenise_us: float = 0.0
-    least_us: float | None = None
 
 
 class Measured:
@@ -66,7 +66,7 @@ class Measured:
         system_us = (cpu.system - begun.system_s) / total * 1e6
         told = await self._tokenised(total) if tells else []
         tokenise_us = round(told[-1].cpu_us / told[-1].messages, 1) if told else 0.0
-        return Figures(round(total / wall_s), round(cpu_us, 1), round(system_us, 1), tokenise_us, least_us(told))
+        return Figures(round(total / wall_s), round(cpu_us, 1), tokenise_us, least_us(told), round(system_us, 1))
 
     async def _tokenised(self, total: int) -> list[Tokenised]:
         """All that was told until everything was counted."""

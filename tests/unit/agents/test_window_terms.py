@@ -1,5 +1,7 @@
 """The terms of windows: what a policy says, within what the models that are asked can read."""
 
+from unittest.mock import Mock
+
 import pytest
 
 from agents.window_terms import WindowTerms
@@ -30,11 +32,14 @@ def test_the_built_in_policy_is_held_to_them_too() -> None:
 
 def test_a_window_keeps_its_terms_until_something_changes() -> None:
     terms, window = WindowTerms(Policies((Policy(name="p"),)), LIMITS), Window.opened(CONVERSATION, 0)
-    known = terms.now(window)
-    assert known.budget.size == 200_000
-    window.add(message(1), 1, 10, terms.now, 0.0)
-    assert terms.now(window) is known
-    window.add(message(2, model="small"), 2, 10, terms.now, 0.0)
+    looked_up = Mock(wraps=terms.of)
+    terms.of = looked_up  # type: ignore[method-assign]
+    assert terms.now(window).budget.size == 200_000
+    window.add(message(1, app_id="mail"), 1, 10, terms.now, 0.0)
+    window.add(message(2), 2, 10, terms.now, 0.0)
+    window.add(message(3), 3, 10, terms.now, 0.0)
+    assert [called.args[0].app_id for called in looked_up.call_args_list] == [None, "mail"]
+    window.add(message(4, model="small"), 4, 10, terms.now, 0.0)
     assert terms.now(window).budget.size == 1_000
     terms.calibrated({"small": Calibration(1.5, 30)})
     assert terms.now(window).budget.ratio == 1.5
