@@ -4,7 +4,7 @@ import gc
 from typing import Final
 
 # Containers made and not gone between two collections. Python's 700 come several times in a batch of 4,000 records, 20,000 in
-# every second one, and nearly all they go through is of that batch and goes with it by itself.
+# every third one, and nearly all they go through is of that batch and goes with it by itself.
 YOUNG: Final = 100_000
 
 
