@@ -62,12 +62,12 @@ lint: check $(DEV) ## ruff, mypy, the layers of imports, generated schemas
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m schemas.generate --check
-	$(BIN)/python -m deploy.openapi --check
+	$(BIN)/python -m schemas.documents.generate --check
+	$(BIN)/python -m agents.api.generate --check
 
 schemas: check $(RUNTIME) ## write schemas/generated anew
-	@$(BIN)/python -m schemas.generate
-	@$(BIN)/python -m deploy.openapi
+	@$(BIN)/python -m schemas.documents.generate
+	@$(BIN)/python -m agents.api.generate
 
 kill-loop: check $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVERSATIONS, WORKER=stock); the last line is JSON
 	@$(BIN)/python -m tests.chaos.kill_loop --worker $(WORKER) \

@@ -7,15 +7,15 @@ from urllib.parse import urlsplit
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from deploy.policy_files import read_files
-from schemas import topics
+from deploy.policies.files import read_files
 from schemas.errors import Misconfigured
-from schemas.policies import Policies
-from schemas.requests import Lane
-from sinks.batches import Bounds
-from streams.cluster import ClusterSettings
-from streams.security import Mechanism, Protocol, Security
-from streams.topics import TopicSettings
+from schemas.extraction.requests import Lane
+from schemas.kafka import topics
+from schemas.policies.policies import Policies
+from sinks.extraction.batches import Bounds
+from streams.kafka.cluster import ClusterSettings
+from streams.kafka.security import Mechanism, Protocol, Security
+from streams.kafka.topics import TopicSettings
 
 PREFIX = "MEMSTREAM_"
 

@@ -7,16 +7,16 @@ from typing import Any
 from faust.auth import SASLCredentials, SSLCredentials
 from faust.types.auth import CredentialsT
 
-from schemas import topics as names
-from streams.cluster import ClusterSettings
+from schemas.kafka import topics as names
 from streams.delivery.app import StageApp
 from streams.delivery.batch import BatchSchema
 from streams.delivery.changelog import KafkaChangelog
 from streams.delivery.checkpoint import Checkpointer, in_memory
 from streams.delivery.store import RocksStore, Stores
 from streams.delivery.table import CheckpointedTable
-from streams.security import Security
-from streams.topics import WINDOWS_TABLE, TopicSettings
+from streams.kafka.cluster import ClusterSettings
+from streams.kafka.security import Security
+from streams.kafka.topics import WINDOWS_TABLE, TopicSettings
 
 STAGES: dict[str, tuple[str, ...]] = {
     "windows": (names.MESSAGES, names.ENDED, names.WINDOW_CONTROL),

@@ -11,30 +11,29 @@ from typing import Any
 import httpx
 from msgspec.structs import replace
 
-from agents.api.accesses import AccessCounter
+from agents.api.access.authentication import KeyedDoor
+from agents.api.access.rate_limits import Rates
 from agents.api.app import create_app
-from agents.api.auth import KeyedDoor
-from agents.api.consumption import Consumption
-from agents.api.limits import Rates
-from agents.api.live.bell import Bell
-from agents.api.policy_book import PolicyBook
+from agents.api.budgets.consumption import Consumption
+from agents.api.live.change_notifier import Bell
+from agents.api.memories.access_counter import AccessCounter
+from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Ports
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
-from agents.conversations.finding import Conversations
-from agents.erasing.beginning import Erasing
+from agents.conversations.lookup import Conversations
+from agents.erasure.begin import Erasing
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
-from agents.window_terms import WindowTerms
-from schemas.budgets import Budget
+from agents.windows.terms import WindowTerms
+from schemas.access.keys import Grant, Key
+from schemas.budgets.budgets import Budget
+from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Retryable
-from schemas.keys import Grant, Key
-from schemas.memories import Memory
-from schemas.policies import Match, Policies, Policy
-from schemas.window_settings import WindowSettings
-from sinks.audit import Audited
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Match, Policies, Policy
+from sinks.access.audit import Audited
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.fakes import FakeVectors
 from streams.windows.model_limits import ModelLimits
 from tests.fakes.accesses import FakeAccesses
 from tests.fakes.archive import FakeArchive
@@ -50,6 +49,7 @@ from tests.fakes.remembered import FakeRemembered
 from tests.fakes.replays import FakeReplays
 from tests.fakes.runs import FakeRuns, FakeSweeps
 from tests.fakes.searched import Searched
+from tests.fakes.sinks import FakeVectors
 from tests.fakes.usage import FakeUsage
 from tests.fakes.windows import FakeWindows
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from deploy import terminal
-from deploy.cli import cli
-from deploy.dev import environment
+from deploy.cli import terminal
+from deploy.cli.main import cli
 from deploy.embedded.process import module_environment
+from deploy.runtime.dev import environment
 from deploy.settings import PREFIX, Settings
 from tests.preparation import PASSWORD
 
@@ -28,7 +28,7 @@ def run(settings: Settings, directory: Path, *args: str, within_s: float = WITHI
     """Runs a command with the settings, and others by name, in the directory; nothing it prints may hold a secret."""
     own = {name: value for name, value in module_environment().items() if not name.startswith(PREFIX)}
     own |= chosen(settings, changed) | {"COLUMNS": "200"}
-    command = [sys.executable, "-m", "deploy.cli", *args]
+    command = [sys.executable, "-m", "deploy.cli.main", *args]
     return discreet(
         subprocess.run(command, env=own, cwd=directory, capture_output=True, text=True, timeout=within_s, check=False)
     )

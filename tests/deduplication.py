@@ -7,12 +7,12 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from rapidfuzz.distance import Levenshtein
 
-from agents.curation.decide import Decision, Merge, Reinforce, Scored, decide
-from agents.curation.normalise import normalise
-from agents.curation.thresholds import Thresholds
-from schemas.memories import Memory
-from schemas.policies import DEFAULT_POLICY
-from schemas.requests import Candidate, Source
+from agents.curation.rules.decide import Decision, Merge, Reinforce, Scored, decide
+from agents.curation.rules.normalise import normalise
+from agents.curation.rules.thresholds import Thresholds
+from schemas.extraction.requests import Candidate, Source
+from schemas.memories.memories import Memory
+from schemas.policies.policies import DEFAULT_POLICY
 from sinks.embeddings.port import Embedder
 from tests.labelled_pairs import Pair
 from tests.memories import a_memory

@@ -21,9 +21,9 @@ from qdrant_client import AsyncQdrantClient
 
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
-from schemas import topics
+from schemas.kafka import topics
 from streams.apps import STAGES
-from streams.topics import specs
+from streams.kafka.topics import specs
 from tests.chaos.workers import ApiProcess, WorkerProcess
 from tests.preparation import PASSWORD, administer, prepared
 

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from schemas.memories import Memory
-from schemas.searches import Filters
+from schemas.memories.memories import Memory
+from schemas.retrieval.searches import Filters
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime, timedelta
 
-from agents.energy import OVERALL
-from schemas.budgets import Amount
-from sinks.energy import Ledger
-from sinks.postgres import connect
+from agents.budgets.energy import OVERALL
+from schemas.budgets.budgets import Amount
+from sinks.budgets.ledger import Ledger
+from sinks.postgres.connection import connect
 
 
 def tomorrow() -> datetime:

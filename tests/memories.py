@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from schemas.memories import Memory
+from schemas.memories.memories import Memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

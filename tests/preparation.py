@@ -9,8 +9,8 @@ from pydantic import SecretStr
 
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings, load
-from sinks.migrate import migrate
-from streams.topics import create, specs
+from sinks.postgres.migrate import migrate
+from streams.kafka.topics import create, specs
 
 # The embedded PostgreSQL trusts everybody; whoever prints or logs the dsn is found out by this.
 PASSWORD = "EXAMPLE-pa55word"

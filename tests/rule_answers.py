@@ -9,15 +9,15 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from agents.llm.excerpt import most_telling, tellings
-from agents.llm.offline import findings
-from agents.llm.port import Subject
-from agents.llm.rules.condensing import condensed
-from agents.llm.rules.keeping import decide
-from agents.llm.rules.rating import rated
-from agents.llm.rules.relations import relate
-from schemas.memories import Memory
-from schemas.requests import SliceMessage
+from agents.models.offline.excerpt import most_telling, tellings
+from agents.models.offline.provider import findings
+from agents.models.offline.rules.condensing import condensed
+from agents.models.offline.rules.keeping import decide
+from agents.models.offline.rules.rating import rated
+from agents.models.offline.rules.relations import relate
+from agents.models.port import Subject
+from schemas.extraction.requests import SliceMessage
+from schemas.memories.memories import Memory
 
 CHARS_PER_TOKEN = 4
 SUMMARY_TOKENS = 100

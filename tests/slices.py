@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from agents.llm.port import Context
-from schemas.memories import Memory
-from schemas.messages import Role, Scope
-from schemas.policies import DEFAULT_POLICY, Policy
-from schemas.requests import ExtractionRequest, SliceMessage
+from agents.models.port import Context
+from schemas.conversations.messages import Role, Scope
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
+from schemas.memories.memories import Memory
+from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.memories import a_memory
 
 MONDAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from agents.curation.normalise import normalise
-from schemas.events import Cause
-from schemas.memories import Memory
-from sinks.changes import record, sequence
+from agents.curation.rules.normalise import normalise
+from schemas.memories.events import Cause
+from schemas.memories.memories import Memory
 from sinks.embeddings.port import Embedder
-from sinks.entry import Entry
-from sinks.memories import Memories
-from sinks.postgres import Pool
-from sinks.vectors import Vector, VectorIndex
+from sinks.memories.entry import Entry
+from sinks.memories.reader import Memories
+from sinks.memories.writer import record, sequence
+from sinks.postgres.connection import Pool
+from sinks.vectors.port import Vector, VectorIndex
 
 BY_TEST = Cause(actor="test")
 

@@ -8,16 +8,16 @@ from msgspec import Struct
 
 from agents.api.tools.ports import Blocks
 from agents.api.tools.tools import Reach, Tools
-from agents.conversations.finding import Conversations
+from agents.conversations.lookup import Conversations
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
-from schemas.memories import Memory
-from schemas.policies import Policies, Policy
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies, Policy
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.fakes import FakeVectors
 from tests.fakes.archive import FakeArchive
 from tests.fakes.commands import FakeCommands
 from tests.fakes.remembered import FakeRemembered
+from tests.fakes.sinks import FakeVectors
 from tests.fakes.windows import FakeWindows
 from tests.memories import a_memory
 

@@ -6,12 +6,14 @@ from typing import Any, Final
 from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
-from agents.api import openapi, problems
-from agents.api.auth import admitted
-from agents.api.deadline import Deadline
-from agents.api.hosts import Hosts
+from agents.api import openapi
+from agents.api.access.authentication import admitted
+from agents.api.http import problems
+from agents.api.http.allowed_hosts import Hosts
+from agents.api.http.deadline import Deadline
+from agents.api.http.request_ids import RequestIds
+from agents.api.http.tracing import Traced
 from agents.api.ports import Ports
-from agents.api.request_ids import RequestIds
 from agents.api.routes import (
     changes,
     commands,
@@ -35,7 +37,6 @@ from agents.api.routes import (
     transfer,
     users,
 )
-from agents.api.traced import Traced
 
 OPEN: Final = (health.router,)  # no key: what they tell is nobody's
 KEYED: Final = (

@@ -8,9 +8,9 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from msgspec import Struct
 
-from agents.api.bodies import Described
-from agents.api.problems import MEDIA_TYPE, ProblemDetails
-from schemas.generate import dedented
+from agents.api.http.json_bodies import Described
+from agents.api.http.problems import MEDIA_TYPE, ProblemDetails
+from schemas.documents.generate import dedented
 
 VERSION = "1.0.0"  # of the API: minor for what is added, major for what old clients do not understand
 ANY_JSON: dict[str, Any] = {"application/json": {"schema": {}}}

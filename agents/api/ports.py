@@ -7,37 +7,37 @@ from typing import Annotated, Protocol
 from fastapi import Depends, Request
 from msgspec import Struct
 
-from agents.api.accesses import AccessCounter
-from agents.api.callers import Caller
-from agents.api.consumption import Consumption
-from agents.api.erasing import Kept
-from agents.api.exporting import Pages
-from agents.api.limits import Rates
-from agents.api.live.bell import Bell
-from agents.api.live.events import Told
-from agents.api.policy_book import PolicyBook
+from agents.api.access.callers import Caller
+from agents.api.access.erasure import Kept
+from agents.api.access.rate_limits import Rates
+from agents.api.budgets.consumption import Consumption
+from agents.api.live.change_notifier import Bell
+from agents.api.live.event_stream import Told
+from agents.api.memories.access_counter import AccessCounter
+from agents.api.memories.exports import Pages
+from agents.api.policies.policy_book import PolicyBook
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
-from agents.conversations.finding import Conversations
-from agents.curation.outcome import Outcome
-from agents.erasing.beginning import Erasing
+from agents.conversations.lookup import Conversations
+from agents.curation.rules.outcome import Outcome
+from agents.erasure.begin import Erasing
 from agents.replay.comparison import Difference
 from agents.replay.cutover import Switching
 from agents.retrieval.recall import Recall
-from schemas.generations import Generation, Progress
-from schemas.memories import Memory
-from schemas.policies import Choosing
-from schemas.requests import Command
-from schemas.retention import Sweep
-from schemas.runs import ConsolidationRun, Finding, Scheduled
-from schemas.searches import Found, Query
-from sinks.audit import Audited
-from sinks.listing import Listing
-from sinks.memories import MemoryVersion
-from sinks.retention import SweepPlace
-from sinks.runs import RunsAsked
-from sinks.statistics import Statistics
-from sinks.vectors import Point, VectorIndex
+from schemas.consolidation.retention import Sweep
+from schemas.consolidation.runs import ConsolidationRun, Finding, Scheduled
+from schemas.extraction.requests import Command
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Choosing
+from schemas.replay.generations import Generation, Progress
+from schemas.retrieval.searches import Found, Query
+from sinks.access.audit import Audited
+from sinks.archive.retention import SweepPlace
+from sinks.consolidation.runs import RunsAsked
+from sinks.memories.listing import Listing
+from sinks.memories.reader import MemoryVersion
+from sinks.memories.statistics import Statistics
+from sinks.vectors.port import Point, VectorIndex
 
 
 class Door(Protocol):
@@ -64,7 +64,7 @@ class Reading(Protocol):
 
 
 class Stored(Reading, Protocol):
-    """Reading memories as they are (sinks.memories.Memories): for what is decided by them, and for who has just changed one."""
+    """Reading memories as they are (sinks.memories.reader.Memories): for decisions, and for who has just changed one."""
 
     async def linking(
         self, namespace: str, memory_ids: Collection[str], limit: int | None = None
@@ -76,7 +76,7 @@ class Stored(Reading, Protocol):
 
 
 class Commanding(Protocol):
-    """The way to the curator (agents.api.commands.Commands)."""
+    """The way to the curator (agents.api.memories.commands.Commands)."""
 
     async def carried_out(self, command: Command) -> Outcome | None:
         """What came of the command; None when that is not known in time: it will be carried out. Raises Retryable, Rejected."""
@@ -92,7 +92,7 @@ class Commanding(Protocol):
 
 
 class Auditing(Protocol):
-    """Where it is kept who did what only an administrator may do (sinks.audit.Audit)."""
+    """Where it is kept who did what only an administrator may do (sinks.access.audit.Audit)."""
 
     async def record(self, done: Audited) -> None:
         """To be awaited before what it tells of. Raises Retryable."""
@@ -106,14 +106,14 @@ class Searching(Protocol):
 
 
 class Counting(Protocol):
-    """What a namespace holds, in numbers (sinks.statistics.NamespaceStatistics)."""
+    """What a namespace holds, in numbers (sinks.memories.statistics.NamespaceStatistics)."""
 
     async def of(self, namespace: str) -> Statistics:
         """Raises Retryable."""
 
 
 class Consolidating(Protocol):
-    """Consolidation runs (sinks.runs.Runs). Every method raises Retryable."""
+    """Consolidation runs (sinks.consolidation.runs.Runs). Every method raises Retryable."""
 
     async def ask(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
         """Makes a run known, which begins within seconds, and `audited` with it; False, and neither, where as many of the same
@@ -135,7 +135,7 @@ class Consolidating(Protocol):
 
 
 class Sweeping(Protocol):
-    """Sweeps of the archive (sinks.retention.Sweeps). Every method raises Retryable."""
+    """Sweeps of the archive (sinks.archive.retention.Sweeps). Every method raises Retryable."""
 
     async def ask(self, sweep: Sweep) -> None:
         """Makes a sweep known, which begins within seconds."""
@@ -171,7 +171,7 @@ class Replaying(Protocol):
 
 
 class Ports(Struct, frozen=True, kw_only=True):
-    """One value a process. A new port is a new field here, in `deploy/api.py` and in `tests/api.py`."""
+    """One value a process. A new port is a new field here, in `deploy/wiring/api.py` and in `tests/api.py`."""
 
     door: Door
     rates: Rates

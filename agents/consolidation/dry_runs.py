@@ -11,28 +11,28 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from agents.consolidation.slicing import apart, requests
-from agents.erased import still_said
-from agents.extractor import LEASE_S, candidate_batch
-from agents.forecast import Forecast, Foreseen
-from agents.leases import StillHeld, leased, tolerated
-from agents.llm.port import Answer, Context, Provider
-from agents.related import RelatedMemories
+from agents.consolidation.slices import apart, requests
+from agents.curation.forecast import Forecast, Foreseen
+from agents.extraction.erased import still_said
+from agents.extraction.extractor import LEASE_S, candidate_batch
+from agents.extraction.related import RelatedMemories
+from agents.models.port import Answer, Context, Provider
+from agents.stage.leases import StillHeld, leased, tolerated
+from schemas.consolidation.runs import ConsolidationRun, Counts, Finding
+from schemas.conversations.messages import Scope
 from schemas.errors import MemstreamError, Rejected, Retryable
-from schemas.messages import Scope
-from schemas.policies import Policy
-from schemas.requests import CandidateBatch, ExtractionRequest
-from schemas.runs import ConsolidationRun, Counts, Finding
-from sinks.archive import Archive, ArchivedMessage
-from sinks.dry_runs import DryRuns, Stretch
-from sinks.extractions import Extractions
+from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.policies.policies import Policy
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.consolidation.dry_runs import DryRuns, Stretch
+from sinks.extraction.answers import Extractions
 from streams.windows.tokens import TokenCount
 
 log = logging.getLogger(__name__)
 
 
 class Terms(Protocol):
-    """agents.window_terms.WindowTerms: the policy of a conversation, as its window has it."""
+    """agents.windows.terms.WindowTerms: the policy of a conversation, as its window has it."""
 
     def policy(self, scope: Scope) -> Policy: ...
 

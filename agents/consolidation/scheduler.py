@@ -6,17 +6,17 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from agents.consolidation.asking import flush
-from agents.consolidation.due import due, following, run_of
-from agents.consolidation.failing import TRIED_FOR, Failing
-from agents.leases import tolerated
+from agents.consolidation.requests import flush
+from agents.consolidation.retries import TRIED_FOR, Failing
+from agents.consolidation.schedule import due, following, run_of
+from agents.stage.leases import tolerated
+from schemas.consolidation.runs import ConsolidationRun
+from schemas.conversations.messages import Scope
 from schemas.errors import Retryable
-from schemas.messages import Scope
-from schemas.policies import Policies
-from schemas.records import Publisher
-from schemas.runs import ConsolidationRun
-from sinks.postgres import Connection
-from sinks.run_progress import BEGINNING, RunProgress
+from schemas.kafka.records import Publisher
+from schemas.policies.policies import Policies
+from sinks.consolidation.run_progress import BEGINNING, RunProgress
+from sinks.postgres.connection import Connection
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ FINDINGS_KEPT: Final = timedelta(days=7)
 
 
 class Leading(Protocol):
-    """sinks.leaders.Leadership."""
+    """sinks.postgres.leaders.Leadership."""
 
     def term(self) -> AbstractAsyncContextManager[Connection | None]: ...
 
@@ -39,7 +39,7 @@ class Leading(Protocol):
 
 
 class Governing(Protocol):
-    """agents.policies.CurrentPolicies."""
+    """agents.policies.reader.CurrentPolicies."""
 
     @property
     def now(self) -> Policies: ...

@@ -6,10 +6,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from schemas.contexts import ContextEntry, ContextQuery, LeftOut, ShownContext
-from schemas.messages import Message
-from schemas.windows import Gap, LastPrune, Reason, WindowState
-from sinks.archive import ArchivedMessage
+from schemas.conversations.contexts import ContextEntry, ContextQuery, LeftOut, ShownContext
+from schemas.conversations.messages import Message
+from schemas.conversations.windows import Gap, LastPrune, Reason, WindowState
+from sinks.archive.messages import ArchivedMessage
 from streams.windows import context, gaps, importance, statistics
 from streams.windows.accounting import Budget
 from streams.windows.arrival import arrived

@@ -5,16 +5,16 @@ from datetime import datetime
 from typing import Protocol
 
 from agents.conversations.context import Known, shown
-from agents.conversations.finding import Conversation
-from agents.window_terms import WindowTerms
-from schemas.contexts import ContextQuery, ShownContext
-from schemas.windows import Gap
-from sinks.archive import ArchivedMessage, Place
+from agents.conversations.lookup import Conversation
+from agents.windows.terms import WindowTerms
+from schemas.conversations.contexts import ContextQuery, ShownContext
+from schemas.conversations.windows import Gap
+from sinks.archive.messages import ArchivedMessage, Place
 from streams.windows.tokens import TokenCount
 
 
 class Said(Protocol):
-    """sinks.archive.Archive."""
+    """sinks.archive.messages.Archive."""
 
     async def page(
         self, conversation_id: str, *, beyond: Place | None, limit: int, backwards: bool = False

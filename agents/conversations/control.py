@@ -5,11 +5,12 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Literal
 
-from schemas import codec, topics
+from schemas import codec
+from schemas.conversations.windows import WindowState
 from schemas.errors import Retryable
-from schemas.records import Outgoing, Publisher
-from schemas.requests import WindowControl
-from schemas.windows import WindowState
+from schemas.extraction.requests import WindowControl
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing, Publisher
 
 ByHand = Literal["flush", "prune", "clear"]
 

@@ -8,8 +8,8 @@ app knows would read along with each of its users.
 from collections.abc import Callable, Sequence
 from functools import reduce
 
-from schemas.messages import Scope
-from schemas.policies import Choosing
+from schemas.conversations.messages import Scope
+from schemas.policies.policies import Choosing
 from streams.windows.arrival import merged
 
 

@@ -9,13 +9,13 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from msgspec import Struct
 
-from agents.curation.normalise import normalise
-from agents.curation.similarity import alike
-from agents.curation.thresholds import Thresholds
-from schemas.memories import Memory
-from schemas.requests import Source
-from sinks.generations import Ranges
-from sinks.vectors import Vector
+from agents.curation.rules.normalise import normalise
+from agents.curation.rules.similarity import alike
+from agents.curation.rules.thresholds import Thresholds
+from schemas.extraction.requests import Source
+from schemas.memories.memories import Memory
+from sinks.replay.generations import Ranges
+from sinks.vectors.port import Vector
 
 # What of a memory a generation may say otherwise; sources and counts are how it came to be, not what it says.
 SAID: Final = (

@@ -11,20 +11,20 @@ from typing import Final
 
 from msgspec import Struct
 
-from agents.ledgers import Limit, close_ledger, open_ledger
+from agents.curation.ledgers import Limit, close_ledger, open_ledger
 from agents.replay.sides import differences
 from agents.replay.switch import ACTOR, cut_over, outside_ids, take_back
 from schemas.errors import Misconfigured
-from schemas.events import Cause
-from schemas.generations import Generation, GenerationStatus
-from schemas.shadows import shadow_of
-from sinks import generations
+from schemas.memories.events import Cause
+from schemas.replay.generations import Generation, GenerationStatus
+from schemas.replay.shadows import shadow_of
 from sinks.embeddings.port import Embedder
-from sinks.generations import Changed, Generations, Shadows, Switched
-from sinks.memories import Memories
-from sinks.outbox import Projector
-from sinks.postgres import Connection, Pool, translated
-from sinks.vectors import Vector
+from sinks.memories.reader import Memories
+from sinks.outbox.projector import Projector
+from sinks.postgres.connection import Connection, Pool, translated
+from sinks.replay import generations
+from sinks.replay.generations import Changed, Generations, Shadows, Switched
+from sinks.vectors.port import Vector
 
 AT_ONCE: Final = (
     500  # namespaces switched by one transaction: each lock is a place in a table that all of PostgreSQL shares

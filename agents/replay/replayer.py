@@ -14,21 +14,21 @@ from typing import Any, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from agents.extractor import candidate_batches
-from agents.llm.port import Answer
-from agents.replay.slicing import slices
-from agents.turns import Turn, Turns
-from agents.window_terms import WindowTerms
+from agents.extraction.extractor import candidate_batches
+from agents.models.port import Answer
+from agents.replay.slices import slices
+from agents.stage.key_queues import Turn, Turns
+from agents.windows.terms import WindowTerms
 from schemas import codec, ids
+from schemas.access.keys import covers
+from schemas.conversations.messages import Scope
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.generations import Generation
-from schemas.keys import covers
-from schemas.messages import Scope
-from schemas.policies import Choosing
-from schemas.requests import CandidateBatch, ExtractionRequest
-from schemas.shadows import shadow_of, standing_for
-from sinks.archive import ArchivedMessage
-from sinks.generations import Planned, Replayed
+from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.policies.policies import Choosing
+from schemas.replay.generations import Generation
+from schemas.replay.shadows import shadow_of, standing_for
+from sinks.archive.messages import ArchivedMessage
+from sinks.replay.generations import Planned, Replayed
 from streams.windows.arrival import merged
 from streams.windows.tokens import TokenCount
 
@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 
 class Records(Protocol):
-    """Where it is kept how far a generation is; sinks.generations.Generations."""
+    """Where it is kept how far a generation is; sinks.replay.generations.Generations."""
 
     async def unerased(self, messages: Sequence[ArchivedMessage]) -> Sequence[ArchivedMessage]: ...
 
@@ -54,13 +54,13 @@ class Records(Protocol):
 
 
 class Asking(Protocol):
-    """agents.extractor.Extractor."""
+    """agents.extraction.extractor.Extractor."""
 
     async def stored(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bytes | None: ...
 
 
 class Deciding(Protocol):
-    """agents.curator.Curator."""
+    """agents.curation.curator.Curator."""
 
     async def curate(self, batch: CandidateBatch) -> Any: ...
 

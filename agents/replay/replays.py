@@ -5,9 +5,9 @@ from typing import Final
 from agents.replay.comparison import Difference
 from agents.replay.cutover import Cutover, Switching
 from agents.replay.sides import differences
-from schemas.generations import Generation, Progress
-from sinks.generations import Generations
-from sinks.postgres import Pool
+from schemas.replay.generations import Generation, Progress
+from sinks.postgres.connection import Pool
+from sinks.replay.generations import Generations
 
 AT_MOST: Final = 5_000  # memories of a side: compared in about a second, again for every page
 

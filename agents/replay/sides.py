@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Collection, Sequence
 from typing import Final
 
-from agents.curation.thresholds import thresholds
+from agents.curation.rules.thresholds import thresholds
 from agents.replay.comparison import Again, Difference, Ended, Live, Stays, compared, replayed_whole
 from schemas.errors import Misconfigured
-from schemas.generations import Generation
-from schemas.memories import Memory
-from schemas.shadows import shadow_of
-from sinks.generations import Gone, Ranges, Shadows
-from sinks.memories import Memories, Reader
+from schemas.memories.memories import Memory
+from schemas.replay.generations import Generation
+from schemas.replay.shadows import shadow_of
+from sinks.memories.reader import Memories, Reader
+from sinks.replay.generations import Gone, Ranges, Shadows
 
 PAGE: Final = 5_000
 BY_ITSELF: Final = frozenset(("compacted", "expired"))  # went for want of room or time

@@ -6,15 +6,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agents.curation import change
-from agents.curation.ledger import Ledger
-from agents.curation.links import distinct
+from agents.curation.rules import change
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.links import distinct
 from agents.replay.comparison import Difference
 from schemas import ids
-from schemas.events import Cause
-from schemas.links import Link
-from schemas.memories import Change, Memory
-from sinks.vectors import Vector
+from schemas.memories.events import Cause
+from schemas.memories.links import Link
+from schemas.memories.memories import Change, Memory
+from sinks.vectors.port import Vector
 
 ACTOR: Final = "memstream"
 

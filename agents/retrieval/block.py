@@ -11,12 +11,12 @@ from typing import Final, TypeAlias
 from msgspec import Struct, structs
 
 from agents.retrieval.block_style import TAIL_HEADING, BlockStyle
-from schemas.block_settings import Order
-from schemas.blocks import Block, ToldMemory, ToldMessage
+from schemas.conversations.messages import Message
 from schemas.errors import Rejected
-from schemas.memories import Memory
-from schemas.messages import Message
-from schemas.searches import Hit
+from schemas.memories.memories import Memory
+from schemas.retrieval.block_settings import Order
+from schemas.retrieval.blocks import Block, ToldMemory, ToldMessage
+from schemas.retrieval.searches import Hit
 
 SHORTEST: Final = 24  # tokens of a message whose middle is left out; less of it tells nothing
 SPARE: Final = 4  # tokens that joined texts may make beyond those of their parts

@@ -6,11 +6,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from schemas import importance
-from schemas.block_settings import HEADING_FIELDS, BlockFormat, BlockSettings, filled, uses
-from schemas.memories import Memory
-from schemas.messages import Message, Scope
-from schemas.namespaces import UNSAID
+from schemas.conversations.messages import Message, Scope
+from schemas.memories import importance
+from schemas.memories.memories import Memory
+from schemas.policies.namespaces import UNSAID
+from schemas.retrieval.block_settings import HEADING_FIELDS, BlockFormat, BlockSettings, filled, uses
 
 # None of them says what has to be done with a memory's words: a memory is data, and so they call it.
 HEADINGS: Final[dict[BlockFormat, str]] = {

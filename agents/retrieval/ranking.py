@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from msgspec import Struct
 
 from agents.retrieval.scales import Scale
-from schemas.memories import Memory
-from schemas.policies import Fraction
-from schemas.searches import Hit, Parts
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Fraction
+from schemas.retrieval.searches import Hit, Parts
 
 DAY = timedelta(days=1)
 

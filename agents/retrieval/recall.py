@@ -8,16 +8,16 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from agents.conversations.finding import Conversation
+from agents.conversations.lookup import Conversation
 from agents.retrieval.block import Covers, Limits, TokenCount, block
 from agents.retrieval.block_style import BlockStyle
-from schemas.block_settings import BlockSettings
-from schemas.blocks import Block, BlockQuery
-from schemas.memories import Memory
-from schemas.messages import Message, Scope
-from schemas.namespaces import UNSAID
-from schemas.policies import Choosing, Policy
-from schemas.searches import Found, Query
+from schemas.conversations.messages import Message, Scope
+from schemas.memories.memories import Memory
+from schemas.policies.namespaces import UNSAID
+from schemas.policies.policies import Choosing, Policy
+from schemas.retrieval.block_settings import BlockSettings
+from schemas.retrieval.blocks import Block, BlockQuery
+from schemas.retrieval.searches import Found, Query
 
 SETTLING: Final = timedelta(seconds=5)  # after a slice was completed, until any search finds its memories
 SPARE: Final = 20  # memories beyond those wanted: some tell only what the messages tell, some have no room
@@ -31,7 +31,7 @@ class Searching(Protocol):
 
 
 class Waiting(Protocol):
-    """sinks.archive.Archive."""
+    """sinks.archive.messages.Archive."""
 
     async def unextracted(self, conversation_id: str, completed_before: datetime) -> tuple[Message, ...]: ...
 

@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from schemas.policies import Fraction
+from schemas.policies.policies import Fraction
 
 TABLE: Final = Path(__file__).with_name("scales.json")
 LAST_LATIN: Final = "\u024f"

@@ -7,16 +7,16 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from agents.llm.scrub import sendable
-from agents.retrieval.bounded import WITHIN_S, Bounded
+from agents.privacy.scrub import sendable
 from agents.retrieval.ranking import DEFAULT_RANKING, Candidate, Ranking, at_most, least_relevance, ranked
 from agents.retrieval.scales import Scale, scale_of
-from schemas.memories import Memory
-from schemas.policies import Privacy
-from schemas.searches import Degraded, Filters, Found, Hit, Query
+from agents.retrieval.time_limits import WITHIN_S, Bounded
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Privacy
+from schemas.retrieval.searches import Degraded, Filters, Found, Hit, Query
 from sinks.embeddings.port import Embedder
-from sinks.lexical import LexicalIndex, WordMatch
-from sinks.vectors import Vector, VectorIndex
+from sinks.memories.lexical import LexicalIndex, WordMatch
+from sinks.vectors.port import Vector, VectorIndex
 
 LEAST_CANDIDATES = 50  # of each way, before they are fused
 ASKED_CHARS = 2_000  # of a text are embedded; the model that ships reads 256 tokens
@@ -24,7 +24,7 @@ LOOKED_THROUGH = 200  # memories, while the vector index cannot be asked
 
 
 class Remembered(Protocol):
-    """Where memories are read: sinks.memories.Memories."""
+    """Where memories are read: sinks.memories.reader.Memories."""
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
 

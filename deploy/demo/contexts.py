@@ -7,13 +7,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from deploy import terminal
-from deploy.commands import window_view
-from schemas.windows import WindowState
-from sinks.archive import Archive, ArchivedMessage
-from sinks.postgres import Pool
-from sinks.progress import Processed
-from sinks.windows import Windows
+from deploy.cli import terminal, window_view
+from schemas.conversations.windows import WindowState
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.archive.progress import Processed
+from sinks.postgres.connection import Pool
+from sinks.windows.projection import Windows
 from streams.windows import gaps
 from streams.windows.statistics import headline
 

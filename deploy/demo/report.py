@@ -9,18 +9,18 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from agents.dead_letters import told
-from deploy import terminal
+from agents.dead_letters.writer import told
+from deploy.cli import terminal
 from deploy.demo.contexts import PrunedContext, show_context
 from deploy.demo.samples import shows
 from schemas import codec
-from schemas.budgets import MICROS
-from schemas.events import MemoryEvent
-from schemas.memories import Memory
-from schemas.usage import Total
-from sinks.memories import Memories
-from sinks.postgres import Pool
-from sinks.progress import Processed
+from schemas.budgets.budgets import MICROS
+from schemas.budgets.usage import Total
+from schemas.memories.events import MemoryEvent
+from schemas.memories.memories import Memory
+from sinks.archive.progress import Processed
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Pool
 
 
 class DeadLetter(Struct, frozen=True):

@@ -7,21 +7,22 @@ from datetime import UTC, datetime
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-from deploy import connections, models, terminal
-from deploy.commands.follow import follow
-from deploy.commands.publish import Line, publish, read
+from deploy.cli import terminal
+from deploy.cli.follow import follow
+from deploy.cli.publish import Line, publish, read
 from deploy.demo.contexts import projected, pruned
 from deploy.demo.report import ModelCalls, Report, as_json, gather, show
 from deploy.demo.samples import DAYS, POLICIES, expected
-from deploy.dev import running_stack, running_worker
 from deploy.embedded.stack import Ports
+from deploy.runtime.dev import running_stack, running_worker
 from deploy.settings import Settings
-from schemas import topics
+from deploy.wiring import connections, models
+from schemas.conversations.windows import WindowState
 from schemas.errors import MemstreamError, Misconfigured
-from schemas.windows import WindowState
-from sinks.postgres import Pool
-from sinks.progress import Processed, processed, unsettled
-from sinks.usage import UsageRecords
+from schemas.kafka import topics
+from sinks.archive.progress import Processed, processed, unsettled
+from sinks.budgets.usage import UsageRecords
+from sinks.postgres.connection import Pool
 
 PROCESSED_WITHIN_S = 120.0
 PROJECTED_WITHIN_S = 30.0

@@ -5,9 +5,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from deploy.commands.publish import Line
-from schemas import codec, topics
-from schemas.messages import ConversationEnded, Message
+from deploy.cli.publish import Line
+from schemas import codec
+from schemas.conversations.messages import ConversationEnded, Message
+from schemas.kafka import topics
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 DAYS = tuple(SAMPLES / f"day-{number}.jsonl" for number in (1, 2, 3))

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from deploy.embedded.unprivileged import die_with_parent, way_down
+from deploy.embedded.postgres.unprivileged import die_with_parent, way_down
 
 LOCK_POLL_S = 0.05
 EXIT_LOCKED = 75  # EX_TEMPFAIL

@@ -18,10 +18,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
-from deploy.embedded.broker import EmbeddedBroker
 from deploy.embedded.errors import EmbeddedPartFailed
-from deploy.embedded.postgres import EmbeddedPostgres
-from deploy.embedded.vectors import EmbeddedVectors
+from deploy.embedded.kafka.broker import EmbeddedBroker
+from deploy.embedded.postgres.server import EmbeddedPostgres
+from deploy.embedded.vectors.process import EmbeddedVectors
 
 # (what, done, total); done and total count jars while they are fetched, parts once they are up.
 Progress = Callable[[str, int, int], None]

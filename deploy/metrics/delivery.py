@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from agents.serving import Handle
+from agents.stage.loop import Handle
 from deploy.metrics.lateness import Lateness
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.gc_collector import GCCollector
 
-from agents.dead_letters import told
-from agents.llm.port import Answer
+from agents.dead_letters.writer import told
+from agents.models.port import Answer
 from deploy.metrics.delivery import DeliveryCollector
-from schemas import topics
-from schemas.budgets import MICROS
-from schemas.records import Outgoing
-from schemas.usage import Consumed
+from schemas.budgets.budgets import MICROS
+from schemas.budgets.usage import Consumed
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 
 # From what rules take to what a local model does.
 CALL_BUCKETS_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)

@@ -7,11 +7,11 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents.api.accesses import AccessCounter, Read
-from agents.conversations.finding import Conversation
+from agents.api.memories.access_counter import AccessCounter, Read
+from agents.conversations.lookup import Conversation
 from agents.retrieval.recall import Recall
 from deploy.metrics.api_meters import ApiMeters
-from schemas.blocks import Block, BlockQuery
+from schemas.retrieval.blocks import Block, BlockQuery
 
 
 class MeasuredRequests:

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from schemas.errors import Misconfigured, Rejected
-from sinks.embeddings.dialects import Dialect, Row
 from sinks.embeddings.endpoint import Endpoint, TooLarge
 from sinks.embeddings.port import unit_rows
+from sinks.embeddings.protocols import Dialect, Row
 
 BATCH: Final = 32  # texts a request: what Text Embeddings Inference takes unless told otherwise; others take more
 MOST_CHARS: Final = 8_000  # about 2,000 tokens of English; the rest of a text is cut off

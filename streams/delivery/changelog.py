@@ -21,11 +21,11 @@ from aiokafka.errors import (
 )
 
 from schemas.errors import MemstreamError, Retryable
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from streams.delivery import cancellation
 from streams.delivery.ledger import Checkpoint
 from streams.delivery.store import Rows
-from streams.producers import ended
+from streams.kafka.producers import ended
 
 log = logging.getLogger(__name__)
 

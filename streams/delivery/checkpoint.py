@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from schemas.errors import Retryable
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from streams.delivery.batch import Batch
 from streams.delivery.changelog import Changelog, Fenced
 from streams.delivery.counters import Counters

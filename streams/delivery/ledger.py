@@ -6,11 +6,11 @@ from operator import itemgetter
 
 from msgspec import Struct, structs
 
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from streams.delivery.batch import Batch
 from streams.delivery.store import Mark, MemoryStore, Rows, Store
 
-# Half the time that the changelog keeps tombstones (streams.topics): a store that has not followed it for longer could miss
+# Half the time that the changelog keeps tombstones (streams.kafka.topics): a store that has not followed it for longer could miss
 # that a row was deleted.
 TRUSTED_S = 43_200.0
 

@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from schemas.messages import Role
-from schemas.window_settings import MAX_TOKENS_SHARE, WindowSettings
-from schemas.windows import Calibration, Gap, Level
+from schemas.conversations.messages import Role
+from schemas.conversations.window_settings import MAX_TOKENS_SHARE, WindowSettings
+from schemas.conversations.windows import Calibration, Gap, Level
 from streams.windows.calibration import UNCALIBRATED
 from streams.windows.turn import Turn
 

@@ -1,7 +1,7 @@
 """A message on its arrival: what its window learns of the conversation from it, and how it holds the message."""
 
-from schemas.messages import Message, Scope
-from schemas.requests import SliceMessage
+from schemas.conversations.messages import Message, Scope
+from schemas.extraction.requests import SliceMessage
 from streams.windows import segments
 from streams.windows.detectors.detect import Found
 from streams.windows.entry import Entry

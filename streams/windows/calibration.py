@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from schemas.windows import Calibration
+from schemas.conversations.windows import Calibration
 
 WEIGHT: Final = 0.05  # of one more request, once there were twenty: the mean of the last few dozen
 MESSAGE_TOKENS: Final = 3  # that frame each message, and as many once for the answer (OpenAI's published count)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
-from schemas.windows import Gap
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import Budget
 from streams.windows.decision import Decision

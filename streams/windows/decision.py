@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from schemas.windows import Cause, Gap, Level, Reason
+from schemas.conversations.windows import Cause, Gap, Level, Reason
 from streams.windows import gaps as gaps_
 from streams.windows.reasons import STAYED
 from streams.windows.turn import Turn

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from schemas.requests import SliceMessage
+from schemas.extraction.requests import SliceMessage
 from streams.windows.turn import Turn
 
 OVERHEAD_BYTES = 810  # of a message in memory besides its texts, measured over many windows

@@ -5,8 +5,8 @@ from collections.abc import Collection, Sequence
 from itertools import takewhile
 
 from schemas import ids
-from schemas.policies import Policy
-from schemas.requests import ExtractionRequest, Lane, SliceMessage
+from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
+from schemas.policies.policies import Policy
 from streams.windows import slices, triggers
 from streams.windows.entry import Entry
 from streams.windows.head import Asked, Head

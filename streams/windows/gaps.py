@@ -3,8 +3,8 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
+from schemas.conversations.windows import LONGEST_SUMMARY, Gap
 from schemas.ids import summary_id
-from schemas.windows import LONGEST_SUMMARY, Gap
 from streams.windows.turn import Turn
 
 

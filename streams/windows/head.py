@@ -2,8 +2,8 @@
 
 from msgspec import Struct, field, structs
 
-from schemas.messages import Scope
-from schemas.windows import Gap, LastPrune, Level, Pruning
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Gap, LastPrune, Level, Pruning
 from streams.windows.segments import Segmentation
 from streams.windows.tally import Tally
 

@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable
 from itertools import groupby
 
-from schemas.policies import Policy
-from schemas.requests import ExtractionRequest
-from schemas.windows import Cause, Gap, LastPrune, Level, Pruning, Run
+from schemas.conversations.windows import Cause, Gap, LastPrune, Level, Pruning, Run
+from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import Policy
 from streams.windows import gaps, pruning, slices, statistics
 from streams.windows.accounting import Budget
 from streams.windows.decision import Decision

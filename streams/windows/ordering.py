@@ -10,7 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Final
 
-from schemas.window_settings import Strategy
+from schemas.conversations.window_settings import Strategy
 from streams.windows.units import Unit
 
 COMPLETED: Final = 0

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
-from schemas.windows import Cause, Gap, Reason
+from schemas.conversations.windows import Cause, Gap, Reason
 from streams.windows import ordering, segments
 from streams.windows.accounting import Budget
 from streams.windows.decision import Decision, decided, followed

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from schemas.windows import Reason
+from schemas.conversations.windows import Reason
 
 SENTENCES: Final[dict[Reason, str]] = {
     "system_prompt": "The system prompt always stays.",

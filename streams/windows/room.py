@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from schemas.windows import MARKER_TOKENS, Gap
+from schemas.conversations.windows import MARKER_TOKENS, Gap
 from streams.windows.turn import Turn
 
 

@@ -5,7 +5,7 @@ Only what users say begins a task, so the calls and results an assistant works t
 
 from msgspec import Struct
 
-from schemas.messages import Role
+from schemas.conversations.messages import Role
 from streams.windows.detectors.beginning import OPENING
 from streams.windows.detectors.cleaning import cleaned, flattened
 from streams.windows.detectors.traits import (

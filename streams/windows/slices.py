@@ -7,10 +7,10 @@ from itertools import pairwise
 from msgspec import structs
 
 from schemas import codec, ids
-from schemas.messages import Scope
-from schemas.policies import Policy
-from schemas.requests import ExtractionRequest, Lane, SliceMessage
-from schemas.windows import Gap
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Gap
+from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
+from schemas.policies.policies import Policy
 from streams.windows.entry import Entry
 from streams.windows.head import Head
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from schemas.window_settings import Strategy, WindowSettings
-from schemas.windows import Gap, LastPrune, Statistics
+from schemas.conversations.window_settings import Strategy, WindowSettings
+from schemas.conversations.windows import Gap, LastPrune, Statistics
 from streams.windows.accounting import Budget
 from streams.windows.tally import Tally
 from streams.windows.turn import Turn

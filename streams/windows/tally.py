@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
-from schemas.messages import Role
-from schemas.windows import MARKER_TOKENS, Gap
+from schemas.conversations.messages import Role
+from schemas.conversations.windows import MARKER_TOKENS, Gap
 from streams.windows.accounting import Account
 from streams.windows.turn import Turn
 

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from schemas.policies import Policy
+from schemas.policies.policies import Policy
 from streams.windows.accounting import Budget
 
 

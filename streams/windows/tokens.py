@@ -5,7 +5,7 @@ from collections.abc import Callable
 import tiktoken
 
 from schemas import codec
-from schemas.messages import Message
+from schemas.conversations.messages import Message
 
 COUNTED_AT_ONCE = 8_192  # characters; tiktoken's time grows faster than linearly on long runs without a space
 CHARACTERS_PER_TOKEN = 3  # conservative: English averages 4 to 5

@@ -2,9 +2,9 @@
 
 from msgspec import Struct
 
-from schemas.messages import Scope
-from schemas.requests import ExtractionRequest
-from schemas.windows import Pruning, Reason, Statistics
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Pruning, Reason, Statistics
+from schemas.extraction.requests import ExtractionRequest
 
 
 class Warned(Struct, frozen=True):

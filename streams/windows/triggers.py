@@ -4,8 +4,8 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-from schemas.policies import Policy, Schedule
-from schemas.requests import Lane, SliceMessage
+from schemas.extraction.requests import Lane, SliceMessage
+from schemas.policies.policies import Policy, Schedule
 
 # A consolidation run asks at a schedule's moment, for all windows together, and counts what comes of it. What none has asked
 # for by then each window asks for by itself.

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from schemas.messages import Role
+from schemas.conversations.messages import Role
 
 
 class Turn(Struct, frozen=True, omit_defaults=True, gc=False):

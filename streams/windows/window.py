@@ -7,12 +7,12 @@ changes nothing: offsets and message ids are remembered.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from schemas import topics
-from schemas.erasures import Fence
-from schemas.messages import ConversationEnded, Message, Scope
-from schemas.policies import Policy
-from schemas.requests import Lane, WindowControl
-from schemas.windows import Gap
+from schemas.conversations.messages import ConversationEnded, Message, Scope
+from schemas.conversations.windows import Gap
+from schemas.erasure.erasures import Fence
+from schemas.extraction.requests import Lane, WindowControl
+from schemas.kafka import topics
+from schemas.policies.policies import Policy
 from streams.windows.arrival import arrived, learned
 from streams.windows.chunks import Chunks
 from streams.windows.detectors.detect import Found, found_in

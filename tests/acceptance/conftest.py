@@ -7,11 +7,11 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from agents.policy_changes import Stored, records
-from deploy.commands.policies import chosen
-from deploy.commands.policy_store import changes
+from agents.policies.changes import Stored, records
+from deploy.cli.policies import chosen
+from deploy.cli.policy_store import changes
 from deploy.embedded.stack import EmbeddedStack
-from deploy.policy_files import presets
+from deploy.policies.files import presets
 from tests.deployment import Deployment, Event, deployed
 
 

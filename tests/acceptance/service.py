@@ -5,7 +5,7 @@ from itertools import count
 from typing import Any
 from uuid import uuid4
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from deploy.policy_files import preset, read_file
+from deploy.policies.files import preset, read_file
 from streams.windows import triggers
 from streams.windows.triggers import Waiting
 from tests.acceptance.service import WITHIN_S, ChatService

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.acceptance.service import WITHIN_S, ChatService
 from tests.deployment import Deployment, eventually
 

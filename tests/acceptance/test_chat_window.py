@@ -3,8 +3,9 @@
 import httpx
 import pytest
 
-from schemas import codec, topics
-from schemas.windows import Gap
+from schemas import codec
+from schemas.conversations.windows import Gap
+from schemas.kafka import topics
 from tests.acceptance.service import WITHIN_S, ChatService
 from tests.deployment import Deployment, eventually
 

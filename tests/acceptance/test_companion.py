@@ -3,8 +3,8 @@
 import httpx
 import pytest
 
-from deploy.policy_files import preset, read_file
-from schemas import importance
+from deploy.policies.files import preset, read_file
+from schemas.memories import importance
 from tests.acceptance.service import ChatService
 from tests.deployment import Deployment
 

@@ -5,7 +5,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.acceptance.service import BEGIN, WITHIN_S, ChatService
 from tests.deployment import Deployment, Event, eventually
 

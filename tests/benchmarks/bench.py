@@ -9,10 +9,10 @@ from pathlib import Path
 from aiokafka.admin import AIOKafkaAdminClient
 from msgspec import Struct
 
-from deploy.embedded.broker import EmbeddedBroker
-from schemas.records import Outgoing
-from streams.publisher import KafkaPublisher
-from streams.topics import TopicSpec, create, specs
+from deploy.embedded.kafka.broker import EmbeddedBroker
+from schemas.kafka.records import Outgoing
+from streams.kafka.publisher import KafkaPublisher
+from streams.kafka.topics import TopicSpec, create, specs
 from tests.benchmarks.memstream_way import topics_of
 from tests.benchmarks.signals import Job
 

@@ -8,9 +8,10 @@ from itertools import accumulate
 
 from msgspec import Struct
 
-from schemas import codec, topics
-from schemas.messages import ConversationEnded, Message
-from schemas.records import Outgoing
+from schemas import codec
+from schemas.conversations.messages import ConversationEnded, Message
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 
 OPEN_AT_ONCE = 500  # conversations
 LENGTHS = (40, 60)  # messages of a conversation

@@ -17,7 +17,7 @@ import tiktoken
 
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas import codec
-from schemas.messages import Message
+from schemas.conversations.messages import Message
 from streams.windows.tokens import TokenCounter
 from streams.windows.turn import Turn
 from tests import public_data

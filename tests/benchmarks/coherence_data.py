@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from schemas.messages import Message, Role, ToolCall
+from schemas.conversations.messages import Message, Role, ToolCall
 
 EVIDENCE = Path(__file__).with_name("coherence_evidence.json")
 EVENING_H = 20  # MemoryBank has days without times

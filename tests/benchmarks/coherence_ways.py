@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from schemas.window_settings import MOST_MESSAGES, Strategy, WindowSettings
-from schemas.windows import MARKER_TOKENS, Cause, Gap
+from schemas.conversations.window_settings import MOST_MESSAGES, Strategy, WindowSettings
+from schemas.conversations.windows import MARKER_TOKENS, Cause, Gap
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import Budget, used_tokens
 from streams.windows.importance import scores

@@ -21,16 +21,16 @@ from urllib.parse import urlsplit
 
 from qdrant_client import AsyncQdrantClient
 
-from agents.compactor import Compactor
-from agents.curator import Curator
-from agents.editor import Editor
-from agents.llm.offline import OfflineProvider
-from deploy.embedded.postgres import EmbeddedPostgres
-from deploy.embedded.vectors import EmbeddedVectors
-from schemas.policies import Policies, Policy
+from agents.curation.compactor import Compactor
+from agents.curation.curator import Curator
+from agents.curation.editor import Editor
+from agents.models.offline.provider import OfflineProvider
+from deploy.embedded.postgres.server import EmbeddedPostgres
+from deploy.embedded.vectors.process import EmbeddedVectors
+from schemas.policies.policies import Policies, Policy
 from sinks.embeddings.onnx import MiniLmEmbedder
-from sinks.migrate import migrate
-from sinks.postgres import connect
+from sinks.postgres.connection import connect
+from sinks.postgres.migrate import migrate
 from tests.benchmarks.curate_steps import Cpu, Discarding, Spent, TimedEmbedder, TimedProjector, TimedVectors
 from tests.benchmarks.curate_store import Arrivals, seed
 from tests.benchmarks.machine import machine

@@ -11,12 +11,12 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from sinks.embeddings.port import Embedder
-from sinks.outbox import Projector
-from sinks.postgres import Connection
-from sinks.qdrant import Vectors
-from sinks.vectors import Neighbour, Point, Vector
+from sinks.outbox.projector import Projector
+from sinks.postgres.connection import Connection
+from sinks.vectors.port import Neighbour, Point, Vector
+from sinks.vectors.qdrant import Vectors
 
 
 class Spent:

@@ -10,14 +10,14 @@ from uuid import uuid4
 import numpy as np
 from msgspec import structs
 
-from agents.curation.normalise import normalise
+from agents.curation.rules.normalise import normalise
 from schemas.errors import Retryable
-from schemas.memories import Memory
-from schemas.requests import Candidate, CandidateBatch, Source
+from schemas.extraction.requests import Candidate, CandidateBatch, Source
+from schemas.memories.memories import Memory
 from sinks.embeddings.port import unit_rows
-from sinks.postgres import Pool
-from sinks.queries import query
-from sinks.vectors import Point, VectorIndex, to_bytes
+from sinks.postgres.connection import Pool
+from sinks.postgres.queries import query
+from sinks.vectors.port import Point, VectorIndex, to_bytes
 from tests.memories import a_memory
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -16,9 +16,9 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from agents.curation.similarity import ALIKE
-from agents.curation.thresholds import Thresholds, thresholds
-from schemas.policies import DEFAULT_POLICY
+from agents.curation.rules.similarity import ALIKE
+from agents.curation.rules.thresholds import Thresholds, thresholds
+from schemas.policies.policies import DEFAULT_POLICY
 from sinks.embeddings.onnx import MiniLmEmbedder
 from tests.benchmarks.line_plot import Panel, svg
 from tests.benchmarks.machine import machine

@@ -12,7 +12,7 @@ from statistics import quantiles
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from msgspec import Struct
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.benchmarks import chats
 from tests.benchmarks.bench import Bench
 from tests.benchmarks.measure import eventually, measured

@@ -15,13 +15,13 @@ from typing import Any
 import tiktoken
 from msgspec import structs
 
-from agents.llm.port import Context
-from agents.llm.questions import extraction
+from agents.models.port import Context
+from agents.models.prompts.questions import extraction
 from deploy.embedded.vocabulary import ensure_vocabulary
-from schemas.memories import Memory
-from schemas.messages import ConversationEnded, Message
-from schemas.policies import DEFAULT_POLICY, Policy, Triggers
-from schemas.requests import ExtractionRequest, WindowControl
+from schemas.conversations.messages import ConversationEnded, Message
+from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.memories.memories import Memory
+from schemas.policies.policies import DEFAULT_POLICY, Policy, Triggers
 from streams.windows.accounting import Budget
 from streams.windows.terms import Terms
 from streams.windows.tokens import TokenCounter

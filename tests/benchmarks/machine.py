@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from deploy.embedded.jars import KAFKA_VERSION
+from deploy.embedded.kafka.jars import KAFKA_VERSION
 
 PINS: Final = hasattr(os, "sched_setaffinity")  # Linux
 HUGE_PAGES: Final = Path("/sys/kernel/mm/transparent_hugepage/enabled")

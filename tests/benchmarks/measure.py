@@ -12,7 +12,7 @@ import psutil
 from aiokafka.admin import AIOKafkaAdminClient
 from msgspec import Struct
 
-from deploy.embedded.unprivileged import die_with_parent
+from deploy.embedded.postgres.unprivileged import die_with_parent
 from tests.benchmarks.signals import Begun, Job, Opened, Tokenised, understood
 
 LOOKED_EVERY_S = 0.02

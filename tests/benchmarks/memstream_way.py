@@ -1,4 +1,4 @@
-"""One worker's window stage as deploy/stages.py wires it, without PostgreSQL and Qdrant: runs until it is killed."""
+"""One worker's window stage as deploy/wiring/stages.py wires it, without PostgreSQL and Qdrant: runs until it is killed."""
 
 import asyncio
 import time
@@ -9,21 +9,21 @@ from typing import Any, Final
 
 import tiktoken
 
-from agents.erasing.windows import Heard
-from agents.serving import Handle, serve
-from agents.window_agent import WindowAgent
-from agents.window_projection import WindowProjection
-from deploy.chores import repeat
-from deploy.garbage import collect_seldom
-from deploy.stages import PROJECT_S, TICK_S
+from agents.erasure.windows import Heard
+from agents.stage.loop import Handle, serve
+from agents.windows.agent import WindowAgent
+from agents.windows.projection import WindowProjection
+from deploy.runtime.garbage_collection import collect_seldom
+from deploy.wiring.periodic import repeat
+from deploy.wiring.stages import PROJECT_S, TICK_S
 from schemas import codec
-from schemas.windows import WindowState
+from schemas.conversations.windows import WindowState
 from streams.apps import STAGES, input_channel, stage_app
-from streams.cluster import ClusterSettings
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
-from streams.publisher import KafkaPublisher
-from streams.topics import TopicSettings
+from streams.kafka.cluster import ClusterSettings
+from streams.kafka.publisher import KafkaPublisher
+from streams.kafka.topics import TopicSettings
 from streams.windows.tokens import TokenCounter
 from tests.benchmarks.signals import COMMIT_INTERVAL_S, ENCODING, FirstRecord, Job, Opened, Tokenised, tell
 from tests.benchmarks.windows_by_event import window_terms
@@ -132,7 +132,7 @@ async def run(job: Job) -> None:
         app.finalize()
         tell_opening(app)
         await app.start()
-        collect_seldom()  # as deploy/worker.py does
+        collect_seldom()  # as deploy/runtime/worker.py does
         async with asyncio.TaskGroup() as chores:
             chores.create_task(repeat("window timers", TICK_S, agent.tick))
             chores.create_task(repeat("tokenising", TELL_S, agent.tell))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from agents.retrieval.search import Retrieval
-from schemas.searches import Hit, Query
+from schemas.retrieval.searches import Hit, Query
 from tests.benchmarks.recall_sets import Question
 
 LIMIT = 10

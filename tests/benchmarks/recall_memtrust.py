@@ -10,7 +10,7 @@ import msgspec
 from agents.retrieval.search import Retrieval
 from schemas.codec import decode
 from schemas.errors import Rejected
-from schemas.searches import Query
+from schemas.retrieval.searches import Query
 from tests.benchmarks.recall_sets import identity
 from tests.benchmarks.recall_stack import NOW, Store
 from tests.memories import a_memory

@@ -17,8 +17,8 @@ from typing import Any
 from msgspec import Struct
 
 from agents.retrieval.ranking import Ranking
-from schemas.memories import Memory, Status
-from schemas.searches import Filters, Query
+from schemas.memories.memories import Memory, Status
+from schemas.retrieval.searches import Filters, Query
 from tests.benchmarks.recall_sets import identity
 from tests.benchmarks.recall_stack import Store
 from tests.memories import a_memory

@@ -11,7 +11,7 @@ from uuid import NAMESPACE_OID, uuid5
 
 from msgspec import Struct
 
-from schemas.memories import Memory
+from schemas.memories.memories import Memory
 from tests.benchmarks.coherence_data import EVIDENCE
 from tests.benchmarks.recall_stack import NOW
 from tests.memories import a_memory

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import qdrant_edge as edge
 
-from schemas.memories import Memory
+from schemas.memories.memories import Memory
 from tests.benchmarks.recall_measures import LIMIT, ranked_at
 from tests.benchmarks.recall_sets import Asked
 

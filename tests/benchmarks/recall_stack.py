@@ -12,15 +12,15 @@ from qdrant_client import AsyncQdrantClient
 from agents.retrieval.ranking import DEFAULT_RANKING, Ranking
 from agents.retrieval.scales import Scale, scale_of
 from agents.retrieval.search import Retrieval
-from deploy.embedded.postgres import EmbeddedPostgres
-from deploy.embedded.vectors import EmbeddedVectors
-from schemas.memories import Memory
+from deploy.embedded.postgres.server import EmbeddedPostgres
+from deploy.embedded.vectors.process import EmbeddedVectors
+from schemas.memories.memories import Memory
 from sinks.embeddings.onnx import MiniLmEmbedder
-from sinks.lexical import FullText
-from sinks.memories import Memories
-from sinks.migrate import migrate
-from sinks.postgres import Pool, connect
-from sinks.qdrant import Vectors
+from sinks.memories.lexical import FullText
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Pool, connect
+from sinks.postgres.migrate import migrate
+from sinks.vectors.qdrant import Vectors
 from tests.storing import remember
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)  # after everything in the sets was said

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from schemas.searches import Filters
-from sinks.lexical import FullText
-from sinks.postgres import Pool
+from schemas.retrieval.searches import Filters
+from sinks.memories.lexical import FullText
+from sinks.postgres.connection import Pool
 from tests.benchmarks.recall_measures import LIMIT, ranked_at
 from tests.benchmarks.recall_sets import Asked
 

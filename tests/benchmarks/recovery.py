@@ -10,7 +10,7 @@ from aiokafka.partitioner import DefaultPartitioner
 from msgspec import Struct
 
 from schemas import codec
-from schemas.messages import Message, Scope
+from schemas.conversations.messages import Message, Scope
 from streams.windows import rows
 from streams.windows.window import Window
 from tests.benchmarks import chats

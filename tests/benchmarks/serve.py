@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from deploy.embedded.stack import EmbeddedStack
-from deploy.indexing import qdrant
-from deploy.searching import retrieval
 from deploy.settings import Settings
+from deploy.wiring.search import retrieval
+from deploy.wiring.vector_index import qdrant
 from schemas import codec
-from schemas.searches import Query
+from schemas.retrieval.searches import Query
 from sinks.embeddings.onnx import MiniLmEmbedder
-from sinks.postgres import connect
+from sinks.postgres.connection import connect
 from tests.benchmarks.curate_steps import Cpu
 from tests.benchmarks.curate_store import namespace, sentences
 from tests.benchmarks.machine import machine

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from schemas import codec
 from sinks.embeddings.port import Embedder
-from sinks.vectors import Vector
+from sinks.vectors.port import Vector
 
 WHOLE = (200, 201)  # 202: what comes of it is not known yet
 

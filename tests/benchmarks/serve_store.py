@@ -10,16 +10,16 @@ from pathlib import Path
 from msgspec import Struct
 from pydantic import SecretStr
 
-from deploy.dev import ready_path, running, running_worker
 from deploy.embedded.stack import EmbeddedStack
-from deploy.indexing import qdrant
+from deploy.runtime.dev import ready_path, running, running_worker
 from deploy.settings import Settings, load
-from schemas.keys import Grant
+from deploy.wiring.vector_index import qdrant
+from schemas.access.keys import Grant
+from sinks.access.keys import Keys
 from sinks.embeddings.port import Embedder
-from sinks.keys import Keys
-from sinks.migrate import migrate
-from sinks.postgres import Pool, connect
-from streams.topics import create, specs
+from sinks.postgres.connection import Pool, connect
+from sinks.postgres.migrate import migrate
+from streams.kafka.topics import create, specs
 from tests.benchmarks.curate_steps import Cpu
 from tests.benchmarks.curate_store import seed
 from tests.benchmarks.serve_talks import seed_talks

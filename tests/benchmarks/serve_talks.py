@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
-from schemas.messages import Message
-from sinks.archive import Archive, ArchivedMessage
-from sinks.postgres import Pool
+from schemas.conversations.messages import Message
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.postgres.connection import Pool
 
 TURNS = 8  # that a context block finds waiting, besides what it finds remembered
 PAGE = 1_000

@@ -10,7 +10,7 @@ import time
 import msgspec
 from msgspec import Struct
 
-from schemas import topics
+from schemas.kafka import topics
 
 COMMIT_INTERVAL_S = 0.5  # of every way: memstream's own default
 READ_AT_ONCE = 1_000  # records, where a way lets it be chosen: memstream's own default

@@ -11,7 +11,7 @@ import tiktoken
 from msgspec import Struct, structs
 
 from schemas import codec
-from schemas.messages import Message
+from schemas.conversations.messages import Message
 from streams.windows.tokens import TokenCounter
 from tests.benchmarks import chats, stock_way
 from tests.benchmarks.bench import Bench

@@ -1,8 +1,8 @@
 """The one place where these benchmarks touch a window itself and its rows."""
 
-from schemas.messages import Message
-from schemas.policies import Policy
-from schemas.window_settings import WindowSettings
+from schemas.conversations.messages import Message
+from schemas.conversations.window_settings import WindowSettings
+from schemas.policies.policies import Policy
 from streams.windows import rows
 from streams.windows.accounting import Budget
 from streams.windows.terms import Terms

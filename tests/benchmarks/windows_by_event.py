@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import tiktoken
 
-from agents.window_terms import WindowTerms
-from agents.window_told import outgoing
+from agents.windows.records import outgoing
+from agents.windows.terms import WindowTerms
 from schemas import codec
-from schemas.messages import Message
-from schemas.policies import Policies, Policy, Schedule, Triggers
-from schemas.window_settings import WindowSettings
+from schemas.conversations.messages import Message
+from schemas.conversations.window_settings import WindowSettings
+from schemas.policies.policies import Policies, Policy, Schedule, Triggers
 from streams.windows import rows
 from streams.windows.model_limits import MODEL_LIMITS_FILE, decoded
 from streams.windows.tokens import TokenCounter, message_tokens

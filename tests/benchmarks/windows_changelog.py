@@ -6,8 +6,8 @@ from statistics import mean
 from typing import Any
 
 from schemas import codec
-from schemas.messages import Message
-from schemas.window_settings import WindowSettings
+from schemas.conversations.messages import Message
+from schemas.conversations.window_settings import WindowSettings
 from streams.windows.terms import Terms
 from tests.benchmarks.windows_arrivals import add, opened, saved_bytes, terms
 from tests.benchmarks.windows_chat import long

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import count, islice
 from typing import Any
 
-from schemas.messages import Message, Role, ToolCall
+from schemas.conversations.messages import Message, Role, ToolCall
 from tests.benchmarks.chats import BEGAN, text
 
 TASK_EXCHANGES = (3, 14)  # questions with their answers in a task

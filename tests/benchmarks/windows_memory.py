@@ -11,8 +11,8 @@ from typing import Any
 import psutil
 
 from schemas import codec
-from schemas.messages import Message
-from schemas.window_settings import WindowSettings
+from schemas.conversations.messages import Message
+from schemas.conversations.window_settings import WindowSettings
 from streams.windows.window import Window
 from tests.benchmarks.windows_arrivals import add, opened, saved_bytes, terms
 from tests.benchmarks.windows_chat import conversation

@@ -12,9 +12,9 @@ from zlib import crc32
 
 import tiktoken
 
-from agents.window_told import outgoing
+from agents.windows.records import outgoing
 from schemas import codec
-from schemas.messages import Message
+from schemas.conversations.messages import Message
 from streams.apps import BATCH_RECORDS
 from streams.windows import rows
 from streams.windows.detectors.detect import detect

@@ -10,9 +10,9 @@ from typing import Any
 import tiktoken
 from msgspec import Struct
 
-from schemas.messages import Message
-from schemas.window_settings import Strategy, WindowSettings
-from schemas.windows import Cause, Gap, LastPrune
+from schemas.conversations.messages import Message
+from schemas.conversations.window_settings import Strategy, WindowSettings
+from schemas.conversations.windows import Cause, Gap, LastPrune
 from streams.windows.accounting import Budget, used_tokens
 from streams.windows.context import build
 from streams.windows.pruning import due, prune
@@ -73,7 +73,7 @@ def speed(repetitions: int, seed: int) -> dict[str, Timing]:
     steps = [*_arrivals(messages, counter), *_prunings(window), *_contexts(window)]
     large = list(_large(messages, counter))
     gc.collect()
-    gc.freeze()  # as deploy/worker.py does
+    gc.freeze()  # as deploy/runtime/worker.py does
     try:
         found = {name: timed(step, repetitions, aim_ms) for name, aim_ms, step in steps}
         return found | {name: timed(step, max(20, repetitions // 100), aim_ms) for name, aim_ms, step in large}

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from schemas.messages import Message
-from schemas.window_settings import WindowSettings
+from schemas.conversations.messages import Message
+from schemas.conversations.window_settings import WindowSettings
 from streams.windows.detectors.detect import Found, detect
 from streams.windows.segments import Segmentation, following
 from streams.windows.turn import Turn

@@ -2,10 +2,11 @@
 
 from collections import Counter
 
-from deploy.commands.follow import follow
+from deploy.cli.follow import follow
 from deploy.settings import Settings
-from schemas import codec, topics
-from schemas.requests import ExtractionRequest
+from schemas import codec
+from schemas.extraction.requests import ExtractionRequest
+from schemas.kafka import topics
 from tests.chaos.conversations import Conversation
 
 

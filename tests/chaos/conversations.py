@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
 
-from schemas import codec, topics
-from schemas.messages import ConversationEnded, Message
-from schemas.records import Outgoing
+from schemas import codec
+from schemas.conversations.messages import ConversationEnded, Message
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 
 APP = "chaos"
 BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

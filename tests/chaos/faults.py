@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Event
 
 BEGAN = datetime(2026, 3, 2, 9, 0, tzinfo=UTC).isoformat()

@@ -7,16 +7,17 @@ from typing import Any
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from msgspec import Struct, field
 
-from deploy import indexing
-from deploy.commands.follow import follow
+from deploy.cli.follow import follow
 from deploy.settings import Settings
-from schemas import codec, topics
-from schemas.events import MemoryEvent
-from schemas.memories import Memory
+from deploy.wiring import vector_index
+from schemas import codec
+from schemas.kafka import topics
+from schemas.memories.events import MemoryEvent
+from schemas.memories.memories import Memory
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.postgres import Connection, Pool
+from sinks.postgres.connection import Connection, Pool
 from streams.apps import STAGES
-from streams.topics import specs
+from streams.kafka.topics import specs
 from streams.windows.head import Head
 from streams.windows.rows import chunk_key, is_head, load, removals_key
 from tests.chaos.asked import asked
@@ -116,7 +117,7 @@ async def _memories(ledger: Ledger, pool: Pool | Connection, published: list[Con
 
 async def _vectors(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
     stored = {row["memory_id"] for row in await pool.fetch("SELECT memory_id FROM memories WHERE status <> 'deleted'")}
-    async with indexing.qdrant(settings, FakeEmbedder()) as vectors:  # nothing is embedded to list what there is
+    async with vector_index.qdrant(settings, FakeEmbedder()) as vectors:  # nothing is embedded to list what there is
         indexed = [memory_id async for page in vectors.ids() for _, memory_id in page]
     ledger.lost += [f"memory {name} is not in Qdrant" for name in sorted(stored - set(indexed))]
     ledger.duplicated += [f"Qdrant has {name}, Postgres has not" for name in sorted(set(indexed) - stored)]

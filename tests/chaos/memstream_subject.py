@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Self
 
-from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
+from deploy.wiring import connections
 from tests.chaos.conversations import Conversation
 from tests.chaos.ledger import Ledger, balance, lags
 from tests.chaos.stores import differing

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.chaos.faults import Talk
 from tests.deployment import Deployment, Event
 

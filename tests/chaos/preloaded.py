@@ -12,8 +12,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from deploy.cli import main
-from deploy.embedded.unprivileged import die_with_parent
+from deploy.cli.main import main
+from deploy.embedded.postgres.unprivileged import die_with_parent
 
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload([__name__, "tests.chaos.warm"])

@@ -11,11 +11,11 @@ from typing import Any, Self
 
 from aiokafka import AIOKafkaConsumer, ConsumerRecord, TopicPartition
 
+from deploy.embedded.postgres.unprivileged import die_with_parent
 from deploy.embedded.stack import EmbeddedStack
-from deploy.embedded.unprivileged import die_with_parent
 from deploy.settings import Settings
-from schemas import topics
-from streams.topics import create, specs
+from schemas.kafka import topics
+from streams.kafka.topics import create, specs
 from tests.chaos.conversations import Conversation
 from tests.chaos.ledger import Ledger
 from tests.chaos.stock_worker import changelog, group

@@ -13,7 +13,7 @@ from typing import Any
 import faust
 
 from deploy.settings import Settings, load
-from schemas import topics
+from schemas.kafka import topics
 
 TABLE = "seen"
 WORK_S = 0.001  # of waiting for something else, a message, so that there is a backlog

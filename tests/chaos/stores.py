@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from deploy.commands.follow import follow
+from deploy.cli.follow import follow
 from deploy.settings import Settings
 from streams.delivery.store import RocksStore
 

@@ -5,9 +5,9 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from deploy import connections
 from deploy.settings import Settings
-from schemas.records import Outgoing
+from deploy.wiring import connections
+from schemas.kafka.records import Outgoing
 from tests.chaos.conversations import Conversation, interleaved
 
 OPEN_AT_ONCE = 60  # conversations that are interleaved

@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from deploy.embedded.stack import EmbeddedStack
-from schemas import topics
+from schemas.kafka import topics
 from streams.apps import STAGES
 from tests.chaos.faults import ANSWERED, BILLED, MATRIX, VARIANTS, Script, marker_in, talks
 from tests.chaos.outcomes import answered, batches, failed, letters, markers, memories, parked, published, replay

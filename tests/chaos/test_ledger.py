@@ -12,10 +12,10 @@ import pytest
 from aiokafka import ConsumerRecord
 from qdrant_client.models import PointStruct
 
-from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
-from schemas import topics
-from schemas.records import Outgoing
+from deploy.wiring import connections
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 from streams.windows.rows import chunk_key, is_head
 from tests.chaos.conversations import Conversation, conversations, events
 from tests.chaos.ledger import Ledger, balance

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from aiokafka.admin import AIOKafkaAdminClient
 
-from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
+from deploy.wiring import connections
 from streams.apps import STAGES
 from tests.chaos.conversations import Conversation, conversations
 from tests.chaos.kill_loop import Plan, publish, quiet

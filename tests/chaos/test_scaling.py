@@ -19,11 +19,12 @@ import pytest
 from msgspec.structs import replace
 from pydantic import SecretStr
 
-from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
-from schemas import codec, topics
-from schemas.records import Outgoing
-from schemas.requests import Command
+from deploy.wiring import connections
+from schemas import codec
+from schemas.extraction.requests import Command
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 from tests.chaos.conversations import APP, BEGAN, Conversation, conversation, events
 from tests.chaos.ledger import balance
 from tests.chaos.workers import WorkerProcess

@@ -5,11 +5,11 @@ import gc
 import httpcore  # noqa: F401 -- httpx imports it when the first client is made
 import pytest  # noqa: F401 -- the main module of whoever starts commands, which each process would import
 
-import deploy.claude
-import deploy.commands.serve
-import deploy.commands.worker  # noqa: F401
-from deploy.models import token_counter
+import deploy.cli.serve
+import deploy.cli.worker
+import deploy.wiring.claude  # noqa: F401
 from deploy.settings import load
+from deploy.wiring.models import token_counter
 
 token_counter(load())
 gc.collect()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
-from deploy.dev import environment
+from deploy.runtime.dev import environment
 from deploy.settings import Settings
 from tests.chaos.preloaded import ForkedCommand
 

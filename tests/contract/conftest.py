@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from deploy.embedded.stack import EmbeddedStack
-from sinks.migrate import migrate
+from sinks.postgres.migrate import migrate
 
 
 @pytest.fixture(scope="module")

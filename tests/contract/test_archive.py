@@ -7,12 +7,12 @@ from typing import Any, TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from schemas.erasures import Fence
-from schemas.messages import Message, Scope
-from schemas.windows import Gap
-from sinks.archive import Archive, ArchivedMessage
-from sinks.postgres import connect
-from sinks.purges import Purges
+from schemas.conversations.messages import Message, Scope
+from schemas.conversations.windows import Gap
+from schemas.erasure.erasures import Fence
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.erasure.purges import Purges
+from sinks.postgres.connection import connect
 from tests.fakes.archive import FakeArchive
 from tests.hostile_text import HARD_TO_STORE
 

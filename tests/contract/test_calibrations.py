@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 import pytest
 
-from schemas.windows import Calibration
-from sinks.calibrations import Calibrations
-from sinks.postgres import connect
+from schemas.conversations.windows import Calibration
+from sinks.extraction.calibrations import Calibrations
+from sinks.postgres.connection import connect
 from tests.fakes.calibrations import FakeCalibrations
 from tests.hostile_text import HARD_TO_STORE
 

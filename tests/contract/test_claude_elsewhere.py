@@ -10,10 +10,10 @@ import pytest
 from llmock.pytest_plugin import LLMock
 from llmock.scenarios import Reply
 
-from agents.llm.claude import ClaudeProvider
-from agents.llm.claude_calls import ClaudeCalls
-from agents.llm.exchange import MAX_TOKENS
-from agents.llm.port import Answer
+from agents.models.calls.exchange import MAX_TOKENS
+from agents.models.claude.calls import ClaudeCalls
+from agents.models.claude.provider import ClaudeProvider
+from agents.models.port import Answer
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 from tests.slices import knowing, slice_of
 

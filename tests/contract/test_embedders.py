@@ -7,12 +7,12 @@ from contextlib import aclosing, closing
 import numpy as np
 import pytest
 
-from sinks.embeddings.dialects import OllamaDialect, OpenAiDialect
+from sinks.embeddings.cache import Remembering
 from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.embeddings.port import Embedder
-from sinks.embeddings.remembering import Remembering
+from sinks.embeddings.protocols import OllamaDialect, OpenAiDialect
 from sinks.embeddings.remote import RemoteEmbedder
 from tests.embedding_server import MODEL, EmbeddingServer
 

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from schemas.budgets import Amount, Level
-from schemas.usage import Consumed
-from sinks.energy import Ledger
-from sinks.postgres import connect
+from schemas.budgets.budgets import Amount, Level
+from schemas.budgets.usage import Consumed
+from sinks.budgets.ledger import Ledger
+from sinks.postgres.connection import connect
 from tests.fakes.energy import FakeLedger
 
 AnyLedger: TypeAlias = Ledger | FakeLedger

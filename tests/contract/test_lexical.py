@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from schemas.errors import Retryable
-from schemas.memories import Memory
-from schemas.searches import Filters
-from sinks.lexical import FullText, LexicalIndex
-from sinks.postgres import Pool, connect
+from schemas.memories.memories import Memory
+from schemas.retrieval.searches import Filters
+from sinks.memories.lexical import FullText, LexicalIndex
+from sinks.postgres.connection import Pool, connect
 from tests.fakes.remembered import FakeRemembered
 from tests.filter_cases import CASES, DAY, FILTERED, NOON, a_memory
 from tests.hostile_text import HARD_TO_STORE

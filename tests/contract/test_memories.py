@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.events import Cause
-from schemas.links import Link
-from schemas.memories import Memory
-from sinks import changes
-from sinks.entry import Entry
-from sinks.listing import Listing
-from sinks.memories import Memories, MemoryVersion
-from sinks.postgres import Pool, connect
+from schemas.memories.events import Cause
+from schemas.memories.links import Link
+from schemas.memories.memories import Memory
+from sinks.memories import writer
+from sinks.memories.entry import Entry
+from sinks.memories.listing import Listing
+from sinks.memories.reader import Memories, MemoryVersion
+from sinks.postgres.connection import Pool, connect
 from tests.fakes.memories import FakeMemories
 from tests.hostile_text import HARD_TO_STORE
 from tests.memories import NOON, a_memory
@@ -39,10 +39,10 @@ class OnPostgres(Memories):
         """In this version, as created, with a vector."""
         async with self.pool.acquire() as connection, connection.transaction():
             for each in memories:
-                await changes.sequence(connection, each.namespace)
+                await writer.sequence(connection, each.namespace)
                 fields: dict[str, Any] = {"before": None, "normalised": each.text, "cause": CAUSE, "at": NOON}
                 entry = Entry(change="created", after=each, vector=VECTOR, **fields)
-                await changes.record(connection, each.namespace, [entry], MODEL)
+                await writer.record(connection, each.namespace, [entry], MODEL)
 
 
 class InMemory(FakeMemories):

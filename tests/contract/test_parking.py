@@ -8,11 +8,12 @@ from typing import Any, TypeAlias
 import pytest
 from msgspec.structs import replace
 
-from schemas import codec, topics
+from schemas import codec
 from schemas.errors import Deferred
-from schemas.requests import ExtractionRequest, Lane
-from sinks.parked import Parked, Parking
-from sinks.postgres import connect
+from schemas.extraction.requests import ExtractionRequest, Lane
+from schemas.kafka import topics
+from sinks.extraction.parked import Parked, Parking
+from sinks.postgres.connection import connect
 from tests.fakes.batches import record
 from tests.fakes.parking import FakeParking
 from tests.slices import slice_of

@@ -8,11 +8,12 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from deploy.embedded.stack import EmbeddedStack
-from schemas import codec, topics
+from schemas import codec
 from schemas.errors import Retryable
-from schemas.policies import Policy
-from streams.policies import PolicyTopic
-from streams.topics import TopicSettings, create, specs
+from schemas.kafka import topics
+from schemas.policies.policies import Policy
+from streams.kafka.policy_topic import PolicyTopic
+from streams.kafka.topics import TopicSettings, create, specs
 from tests.deployment import eventually
 from tests.fakes.policy_topic import FakePolicyTopic
 

@@ -9,13 +9,13 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.asking import run_by_hand
-from agents.retention import by_hand
-from schemas.runs import ConsolidationRun, RunWanted
-from sinks.audit import Audit, Audited
-from sinks.postgres import connect
-from sinks.retention import Sweeps
-from sinks.runs import Runs, RunsAsked
+from agents.consolidation.requests import run_by_hand
+from agents.retention.sweeper import by_hand
+from schemas.consolidation.runs import ConsolidationRun, RunWanted
+from sinks.access.audit import Audit, Audited
+from sinks.archive.retention import Sweeps
+from sinks.consolidation.runs import Runs, RunsAsked
+from sinks.postgres.connection import connect
 from tests.fakes.runs import FakeRuns, FakeSweeps
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

@@ -10,13 +10,13 @@ from qdrant_client import AsyncQdrantClient, models
 
 from deploy.embedded.stack import EmbeddedStack
 from schemas.errors import Misconfigured, Retryable
-from schemas.searches import Filters
+from schemas.retrieval.searches import Filters
 from sinks.embeddings.onnx import MiniLmEmbedder
-from sinks.fakes import FakeVectors
-from sinks.qdrant import Vectors
-from sinks.qdrant_direct import DirectVectors
-from sinks.qdrant_payload import INDEXES
-from sinks.vectors import Point, Vector, VectorIndex
+from sinks.vectors.port import Point, Vector, VectorIndex
+from sinks.vectors.qdrant import Vectors
+from sinks.vectors.qdrant_direct import DirectVectors
+from sinks.vectors.qdrant_payload import INDEXES
+from tests.fakes.sinks import FakeVectors
 from tests.filter_cases import CASES, FILTERED, ids
 
 DIMENSION = 8

@@ -1,9 +1,9 @@
-"""Counts of reads in a dictionary, kept as sinks.accesses keeps them."""
+"""Counts of reads in a dictionary, kept as sinks.memories.access_counts keeps them."""
 
 from collections.abc import Collection, Mapping
 
 from schemas.errors import Retryable
-from sinks.accesses import Access
+from sinks.memories.access_counts import Access
 
 
 class FakeAccesses:

@@ -5,10 +5,10 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from schemas.conversations.messages import Message, Scope
+from schemas.conversations.windows import Gap
 from schemas.errors import Retryable
-from schemas.messages import Message, Scope
-from schemas.windows import Gap
-from sinks.archive import LAST, ArchivedMessage, Place, in_order
+from sinks.archive.messages import LAST, ArchivedMessage, Place, in_order
 from streams.windows import gaps as gaps_
 
 

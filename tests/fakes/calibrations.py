@@ -4,8 +4,8 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from schemas.windows import Calibration
-from sinks.postgres import storable
+from schemas.conversations.windows import Calibration
+from sinks.postgres.connection import storable
 
 
 class FakeCalibrations:

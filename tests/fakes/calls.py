@@ -3,10 +3,10 @@
 import asyncio
 from collections import deque
 
-from agents.llm.exchange import Spoken
-from agents.llm.limits import Allowance
-from agents.llm.port import Usage
-from agents.llm.questions import Question
+from agents.models.calls.exchange import Spoken
+from agents.models.calls.rate_limits import Allowance
+from agents.models.port import Usage
+from agents.models.prompts.questions import Question
 
 USAGE = Usage(input_tokens=900, output_tokens=100)
 

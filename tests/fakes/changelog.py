@@ -4,7 +4,7 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping
 
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from streams.delivery.changelog import Fenced, Follow, Restore
 from streams.delivery.ledger import Checkpoint
 

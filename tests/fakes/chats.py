@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from schemas.messages import ConversationEnded, Message
-from schemas.policies import Policy
-from schemas.requests import ExtractionRequest, SliceMessage, WindowControl
+from schemas.conversations.messages import ConversationEnded, Message
+from schemas.extraction.requests import ExtractionRequest, SliceMessage, WindowControl
+from schemas.policies.policies import Policy
 from streams.windows.accounting import Budget
 from streams.windows.terms import Terms
 from streams.windows.told import Told

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 
 from schemas.errors import Retryable
-from sinks.chronicle import Happening, erased
+from sinks.memories.event_history import Happening, erased
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -1,8 +1,8 @@
 """Commands that are carried out at once, into memories that can be found."""
 
-from agents.curation.change import commanded
-from agents.curation.outcome import Outcome
-from schemas.requests import Command
+from agents.curation.rules.change import commanded
+from agents.curation.rules.outcome import Outcome
+from schemas.extraction.requests import Command
 from tests.fakes.remembered import FakeRemembered
 
 

@@ -5,12 +5,12 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation.ledger import Ledger
-from agents.curation.obey import Undone, obey
-from agents.curation.outcome import Outcome
+from agents.curation.rules.apply_command import Undone, obey
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.outcome import Outcome
 from schemas.errors import Retryable
-from schemas.requests import Command
-from sinks.memories import MemoryVersion
+from schemas.extraction.requests import Command
+from sinks.memories.reader import MemoryVersion
 from tests.fakes.memories import FakeMemories
 
 

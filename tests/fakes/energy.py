@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
-from agents.budgets import day_of, hour_of
-from agents.llm.energy import Bill, Work
-from schemas.budgets import Amount, Level
-from schemas.usage import Consumed, Outcome
-from sinks.energy import Decide
-from sinks.postgres import storable
+from agents.budgets.arithmetic import day_of, hour_of
+from agents.models.billing import Bill, Work
+from schemas.budgets.budgets import Amount, Level
+from schemas.budgets.usage import Consumed, Outcome
+from sinks.budgets.ledger import Decide
+from sinks.postgres.connection import storable
 
 
 class Spent(Struct):

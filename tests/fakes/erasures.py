@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Any
 
-from schemas.erasures import Erasure
-from sinks.audit import Audited
-from sinks.erasures import ErasedNamespace, Kept, Removed, WindowsErased
+from schemas.erasure.erasures import Erasure
+from sinks.access.audit import Audited
+from sinks.erasure.erasures import ErasedNamespace, Kept, Removed, WindowsErased
 
 
 class FakeErasures:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from schemas.errors import Retryable
-from schemas.memories import Memory, Status
-from sinks.memories import MemoryVersion
-from sinks.statistics import Statistics
+from schemas.memories.memories import Memory, Status
+from sinks.memories.reader import MemoryVersion
+from sinks.memories.statistics import Statistics
 from tests.fakes.memories import FakeMemories
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from schemas.erasures import Fence
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Fence
 from schemas.errors import Rejected
-from schemas.messages import Scope
-from schemas.requests import ExtractionRequest
-from sinks.extractions import Answered, Held, Lease, Leased
+from schemas.extraction.requests import ExtractionRequest
+from sinks.extraction.answers import Answered, Held, Lease, Leased
 
 
 class Row(Struct):

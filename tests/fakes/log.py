@@ -5,9 +5,9 @@ from zlib import crc32
 
 from msgspec import Struct
 
-from schemas import topics
-from schemas.records import Outgoing
-from streams.log import Piece
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+from streams.kafka.log import Piece
 
 PARTITIONS = 3
 
@@ -22,7 +22,7 @@ class Record(Struct, frozen=True):
 
 
 class FakeLog:
-    """Implements agents.rebuild.Log. `breaks_after` so many pieces it fails, once."""
+    """Implements agents.rebuild.rebuilder.Log. `breaks_after` so many pieces it fails, once."""
 
     def __init__(self, published: Iterable[Outgoing], *, size: int = 3, breaks_after: int | None = None) -> None:
         self._size = size

@@ -1,12 +1,12 @@
-"""Memories in a dictionary, read as sinks.memories reads them."""
+"""Memories in a dictionary, read as sinks.memories.reader reads them."""
 
 from collections.abc import Collection
 
 from schemas.errors import Retryable
-from schemas.memories import Memory
-from sinks.listing import Listing, Place
-from sinks.memories import MemoryVersion
-from sinks.vectors import Point, Vector
+from schemas.memories.memories import Memory
+from sinks.memories.listing import Listing, Place
+from sinks.memories.reader import MemoryVersion
+from sinks.vectors.port import Point, Vector
 
 
 class FakeMemories:

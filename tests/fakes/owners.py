@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Collection
 
+from schemas.conversations.messages import Scope
 from schemas.errors import Retryable
-from schemas.messages import Scope
-from sinks.owners import MOST, User
+from sinks.erasure.owners import MOST, User
 from tests.fakes.memories import FakeMemories
 
 

@@ -9,11 +9,11 @@ from typing import Any, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from schemas.erasures import Fence
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred
-from schemas.messages import Scope
-from schemas.requests import ExtractionRequest, Lane
-from sinks.parked import SHORTEST_PAUSE_S, Parked
+from schemas.extraction.requests import ExtractionRequest, Lane
+from sinks.extraction.parked import SHORTEST_PAUSE_S, Parked
 
 FencesOf: TypeAlias = Callable[[Scope, Collection[str]], Awaitable[tuple[Fence, ...]]]
 

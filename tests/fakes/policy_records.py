@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import NamedTuple
 
 from schemas.errors import Retryable
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 
 
 class PolicyRecord(NamedTuple):

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from schemas import codec
 from schemas.errors import Retryable
-from schemas.policies import Policy
+from schemas.policies.policies import Policy
 
 
 class Record(NamedTuple):

@@ -4,10 +4,10 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Sequence
 
-from agents.llm.port import Answer, Call, Compaction, Context, Proposal, Rating, ShortText, Subject, Summary
-from schemas.memories import Memory
-from schemas.policies import Policy
-from schemas.requests import ExtractionRequest
+from agents.models.port import Answer, Call, Compaction, Context, Proposal, Rating, ShortText, Subject, Summary
+from schemas.extraction.requests import ExtractionRequest
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
 
 
 class FakeProvider:

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import Sequence
 
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 
 
 class FakePublisher:

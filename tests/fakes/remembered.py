@@ -3,10 +3,10 @@
 import re
 from collections.abc import Collection
 
-from schemas.memories import Memory
-from schemas.searches import Filters, happened
-from sinks.lexical import WordMatch
-from sinks.vectors import Vector
+from schemas.memories.memories import Memory
+from schemas.retrieval.searches import Filters, happened
+from sinks.memories.lexical import WordMatch
+from sinks.vectors.port import Vector
 
 WORD = re.compile(r"\w+")
 

@@ -8,7 +8,7 @@ from agents.replay.comparison import Difference
 from agents.replay.cutover import Switching, require, unknown
 from agents.replay.replays import AT_MOST
 from agents.replay.sides import require_few
-from schemas.generations import Generation, GenerationStatus, Progress
+from schemas.replay.generations import Generation, GenerationStatus, Progress
 
 
 class FakeReplays:

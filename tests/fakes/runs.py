@@ -1,10 +1,10 @@
 """Consolidation runs and sweeps of the archive, in memory."""
 
-from schemas.retention import Sweep
-from schemas.runs import ConsolidationRun, Finding, Scheduled
-from sinks.audit import Audited
-from sinks.retention import SweepPlace
-from sinks.runs import RunsAsked
+from schemas.consolidation.retention import Sweep
+from schemas.consolidation.runs import ConsolidationRun, Finding, Scheduled
+from sinks.access.audit import Audited
+from sinks.archive.retention import SweepPlace
+from sinks.consolidation.runs import RunsAsked
 
 
 class FakeRuns:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from schemas.memories import Memory
-from schemas.searches import Found, Hit, Query
+from schemas.memories.memories import Memory
+from schemas.retrieval.searches import Found, Hit, Query
 
 
 class Searched:

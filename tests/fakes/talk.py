@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from schemas.conversations.window_settings import WindowSettings
+from schemas.extraction.requests import ExtractionRequest
 from schemas.ids import summary_id
-from schemas.policies import Policy
-from schemas.requests import ExtractionRequest
-from schemas.window_settings import WindowSettings
+from schemas.policies.policies import Policy
 from streams.windows.accounting import Budget
 from streams.windows.terms import Terms
 from streams.windows.told import Pruned, Told, Warned

@@ -4,9 +4,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from schemas.messages import Role
-from schemas.window_settings import WindowSettings
-from schemas.windows import Calibration
+from schemas.conversations.messages import Role
+from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import Calibration
 from streams.windows.accounting import Budget
 from streams.windows.detectors.traits import GRATEFUL, MOST_REFERENCES, REFERENCE
 from streams.windows.turn import Turn

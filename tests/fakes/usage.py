@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from datetime import datetime
 
-from schemas.budgets import Level
+from schemas.budgets.budgets import Level
+from schemas.budgets.usage import Total
 from schemas.errors import Retryable
-from schemas.usage import Total
 
 
 class FakeUsage:

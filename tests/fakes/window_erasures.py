@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from schemas.erasures import Erasure, Fence, Fences, UserFence
+from schemas.erasure.erasures import Erasure, Fence, Fences, UserFence
 
 
 class FakeWindowErasures:

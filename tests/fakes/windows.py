@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from schemas.codec import decode, encode
-from schemas.messages import Scope
-from schemas.windows import Pruning, Run, Statistics, WindowState
-from sinks.postgres import storable, storable_json
-from sinks.windows import LATEST_PRUNINGS, PruningPlace, gives_way, latest
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Pruning, Run, Statistics, WindowState
+from sinks.postgres.connection import storable, storable_json
+from sinks.windows.projection import LATEST_PRUNINGS, PruningPlace, gives_way, latest
 
 Key: TypeAlias = tuple[str, int]  # a conversation and a partition
 

@@ -5,8 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from deploy.dev import ready_path, running_api
 from deploy.embedded.stack import EmbeddedStack
+from deploy.runtime.dev import ready_path, running_api
 from deploy.settings import Settings
 from tests.deployment import deployed
 

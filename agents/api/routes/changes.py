@@ -5,15 +5,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 from msgspec.structs import replace
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import described, takes
-from agents.api.callers import Caller
-from agents.api.changes import ChangedMemory, NewMemory, Undo
+from agents.api.access.authentication import CallerOf
+from agents.api.access.callers import Caller
+from agents.api.access.memories import IfMatch, MemoryId, as_sent, missing, reached, version_meant
+from agents.api.http.json_bodies import described, takes
+from agents.api.http.problems import conflict
+from agents.api.memories.apply_change import CommandKind, IdempotencyKey, Settled, ordered, replayed, sent, settle
+from agents.api.memories.change_bodies import ChangedMemory, NewMemory, Undo
 from agents.api.ports import Ports, PortsOf
-from agents.api.problems import conflict
-from agents.api.reach import IfMatch, MemoryId, as_sent, missing, reached, version_meant
-from agents.api.settling import CommandKind, IdempotencyKey, Settled, ordered, replayed, sent, settle
-from schemas.memories import Memory
+from schemas.memories.memories import Memory
 
 router = APIRouter(prefix="/v1/memories", tags=["changes"], dependencies=[Depends(as_sent)])
 

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Response
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described
+from agents.api.access.authentication import CallerOf
+from agents.api.http.json_bodies import answer, described
+from agents.api.memories.apply_change import RETRY_AFTER_S, Settled, changed, settled
 from agents.api.ports import PortsOf
-from agents.api.settling import RETRY_AFTER_S, Settled, changed, settled
 
 router = APIRouter(prefix="/v1/commands", tags=["changes"])
 

@@ -9,20 +9,20 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from agents.api import pages
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described, takes
-from agents.api.callers import Caller
-from agents.api.pages import CursorOf, LimitOf, place
+from agents.api.access.authentication import CallerOf
+from agents.api.access.callers import Caller
+from agents.api.http import cursors
+from agents.api.http.cursors import CursorOf, LimitOf, place
+from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.problems import conflict, invalid, not_found
 from agents.api.ports import Ports, PortsOf
-from agents.api.problems import conflict, invalid, not_found
 from agents.api.routes.conversations import readable
-from agents.consolidation.asking import run_by_hand
-from schemas.budgets import MICROS
-from schemas.messages import Moment
-from schemas.runs import ConsolidationRun, Finding, RunStatus, RunWanted
-from sinks.audit import Audited
-from sinks.runs import RunsAsked
+from agents.consolidation.requests import run_by_hand
+from schemas.budgets.budgets import MICROS
+from schemas.consolidation.runs import ConsolidationRun, Finding, RunStatus, RunWanted
+from schemas.conversations.messages import Moment
+from sinks.access.audit import Audited
+from sinks.consolidation.runs import RunsAsked
 
 MOST_PENDING: Final = 10  # of one key; to begin a run is to look at every window
 
@@ -110,7 +110,7 @@ async def list_consolidation_runs(
     )
     found = await ports.runs.page(asked)
     page = found[:limit]
-    more = pages.cursor(MadeAt(page[-1].created_at, page[-1].run_id), listed) if len(found) > limit else None
+    more = cursors.cursor(MadeAt(page[-1].created_at, page[-1].run_id), listed) if len(found) > limit else None
     return answer(ConsolidationRunPage(tuple(view(run) for run in page if visible(run, caller)), more))
 
 
@@ -135,7 +135,7 @@ async def list_findings(
     after = place(cursor, FoundAt, listed).number if cursor else 0
     found = await ports.runs.findings(run.run_id, after=after, limit=limit + 1, namespace=namespace)
     page = found[:limit]
-    more = pages.cursor(FoundAt(page[-1].number), listed) if len(found) > limit else None
+    more = cursors.cursor(FoundAt(page[-1].number), listed) if len(found) > limit else None
     return answer(FindingPage(page, more))
 
 

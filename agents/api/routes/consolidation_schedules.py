@@ -3,10 +3,10 @@
 from fastapi import APIRouter, Response
 from msgspec import Struct
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described
+from agents.api.access.authentication import CallerOf
+from agents.api.http.json_bodies import answer, described
 from agents.api.ports import PortsOf
-from schemas.runs import Scheduled
+from schemas.consolidation.runs import Scheduled
 
 router = APIRouter(prefix="/v1/consolidation-schedules", tags=["consolidation"])
 

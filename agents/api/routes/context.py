@@ -4,11 +4,11 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described, takes
+from agents.api.access.authentication import CallerOf
+from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.problems import invalid, not_found
 from agents.api.ports import PortsOf
-from agents.api.problems import invalid, not_found
-from schemas.blocks import Block, BlockQuery
+from schemas.retrieval.blocks import Block, BlockQuery
 
 NOT_KNOWN = (
     "no conversation of this id is known that this key may read; for a new one, known about a second after its first message, "

@@ -9,11 +9,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Depends, Path, Query, Response
 from msgspec import Meta, Struct
 
-from agents.api import pages
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described, takes
-from agents.api.callers import Caller
-from agents.api.conversation_views import (
+from agents.api.access.authentication import CallerOf
+from agents.api.access.callers import Caller
+from agents.api.conversations.views import (
     Asked,
     ContextView,
     ConversationView,
@@ -24,18 +22,20 @@ from agents.api.conversation_views import (
     pruning_view,
     view,
 )
-from agents.api.pages import CursorOf, LimitOf, place
+from agents.api.http import cursors
+from agents.api.http.cursors import CursorOf, LimitOf, place
+from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.problems import conflict, not_found
+from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import Ports, PortsOf
-from agents.api.problems import conflict, not_found
 from agents.api.routes.changes import Reason
 from agents.api.routes.erasures import BEGUN, begun
-from agents.api.settling import IdempotencyKey
 from agents.conversations.control import ByHand
-from agents.conversations.finding import Conversation
-from schemas.contexts import ContextQuery
-from schemas.receipts import Receipt
-from sinks.archive import Place
-from sinks.windows import PruningPlace
+from agents.conversations.lookup import Conversation
+from schemas.conversations.contexts import ContextQuery
+from schemas.erasure.receipts import Receipt
+from sinks.archive.messages import Place
+from sinks.windows.projection import PruningPlace
 
 router = APIRouter(prefix="/v1/conversations", tags=["conversations"])
 
@@ -61,7 +61,7 @@ async def list_messages(
         conversation, beyond=beyond, limit=limit + 1, backwards=order == "newest"
     )
     page = found[:limit]
-    more = pages.cursor(At(page[-1].partition, page[-1].position), listed) if len(found) > limit else None
+    more = cursors.cursor(At(page[-1].partition, page[-1].position), listed) if len(found) > limit else None
     return answer(MessagePage(messages=tuple(message_view(each, conversation.state) for each in page), next=more))
 
 
@@ -99,7 +99,7 @@ async def list_prunings(
     before = place(cursor, PrunedAt, conversation_id).place if cursor else None
     found = await ports.conversations.prunings(conversation, limit + 1, before)
     page = found[:limit]
-    more = pages.cursor(PrunedAt(page[-1].at, page[-1].number), conversation_id) if len(found) > limit else None
+    more = cursors.cursor(PrunedAt(page[-1].at, page[-1].number), conversation_id) if len(found) > limit else None
     return answer(PruningPage(prunings=tuple(map(pruning_view, page)), next=more))
 
 

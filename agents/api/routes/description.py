@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request, Response
 
-from agents.api.bodies import JSON, Described, answer
+from agents.api.http.json_bodies import JSON, Described, answer
 
 router = APIRouter(prefix="/v1", tags=["description"])
 

@@ -6,17 +6,17 @@ from uuid import uuid4
 
 from fastapi import APIRouter, Path, Response
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described
-from agents.api.callers import Caller
+from agents.api.access.authentication import CallerOf
+from agents.api.access.callers import Caller
+from agents.api.http.json_bodies import answer, described
+from agents.api.http.problems import not_found
+from agents.api.memories.apply_change import RETRY_AFTER_S
 from agents.api.ports import Ports, PortsOf
-from agents.api.problems import not_found
-from agents.api.settling import RETRY_AFTER_S
 from schemas import ids
-from schemas.erasures import ErasureKind
-from schemas.messages import Scope
-from schemas.namespaces import OWN_NAMESPACE, render, shortened
-from schemas.receipts import Receipt
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import ErasureKind
+from schemas.erasure.receipts import Receipt
+from schemas.policies.namespaces import OWN_NAMESPACE, render, shortened
 
 router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 

@@ -5,18 +5,18 @@ from typing import Annotated, Final, Literal
 from fastapi import APIRouter, Header, Query, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials
 
-from agents.api.asked import Label
-from agents.api.auth import BEARER, CallerOf
-from agents.api.bodies import Described
-from agents.api.callers import Caller
-from agents.api.live import places
-from agents.api.live.bell import Bell
-from agents.api.live.events import live
-from agents.api.live.places import Places
+from agents.api.access.authentication import BEARER, CallerOf
+from agents.api.access.callers import Caller
+from agents.api.http.json_bodies import Described
+from agents.api.http.problems import Problem, conflict, invalid
+from agents.api.live import positions
+from agents.api.live.change_notifier import Bell
+from agents.api.live.event_stream import live
+from agents.api.live.positions import Places
 from agents.api.live.streaming import LiveResponse
+from agents.api.memories.list_parameters import Label
 from agents.api.ports import Ports, PortsOf
-from agents.api.problems import Problem, conflict, invalid
-from schemas.events import ActivityEvent, MemoryEvent
+from schemas.memories.events import ActivityEvent, MemoryEvent
 
 router = APIRouter(prefix="/v1/events", tags=["events"])
 
@@ -69,12 +69,12 @@ async def follow_events(
     came, at any replica, however long that is ago; what was erased meanwhile is told as `memstream.namespace.erased`."""
     for each in namespace:
         caller.require("read", each)
-    if not places.fits(namespace):
+    if not positions.fits(namespace):
         raise invalid(
-            f"the names of these {len(namespace)} namespaces make ids of events longer than {places.LONGEST} characters: "
+            f"the names of these {len(namespace)} namespaces make ids of events longer than {positions.LONGEST} characters: "
             "follow them by several streams"
         )
-    begun = await begin(ports, namespace, places.read(last_event_id or after or ""), since == "beginning")
+    begun = await begin(ports, namespace, positions.read(last_event_id or after or ""), since == "beginning")
     require_room(ports.bell, caller)
 
     async def allowed() -> bool:

@@ -11,19 +11,19 @@ from fastapi import APIRouter, Path, Query, Response
 from msgspec import Meta, Struct
 from msgspec.structs import asdict
 
-from agents.api import pages
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described
-from agents.api.callers import Caller
-from agents.api.pages import CursorOf, LimitOf, place
+from agents.api.access.authentication import CallerOf
+from agents.api.access.callers import Caller
+from agents.api.http import cursors
+from agents.api.http.cursors import CursorOf, LimitOf, place
+from agents.api.http.json_bodies import answer, described
+from agents.api.http.problems import Problem, not_found
 from agents.api.ports import Ports, PortsOf
-from agents.api.problems import Problem, not_found
 from agents.replay.comparison import Difference
 from agents.replay.cutover import Switching
+from schemas.conversations.messages import Moment
 from schemas.errors import Misconfigured
-from schemas.generations import Generation, GenerationStatus, ReplaySource
-from schemas.messages import Moment
-from sinks.audit import Audited
+from schemas.replay.generations import Generation, GenerationStatus, ReplaySource
+from sinks.access.audit import Audited
 
 router = APIRouter(prefix="/v1/generations", tags=["generations"])
 
@@ -110,7 +110,7 @@ async def list_differences(
     except Misconfigured as exc:
         raise Problem(409, "conflict", str(exc)) from exc
     behind = first + limit
-    more = pages.cursor(DifferenceAt(behind), listed) if behind < len(found) else None
+    more = cursors.cursor(DifferenceAt(behind), listed) if behind < len(found) else None
     return answer(DifferencePage(tuple(found[first:behind]), more))
 
 

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Response
 from msgspec import Struct
 
-from agents.api.bodies import answer, described
+from agents.api.http.json_bodies import answer, described
 from agents.api.ports import PortsOf
 from schemas.errors import Retryable
 

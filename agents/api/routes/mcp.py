@@ -5,11 +5,11 @@ from typing import Final
 from fastapi import APIRouter, Request, Response
 
 from agents.api import openapi
-from agents.api.auth import CallerOf
-from agents.api.bodies import json_of
+from agents.api.access.authentication import CallerOf
+from agents.api.http.json_bodies import json_of
 from agents.api.ports import PortsOf
+from agents.api.tools.authorisation import NamespacesOf, tools
 from agents.api.tools.mcp import McpResponse
-from agents.api.tools.reach import NamespacesOf, tools
 from schemas import codec
 
 router = APIRouter(prefix="/mcp", tags=["agents"])

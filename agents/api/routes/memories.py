@@ -5,15 +5,15 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Query, Response
 from msgspec import Meta, Struct
 
-from agents.api.asked import ListQuery
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described
-from agents.api.pages import CursorOf, LimitOf, cursor, place
+from agents.api.access.authentication import CallerOf
+from agents.api.access.memories import MemoryId, as_sent, found, reached
+from agents.api.http.cursors import CursorOf, LimitOf, cursor, place
+from agents.api.http.json_bodies import answer, described
+from agents.api.memories.list_parameters import ListQuery
+from agents.api.memories.related import Related, related
+from agents.api.memories.views import Detail, MemoryPage, MemoryView, etag, names, view
 from agents.api.ports import PortsOf
-from agents.api.reach import MemoryId, as_sent, found, reached
-from agents.api.related import Related, related
-from agents.api.views import Detail, MemoryPage, MemoryView, etag, names, view
-from sinks.memories import MemoryVersion
+from sinks.memories.reader import MemoryVersion
 
 router = APIRouter(prefix="/v1/memories", tags=["memories"], dependencies=[Depends(as_sent)])
 

@@ -4,14 +4,14 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import described, takes
-from agents.api.callers import Caller
-from agents.api.changes import Uninstall
+from agents.api.access.authentication import CallerOf
+from agents.api.access.callers import Caller
+from agents.api.http.json_bodies import described, takes
+from agents.api.memories.apply_change import CommandKind, IdempotencyKey, Settled, ordered, replayed, sent
+from agents.api.memories.change_bodies import Uninstall
 from agents.api.ports import Ports, PortsOf
 from agents.api.routes.changes import DONE, LATER, Reason
-from agents.api.settling import CommandKind, IdempotencyKey, Settled, ordered, replayed, sent
-from sinks.audit import Audited
+from sinks.access.audit import Audited
 
 router = APIRouter(prefix="/v1/namespaces", tags=["namespaces"])
 

@@ -5,16 +5,16 @@ from typing import Annotated, Literal, NamedTuple
 from fastapi import APIRouter, Depends, Path, Request, Response
 from msgspec import Struct
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described, json_of
-from agents.api.policy_book import Applied
+from agents.api.access.authentication import CallerOf
+from agents.api.http.json_bodies import answer, described, json_of
+from agents.api.http.problems import Problem, conflict, invalid, not_found
+from agents.api.policies.policy_book import Applied
 from agents.api.ports import PortsOf
-from agents.api.problems import Problem, conflict, invalid, not_found
 from agents.api.routes.statistics import NamespaceOf
 from schemas import codec
 from schemas.errors import Rejected
-from schemas.policies import Policy
-from sinks.audit import Audited
+from schemas.policies.policies import Policy
+from sinks.access.audit import Audited
 
 router = APIRouter(prefix="/v1", tags=["policies"])
 

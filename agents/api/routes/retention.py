@@ -6,16 +6,16 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Response
 from msgspec import Struct
 
-from agents.api import pages
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described, takes
-from agents.api.pages import CursorOf, LimitOf, place
+from agents.api.access.authentication import CallerOf
+from agents.api.http import cursors
+from agents.api.http.cursors import CursorOf, LimitOf, place
+from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.problems import not_found
 from agents.api.ports import PortsOf
-from agents.api.problems import not_found
-from agents.retention import by_hand
-from schemas.messages import Moment
-from schemas.retention import Sweep, SweepWanted
-from sinks.audit import Audited
+from agents.retention.sweeper import by_hand
+from schemas.consolidation.retention import Sweep, SweepWanted
+from schemas.conversations.messages import Moment
+from sinks.access.audit import Audited
 
 router = APIRouter(prefix="/v1/retention-sweeps", tags=["consolidation"])
 
@@ -61,7 +61,7 @@ async def list_sweeps(caller: CallerOf, ports: PortsOf, limit: LimitOf = 50, cur
     behind = place(cursor, SweptAt, LISTED) if cursor else None
     found = await ports.sweeps.page(limit + 1, (behind.created_at, behind.sweep_id) if behind else None)
     page = found[:limit]
-    more = pages.cursor(SweptAt(page[-1].created_at, page[-1].sweep_id), LISTED) if len(found) > limit else None
+    more = cursors.cursor(SweptAt(page[-1].created_at, page[-1].sweep_id), LISTED) if len(found) > limit else None
     return answer(SweepPage(page, more))
 
 

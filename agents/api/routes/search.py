@@ -8,13 +8,13 @@ from fastapi import Query as Parameter
 from msgspec import Struct
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from agents.api.asked import MOST, Label
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described, takes
-from agents.api.callers import Caller
+from agents.api.access.authentication import CallerOf
+from agents.api.access.callers import Caller
+from agents.api.http.json_bodies import answer, described, takes
+from agents.api.memories.list_parameters import MOST, Label
+from agents.api.memories.views import Detail, MemoryView, view
 from agents.api.ports import Ports, PortsOf
-from agents.api.views import Detail, MemoryView, view
-from schemas.searches import Degraded, Filters, Parts, Query, Scale
+from schemas.retrieval.searches import Degraded, Filters, Parts, Query, Scale
 
 router = APIRouter(prefix="/v1/search", tags=["search"])
 

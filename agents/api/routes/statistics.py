@@ -6,12 +6,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import AwareDatetime
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described
-from agents.api.consumption import Usage
+from agents.api.access.authentication import CallerOf
+from agents.api.budgets.consumption import Usage
+from agents.api.http.json_bodies import answer, described
+from agents.api.http.problems import invalid
 from agents.api.ports import PortsOf
-from agents.api.problems import invalid
-from sinks.statistics import Statistics
+from sinks.memories.statistics import Statistics
 
 router = APIRouter(prefix="/v1", tags=["statistics"])
 

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Response
 from msgspec import Struct
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described, takes
+from agents.api.access.authentication import CallerOf
+from agents.api.http.json_bodies import answer, described, takes
 from agents.api.ports import PortsOf
+from agents.api.tools.authorisation import NamespacesOf, tools
 from agents.api.tools.inputs import TOOLS
-from agents.api.tools.reach import NamespacesOf, tools
 
 router = APIRouter(prefix="/v1/tools", tags=["agents"])
 

@@ -7,13 +7,13 @@ from uuid import uuid4
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import Described, answer, described, media_type
-from agents.api.exporting import NDJSON, ExportedMemory, exported
-from agents.api.importing import Import, ImportedLine, ImportReport
-from agents.api.lines import lines
+from agents.api.access.authentication import CallerOf
+from agents.api.http.json_bodies import Described, answer, described, media_type
+from agents.api.http.lines import lines
+from agents.api.http.problems import Problem
+from agents.api.memories.exports import NDJSON, ExportedMemory, exported
+from agents.api.memories.imports import Import, ImportedLine, ImportReport
 from agents.api.ports import PortsOf
-from agents.api.problems import Problem
 from agents.api.routes.statistics import NamespaceOf
 
 router = APIRouter(prefix="/v1", tags=["transfer"])

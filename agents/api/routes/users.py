@@ -5,15 +5,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 from msgspec import Meta
 
-from agents.api.auth import CallerOf
-from agents.api.bodies import answer, described, takes
-from agents.api.callers import Caller
-from agents.api.erasing import Concerned, Foreseen, concerned, foreseen
+from agents.api.access.authentication import CallerOf
+from agents.api.access.callers import Caller
+from agents.api.access.erasure import Concerned, Foreseen, concerned, foreseen
+from agents.api.http.json_bodies import answer, described, takes
+from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import PortsOf
 from agents.api.routes.erasures import BEGUN, begun
-from agents.api.settling import IdempotencyKey
-from schemas.receipts import Receipt
-from sinks.owners import User
+from schemas.erasure.receipts import Receipt
+from sinks.erasure.owners import User
 
 router = APIRouter(prefix="/v1/users", tags=["erasures"])
 

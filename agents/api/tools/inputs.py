@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from schemas.kinds import Kind
-from schemas.messages import Identifier
-from schemas.policies import Fraction
-from schemas.requests import FullText, Labels, Text
+from schemas.conversations.messages import Identifier
+from schemas.extraction.requests import FullText, Labels, Text
+from schemas.memories.kinds import Kind
+from schemas.policies.policies import Fraction
 
 if TYPE_CHECKING:  # the package takes seconds to load
     from anthropic.types import ToolParam

@@ -5,12 +5,12 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from agents.conversations.finding import Conversation
-from agents.curation.outcome import Outcome
-from schemas.blocks import Block, BlockQuery
-from schemas.memories import Memory
-from schemas.requests import Command
-from schemas.searches import Found, Query
+from agents.conversations.lookup import Conversation
+from agents.curation.rules.outcome import Outcome
+from schemas.extraction.requests import Command
+from schemas.memories.memories import Memory
+from schemas.retrieval.blocks import Block, BlockQuery
+from schemas.retrieval.searches import Found, Query
 
 
 class Searching(Protocol):
@@ -20,20 +20,20 @@ class Searching(Protocol):
 
 
 class Reading(Protocol):
-    """sinks.memories.Memories."""
+    """sinks.memories.reader.Memories."""
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
 
 
 class Commanding(Protocol):
-    """agents.api.commands.Commands."""
+    """agents.api.memories.commands.Commands."""
 
     async def carried_out(self, command: Command) -> Outcome | None:
         """What came of the command; None when that was not known in time. Raises Retryable, Rejected."""
 
 
 class Finding(Protocol):
-    """agents.conversations.finding.Conversations."""
+    """agents.conversations.lookup.Conversations."""
 
     async def find(self, conversation_id: str, allowed: Callable[[str], bool]) -> Conversation | None: ...
 

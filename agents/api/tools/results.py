@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from agents.retrieval.ranking import said
-from schemas.memories import Change, Memory, Status
+from schemas.memories.memories import Change, Memory, Status
 
 HAS_MORE: Final = "get_memory with full=true tells more"
 

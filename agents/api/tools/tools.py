@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from agents.api.commands import told_at
+from agents.api.memories.commands import told_at
 from agents.api.tools.inputs import (
     CONTEXT,
     TOOLS,
@@ -25,13 +25,13 @@ from agents.api.tools.inputs import (
 from agents.api.tools.ports import Blocks, Commanding, Reading, Searching
 from agents.api.tools.results import Context, Kept, Read, Searched, Waiting, seen
 from schemas import codec
-from schemas.blocks import BlockQuery
 from schemas.errors import MemstreamError, Rejected, Retryable
-from schemas.kinds import DEFAULT_KINDS, Kind
-from schemas.memories import Memory
-from schemas.policies import Choosing
-from schemas.requests import Command
-from schemas.searches import Filters, Query
+from schemas.extraction.requests import Command
+from schemas.memories.kinds import DEFAULT_KINDS, Kind
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Choosing
+from schemas.retrieval.blocks import BlockQuery
+from schemas.retrieval.searches import Filters, Query
 
 if TYPE_CHECKING:  # the package takes seconds to load
     from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock

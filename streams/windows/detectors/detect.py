@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from schemas.messages import Message, Role
+from schemas.conversations.messages import Message, Role
 from streams.windows.detectors import casual, directive, error, lexicon
 from streams.windows.detectors.cleaning import cleaned, flattened, inspected
 from streams.windows.detectors.redundancy import fingerprint

@@ -5,7 +5,7 @@ from typing import Final
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from schemas.messages import Role
+from schemas.conversations.messages import Role
 from streams.windows.detectors import beginning, casual, completion, correction, directive, error, reference
 from streams.windows.detectors.rule import MOST_PLACES, START, Rule
 from streams.windows.detectors.traits import (

@@ -1,6 +1,6 @@
 """Who answers."""
 
-from agents.llm.port import Provider
+from agents.models.port import Provider
 
 
 def answering(provider: Provider) -> str:

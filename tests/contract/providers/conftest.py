@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agents.llm.auto import AutoProvider
-from agents.llm.claude import ClaudeProvider
-from agents.llm.offline import OfflineProvider
-from agents.llm.ollama import OllamaProvider
-from agents.llm.port import Provider
+from agents.models.auto import AutoProvider
+from agents.models.claude.provider import ClaudeProvider
+from agents.models.offline.provider import OfflineProvider
+from agents.models.ollama.provider import OllamaProvider
+from agents.models.port import Provider
 from tests.messages_server import KEY, MessagesServer
 from tests.ollama_server import MODEL, OllamaServer
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from msgspec import structs
 
-from agents.llm.port import Provider
-from schemas.memories import Memory
-from schemas.policies import DEFAULT_POLICY
+from agents.models.port import Provider
+from schemas.memories.memories import Memory
+from schemas.policies.policies import DEFAULT_POLICY
 from tests.contract.providers.answering import answering
 from tests.slices import MONDAY, known
 

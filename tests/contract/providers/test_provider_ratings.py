@@ -2,10 +2,10 @@
 
 import pytest
 
-from agents.llm.port import Provider, Subject
-from schemas import importance
+from agents.models.port import Provider, Subject
 from schemas.errors import Rejected
-from schemas.policies import DEFAULT_POLICY
+from schemas.memories import importance
+from schemas.policies.policies import DEFAULT_POLICY
 from tests.contract.providers.answering import answering
 
 FULL = (

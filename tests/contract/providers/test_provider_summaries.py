@@ -3,11 +3,11 @@
 import pytest
 from msgspec import structs
 
-from agents.llm.port import Provider
-from agents.llm.summaries import estimated_tokens
-from schemas.policies import DEFAULT_POLICY, Policy
-from schemas.window_settings import WindowSettings
-from schemas.windows import LONGEST_SUMMARY
+from agents.models.answers.summaries import estimated_tokens
+from agents.models.port import Provider
+from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import LONGEST_SUMMARY
+from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.contract.providers.answering import answering
 from tests.slices import slice_of
 

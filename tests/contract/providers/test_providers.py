@@ -3,8 +3,8 @@
 import pytest
 from msgspec import structs
 
-from agents.llm.port import Provider
-from schemas.policies import DEFAULT_POLICY, Policy, Privacy
+from agents.models.port import Provider
+from schemas.policies.policies import DEFAULT_POLICY, Policy, Privacy
 from tests.contract.providers.answering import answering
 from tests.slices import knowing, known, said, slice_of
 

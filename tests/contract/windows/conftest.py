@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from sinks.postgres import connect
-from sinks.windows import Windows
+from sinks.postgres.connection import connect
+from sinks.windows.projection import Windows
 from tests.contract.windows.either import AnyWindows
 from tests.fakes.windows import FakeWindows
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from sinks.windows import Windows
+from sinks.windows.projection import Windows
 from tests.fakes.windows import FakeWindows
 
 AnyWindows: TypeAlias = Windows | FakeWindows

@@ -3,8 +3,8 @@
 import pytest
 from msgspec.structs import replace
 
-from schemas.messages import Scope
-from schemas.windows import Gap, LastPrune, WindowState
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Gap, LastPrune, WindowState
 from tests.contract.windows.either import NOON, AnyWindows
 from tests.fakes.windows import AT_S, a_pruning, a_state
 from tests.hostile_text import HARD_TO_STORE

@@ -10,9 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.windows import WindowState
-from sinks.postgres import connect
-from sinks.windows import Windows
+from schemas.conversations.windows import WindowState
+from sinks.postgres.connection import connect
+from sinks.windows.projection import Windows
 from tests.contract.windows.either import MUCH_LATER, NOON, AnyWindows
 from tests.fakes.windows import FakeWindows, a_pruning, a_state
 

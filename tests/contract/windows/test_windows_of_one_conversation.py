@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from schemas.windows import WindowState
+from schemas.conversations.windows import WindowState
 from tests.contract.windows.either import MUCH_LATER, AnyWindows
 from tests.fakes.windows import a_pruning, a_state
 

@@ -12,12 +12,12 @@ import pytest
 from qdrant_client import QdrantClient
 from typer.testing import CliRunner
 
-from deploy.cli import cli
+from deploy.cli.main import cli
 from deploy.embedded.ports import free_port
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
-from schemas import topics
-from streams.topics import specs
+from schemas.kafka import topics
+from streams.kafka.topics import specs
 from tests.command_line import Run, lines, run, run_here
 from tests.embedding_server import MODEL, EmbeddingServer
 from tests.preparation import PASSWORD, administer, dsn_of, unprepared

@@ -3,11 +3,12 @@
 import asyncio
 from typing import Any
 
-from agents.dead_letters import LARGEST_KEPT, dead_letter
-from deploy import connections
-from schemas import codec, topics
+from agents.dead_letters.writer import LARGEST_KEPT, dead_letter
+from deploy.wiring import connections
+from schemas import codec
 from schemas.errors import Rejected
-from schemas.records import Outgoing
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import TRACE, Deploy

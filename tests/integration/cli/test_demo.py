@@ -13,7 +13,7 @@ import pytest
 
 from deploy.embedded.process import module_environment
 from deploy.settings import PREFIX
-from schemas.memories import Memory
+from schemas.memories.memories import Memory
 
 ROOT = Path(__file__).parents[3]
 
@@ -25,7 +25,7 @@ def run(data_dir: Path, *args: str, **variables: str) -> subprocess.CompletedPro
     }
     own = {f"{PREFIX}DATA_DIR": str(data_dir)}
     return subprocess.run(
-        [sys.executable, "-m", "deploy.cli", "demo", "--json", *args],
+        [sys.executable, "-m", "deploy.cli.main", "demo", "--json", *args],
         env=inherited | own | variables,
         cwd=data_dir,
         capture_output=True,

@@ -29,7 +29,7 @@ class Dev:
 
     def __init__(self, data_dir: Path, log: Path) -> None:
         ports = [word for part in ("kafka", "postgres", "qdrant", "api") for word in (f"--{part}-port", "0")]
-        self._command = [sys.executable, "-m", "deploy.cli", "dev", "--data-dir", str(data_dir), *ports]
+        self._command = [sys.executable, "-m", "deploy.cli.main", "dev", "--data-dir", str(data_dir), *ports]
         self._log = log
         self.process: subprocess.Popen[bytes] | None = None
         self.family: list[psutil.Process] = []

@@ -6,10 +6,10 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from deploy.cli import cli
-from deploy.dev import environment
-from sinks.keys import Keys
-from sinks.postgres import connect
+from deploy.cli.main import cli
+from deploy.runtime.dev import environment
+from sinks.access.keys import Keys
+from sinks.postgres.connection import connect
 
 
 async def test_keys_are_made_listed_revoked_and_audited(deploy: Any):

@@ -12,9 +12,9 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from deploy.dev import environment
 from deploy.embedded.process import module_environment
-from schemas import topics
+from deploy.runtime.dev import environment
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 
 MINE, THEIRS = "kitchen/ada", "kitchen/tom"
@@ -25,7 +25,7 @@ async def asking(deployment: Deployment, log: Path, *options: str) -> AsyncItera
     """A client of a server that it started itself."""
     command = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "deploy.cli", "mcp", *options],
+        args=["-m", "deploy.cli.main", "mcp", *options],
         env=dict(module_environment()) | environment(deployment.settings),
     )
     with log.open("w") as errors:

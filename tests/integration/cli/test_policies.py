@@ -10,11 +10,11 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
-from deploy.cli import cli
-from deploy.commands import doctor
-from deploy.commands.doctor import Unhealthy
-from deploy.dev import environment
-from schemas import topics
+from deploy.cli import doctor
+from deploy.cli.doctor import Unhealthy
+from deploy.cli.main import cli
+from deploy.runtime.dev import environment
+from schemas.kafka import topics
 from tests.deployment import Event
 
 FILE = "name: notes\nmatch: {app_id: notes}\nmax_text_chars: 90\nkinds: [fact, {name: pet, icon: 🐕}]\n"

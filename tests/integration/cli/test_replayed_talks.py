@@ -10,8 +10,8 @@ import pytest
 from msgspec import Struct
 
 from deploy.embedded.stack import EmbeddedStack
-from schemas import topics
-from schemas.shadows import shadow_of
+from schemas.kafka import topics
+from schemas.replay.shadows import shadow_of
 from tests.command_line import Run, lines, run_here
 from tests.deployment import Deployment, Event, deployed
 from tests.messages_server import KEY, MODELS, MessagesServer

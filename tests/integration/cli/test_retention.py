@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sinks.postgres import connect
+from sinks.postgres.connection import connect
 from tests.command_line import lines, run
 
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)

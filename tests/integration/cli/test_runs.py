@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from agents.consolidation.asking import run_by_hand
-from schemas.messages import Scope
-from schemas.runs import Counts, Finding, RunWanted
-from sinks.dry_runs import DryRuns, Stretch
-from sinks.postgres import connect
-from sinks.runs import Runs
+from agents.consolidation.requests import run_by_hand
+from schemas.consolidation.runs import Counts, Finding, RunWanted
+from schemas.conversations.messages import Scope
+from sinks.consolidation.dry_runs import DryRuns, Stretch
+from sinks.consolidation.runs import Runs
+from sinks.postgres.connection import connect
 from tests.command_line import Run, lines, run
 
 AT = datetime(2026, 3, 3, 2, tzinfo=UTC)

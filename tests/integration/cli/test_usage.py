@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from agents.energy import OVERALL
-from schemas.budgets import Amount
-from schemas.usage import Consumed
-from sinks.energy import Ledger
-from sinks.postgres import connect
+from agents.budgets.energy import OVERALL
+from schemas.budgets.budgets import Amount
+from schemas.budgets.usage import Consumed
+from sinks.budgets.ledger import Ledger
+from sinks.postgres.connection import connect
 from tests.command_line import Run, lines, run
 from tests.long_day import tomorrow
 

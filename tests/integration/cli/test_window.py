@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.command_line import Run, lines, run
 from tests.deployment import Deployment, Event, eventually
 

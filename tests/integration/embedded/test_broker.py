@@ -10,9 +10,9 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.client import AIOKafkaClient
 
-from deploy.embedded.broker import EmbeddedBroker, run
 from deploy.embedded.errors import EmbeddedPartFailed
-from deploy.embedded.kafka_config import DEFAULT_PARTITIONS, new_cluster_id
+from deploy.embedded.kafka.broker import EmbeddedBroker, run
+from deploy.embedded.kafka.config import DEFAULT_PARTITIONS, new_cluster_id
 from deploy.embedded.ports import LOOPBACK
 
 TOPICS = "org.apache.kafka.tools.TopicCommand"

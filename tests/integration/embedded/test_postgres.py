@@ -15,7 +15,7 @@ import pytest
 
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.embedded.ports import LOOPBACK
-from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.postgres.server import EmbeddedPostgres
 
 PROJECT = Path(__file__).parents[3]
 NOBODY = 65534
@@ -23,7 +23,7 @@ NOBODY = 65534
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.postgres.server import EmbeddedPostgres
 server = EmbeddedPostgres(Path({data!r}))
 asyncio.run(server.start())
 print(server.pid, flush=True)
@@ -34,7 +34,7 @@ ROUND_TRIP = """
 import asyncio, sys
 from pathlib import Path
 import asyncpg
-from deploy.embedded.postgres import EmbeddedPostgres
+from deploy.embedded.postgres.server import EmbeddedPostgres
 
 async def main():
     server = EmbeddedPostgres(Path(sys.argv[1]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import qdrant_edge as edge
 
-from deploy.embedded.vector_collections import OPTIMIZE_AFTER_POINTS, Collections
+from deploy.embedded.vectors.collections import OPTIMIZE_AFTER_POINTS, Collections
 
 SIZE = 1_024  # so that as many points are above 10 MB, from which on the engine would build a graph
 

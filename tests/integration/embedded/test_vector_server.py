@@ -13,12 +13,12 @@ from qdrant_client.common.version_check import is_compatible
 
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.embedded.ports import LOOPBACK
-from deploy.embedded.vectors import EmbeddedVectors
+from deploy.embedded.vectors.process import EmbeddedVectors
 
 PARENT = """
 import asyncio, sys
 from pathlib import Path
-from deploy.embedded.vectors import EmbeddedVectors
+from deploy.embedded.vectors.process import EmbeddedVectors
 server = EmbeddedVectors(Path({data!r}))
 asyncio.run(server.start())
 print(server.pid, flush=True)

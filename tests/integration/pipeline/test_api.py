@@ -10,11 +10,11 @@ from typing import Any
 
 import httpx
 
-from deploy.dev import ready_path, running
-from schemas import topics
-from schemas.keys import Grant
-from sinks.keys import Keys
-from sinks.postgres import connect
+from deploy.runtime.dev import ready_path, running
+from schemas.access.keys import Grant
+from schemas.kafka import topics
+from sinks.access.keys import Keys
+from sinks.postgres.connection import connect
 from tests.deployment import Deployment, Event, eventually
 
 ADMIN, READER = (Grant("admin", "app/*"),), (Grant("read", "app/ada"),)

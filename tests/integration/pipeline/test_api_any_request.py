@@ -12,13 +12,13 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 
-from deploy import openapi
-from schemas import topics
-from schemas.generations import Generation, Plan
-from schemas.keys import Grant
-from schemas.policies import Policies
-from sinks.generations import Generations
-from sinks.postgres import connect
+from agents.api import generate
+from schemas.access.keys import Grant
+from schemas.kafka import topics
+from schemas.policies.policies import Policies
+from schemas.replay.generations import Generation, Plan
+from sinks.postgres.connection import connect
+from sinks.replay.generations import Generations
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 from tests.integration.pipeline.test_api import client, keys_of, serving
@@ -134,7 +134,7 @@ async def test_nothing_that_is_asked_of_a_running_api_is_a_fault_of_it(deploy: D
     await deployment.worker(stages=["windows", "archive", "curation"])
     async with serving(deployment) as (_, address), client(address, tokens["everything"]) as api:
         document = (await api.get("/v1/openapi.json")).raise_for_status().json()
-        assert document == json.loads((Path(openapi.TARGET) / openapi.OPENAPI).read_bytes())
+        assert document == json.loads((Path(generate.TARGET) / generate.OPENAPI).read_bytes())
         told = await asyncio.to_thread(asked, document, address, tokens["everything"], await known(api, deployment))
         assert [each for each in told if each[1] >= 500] == []
         assert {label for label, status, _ in told if status == 200} >= DETAILS

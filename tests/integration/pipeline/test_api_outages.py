@@ -12,11 +12,11 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from deploy import connections
-from deploy.embedded.broker import EmbeddedBroker
-from deploy.embedded.postgres import EmbeddedPostgres
-from deploy.embedded.vectors import EmbeddedVectors
-from deploy.indexing import qdrant
+from deploy.embedded.kafka.broker import EmbeddedBroker
+from deploy.embedded.postgres.server import EmbeddedPostgres
+from deploy.embedded.vectors.process import EmbeddedVectors
+from deploy.wiring import connections
+from deploy.wiring.vector_index import qdrant
 from sinks.embeddings.onnx import MiniLmEmbedder
 from tests.deployment import Deployment, eventually
 from tests.embedding_server import MODEL, EmbeddingServer

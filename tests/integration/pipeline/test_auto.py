@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from pydantic import SecretStr
 
 from deploy.embedded.ports import free_port
-from schemas import topics
+from schemas.kafka import topics
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, eventually
 from tests.messages_server import KEY, MODELS, MessagesServer

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.command_line import lines, run
 from tests.deployment import Event, eventually
 from tests.long_day import begin_tomorrow

@@ -10,13 +10,13 @@ from uuid import uuid4
 
 import pytest
 
-from agents.api.cached import CachedMemories
-from schemas import topics
-from schemas.memories import Memory
-from sinks.listing import Listing
-from sinks.memories import Memories
-from sinks.postgres import Pool, connect
-from streams.tail import Tail
+from agents.api.memories.cache import CachedMemories
+from schemas.kafka import topics
+from schemas.memories.memories import Memory
+from sinks.memories.listing import Listing
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Pool, connect
+from streams.kafka.tail import Tail
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 

@@ -4,8 +4,8 @@ import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import InvalidProducerEpoch, ProducerFenced
 
-from schemas import topics
-from schemas.records import Outgoing
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 from streams.delivery.batch import Batch
 from streams.delivery.changelog import Fenced, KafkaChangelog
 from streams.delivery.fence import Fence

@@ -16,10 +16,11 @@ from aiokafka.structs import OffsetAndMetadata
 from pydantic import SecretStr
 
 from deploy.embedded.stack import EmbeddedStack
-from schemas import codec, topics
-from schemas.messages import Scope
-from schemas.policies import DEFAULT_POLICY
-from schemas.requests import ExtractionRequest, SliceMessage
+from schemas import codec
+from schemas.conversations.messages import Scope
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
+from schemas.kafka import topics
+from schemas.policies.policies import DEFAULT_POLICY
 from streams.apps import STAGES
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, deployed, eventually

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from deploy.embedded.stack import EmbeddedStack
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, deployed, eventually
 
 AT = "2026-03-02T09:00:00Z"

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 from tests.messages_server import KEY, MODELS, MessagesServer

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from agents.dead_letters import dead_letter
-from deploy import connections
-from schemas import codec, topics
+from agents.dead_letters.writer import dead_letter
+from deploy.wiring import connections
+from schemas import codec
 from schemas.errors import Rejected
+from schemas.kafka import topics
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_memory_cache import following

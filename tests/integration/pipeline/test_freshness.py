@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import httpx
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 

@@ -13,9 +13,9 @@ import pytest
 from aiokafka import AIOKafkaProducer
 from aiokafka.record.util import calc_crc32c
 
-from agents.dead_letters import told
+from agents.dead_letters.writer import told
 from deploy.embedded.stack import EmbeddedStack
-from schemas import topics
+from schemas.kafka import topics
 from streams.apps import STAGES
 from tests.deployment import Deployment, Event, deployed, eventually
 

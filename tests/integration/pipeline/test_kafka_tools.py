@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from deploy.embedded.stack import EmbeddedStack
-from schemas import topics
+from schemas.kafka import topics
 from streams.apps import STAGES
-from streams.topics import specs
+from streams.kafka.topics import specs
 from tests.deployment import Deployment
 
 GROUPS = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from deploy.dev import ready_path, running
 from deploy.embedded.process import GuardedProcess
+from deploy.runtime.dev import ready_path, running
 from deploy.samples.memstream_client import Event, Memstream
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment
 from tests.deployment import Event as Published
 from tests.proposals import command, curated

@@ -12,11 +12,11 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from deploy.samples.memory_cache import MemoryCache, states, status
-from schemas import topics
 from schemas.codec import shaped
-from schemas.memories import Memory
-from sinks import memories
-from sinks.postgres import connect
+from schemas.kafka import topics
+from schemas.memories.memories import Memory
+from sinks.memories import reader
+from sinks.postgres.connection import connect
 from tests.deployment import Deployment, Event, eventually
 from tests.proposals import candidates, command, curated
 
@@ -74,7 +74,7 @@ async def stored(deployment: Deployment) -> dict[str, Memory]:
     """What PostgreSQL has that is not deleted, by id."""
     pool = await connect(deployment.dsn, max_size=1)
     try:
-        rows = memories.all_found(await pool.fetch("SELECT * FROM memories WHERE status <> 'deleted'"))
+        rows = reader.all_found(await pool.fetch("SELECT * FROM memories WHERE status <> 'deleted'"))
     finally:
         await pool.close()
     return {memory.memory_id: memory for memory in rows}

@@ -6,16 +6,16 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from agents.consolidation.asking import run_by_hand
-from agents.energy import OVERALL
-from deploy import budgets, connections
+from agents.budgets.energy import OVERALL
+from agents.consolidation.requests import run_by_hand
 from deploy.embedded.ports import free_port
 from deploy.metrics.meters import Meters
-from deploy.metrics.standing import look
+from deploy.metrics.sampled import look
 from deploy.settings import Settings
-from schemas import topics
-from schemas.runs import RunWanted
-from sinks.runs import Runs
+from deploy.wiring import budgets, connections
+from schemas.consolidation.runs import RunWanted
+from schemas.kafka import topics
+from sinks.consolidation.runs import Runs
 from streams.apps import STAGES
 from tests.deployment import Event, eventually
 from tests.integration.conftest import Deploy

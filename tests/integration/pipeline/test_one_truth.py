@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaProducer
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_workers import members
 from tests.proposals import candidates, command, curated

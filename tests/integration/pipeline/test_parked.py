@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.chaos.conversations import Conversation, conversation, events, marker
 from tests.deployment import Deployment, Event, eventually
 from tests.messages_server import KEY, MODELS, MessagesServer

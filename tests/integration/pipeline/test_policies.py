@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 
 AT = "2026-03-02T09:00:00Z"

@@ -9,9 +9,10 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from agents.undecodable import REQUEST_ID
-from schemas import codec, topics
-from schemas.policies import Policy, Privacy
+from agents.extraction.undecodable import REQUEST_ID
+from schemas import codec
+from schemas.kafka import topics
+from schemas.policies.policies import Policy, Privacy
 from tests.deployment import Event, eventually
 from tests.embedding_server import MODEL, EmbeddingServer
 from tests.messages_server import KEY, MODELS, MessagesServer

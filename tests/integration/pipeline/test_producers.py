@@ -16,10 +16,11 @@ from aiokafka.partitioner import DefaultPartitioner
 from confluent_kafka import Producer
 from msgspec.structs import replace
 
-from deploy import connections
-from schemas import codec, topics
-from schemas.messages import ConversationEnded
-from schemas.records import Outgoing
+from deploy.wiring import connections
+from schemas import codec
+from schemas.conversations.messages import ConversationEnded
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 from tests.chaos.conversations import Conversation, conversation, conversations, events, interleaved
 from tests.chaos.ledger import balance
 from tests.deployment import Deployment, Event, eventually

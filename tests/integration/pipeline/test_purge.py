@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_memory_cache import following
 from tests.proposals import command

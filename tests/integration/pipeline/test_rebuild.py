@@ -7,8 +7,8 @@ from typing import Any
 
 from aiokafka.partitioner import murmur2
 
-from schemas import topics
-from sinks.migrate import migrate
+from schemas.kafka import topics
+from sinks.postgres.migrate import migrate
 from tests.command_line import run
 from tests.deployment import Deployment, Event
 from tests.integration.conftest import Deploy

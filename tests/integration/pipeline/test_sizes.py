@@ -11,9 +11,10 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import MessageSizeTooLargeError
 from aiokafka.structs import RecordMetadata
 
-from agents.dead_letters import LARGEST_KEPT, told
-from schemas import codec, topics
-from schemas.messages import ConversationEnded, Message
+from agents.dead_letters.writer import LARGEST_KEPT, told
+from schemas import codec
+from schemas.conversations.messages import ConversationEnded, Message
+from schemas.kafka import topics
 from tests.chaos.conversations import BEGAN
 from tests.deployment import Deployment, Event
 

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import pytest
 from pydantic import SecretStr
 
-from deploy import connections
-from schemas import topics
+from deploy.wiring import connections
+from schemas.kafka import topics
 from tests.chaos.conversations import APP, Conversation, conversations, interleaved
 from tests.chaos.ledger import balance
 from tests.deployment import Deployment, Event, eventually

@@ -9,7 +9,7 @@ import httpx
 from pydantic import SecretStr
 
 from deploy.embedded.ports import free_port
-from schemas import topics
+from schemas.kafka import topics
 from streams.apps import STAGES
 from tests.deployment import Event, eventually
 from tests.messages_server import KEY, MODELS, MessagesServer

@@ -7,8 +7,8 @@ from typing import Any
 from aiokafka.admin import AIOKafkaAdminClient
 from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 
-from deploy import connections
-from streams.topics import changelog_problems
+from deploy.wiring import connections
+from streams.kafka.topics import changelog_problems
 from tests.chaos.conversations import conversations, events
 from tests.chaos.ledger import balance
 from tests.chaos.workers import WorkerProcess

@@ -8,7 +8,7 @@ from aiohttp import web
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 from tests.fakes.spans import CAUSE, OTHER, trace_of
 from tests.integration.conftest import Deploy

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 
 CONVERSATION = "long-talk"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from aiokafka.admin import AIOKafkaAdminClient
 
-from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
+from deploy.wiring import connections
 from streams.apps import STAGES
 from tests.chaos.conversations import Conversation, conversations, events, interleaved
 from tests.chaos.ledger import Ledger, balance

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from deploy.dev import environment as settings_as_variables
-from deploy.embedded.postgres import binaries
+from deploy.embedded.postgres.server import binaries
 from deploy.embedded.process import module_environment
 from deploy.embedded.stack import EmbeddedStack
+from deploy.runtime.dev import environment as settings_as_variables
 from deploy.settings import PREFIX, Settings
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event
 from tests.preparation import prepared
 from tests.runbook_page import Page
@@ -91,7 +91,7 @@ def settings(stack: EmbeddedStack) -> Settings:
 def tools(stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A directory of commands: memstream, Kafka's own, PostgreSQL's."""
     directory = tmp_path_factory.mktemp("tools")
-    found = {"memstream": [sys.executable, "-m", "deploy.cli"]}
+    found = {"memstream": [sys.executable, "-m", "deploy.cli.main"]}
     found |= {name: stack.broker.tool_command(main) for name, main in KAFKA_TOOLS.items()}
     found |= {name: [str(binaries() / name)] for name in ("psql", "pg_dump", "pg_restore")}
     for name, command in found.items():

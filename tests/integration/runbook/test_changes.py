@@ -10,8 +10,8 @@ import asyncpg
 import pytest
 from aiokafka.partitioner import murmur2
 
-from schemas import topics
-from sinks.migrate import MIGRATIONS
+from schemas.kafka import topics
+from sinks.postgres.migrate import MIGRATIONS
 from tests.command_line import run_here
 from tests.deployment import Deployment, eventually
 from tests.embedding_server import EmbeddingServer

@@ -11,7 +11,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 from pydantic import SecretStr
 
 from deploy.embedded.ports import free_port, free_ports
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.runbook.conftest import MARA, Open, ended, message, said
 from tests.messages_server import KEY, MODELS, MessagesServer

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from deploy.embedded.broker import EmbeddedBroker
-from deploy.embedded.kafka_config import Listener
+from deploy.embedded.kafka.broker import EmbeddedBroker
+from deploy.embedded.kafka.config import Listener
 from deploy.embedded.ports import LOOPBACK, free_ports
 from tests.certificates import Authority
 from tests.preparation import PASSWORD

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from deploy import connections
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings, load
-from schemas import topics
+from deploy.wiring import connections
 from schemas.errors import Retryable
-from schemas.records import Outgoing
-from streams.topics import create, partition_counts, specs
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+from streams.kafka.topics import create, partition_counts, specs
 from tests.certificates import Authority
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, Event, deployed, eventually

@@ -10,23 +10,23 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from agents.compactor import Compactor
-from agents.curator import Curator
-from agents.editor import Editor
+from agents.curation.compactor import Compactor
+from agents.curation.curator import Curator
+from agents.curation.editor import Editor
 from deploy.embedded.stack import EmbeddedStack
-from schemas import topics
 from schemas.codec import decode
-from schemas.events import ActivityEvent, MemoryEvent
-from schemas.memories import Memory
-from schemas.policies import Policies
-from schemas.requests import Candidate, CandidateBatch, Source, WindowControl
+from schemas.extraction.requests import Candidate, CandidateBatch, Source, WindowControl
+from schemas.kafka import topics
+from schemas.memories.events import ActivityEvent, MemoryEvent
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.fakes import FakePublisher, FakeVectors, Fuse
-from sinks.memories import Memories
-from sinks.migrate import migrate
-from sinks.outbox import Projector
-from sinks.postgres import Pool, connect
+from sinks.memories.reader import Memories
+from sinks.outbox.projector import Projector
+from sinks.postgres.connection import Pool, connect
+from sinks.postgres.migrate import migrate
 from tests.fakes.provider import FakeProvider
+from tests.fakes.sinks import FakePublisher, FakeVectors, Fuse
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

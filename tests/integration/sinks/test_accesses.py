@@ -4,8 +4,8 @@ import asyncio
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from schemas.requests import Command
-from sinks.accesses import Access, Accesses
+from schemas.extraction.requests import Command
+from sinks.memories.access_counts import Access, Accesses
 from tests.integration.sinks.conftest import NOON
 
 if TYPE_CHECKING:

@@ -1,9 +1,9 @@
 import asyncio
 from datetime import UTC, datetime
 
-from schemas.messages import Message, ToolCall
-from sinks.archive import Archive, ArchivedMessage
-from sinks.postgres import Pool
+from schemas.conversations.messages import Message, ToolCall
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.postgres.connection import Pool
 
 
 def said(position: int, message_id: str | None = None, content: str = "hello") -> ArchivedMessage:

@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from schemas.conversations.windows import Calibration
 from schemas.errors import Retryable
-from schemas.windows import Calibration
-from sinks.calibrations import Calibrations
-from sinks.postgres import Connection, Pool, connect
+from sinks.extraction.calibrations import Calibrations
+from sinks.postgres.connection import Connection, Pool, connect
 from tests.deployment import eventually
 
 MODEL = "claude"

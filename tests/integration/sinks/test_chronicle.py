@@ -4,10 +4,10 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from schemas import topics
 from schemas.codec import encode
-from schemas.requests import Command
-from sinks.chronicle import ERASED, Chronicle
+from schemas.extraction.requests import Command
+from schemas.kafka import topics
+from sinks.memories.event_history import ERASED, Chronicle
 from tests.hostile_text import HARD_TO_STORE
 from tests.integration.sinks.conftest import NOON
 

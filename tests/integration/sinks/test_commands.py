@@ -1,7 +1,7 @@
 from typing import TYPE_CHECKING, Any
 
-from schemas import topics
-from schemas.requests import Command
+from schemas.extraction.requests import Command
+from schemas.kafka import topics
 
 if TYPE_CHECKING:
     from tests.integration.sinks.conftest import Bench

@@ -5,12 +5,13 @@ from uuid import uuid4
 
 import pytest
 
-from schemas import importance, topics
 from schemas.errors import Retryable
-from schemas.policies import Policies, Policy
-from schemas.requests import Candidate, Command
-from sinks.fakes import Fuse
-from sinks.postgres import Pool
+from schemas.extraction.requests import Candidate, Command
+from schemas.kafka import topics
+from schemas.memories import importance
+from schemas.policies.policies import Policies, Policy
+from sinks.postgres.connection import Pool
+from tests.fakes.sinks import Fuse
 from tests.integration.sinks.conftest import NOON, Bench
 
 RATED = importance.of_points(300)  # what the fake provider says

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from schemas import ids, topics
+from schemas import ids
 from schemas.codec import decode, encode
 from schemas.errors import Rejected
-from schemas.memories import Memory
-from schemas.requests import CandidateBatch
+from schemas.extraction.requests import CandidateBatch
+from schemas.kafka import topics
+from schemas.memories.memories import Memory
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.settlements import Part
+from sinks.memories.settlements import Part
 
 if TYPE_CHECKING:
     from tests.integration.sinks.conftest import Bench

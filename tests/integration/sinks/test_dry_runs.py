@@ -7,27 +7,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.asking import run_by_hand
 from agents.consolidation.dry_runs import Asked, DryRunAgent
+from agents.consolidation.requests import run_by_hand
 from agents.consolidation.scheduler import Scheduler
-from agents.editor import Editor
-from agents.forecast import Forecast
-from agents.llm.offline import OfflineProvider
-from agents.llm.port import Answer, Context
-from agents.related import RelatedMemories
-from agents.window_terms import WindowTerms
+from agents.curation.editor import Editor
+from agents.curation.forecast import Forecast
+from agents.extraction.related import RelatedMemories
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Answer, Context
+from agents.windows.terms import WindowTerms
+from schemas.consolidation.runs import ConsolidationRun, Counts, Finding, RunWanted
+from schemas.conversations.messages import Message
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.messages import Message
-from schemas.policies import Policies, Policy
-from schemas.requests import Command, ExtractionRequest
-from schemas.runs import ConsolidationRun, Counts, Finding, RunWanted
-from sinks.archive import Archive, ArchivedMessage
-from sinks.dry_runs import DryRuns
+from schemas.extraction.requests import Command, ExtractionRequest
+from schemas.policies.policies import Policies, Policy
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.consolidation.dry_runs import DryRuns
+from sinks.consolidation.runs import Runs
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.extractions import Extractions
-from sinks.leaders import Leadership
-from sinks.runs import Runs
-from sinks.windows import Windows
+from sinks.extraction.answers import Extractions
+from sinks.postgres.leaders import Leadership
+from sinks.windows.projection import Windows
 from streams.windows.model_limits import ModelLimits
 from tests.fakes.windows import a_state
 

@@ -9,20 +9,20 @@ from itertools import count
 import pytest
 from msgspec.structs import replace
 
-from agents.energy import OVERALL, BudgetedEnergy, scope_of
-from agents.llm.energy import Bill, Payer, Work, spending
-from agents.llm.port import Usage
-from agents.llm.prices import Price, Prices
-from agents.usage_notices import UsageNotices
-from schemas import topics
-from schemas.budgets import Amount, Budget
+from agents.budgets.energy import OVERALL, BudgetedEnergy, scope_of
+from agents.budgets.prices import Price, Prices
+from agents.budgets.usage_notices import UsageNotices
+from agents.models.billing import Bill, Payer, Work, spending
+from agents.models.port import Usage
+from schemas.budgets.budgets import Amount, Budget
+from schemas.budgets.usage import Consumed, Total
 from schemas.codec import decode
 from schemas.errors import Deferred, Retryable
-from schemas.events import ActivityEvent
-from schemas.usage import Consumed, Total
-from sinks.energy import Ledger
-from sinks.postgres import Pool, connect
-from sinks.usage import UsageRecords
+from schemas.kafka import topics
+from schemas.memories.events import ActivityEvent
+from sinks.budgets.ledger import Ledger
+from sinks.budgets.usage import UsageRecords
+from sinks.postgres.connection import Pool, connect
 from tests.deployment import eventually
 from tests.fakes.publisher import FakePublisher
 

@@ -1,11 +1,11 @@
 """Every table with a column that could hold words is reached by erasure, or says here why it needs not be."""
 
-from sinks.postgres import Pool
+from sinks.postgres.connection import Pool
 
 REACHED = {
-    # with a namespace (sinks/sql/purges.sql, sinks/sql/generations.sql)
+    # with a namespace (sinks/erasure/purges.sql, sinks/replay/generations.sql)
     *("memories", "memory_versions", "embeddings", "memory_accesses", "outbox"),
-    # with a conversation too (sinks/sql/erasures.sql)
+    # with a conversation too (sinks/erasure/erasures.sql)
     *("messages", "extractions", "parked", "windows", "window_prunings", "consolidation_findings"),
 }
 WORDLESS = {
@@ -47,4 +47,4 @@ async def test_every_table_is_reached_or_says_why_not(pool: Pool) -> None:
         "AND data_type IN ('text', 'jsonb', 'json', 'bytea', 'ARRAY', 'tsvector')"
     )
     tables = {row["table_name"] for row in rows if not row["table_name"].startswith(("_yoyo", "yoyo"))}
-    assert tables - REACHED - WORDLESS.keys() == set(), "erase it in sinks/sql, or say that it holds no words"
+    assert tables - REACHED - WORDLESS.keys() == set(), "erase it in sinks/erasure, or say that it holds no words"

@@ -7,9 +7,9 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.curator import Curator
-from schemas.policies import Policies, Policy
-from schemas.requests import Command, Source
+from agents.curation.curator import Curator
+from schemas.extraction.requests import Command, Source
+from schemas.policies.policies import Policies, Policy
 from tests.integration.sinks.conftest import NOON
 
 if TYPE_CHECKING:

@@ -4,11 +4,11 @@ from uuid import uuid4
 
 import pytest
 
+from schemas.conversations.messages import Scope
 from schemas.errors import Rejected
-from schemas.messages import Scope
-from schemas.requests import ExtractionRequest
-from sinks.extractions import Answered, Extractions, Held, Leased
-from sinks.postgres import Pool
+from schemas.extraction.requests import ExtractionRequest
+from sinks.extraction.answers import Answered, Extractions, Held, Leased
+from sinks.postgres.connection import Pool
 
 LONG_S, OVER_S = 60.0, 0.0
 

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from agents.editor import Editor
-from agents.forecast import Forecast
-from schemas.policies import DEFAULT_POLICY
+from agents.curation.editor import Editor
+from agents.curation.forecast import Forecast
+from schemas.policies.policies import DEFAULT_POLICY
 from sinks.embeddings.fake import FakeEmbedder
 from tests.fakes.provider import FakeProvider
 

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from schemas.access.keys import Grant
 from schemas.errors import Rejected
-from schemas.keys import Grant
-from sinks.audit import Audit
-from sinks.keys import Keys
-from sinks.postgres import Pool
+from sinks.access.audit import Audit
+from sinks.access.keys import Keys
+from sinks.postgres.connection import Pool
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 LATER = NOON + timedelta(hours=1)

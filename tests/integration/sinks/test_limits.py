@@ -8,18 +8,18 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.curator import Curator
-from agents.llm.port import Compaction
-from schemas import topics
+from agents.curation.curator import Curator
+from agents.models.port import Compaction
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.policies import Match, Policies, Policy
-from schemas.requests import Command
+from schemas.extraction.requests import Command
+from schemas.kafka import topics
+from schemas.policies.policies import Match, Policies, Policy
 from tests.integration.sinks.conftest import NOON
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from schemas.memories import Memory
+    from schemas.memories.memories import Memory
     from tests.integration.sinks.conftest import Bench
 
 NOTES = Policy(name="notes", match=Match(app_id="n"), namespaces=("{app_id}",), max_memories=3)
@@ -146,7 +146,7 @@ async def test_what_is_redelivered_compacts_nothing_again(bench: "Bench", curato
 async def test_a_namespace_with_more_memories_than_one_decision_takes_is_brought_within_its_number_step_by_step(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents.curation.limits.MOST_AT_ONCE", 2)
+    monkeypatch.setattr("agents.curation.rules.limits.MOST_AT_ONCE", 2)
     await remember(bench, bench.curator_under(Policies((replace(NOTES, max_memories=None),))), *FACTS)
     await bench.curator_under(Policies((replace(NOTES, max_memories=2),))).curate(
         bench.batch("User is left-handed", policy="notes")

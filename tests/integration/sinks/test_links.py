@@ -3,13 +3,13 @@
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from agents.llm.port import Compaction
-from schemas import topics
+from agents.models.port import Compaction
 from schemas.codec import decode
-from schemas.links import Link
-from schemas.memories import Memory
-from schemas.policies import Match, Policies, Policy
-from schemas.requests import Command
+from schemas.extraction.requests import Command
+from schemas.kafka import topics
+from schemas.memories.links import Link
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Match, Policies, Policy
 from tests.integration.sinks.conftest import NOON
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ import asyncpg
 import pytest
 
 from schemas.errors import Retryable
-from sinks.migrate import MIGRATIONS, migrate, pending
-from sinks.postgres import connect
+from sinks.postgres.connection import connect
+from sinks.postgres.migrate import MIGRATIONS, migrate, pending
 
 ALL = sorted(path.stem for path in MIGRATIONS.glob("*.sql"))
 ROOT = Path(__file__).parents[3]
-MIGRATE = "import asyncio, sys; from sinks.migrate import migrate; print(*asyncio.run(migrate(sys.argv[1])))"
+MIGRATE = "import asyncio, sys; from sinks.postgres.migrate import migrate; print(*asyncio.run(migrate(sys.argv[1])))"
 
 
 async def test_migrating_twice_applies_everything_once(empty_dsn: str) -> None:
@@ -45,7 +45,7 @@ async def test_failures_that_were_kept_with_their_details_lose_them(
         if path.stem < "022":
             shutil.copy(path, tmp_path)
     with monkeypatch.context() as before:
-        before.setattr("sinks.migrate.MIGRATIONS", tmp_path)
+        before.setattr("sinks.postgres.migrate.MIGRATIONS", tmp_path)
         await migrate(empty_dsn)
     connection = await asyncpg.connect(empty_dsn)
     columns = "(request_id, conversation_id, partition, policy, policy_version, failed_at, failed_reason)"

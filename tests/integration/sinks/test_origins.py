@@ -1,7 +1,7 @@
 import asyncio
 
-from sinks.origins import Origins
-from sinks.postgres import Pool
+from sinks.postgres.connection import Pool
+from sinks.windows.start_offsets import Origins
 
 
 async def test_of_many_workers_that_start_together_one_decides(pool: Pool) -> None:

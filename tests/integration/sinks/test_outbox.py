@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from schemas import traces
 from schemas.errors import Retryable
+from schemas.extraction.requests import Candidate, CandidateBatch, Command
 from schemas.ids import memory_id
-from schemas.records import Outgoing
-from schemas.requests import Candidate, CandidateBatch, Command
-from sinks.fakes import Fuse
-from sinks.outbox import put_records
-from sinks.queries import query
+from schemas.kafka.records import Outgoing
+from schemas.observability import traces
+from sinks.outbox.projector import put_records
+from sinks.postgres.queries import query
+from tests.fakes.sinks import Fuse
 from tests.fakes.spans import CAUSE, OTHER
 
 if TYPE_CHECKING:

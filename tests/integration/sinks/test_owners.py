@@ -5,20 +5,20 @@ from uuid import uuid4
 
 from msgspec import structs
 
-from agents.api.erasing import concerned
-from agents.api.exporting import exported
-from agents.api.importing import Import
-from agents.api.lines import lines
+from agents.api.access.erasure import concerned
+from agents.api.http.lines import lines
+from agents.api.memories.exports import exported
+from agents.api.memories.imports import Import
 from schemas.codec import decode
-from schemas.memories import Memory
-from schemas.messages import Message
-from schemas.policies import Policies, Policy
-from schemas.requests import Command, Source
-from sinks.accesses import Access, Accesses
-from sinks.archive import Archive, ArchivedMessage
-from sinks.exports import Exports
-from sinks.owners import Owners, User
-from sinks.statistics import NamespaceStatistics
+from schemas.conversations.messages import Message
+from schemas.extraction.requests import Command, Source
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies, Policy
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.erasure.owners import Owners, User
+from sinks.memories.access_counts import Access, Accesses
+from sinks.memories.exports import Exports
+from sinks.memories.statistics import NamespaceStatistics
 from tests.integration.sinks.conftest import NOON
 
 if TYPE_CHECKING:

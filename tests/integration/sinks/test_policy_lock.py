@@ -3,8 +3,8 @@ import asyncio
 import pytest
 
 from schemas.errors import Retryable
-from sinks.policy_lock import writing_policies
-from sinks.postgres import Pool, connect
+from sinks.policies.lock import writing_policies
+from sinks.postgres.connection import Pool, connect
 
 
 async def test_who_writes_policies_writes_alone_in_whichever_process(pool: Pool, dsn: str) -> None:

@@ -2,7 +2,7 @@ import asyncpg
 import pytest
 
 from schemas.errors import Misconfigured, Rejected, Retryable
-from sinks.postgres import GONE_WITHIN, Pool, connect, translated
+from sinks.postgres.connection import GONE_WITHIN, Pool, connect, translated
 
 
 async def test_a_connection_that_the_server_ends_is_retryable(pool: Pool) -> None:

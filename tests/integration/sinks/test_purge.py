@@ -8,20 +8,20 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.curator import Curator
-from schemas import topics
+from agents.curation.curator import Curator
 from schemas.codec import encode
-from schemas.erasures import Fence
+from schemas.conversations.messages import Message, Scope
+from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Rejected
-from schemas.messages import Message, Scope
-from schemas.namespaces import UNSAID
-from schemas.policies import Policies, Policy
-from schemas.requests import CandidateBatch, Command, ExtractionRequest
-from sinks.archive import Archive, ArchivedMessage
-from sinks.erasures import fences
-from sinks.extractions import Answered, Extractions
-from sinks.parked import Parking
-from sinks.purges import Purges
+from schemas.extraction.requests import CandidateBatch, Command, ExtractionRequest
+from schemas.kafka import topics
+from schemas.policies.namespaces import UNSAID
+from schemas.policies.policies import Policies, Policy
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.erasure.erasures import fences
+from sinks.erasure.purges import Purges
+from sinks.extraction.answers import Answered, Extractions
+from sinks.extraction.parked import Parking
 from tests.fakes.batches import record
 from tests.integration.sinks.conftest import NOON
 from tests.slices import slice_of
@@ -133,7 +133,7 @@ async def test_a_storm_of_candidates_around_the_erasure_leaves_nothing(bench: "B
 async def test_pages_of_memories_are_erased_though_the_worker_ends_between_them(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sinks.purges.PAGE", 2)
+    monkeypatch.setattr("sinks.erasure.purges.PAGE", 2)
     await bench.curator.curate(bench.batch(*(f"User owns thing number {n}" for n in range(5)), namespace=OWNER))
     curator, command = after(bench, LATER), purge()
     async with curator._deciding(OWNER) as connection:
@@ -197,7 +197,7 @@ async def test_what_was_archived_before_goes_though_a_senders_clock_is_ahead(ben
 async def test_many_archived_messages_go_page_by_page_with_the_summaries_of_their_conversations(
     bench: "Bench", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sinks.purges.MESSAGES_PAGE", 2)
+    monkeypatch.setattr("sinks.erasure.purges.MESSAGES_PAGE", 2)
     archive, extractions = Archive(bench.pool), Extractions(bench.pool)
     said = [
         Message(

@@ -8,24 +8,24 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.curation.change import deleted
-from agents.rebuild import Read, Rebuild
+from agents.curation.rules.change import deleted
+from agents.rebuild.rebuilder import Read, Rebuild
 from deploy.embedded.stack import EmbeddedStack
-from schemas import topics
 from schemas.codec import decode
 from schemas.errors import Misconfigured
-from schemas.events import Cause, MemoryEvent
-from schemas.policies import Policies
-from schemas.records import Outgoing
-from schemas.requests import Command
-from sinks.changes import state
-from sinks.chronicle import Chronicle
+from schemas.extraction.requests import Command
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+from schemas.memories.events import Cause, MemoryEvent
+from schemas.policies.policies import Policies
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.outbox import put_records
-from sinks.postgres import Pool, connect
-from sinks.purges import purged
-from sinks.rebuilds import Rebuilds, unfinished
-from sinks.reindex import reindex
+from sinks.erasure.purges import purged
+from sinks.memories.event_history import Chronicle
+from sinks.memories.writer import state
+from sinks.outbox.projector import put_records
+from sinks.postgres.connection import Pool, connect
+from sinks.rebuild.rebuilds import Rebuilds, unfinished
+from sinks.vectors.reindex import reindex
 from tests.fakes.log import FakeLog, compacted, without_events
 from tests.integration.sinks.conftest import NOON, Bench, administer, named
 

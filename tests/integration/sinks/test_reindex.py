@@ -11,23 +11,23 @@ import pytest
 from numpy.typing import NDArray
 from qdrant_client import AsyncQdrantClient
 
-from agents.compactor import Compactor
-from agents.curator import Curator
-from agents.editor import Editor
+from agents.curation.compactor import Compactor
+from agents.curation.curator import Curator
+from agents.curation.editor import Editor
 from deploy.embedded.stack import EmbeddedStack
 from schemas.errors import Misconfigured, Retryable
-from schemas.policies import Policies
-from schemas.requests import Command
-from sinks.embeddings.dialects import OpenAiDialect
+from schemas.extraction.requests import Command
+from schemas.policies.policies import Policies
 from sinks.embeddings.endpoint import Endpoint
 from sinks.embeddings.fake import FakeEmbedder
+from sinks.embeddings.protocols import OpenAiDialect
 from sinks.embeddings.remote import RemoteEmbedder
-from sinks.memories import Memories
-from sinks.outbox import Projector
-from sinks.qdrant import Vectors
-from sinks.queries import query
-from sinks.reindex import Reindexed, reindex
-from sinks.vectors import Point
+from sinks.memories.reader import Memories
+from sinks.outbox.projector import Projector
+from sinks.postgres.queries import query
+from sinks.vectors.port import Point
+from sinks.vectors.qdrant import Vectors
+from sinks.vectors.reindex import Reindexed, reindex
 from tests.embedding_server import MODEL, EmbeddingServer
 
 if TYPE_CHECKING:

@@ -7,15 +7,15 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.retention import RecordsKept, Sweeper, by_hand, of_the_day
-from schemas.messages import Message
-from schemas.policies import Match, Policies, Policy
-from schemas.retention import Sweep
-from schemas.windows import Gap
-from sinks.archive import Archive, ArchivedMessage
-from sinks.postgres import Pool
-from sinks.retention import Owned, Sweeps
-from sinks.windows import Windows
+from agents.retention.sweeper import RecordsKept, Sweeper, by_hand, of_the_day
+from schemas.consolidation.retention import Sweep
+from schemas.conversations.messages import Message
+from schemas.conversations.windows import Gap
+from schemas.policies.policies import Match, Policies, Policy
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.archive.retention import Owned, Sweeps
+from sinks.postgres.connection import Pool
+from sinks.windows.projection import Windows
 from tests.fakes.windows import a_pruning, a_state
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)

@@ -8,15 +8,15 @@ from typing import Final
 import pytest
 from msgspec import Struct
 
-from agents.consolidation.asking import run_by_hand
-from schemas.messages import Message, Scope
-from schemas.runs import RunWanted
-from sinks.archive import Archive, ArchivedMessage
-from sinks.dry_runs import DryRuns, Stretch
-from sinks.postgres import Pool
-from sinks.run_progress import BEGINNING, RunProgress, Window
-from sinks.runs import Runs
-from sinks.windows import Windows
+from agents.consolidation.requests import run_by_hand
+from schemas.consolidation.runs import RunWanted
+from schemas.conversations.messages import Message, Scope
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.consolidation.dry_runs import DryRuns, Stretch
+from sinks.consolidation.run_progress import BEGINNING, RunProgress, Window
+from sinks.consolidation.runs import Runs
+from sinks.postgres.connection import Pool
+from sinks.windows.projection import Windows
 from tests.fakes.windows import a_state
 
 NOON: Final = datetime(2026, 3, 2, 12, tzinfo=UTC)

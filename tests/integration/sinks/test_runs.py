@@ -7,22 +7,22 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.asking import run_by_hand
+from agents.consolidation.requests import run_by_hand
 from agents.consolidation.scheduler import ASK_AGAIN, GIVEN_UP_AFTER, LOOK_AGAIN, Scheduler
-from schemas import topics
 from schemas.codec import decode
+from schemas.consolidation.runs import ConsolidationRun, RunWanted
+from schemas.conversations.messages import Message
 from schemas.errors import Retryable
-from schemas.messages import Message
-from schemas.policies import Match, Policies, Policy, Schedule, Triggers
-from schemas.requests import WindowControl
-from schemas.runs import ConsolidationRun, RunWanted
-from sinks.archive import Archive, ArchivedMessage
-from sinks.fakes import FakePublisher, Fuse
-from sinks.leaders import Leadership
-from sinks.postgres import Pool
-from sinks.run_progress import RunProgress
-from sinks.runs import Runs, RunsAsked
-from sinks.windows import Windows
+from schemas.extraction.requests import WindowControl
+from schemas.kafka import topics
+from schemas.policies.policies import Match, Policies, Policy, Schedule, Triggers
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.consolidation.run_progress import RunProgress
+from sinks.consolidation.runs import Runs, RunsAsked
+from sinks.postgres.connection import Pool
+from sinks.postgres.leaders import Leadership
+from sinks.windows.projection import Windows
+from tests.fakes.sinks import FakePublisher, Fuse
 from tests.fakes.windows import a_state
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

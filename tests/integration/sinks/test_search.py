@@ -10,12 +10,12 @@ from qdrant_client import AsyncQdrantClient
 
 from agents.retrieval.search import Retrieval
 from deploy.embedded.stack import EmbeddedStack
-from deploy.searching import retrieval as searching
+from deploy.wiring.search import retrieval as searching
 from schemas.errors import Retryable
-from schemas.searches import Filters, Query
+from schemas.retrieval.searches import Filters, Query
 from sinks.embeddings.onnx import MiniLmEmbedder
-from sinks.postgres import Pool
-from sinks.qdrant import Vectors
+from sinks.postgres.connection import Pool
+from sinks.vectors.qdrant import Vectors
 from tests.memories import a_memory
 from tests.storing import remember, store
 

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from schemas import topics
-from schemas.policies import Match, Policies, Policy
-from schemas.requests import Command
+from schemas.extraction.requests import Command
+from schemas.kafka import topics
+from schemas.policies.policies import Match, Policies, Policy
 from tests.integration.sinks.conftest import NOON
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from schemas.messages import Message
-from sinks.archive import Archive, ArchivedMessage
-from sinks.postgres import Pool
-from sinks.windows import Windows
+from schemas.conversations.messages import Message
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.postgres.connection import Pool
+from sinks.windows.projection import Windows
 from tests.fakes.windows import a_state
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -3,16 +3,17 @@
 import pytest
 from msgspec import structs
 
-from agents.extractor import Extractor
-from agents.llm.auto import AutoProvider
-from agents.llm.claude import ClaudeProvider
-from agents.llm.offline import OfflineProvider
-from agents.llm.ollama import OllamaProvider
-from schemas import codec, ids, topics
-from schemas.policies import Policies, Policy
-from schemas.requests import CandidateBatch
-from sinks.extractions import Extractions
-from sinks.postgres import Pool
+from agents.extraction.extractor import Extractor
+from agents.models.auto import AutoProvider
+from agents.models.claude.provider import ClaudeProvider
+from agents.models.offline.provider import OfflineProvider
+from agents.models.ollama.provider import OllamaProvider
+from schemas import codec, ids
+from schemas.extraction.requests import CandidateBatch
+from schemas.kafka import topics
+from schemas.policies.policies import Policies, Policy
+from sinks.extraction.answers import Extractions
+from sinks.postgres.connection import Pool
 from tests.fakes.clock import utc
 from tests.fakes.provider import FakeRelated
 from tests.fakes.publisher import FakePublisher

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Gap
 from schemas.errors import Retryable
-from schemas.messages import Scope
-from schemas.windows import Gap
-from sinks.postgres import Connection, Pool, connect
-from sinks.queries import query
-from sinks.windows import Windows
+from sinks.postgres.connection import Connection, Pool, connect
+from sinks.postgres.queries import query
+from sinks.windows.projection import Windows
 from tests.deployment import eventually
 from tests.fakes.windows import AT_S, a_pruning, a_state
 

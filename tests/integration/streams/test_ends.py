@@ -11,7 +11,7 @@ from faust.types import TP
 
 from deploy.embedded.stack import EmbeddedStack
 from streams.delivery.consumer_thread import FencedConsumerThread
-from streams.topics import TopicSpec, create
+from streams.kafka.topics import TopicSpec, create
 from tests.deployment import eventually
 
 

@@ -14,9 +14,9 @@ from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient
 
 from deploy.embedded.stack import EmbeddedStack
-from deploy.erasing import remaining
-from streams.rewriting import log_ends, taken_out
-from streams.topics import DAY_MS, TopicSettings, TopicSpec, create, settings_of, specs
+from deploy.wiring.erasure import remaining
+from streams.kafka.rewriting import log_ends, taken_out
+from streams.kafka.topics import DAY_MS, TopicSettings, TopicSpec, create, settings_of, specs
 
 LARGEST = 1_048_576
 CONFIGS = "kafka.admin.ConfigCommand"

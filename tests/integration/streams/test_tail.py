@@ -11,9 +11,9 @@ from uuid import uuid4
 from aiokafka import AIOKafkaProducer
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from deploy.embedded.broker import EmbeddedBroker
+from deploy.embedded.kafka.broker import EmbeddedBroker
 from deploy.embedded.stack import EmbeddedStack
-from streams.tail import Tail
+from streams.kafka.tail import Tail
 from tests.deployment import eventually
 
 

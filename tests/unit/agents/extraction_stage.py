@@ -4,16 +4,17 @@ import asyncio
 
 from msgspec import structs
 
-from agents.extraction_agent import ExtractionAgent
-from agents.extractor import Extractor
-from agents.llm.batches import ModelBatches
-from agents.llm.port import Call
-from agents.outcomes import Outcomes
-from agents.parked_agent import ParkedAgent
-from schemas import codec, ids, topics
-from schemas.messages import Scope
-from schemas.policies import Policies, Policy
-from schemas.requests import CandidateBatch, ExtractionRequest, WindowControl
+from agents.extraction.agent import ExtractionAgent
+from agents.extraction.extractor import Extractor
+from agents.extraction.outcomes import Outcomes
+from agents.extraction.parked import ParkedAgent
+from agents.models.batches import ModelBatches
+from agents.models.port import Call
+from schemas import codec, ids
+from schemas.conversations.messages import Scope
+from schemas.extraction.requests import CandidateBatch, ExtractionRequest, WindowControl
+from schemas.kafka import topics
+from schemas.policies.policies import Policies, Policy
 from streams.windows.slices import request
 from tests.fakes.app import StubApp
 from tests.fakes.batches import batch_of

@@ -6,7 +6,7 @@ from datetime import timedelta
 from msgspec import structs
 
 from schemas.errors import Deferred
-from schemas.requests import ExtractionRequest
+from schemas.extraction.requests import ExtractionRequest
 from tests.fakes.clock import utc
 from tests.unit.agents.extraction_stage import Worker, asked
 

@@ -5,11 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agents.archive_agent import ArchiveAgent
-from agents.dead_letters import told
-from schemas import codec, topics
+from agents.archive.agent import ArchiveAgent
+from agents.dead_letters.writer import told
+from schemas import codec
 from schemas.errors import Rejected, Retryable
-from schemas.policies import Policies
+from schemas.kafka import topics
+from schemas.policies.policies import Policies
 from streams.delivery.fence import Fence
 from tests.fakes.batches import batch_of
 from tests.fakes.chats import message

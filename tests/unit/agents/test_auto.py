@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agents.llm.auto import LOOK_AGAIN_S, AutoProvider
-from agents.llm.limits import Throttled
-from agents.llm.staying import check_policies
+from agents.models.auto import LOOK_AGAIN_S, AutoProvider
+from agents.models.calls.rate_limits import Throttled
+from agents.models.local_only import check_policies
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
-from schemas.policies import DEFAULT_POLICY, Policies, Policy
+from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 from tests.fakes.provider import FakeProvider
 from tests.slices import knowing, slice_of
 
@@ -111,7 +111,7 @@ async def test_availability_is_looked_at_once_in_a_while(auto: AutoProvider, nea
 async def test_log_tells_of_changes_and_not_of_every_request(
     auto: AutoProvider, near: Named, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, logger="agents.llm.auto")
+    caplog.set_level(logging.INFO, logger="agents.models.auto")
     for wrong in ("not there", "not there", None):
         near.wrong = wrong
         await auto.extract(SLICE, knowing())

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.budgets import AGAIN_S, charged, smaller, waits_until
-from schemas.budgets import Amount, Budget, Level
+from agents.budgets.arithmetic import AGAIN_S, charged, smaller, waits_until
+from schemas.budgets.budgets import Amount, Budget, Level
 
 NOW = datetime(2026, 11, 22, 14, 40, 30, tzinfo=UTC)
 NEXT_HOUR = datetime(2026, 11, 22, 15, tzinfo=UTC)

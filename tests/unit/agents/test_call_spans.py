@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from opentelemetry.trace import SpanKind, StatusCode
 
-from agents.llm.exchange import Spoken, Turn
-from agents.llm.guarded_calls import GuardedCalls
-from agents.llm.port import Usage
-from agents.llm.questions import Question, extraction
+from agents.models.calls.exchange import Spoken, Turn
+from agents.models.calls.guarded_calls import GuardedCalls
+from agents.models.port import Usage
+from agents.models.prompts.questions import Question, extraction
 from schemas.errors import Retryable
 from tests.fakes.calls import FakeCalls
 from tests.fakes.spans import Spans, recorded

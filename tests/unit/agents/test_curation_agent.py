@@ -8,14 +8,15 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from agents.curation_agent import CurationAgent
-from agents.dead_letters import told
-from schemas import codec, topics
-from schemas.erasures import Fence
+from agents.curation.agent import CurationAgent
+from agents.dead_letters.writer import told
+from schemas import codec
+from schemas.erasure.erasures import Fence
 from schemas.errors import Misconfigured, Rejected, Retryable
-from schemas.requests import Candidate, CandidateBatch, Command, Source
-from sinks.settlements import Part
-from streams.topics import TopicSettings
+from schemas.extraction.requests import Candidate, CandidateBatch, Command, Source
+from schemas.kafka import topics
+from sinks.memories.settlements import Part
+from streams.kafka.topics import TopicSettings
 from tests.fakes.app import StubApp
 from tests.fakes.batches import batch, record
 from tests.fakes.chats import BEGAN

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from agents.dead_letters import dead_letter, told
-from schemas import topics
+from agents.dead_letters.writer import dead_letter, told
 from schemas.errors import Rejected
+from schemas.kafka import topics
 from tests.fakes.batches import record
 
 AT = datetime(2026, 11, 1, 12, tzinfo=UTC)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from agents.editor import PATIENCE_S, Editor
-from agents.llm.port import Rating, Subject
-from schemas import importance
+from agents.curation.editor import PATIENCE_S, Editor
+from agents.models.port import Rating, Subject
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
-from schemas.policies import DEFAULT_POLICY, Policy
-from schemas.requests import Candidate, Command, Source
+from schemas.extraction.requests import Candidate, Command, Source
+from schemas.memories import importance
+from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.fakes.provider import FakeProvider
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

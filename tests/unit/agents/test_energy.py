@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agents.energy import LASTS_S, OVERALL, BudgetedEnergy, scope_of
-from agents.llm.energy import Bill, Payer, Work, spending
-from agents.llm.port import Usage
-from agents.llm.prices import Price, Prices
-from schemas.budgets import Amount, Budget, Level
+from agents.budgets.energy import LASTS_S, OVERALL, BudgetedEnergy, scope_of
+from agents.budgets.prices import Price, Prices
+from agents.models.billing import Bill, Payer, Work, spending
+from agents.models.port import Usage
+from schemas.budgets.budgets import Amount, Budget, Level
 from schemas.errors import Deferred, Rejected, Retryable
 from tests.fakes.clock import settled, utc
 from tests.fakes.energy import FakeLedger

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from agents.erasing.letters import concerns, settles
-from agents.letters import letter_of, settled
-from schemas.erasures import Erasure
-from schemas.policies import Policies, Policy
+from agents.dead_letters.reader import letter_of, settled
+from agents.erasure.dead_letters import concerns, settles
+from schemas.erasure.erasures import Erasure
+from schemas.policies.policies import Policies, Policy
 from tests.slices import MONDAY
 from tests.unit.agents.test_letters import put_aside, record_of, source
 

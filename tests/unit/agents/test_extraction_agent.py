@@ -6,10 +6,10 @@ from collections import deque
 import pytest
 from msgspec import structs
 
-from agents.llm.port import Answer
+from agents.models.port import Answer
 from schemas import codec, ids
+from schemas.conversations.windows import Calibration
 from schemas.errors import Retryable
-from schemas.windows import Calibration
 from tests.fakes.clock import settled
 from tests.unit.agents.extraction_stage import CALL, PARTITION, POLICY, Worker, asked, left
 

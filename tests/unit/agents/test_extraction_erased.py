@@ -6,11 +6,11 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
-from agents.erased import still_told
-from agents.llm.port import Summary
-from schemas import topics
-from schemas.erasures import Fence
+from agents.extraction.erased import still_told
+from agents.models.port import Summary
+from schemas.erasure.erasures import Fence
 from schemas.errors import Rejected
+from schemas.kafka import topics
 from tests.unit.agents.extraction_stage import Worker, asked, left
 
 

@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from agents.dead_letters import told
-from agents.extractor import LEASE_S
-from schemas import topics
+from agents.dead_letters.writer import told
+from agents.extraction.extractor import LEASE_S
 from schemas.errors import Rejected, Retryable
-from sinks.extractions import Leased
+from schemas.kafka import topics
+from sinks.extraction.answers import Leased
 from tests.fakes.clock import settled, utc
 from tests.unit.agents.extraction_stage import Worker, asked
 

@@ -4,12 +4,13 @@ import asyncio
 
 import pytest
 
-from agents.dead_letters import told
-from agents.undecodable import REQUEST_ID
-from agents.window_told import outgoing
-from schemas import codec, topics
+from agents.dead_letters.writer import told
+from agents.extraction.undecodable import REQUEST_ID
+from agents.windows.records import outgoing
+from schemas import codec
 from schemas.errors import Misconfigured, Rejected
-from schemas.requests import ExtractionRequest, WindowControl
+from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.kafka import topics
 from tests.fakes.batches import batch, record
 from tests.fakes.clock import utc
 from tests.unit.agents.extraction_stage import PARTITION, Worker, asked

@@ -5,13 +5,14 @@ import asyncio
 import pytest
 from msgspec import structs
 
-from agents.dead_letters import told
-from agents.extractor import LEASE_S
-from agents.llm.port import Answer
-from schemas import codec, topics
+from agents.dead_letters.writer import told
+from agents.extraction.extractor import LEASE_S
+from agents.models.port import Answer
+from schemas import codec
 from schemas.errors import Rejected, Retryable
+from schemas.extraction.requests import ExtractionRequest, WindowControl
 from schemas.ids import summary_id
-from schemas.requests import ExtractionRequest, WindowControl
+from schemas.kafka import topics
 from tests.unit.agents.extraction_stage import PARTITION, POLICY, Worker, asked, left
 
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agents.llm.breaker import Breaker
-from agents.llm.exchange import Spoken, Turn
-from agents.llm.guarded_calls import LONGEST_WAIT_S, GuardedCalls
-from agents.llm.limits import Allowance, Throttled
-from agents.llm.questions import Question, extraction
+from agents.models.calls.breaker import Breaker
+from agents.models.calls.exchange import Spoken, Turn
+from agents.models.calls.guarded_calls import LONGEST_WAIT_S, GuardedCalls
+from agents.models.calls.rate_limits import Allowance, Throttled
+from agents.models.prompts.questions import Question, extraction
 from schemas.errors import Misconfigured, Rejected, Retryable
 from tests.fakes.calls import FakeCalls
 from tests.slices import knowing, slice_of

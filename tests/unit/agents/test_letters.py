@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from agents.dead_letters import LARGEST_KEPT, dead_letter
-from agents.letters import Letter, Wanted, became, letter_of, places, settled, way_back
-from schemas import topics
+from agents.dead_letters.reader import Letter, Wanted, became, letter_of, places, settled, way_back
+from agents.dead_letters.writer import LARGEST_KEPT, dead_letter
 from schemas.errors import Rejected
-from schemas.records import Outgoing
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
 from tests.slices import MONDAY
 
 TRACE = ("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")

@@ -7,12 +7,13 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
-from agents.dead_letters import told
-from agents.extractor import LEASE_S
-from schemas import codec, topics
+from agents.dead_letters.writer import told
+from agents.extraction.extractor import LEASE_S
+from schemas import codec
 from schemas.errors import Misconfigured, Rejected, Retryable
-from schemas.requests import ExtractionRequest
-from sinks.parked import SHORTEST_PAUSE_S
+from schemas.extraction.requests import ExtractionRequest
+from schemas.kafka import topics
+from sinks.extraction.parked import SHORTEST_PAUSE_S
 from tests.fakes.clock import utc
 from tests.unit.agents.extraction_stage import POLICY, Worker, asked, left
 from tests.unit.agents.parking_stage import HOUR_S, deferred, parked, ticked

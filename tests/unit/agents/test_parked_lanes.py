@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from schemas.requests import ExtractionRequest
+from schemas.extraction.requests import ExtractionRequest
 from tests.fakes.clock import settled
 from tests.unit.agents.extraction_stage import NIGHTLY, POLICY, Worker, asked
 from tests.unit.agents.parking_stage import deferred, in_background, parked, ticked

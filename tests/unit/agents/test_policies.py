@@ -4,12 +4,13 @@ from datetime import UTC, datetime
 
 import pytest
 
-from agents.dead_letters import told
-from agents.policies import CurrentPolicies
-from schemas import codec, topics
+from agents.dead_letters.writer import told
+from agents.policies.reader import CurrentPolicies
+from schemas import codec
+from schemas.conversations.messages import Scope
 from schemas.errors import Misconfigured, Retryable
-from schemas.messages import Scope
-from schemas.policies import DEFAULT_POLICY, Match, Policies, Policy
+from schemas.kafka import topics
+from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
 from tests.fakes.policy_topic import FakePolicyTopic
 from tests.fakes.publisher import FakePublisher
 

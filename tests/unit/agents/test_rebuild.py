@@ -6,15 +6,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agents.curation.change import deleted
-from agents.rebuild import Read, page
-from schemas import topics
+from agents.curation.rules.change import deleted
+from agents.rebuild.rebuilder import Read, page
 from schemas.codec import encode
-from schemas.events import Cause, Change, MemoryChanged, MemoryEvent
-from schemas.memories import Memory
-from sinks.changes import state, tombstone
-from sinks.rebuilds import Page
-from streams.log import Piece
+from schemas.kafka import topics
+from schemas.memories.events import Cause, Change, MemoryChanged, MemoryEvent
+from schemas.memories.memories import Memory
+from sinks.memories.writer import state, tombstone
+from sinks.rebuild.rebuilds import Page
+from streams.kafka.log import Piece
 from tests.fakes.log import Record
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

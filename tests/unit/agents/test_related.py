@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from agents.related import ASKED_CHARS, RelatedMemories
-from schemas.memories import Memory
-from schemas.policies import Policy, Privacy
+from agents.extraction.related import ASKED_CHARS, RelatedMemories
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy, Privacy
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.fakes import FakeVectors
-from sinks.vectors import Point
+from sinks.vectors.port import Point
+from tests.fakes.sinks import FakeVectors
 from tests.slices import known, said, slice_of
 
 

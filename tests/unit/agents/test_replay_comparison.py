@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agents.curation.thresholds import Thresholds
+from agents.curation.rules.thresholds import Thresholds
 from agents.replay.comparison import Again, Ended, Live, compared, paired, replayed_whole
-from schemas.requests import Source
-from sinks.vectors import Vector
+from schemas.extraction.requests import Source
+from sinks.vectors.port import Vector
 from tests.memories import a_memory
 
 THRESHOLDS = Thresholds(related=0.7, merge=0.85)

@@ -8,15 +8,15 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from agents.replay.origins import read, replay_kafka, within
+from agents.replay.conversations import read, replay_kafka, within
 from schemas import codec
+from schemas.conversations.messages import Message
 from schemas.errors import Misconfigured
-from schemas.generations import Generation, Plan
-from schemas.messages import Message
-from schemas.policies import DEFAULT_POLICY, Policies
-from sinks.archive import ArchivedMessage
-from sinks.generations import Planned
-from streams.log import Piece
+from schemas.policies.policies import DEFAULT_POLICY, Policies
+from schemas.replay.generations import Generation, Plan
+from sinks.archive.messages import ArchivedMessage
+from sinks.replay.generations import Planned
+from streams.kafka.log import Piece
 from tests.fakes.chats import BEGAN, message
 
 SINCE, UNTIL, MADE = BEGAN, BEGAN + timedelta(hours=1), BEGAN + timedelta(hours=2)

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agents.replay.slicing import slices
-from agents.window_terms import WindowTerms
-from schemas.policies import Policies, Policy, Triggers
-from schemas.window_settings import WindowSettings
-from sinks.archive import ArchivedMessage
+from agents.replay.slices import slices
+from agents.windows.terms import WindowTerms
+from schemas.conversations.window_settings import WindowSettings
+from schemas.policies.policies import Policies, Policy, Triggers
+from sinks.archive.messages import ArchivedMessage
 from streams.windows.model_limits import ModelLimits
 from tests.fakes.chats import BEGAN, message
 

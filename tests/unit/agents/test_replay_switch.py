@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from agents.curation.ledger import Ledger
+from agents.curation.rules.ledger import Ledger
 from agents.replay.comparison import Difference
 from agents.replay.switch import cut_over, take_back
-from schemas.events import Cause
-from schemas.links import Link
-from schemas.memories import Memory
-from schemas.requests import Source
-from schemas.shadows import shadow_of
+from schemas.extraction.requests import Source
+from schemas.memories.events import Cause
+from schemas.memories.links import Link
+from schemas.memories.memories import Memory
+from schemas.replay.shadows import shadow_of
 from tests.memories import a_memory
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

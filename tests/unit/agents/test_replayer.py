@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.llm.port import Answer, Proposal
+from agents.models.port import Answer, Proposal
 from agents.replay.replayer import NO_PARTITION, PATIENCE_S, Replayer
-from agents.window_terms import WindowTerms
+from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.generations import Generation, Plan
-from schemas.policies import Policies, Policy
-from schemas.requests import CandidateBatch, ExtractionRequest
-from schemas.shadows import shadow_of
-from sinks.archive import ArchivedMessage
-from sinks.generations import Planned, Replayed
+from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.policies.policies import Policies, Policy
+from schemas.replay.generations import Generation, Plan
+from schemas.replay.shadows import shadow_of
+from sinks.archive.messages import ArchivedMessage
+from sinks.replay.generations import Planned, Replayed
 from streams.windows.model_limits import ModelLimits
 from tests.fakes.chats import BEGAN, message
 from tests.fakes.clock import utc

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from agents.serving import FIRST_PAUSE_S, LONGEST_PAUSE_S, attempt, pause_s
+from agents.stage.loop import FIRST_PAUSE_S, LONGEST_PAUSE_S, attempt, pause_s
 from schemas.errors import Misconfigured, Rejected, Retryable
 from tests.fakes.app import StubApp
 from tests.fakes.batches import batch_of

@@ -6,10 +6,10 @@ from collections import deque
 
 import pytest
 
-from agents.llm.port import Call
-from agents.teaching import MOST_UNDER_WAY, Teacher
+from agents.extraction.calibration import MOST_UNDER_WAY, Teacher
+from agents.models.port import Call
+from schemas.conversations.windows import Calibration
 from schemas.errors import Retryable
-from schemas.windows import Calibration
 from tests.fakes.calibrations import FakeCalibrations
 
 CALLS = (Call(counted_tokens=1_000, billed_tokens=1_200), Call(counted_tokens=1_000, billed_tokens=1_400))

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 import pytest
 from msgspec import structs
 
-from agents.dead_letters import told
-from deploy.metrics.measured import MeasuredProvider
+from agents.dead_letters.writer import told
+from deploy.metrics.instrumented import MeasuredProvider
 from deploy.metrics.meters import Meters
-from schemas import codec, topics, traces
-from schemas.records import Outgoing
-from schemas.requests import ExtractionRequest
-from streams.publisher import CausedPublisher
+from schemas import codec
+from schemas.extraction.requests import ExtractionRequest
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+from schemas.observability import traces
+from streams.kafka.publisher import CausedPublisher
 from streams.windows import rows
 from tests.fakes.batches import batch_of
 from tests.fakes.chats import CONVERSATION, ended

@@ -6,10 +6,11 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from agents.dead_letters import told
-from schemas import codec, topics
+from agents.dead_letters.writer import told
+from schemas import codec
 from schemas.errors import Retryable
-from schemas.policies import Policies, Triggers
+from schemas.kafka import topics
+from schemas.policies.policies import Policies, Triggers
 from streams.apps import BATCH_RECORDS
 from streams.windows import rows
 from tests.fakes.batches import batch_of

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from agents.window_cache import CACHED_WINDOWS
+from agents.windows.cache import CACHED_WINDOWS
 from tests.fakes.chats import ended
 from tests.unit.agents.window_stage import MESSAGES, PARTITION, Stage, said
 
@@ -15,7 +15,7 @@ async def stage() -> Stage:
 
 
 async def test_more_windows_than_are_kept_in_memory_are_all_there(stage, monkeypatch):
-    monkeypatch.setattr("agents.window_cache.CACHED_WINDOWS", 3)
+    monkeypatch.setattr("agents.windows.cache.CACHED_WINDOWS", 3)
     assert CACHED_WINDOWS > 3
     for name in "abcdef":
         await stage.say(said(1, conversation_id=name))
@@ -37,7 +37,7 @@ async def test_partitions_do_not_share_windows(stage):
 
 
 async def test_large_windows_leave_memory_before_many_small_ones_would(stage, monkeypatch):
-    monkeypatch.setattr("agents.window_cache.CACHED_BYTES", 250_000)
+    monkeypatch.setattr("agents.windows.cache.CACHED_BYTES", 250_000)
     for turn in range(3):
         for name in "abcdef":
             await stage.say(said(turn, "x" * 50_000, conversation_id=name))

@@ -3,9 +3,9 @@
 import pytest
 from msgspec.structs import replace
 
-from schemas import topics
-from schemas.window_settings import WindowSettings
-from schemas.windows import Calibration
+from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import Calibration
+from schemas.kafka import topics
 from tests.fakes.chats import CONVERSATION, control, in_context
 from tests.unit.agents.window_stage import PARTITION, POLICY, Stage, said
 

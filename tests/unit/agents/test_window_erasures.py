@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from agents.erasing.windows import CLOCKS_APART_S, WHOLE, WindowErasures
-from agents.window_agent import WindowAgent
+from agents.erasure.windows import CLOCKS_APART_S, WHOLE, WindowErasures
+from agents.windows.agent import WindowAgent
 from schemas import codec
-from schemas.erasures import Erasure
-from schemas.requests import WindowControl
+from schemas.erasure.erasures import Erasure
+from schemas.extraction.requests import WindowControl
 from streams.windows import rows
 from tests.fakes.chats import BEGAN, CONVERSATION
 from tests.fakes.window_erasures import FakeWindowErasures

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from agents.window_projection import WindowProjection
+from agents.windows.projection import WindowProjection
+from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Retryable
-from schemas.policies import Policy
-from schemas.window_settings import WindowSettings
+from schemas.policies.policies import Policy
 from streams.delivery.fence import Phase
 from tests.fakes.chats import CONVERSATION, control, ended
 from tests.fakes.windows import FakeWindows

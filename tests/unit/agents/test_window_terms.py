@@ -4,10 +4,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from agents.window_terms import WindowTerms
-from schemas.messages import Scope
-from schemas.policies import Policies, Policy
-from schemas.windows import Calibration
+from agents.windows.terms import WindowTerms
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Calibration
+from schemas.policies.policies import Policies, Policy
 from streams.windows.model_limits import ModelLimits
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, message

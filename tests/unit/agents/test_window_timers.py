@@ -2,11 +2,12 @@
 
 import pytest
 
-from agents.window_agent import TOLD_AGAIN_AFTER_S
-from schemas import codec, topics
+from agents.windows.agent import TOLD_AGAIN_AFTER_S
+from schemas import codec
 from schemas.errors import Retryable
-from schemas.policies import Policy
-from schemas.requests import WindowControl
+from schemas.extraction.requests import WindowControl
+from schemas.kafka import topics
+from schemas.policies.policies import Policy
 from streams.delivery.fence import Phase
 from tests.fakes.chats import CONVERSATION, control, ended, message
 from tests.unit.agents.window_stage import MESSAGES, PARTITION, POLICY, Stage, said

@@ -1,12 +1,13 @@
 """The windows stage of one worker on a stub app, a fake changelog and a clock set by hand."""
 
-from agents.window_agent import WindowAgent
-from agents.window_terms import WindowTerms
-from schemas import codec, topics
-from schemas.events import ActivityEvent
-from schemas.policies import Match, Policies, Policy
-from schemas.requests import ExtractionRequest, WindowControl
-from streams.topics import TopicSettings
+from agents.windows.agent import WindowAgent
+from agents.windows.terms import WindowTerms
+from schemas import codec
+from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.kafka import topics
+from schemas.memories.events import ActivityEvent
+from schemas.policies.policies import Match, Policies, Policy
+from streams.kafka.topics import TopicSettings
 from streams.windows import rows
 from streams.windows.model_limits import ModelLimits
 from streams.windows.window import Window

@@ -5,10 +5,10 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from agents.api import accesses
-from agents.api.accesses import AccessCounter
+from agents.api.memories import access_counter
+from agents.api.memories.access_counter import AccessCounter
 from schemas.errors import Retryable
-from sinks.accesses import Access
+from sinks.memories.access_counts import Access
 from tests.api import NOON, a_memory
 from tests.fakes.accesses import FakeAccesses
 
@@ -39,13 +39,13 @@ async def test_counts_of_other_processes_are_heard_of_after_a_while():
     await bench.counter.of(["m1"])
     bench.kept.rows["m1"] = Access(5, NOON)
     assert await bench.counter.of(["m1"]) == {}
-    bench.now += timedelta(seconds=accesses.KNOWN_S)
+    bench.now += timedelta(seconds=access_counter.KNOWN_S)
     assert await bench.counter.of(["m1"]) == {"m1": Access(5, NOON)}
     assert bench.kept.asked == 2
 
 
 async def test_what_was_known_is_told_although_too_much_is_known_by_now(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(accesses, "MOST", 2)
+    monkeypatch.setattr(access_counter, "MOST", 2)
     bench = Bench()
     bench.kept.rows = {f"m{number}": Access(number, NOON) for number in range(1, 5)}
     await bench.counter.of(["m1", "m2"])
@@ -53,7 +53,7 @@ async def test_what_was_known_is_told_although_too_much_is_known_by_now(monkeypa
 
 
 async def test_what_was_known_is_told_although_another_request_clears_it_meanwhile(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(accesses, "MOST", 2)
+    monkeypatch.setattr(access_counter, "MOST", 2)
     bench = Bench()
     bench.kept.rows = {f"m{number}": Access(number, NOON) for number in range(1, 5)}
     await bench.counter.of(["m1"])
@@ -81,8 +81,8 @@ async def test_what_could_not_be_written_is_written_later():
 
 
 async def test_what_is_noted_is_bounded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(accesses, "MOST", 3)
-    monkeypatch.setattr(accesses, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(access_counter, "MOST", 3)
+    monkeypatch.setattr(access_counter, "MOST_AT_ONCE", 2)
     bench = Bench()
     bench.counter.note([a_memory(f"m{number}") for number in range(5)])
     bench.counter.note([a_memory("m0")])

@@ -6,10 +6,10 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
+from agents.api.access.authentication import KeyedDoor, OpenDoor
+from agents.api.access.rate_limits import Rates
 from agents.api.app import create_app
-from agents.api.auth import KeyedDoor, OpenDoor
-from agents.api.limits import Rates
-from schemas.keys import covers
+from schemas.access.keys import covers
 from tests.api import NOON, Api, FakeKeys
 from tests.fakes.windows import a_state
 
@@ -155,7 +155,7 @@ def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.Mo
     rates = Rates(1.0, 2, lambda: seconds[0])
     assert [rates.wait_s("a") for _ in range(3)] == [0, 0, 1]
     seconds[0] = 60
-    monkeypatch.setattr("agents.api.limits.MOST_BUCKETS", 1)
+    monkeypatch.setattr("agents.api.access.rate_limits.MOST_BUCKETS", 1)
     assert rates.wait_s("b") == rates.wait_s("a") == rates.wait_s("a") == 0
     assert rates.wait_s("a") == 1
 

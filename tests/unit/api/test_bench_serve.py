@@ -5,7 +5,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from schemas.searches import Found
+from schemas.retrieval.searches import Found
 from tests.benchmarks.serve import GROWING, extrapolated
 from tests.benchmarks.serve_load import Answered, in_turn
 from tests.benchmarks.serve_table import extrapolated as rows

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.api.cached import CachedMemories, size
+from agents.api.memories.cache import CachedMemories, size
 from schemas.errors import Retryable
-from schemas.links import Link
-from schemas.memories import Memory
-from schemas.requests import Source
-from sinks.listing import Listing, Place
+from schemas.extraction.requests import Source
+from schemas.memories.links import Link
+from schemas.memories.memories import Memory
+from sinks.memories.listing import Listing, Place
 from tests.api import a_memory
 from tests.fakes.memories import FakeMemories
 

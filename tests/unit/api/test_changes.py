@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 import pytest
 from msgspec.structs import replace
 
-from agents.api.auth import OpenDoor
+from agents.api.access.authentication import OpenDoor
 from tests.api import NOON, Api, a_memory
 
 NEW = {"namespace": "app/ada", "text": "User plays chess."}

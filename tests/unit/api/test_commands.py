@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from agents.api.commands import Commands
-from schemas import codec, topics
+from agents.api.memories.commands import Commands
+from schemas import codec
 from schemas.errors import Retryable
-from schemas.requests import Command
+from schemas.extraction.requests import Command
+from schemas.kafka import topics
 from tests.api import NOON
 from tests.fakes.clock import VirtualLoop
 from tests.fakes.publisher import FakePublisher

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.asking import run_by_hand
-from schemas.messages import Scope
-from schemas.policies import Schedule
-from schemas.runs import ConsolidationRun, Finding, RunWanted, Scheduled
+from agents.consolidation.requests import run_by_hand
+from schemas.consolidation.runs import ConsolidationRun, Finding, RunWanted, Scheduled
+from schemas.conversations.messages import Scope
+from schemas.policies.policies import Schedule
 from tests.api import NOON, Api
 from tests.fakes.windows import a_state
 

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.api import pages
-from schemas import topics
+from agents.api.http import cursors
 from schemas.codec import decode
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Gap, LastPrune
 from schemas.errors import Retryable
-from schemas.messages import Scope
-from schemas.requests import WindowControl
-from schemas.windows import Gap, LastPrune
+from schemas.extraction.requests import WindowControl
+from schemas.kafka import topics
 from tests.api import Api
 from tests.fakes.windows import AT_S, a_pruning, a_state
 
@@ -141,7 +141,7 @@ async def test_prunings_come_in_pages(talk: Api):
         found += page["prunings"]
         params = {"limit": 1, "cursor": page["next"]} if "next" in page else {}
     assert [each["number"] for each in found] == [4, 3, 2, 1]
-    for cursor in ("none-of-ours", *(pages.cursor(at, "talk") for at in ([-1.5, 3], [1e30, 3], ["a", 1]))):
+    for cursor in ("none-of-ours", *(cursors.cursor(at, "talk") for at in ([-1.5, 3], [1e30, 3], ["a", 1]))):
         assert (await client.get(f"{OURS}/prunings", params={"cursor": cursor})).status_code == 422
 
 

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI, Request
 from starlette.responses import StreamingResponse
 
-from agents.api.deadline import Deadline
+from agents.api.http.deadline import Deadline
 from tests.fakes.clock import VirtualLoop
 
 app = FastAPI()

@@ -7,17 +7,17 @@ import pytest
 from msgspec.structs import replace
 
 from agents.api.app import document
-from agents.consolidation.asking import run_by_hand
-from agents.curation.outcome import Outcome
+from agents.consolidation.requests import run_by_hand
+from agents.curation.rules.outcome import Outcome
 from agents.replay.comparison import Difference
-from agents.retention import by_hand
-from schemas.erasures import Erasure
-from schemas.generations import Generation, Plan
-from schemas.messages import Scope
-from schemas.policies import Match, Policies, Policy
-from schemas.retention import Kept
-from schemas.runs import RunWanted
-from sinks.erasures import ErasedNamespace
+from agents.retention.sweeper import by_hand
+from schemas.consolidation.retention import Kept
+from schemas.consolidation.runs import RunWanted
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Erasure
+from schemas.policies.policies import Match, Policies, Policy
+from schemas.replay.generations import Generation, Plan
+from sinks.erasure.erasures import ErasedNamespace
 from tests.api import NOON, Api, a_memory
 from tests.fakes.windows import a_state
 

@@ -4,8 +4,8 @@ from contextlib import ExitStack
 
 import pytest
 
-from agents.api.live import places
-from agents.api.live.bell import Bell
+from agents.api.live import positions
+from agents.api.live.change_notifier import Bell
 from agents.api.routes import events
 from tests.api import Api
 
@@ -19,9 +19,9 @@ async def test_namespaces_whose_places_would_be_too_long_to_come_back_with_are_r
 
 @pytest.mark.parametrize("names", [["app/ada"], CYRILLIC[:17], [f"app/{number}" for number in range(20)]])
 async def test_any_place_in_namespaces_that_fit_is_read_again(names: list[str]) -> None:
-    assert places.fits(names)
-    farthest = dict.fromkeys(names, places.LARGEST)
-    assert places.read(places.written(farthest)) == farthest
+    assert positions.fits(names)
+    farthest = dict.fromkeys(names, positions.LARGEST)
+    assert positions.read(positions.written(farthest)) == farthest
 
 
 def listeners(bell: Bell, key_id: str, count: int) -> ExitStack:

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from agents.replay.comparison import Difference
-from schemas.generations import Generation, Plan
-from schemas.policies import Policies
+from schemas.policies.policies import Policies
+from schemas.replay.generations import Generation, Plan
 from tests.api import NOON, Api, a_memory
 
 READY = Generation(

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.api.lines import Line, lines
+from agents.api.http.lines import Line, lines
 
 
 async def chunked(data: bytes, size: int) -> AsyncIterator[bytes]:

@@ -9,11 +9,11 @@ from fastapi.sse import KEEPALIVE_COMMENT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.api.live import places
-from agents.api.live.bell import Bell
-from agents.api.live.events import PAGE, live
+from agents.api.live import positions
+from agents.api.live.change_notifier import Bell
+from agents.api.live.event_stream import PAGE, live
 from schemas.errors import Rejected
-from sinks.chronicle import Happening
+from sinks.memories.event_history import Happening
 from tests.fakes.chronicle import FakeChronicle
 
 
@@ -26,11 +26,13 @@ async def following(frames: AsyncIterator[bytes], count: int) -> list[dict[str, 
 
 
 @settings(deadline=None)
-@given(st.dictionaries(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), st.integers(0, places.LARGEST)))
+@given(
+    st.dictionaries(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), st.integers(0, positions.LARGEST))
+)
 def test_a_place_is_read_as_it_was_written_in_one_printable_line(given_places: dict[str, int]) -> None:
-    text = places.written(given_places)
+    text = positions.written(given_places)
     assert text.isascii() and not set("\r\n\0 ") & set(text)
-    assert places.read(text) == given_places
+    assert positions.read(text) == given_places
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_a_place_is_read_as_it_was_written_in_one_printable_line(given_places: d
 )
 def test_what_is_no_place_is_rejected(text: str) -> None:
     with pytest.raises(Rejected, match="no id of an event"):
-        places.read(text)
+        positions.read(text)
 
 
 async def test_the_first_frame_says_the_place_so_that_a_client_that_saw_nothing_comes_back_to_it() -> None:
@@ -59,7 +61,7 @@ async def test_a_place_from_any_frame_resumes_with_exactly_the_rest() -> None:
     chronicle = FakeChronicle(n=5, m=3)
     whole = await following(live(chronicle, Bell(), {"n": 0, "m": 0}), 9)
     for met in range(9):
-        rest = await following(live(chronicle, Bell(), places.read(whole[met]["id"])), 9 - met)
+        rest = await following(live(chronicle, Bell(), positions.read(whole[met]["id"])), 9 - met)
         assert [each.get("data") for each in rest[1:]] == [each["data"] for each in whole[met + 1 :]]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from schemas import codec
-from schemas.policies import Policy
+from schemas.policies.policies import Policy
 from tests.api import Api
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from schemas.links import Link
-from sinks.fakes import Fuse
-from sinks.vectors import Point
+from schemas.memories.links import Link
+from sinks.vectors.port import Point
 from tests.api import Api, a_memory
+from tests.fakes.sinks import Fuse
 
 
 def near(api: Api, memory, *vector: float) -> None:

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from agents.retention import by_hand
-from schemas.retention import Kept
+from agents.retention.sweeper import by_hand
+from schemas.consolidation.retention import Kept
 from tests.api import NOON, Api
 
 SWEEPS = "/v1/retention-sweeps"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sinks.fakes import Fuse
 from tests.api import NOON, Api, a_memory
+from tests.fakes.sinks import Fuse
 
 SEARCH = "/v1/search"
 

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from schemas.budgets import Amount, Level
-from schemas.usage import Total
+from schemas.budgets.budgets import Amount, Level
+from schemas.budgets.usage import Total
 from tests.api import NOON, Api, a_memory
 
 ADA = {"namespace": "app/ada"}

@@ -7,9 +7,9 @@ from urllib.parse import quote
 import pytest
 
 from agents.api.tools.tools import AWAY
-from agents.curation.outcome import Outcome
+from agents.curation.rules.outcome import Outcome
 from schemas.errors import Retryable
-from schemas.kinds import Kind
+from schemas.memories.kinds import Kind
 from tests.api import Api
 from tests.workshop import MINE, NOON, SHARED, THEIRS, Workshop, furnished
 

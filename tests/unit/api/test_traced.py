@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas import traces
+from schemas.observability import traces
 from tests.api import Api, a_memory
 from tests.fakes.spans import CAUSE, Spans, recorded, trace_id, trace_of
 

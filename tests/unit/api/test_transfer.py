@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from agents.api import importing
-from agents.api.exporting import exported
-from agents.api.lines import LONGEST
+from agents.api.http.lines import LONGEST
+from agents.api.memories import imports
+from agents.api.memories.exports import exported
 from schemas import ids
 from tests.api import NOON, Api, a_memory
 from tests.fakes.exports import FakeExports
@@ -167,8 +167,8 @@ async def test_the_report_says_what_is_wrong_with_which_line_and_the_others_come
 
 
 async def test_lines_are_sent_in_batches_while_others_still_come_in(api: Api, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(importing, "AT_ONCE", 10)
-    monkeypatch.setattr(importing, "MOST_TOLD", 3)
+    monkeypatch.setattr(imports, "AT_ONCE", 10)
+    monkeypatch.setattr(imports, "MOST_TOLD", 3)
     most_ahead = 0
 
     async def content() -> AsyncIterator[bytes]:

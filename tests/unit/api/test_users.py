@@ -4,12 +4,12 @@ from collections.abc import Collection
 
 import pytest
 
-from agents.api import erasing
+from agents.api.access import erasure as erasing
+from schemas.conversations.messages import Scope
 from schemas.errors import Retryable
-from schemas.messages import Scope
-from schemas.policies import Match, Policies, Policy
-from schemas.requests import Source
-from sinks.erasures import ErasedNamespace
+from schemas.extraction.requests import Source
+from schemas.policies.policies import Match, Policies, Policy
+from sinks.erasure.erasures import ErasedNamespace
 from tests.api import NOON, Api, a_memory
 from tests.fakes.windows import a_state
 

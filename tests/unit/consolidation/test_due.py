@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.consolidation.due import Due, due, following, run_of
-from schemas.policies import Schedule
+from agents.consolidation.schedule import Due, due, following, run_of
+from schemas.policies.policies import Schedule
 
 NIGHTLY = Schedule(at="02:00")
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

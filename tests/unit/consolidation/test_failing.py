@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from agents.consolidation.failing import Failing
+from agents.consolidation.retries import Failing
 from tests.slices import MONDAY
 
 MINUTE = timedelta(minutes=1)

@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from agents.conversations.context import Known, shown
 from agents.conversations.contexts import Contexts
-from agents.conversations.finding import Conversations
-from agents.window_terms import WindowTerms
-from schemas.contexts import ContextEntry, ContextQuery, CurrentMessage, ShownContext
+from agents.conversations.lookup import Conversations
+from agents.windows.terms import WindowTerms
+from schemas.conversations.contexts import ContextEntry, ContextQuery, CurrentMessage, ShownContext
+from schemas.conversations.messages import Message, Scope, ToolCall
+from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
-from schemas.messages import Message, Scope, ToolCall
-from schemas.policies import Match, Policies, Policy
-from schemas.window_settings import WindowSettings
-from schemas.windows import Gap
-from sinks.archive import ArchivedMessage
+from schemas.policies.policies import Match, Policies, Policy
+from sinks.archive.messages import ArchivedMessage
 from streams.windows import context, gaps
 from streams.windows.accounting import Budget
 from streams.windows.model_limits import ModelLimits

@@ -2,12 +2,12 @@
 
 import pytest
 
-from agents.conversations.finding import Conversation, Conversations
+from agents.conversations.lookup import Conversation, Conversations
 from agents.conversations.owners import namespaces_of, scope_of
-from schemas.keys import Grant
-from schemas.messages import Scope
-from schemas.policies import Match, Policies, Policy
-from schemas.windows import Gap
+from schemas.access.keys import Grant
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Gap
+from schemas.policies.policies import Match, Policies, Policy
 from tests.fakes.archive import FakeArchive
 from tests.fakes.windows import FakeWindows, a_state
 

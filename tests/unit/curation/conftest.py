@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from schemas.memories import Memory
-from schemas.requests import Candidate, CandidateBatch, Command, Source
+from schemas.extraction.requests import Candidate, CandidateBatch, Command, Source
+from schemas.memories.memories import Memory
 from tests.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

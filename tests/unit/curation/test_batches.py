@@ -7,11 +7,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.curation.ledger import Ledger
-from agents.curation.settle import settle
-from agents.curation.thresholds import Thresholds
-from schemas.policies import DEFAULT_POLICY
-from schemas.requests import Candidate, CandidateBatch, Source
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.settle import settle
+from agents.curation.rules.thresholds import Thresholds
+from schemas.extraction.requests import Candidate, CandidateBatch, Source
+from schemas.policies.policies import DEFAULT_POLICY
 
 MakeCandidate = Callable[..., Candidate]
 MakeBatch = Callable[..., CandidateBatch]

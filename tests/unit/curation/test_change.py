@@ -1,9 +1,9 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from agents.curation import change
-from schemas.memories import Memory
-from schemas.requests import Candidate, Command, Source
+from agents.curation.rules import change
+from schemas.extraction.requests import Candidate, Command, Source
+from schemas.memories.memories import Memory
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]

@@ -1,12 +1,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from agents.curation.decide import Create, Decision, Drop, Merge, Reinforce, Scored, Supersede
-from agents.curation.decide import decide as decide_within
-from agents.curation.thresholds import Thresholds
-from schemas.memories import Memory
-from schemas.policies import Policy
-from schemas.requests import Candidate, Source
+from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Scored, Supersede
+from agents.curation.rules.decide import decide as decide_within
+from agents.curation.rules.thresholds import Thresholds
+from schemas.extraction.requests import Candidate, Source
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
 
 POLICY = Policy(name="p", min_confidence=0.3)
 

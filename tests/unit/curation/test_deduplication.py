@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from agents.curation.decide import Create, Drop, Supersede
-from agents.curation.doubts import doubt
-from agents.curation.guards import objection
-from agents.curation.similarity import ALIKE
-from agents.curation.thresholds import Thresholds, table, thresholds
-from schemas.policies import DEFAULT_POLICY, Policy
+from agents.curation.rules.decide import Create, Drop, Supersede
+from agents.curation.rules.doubts import doubt
+from agents.curation.rules.guards import objection
+from agents.curation.rules.similarity import ALIKE
+from agents.curation.rules.thresholds import Thresholds, table, thresholds
+from schemas.policies.policies import DEFAULT_POLICY, Policy
 from sinks.embeddings.onnx import MiniLmEmbedder
 from tests.deduplication import RIGHT_WORD, Case, as_curated, cases, decision, is_folded, measured
 from tests.labelled_pairs import Pair, held_out, pairs, tuning

@@ -3,14 +3,14 @@ from datetime import datetime
 
 import numpy as np
 
-from agents.curation.ledger import Ledger
-from agents.curation.obey import obey
-from agents.curation.settle import settle
-from agents.curation.thresholds import Thresholds
-from schemas.memories import Memory
-from schemas.policies import DEFAULT_POLICY
-from schemas.requests import Candidate, CandidateBatch, Command
-from sinks.vectors import Neighbour, Vector
+from agents.curation.rules.apply_command import obey
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.settle import settle
+from agents.curation.rules.thresholds import Thresholds
+from schemas.extraction.requests import Candidate, CandidateBatch, Command
+from schemas.memories.memories import Memory
+from schemas.policies.policies import DEFAULT_POLICY
+from sinks.vectors.port import Neighbour, Vector
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]

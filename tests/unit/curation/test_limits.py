@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.curation.ledger import Ledger
-from agents.curation.limits import Crowded, Planned, after, brought_within
-from agents.llm.port import Compaction
-from schemas.events import Cause
-from schemas.memories import Memory
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.limits import Crowded, Planned, after, brought_within
+from agents.models.port import Compaction
+from schemas.memories.events import Cause
+from schemas.memories.memories import Memory
 from tests.memories import a_memory
 from tests.unit.curation.conftest import NOON
 

@@ -6,17 +6,17 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from agents.curation.decide import Scored
-from agents.curation.ledger import Ledger
-from agents.curation.links import MOST_LINKS, MOST_RELATED, following, links_of, relink, relinked
-from agents.curation.obey import Undone, obey
-from agents.curation.settle import settle
-from agents.curation.thresholds import Thresholds
-from schemas.links import Link, LinkType
-from schemas.memories import Memory
-from schemas.policies import DEFAULT_POLICY
-from schemas.requests import Candidate, CandidateBatch, Command
-from sinks.vectors import Neighbour
+from agents.curation.rules.apply_command import Undone, obey
+from agents.curation.rules.decide import Scored
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.links import MOST_LINKS, MOST_RELATED, following, links_of, relink, relinked
+from agents.curation.rules.settle import settle
+from agents.curation.rules.thresholds import Thresholds
+from schemas.extraction.requests import Candidate, CandidateBatch, Command
+from schemas.memories.links import Link, LinkType
+from schemas.memories.memories import Memory
+from schemas.policies.policies import DEFAULT_POLICY
+from sinks.vectors.port import Neighbour
 
 MakeCandidate = Callable[..., Candidate]
 MakeMemory = Callable[..., Memory]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.curation.merge import MAX_CONTEXT_CHARS, adds, folded, joined_context, raised
-from schemas.memories import Memory
-from schemas.requests import Candidate, Source
+from agents.curation.rules.merge import MAX_CONTEXT_CHARS, adds, folded, joined_context, raised
+from schemas.extraction.requests import Candidate, Source
+from schemas.memories.memories import Memory
 from tests.memories import a_memory
 
 MakeCandidate = Callable[..., Candidate]

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.curation.scrubbing import scrubbed
-from schemas.policies import Privacy
-from schemas.requests import Command
+from agents.curation.rules.scrubbing import scrubbed
+from schemas.extraction.requests import Command
+from schemas.policies.policies import Privacy
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SECRET = "the password is EXAMPLE-pw1"

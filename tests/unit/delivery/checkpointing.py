@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.fence import Fence
 from tests.fakes.batches import batch_of

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from aiokafka.errors import ProducerFenced
 
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from streams.delivery import changelog as under_test
 from streams.delivery.changelog import KafkaChangelog
 from streams.delivery.fence import Fence

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from streams.apps import stage_app
-from streams.cluster import ClusterSettings
 from streams.delivery.app import FIRST_EPOCH_WITHIN_S, LEAST_IDLE_S, StageApp
 from streams.delivery.recovery import GIVE_UP_AFTER_S
-from streams.topics import TopicSettings
+from streams.kafka.cluster import ClusterSettings
+from streams.kafka.topics import TopicSettings
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from aiokafka.errors import (
 )
 
 from schemas.errors import Retryable
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from streams.delivery.changelog import Fenced
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.fence import Fence, Phase

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from streams.delivery.fence import Fence
 from streams.delivery.ledger import TRUSTED_S, Ledger
 from streams.delivery.store import Mark, MemoryStore

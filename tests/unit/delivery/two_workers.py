@@ -11,7 +11,7 @@ import json
 from typing import Any
 
 from schemas.errors import Misconfigured, Retryable
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
 from streams.delivery.batch import Batch
 from streams.delivery.changelog import Fenced
 from streams.delivery.checkpoint import Checkpointer
@@ -19,7 +19,7 @@ from streams.delivery.fence import Fence
 from streams.delivery.ledger import Checkpoint
 from streams.delivery.positions import Positions, Read
 from streams.delivery.store import Mark, MemoryStore, Rows
-from streams.topics import TOMBSTONES_KEPT_MS
+from streams.kafka.topics import TOMBSTONES_KEPT_MS
 from tests.fakes.changelog import Broker, GatedChangelog, Gates
 from tests.fakes.clock import settled, unix_s
 

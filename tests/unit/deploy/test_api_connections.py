@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any, cast
 
-from deploy.api import warmed
-from sinks.postgres import Pool
+from deploy.wiring.api import warmed
+from sinks.postgres.connection import Pool
 
 
 class Connections:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from agents.llm.port import Usage
-from deploy.budgets import overall, prices, require_prices
-from deploy.dev import environment
+from agents.models.port import Usage
+from deploy.runtime.dev import environment
 from deploy.settings import load
-from schemas.budgets import Budget
+from deploy.wiring.budgets import overall, prices, require_prices
+from schemas.budgets.budgets import Budget
 from schemas.errors import Misconfigured
-from schemas.policies import Policies, Policy
+from schemas.policies.policies import Policies, Policy
 
 CLAUDE = ("claude", "claude-haiku-5-5")
 NAMELESS = ("claude", "unheard-of")

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from deploy.cli import COMMANDS, loaded
+from deploy.cli.main import COMMANDS, loaded
 from deploy.embedded.process import module_environment
 
 # Each takes from a third of a second to two.
@@ -25,7 +25,7 @@ def test_the_list_says_of_a_command_what_the_command_says_of_itself(name: str, s
     ],
 )
 def test_a_command_loads_only_what_it_needs(command: str):
-    script = f"import sys; from deploy.cli import cli; cli({command.split()!r}, standalone_mode=False)"
+    script = f"import sys; from deploy.cli.main import cli; cli({command.split()!r}, standalone_mode=False)"
     report = f"{script}; print('loaded', *sorted({HEAVY!r} & set(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", report], env=module_environment(), capture_output=True, text=True, timeout=60, check=True
@@ -35,7 +35,7 @@ def test_a_command_loads_only_what_it_needs(command: str):
 
 @pytest.mark.parametrize("name", ["worker", "serve", "mcp"])
 def test_what_asks_nobody_outside_loads_no_client_of_theirs(name: str):
-    script = f"import sys; from deploy.commands import {name}; print('anthropic' in sys.modules)"
+    script = f"import sys; from deploy.cli import {name}; print('anthropic' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", script], env=module_environment(), capture_output=True, text=True, timeout=60, check=True
     )

@@ -3,9 +3,9 @@
 from datetime import UTC, datetime
 
 from deploy.demo.contexts import MARKER, REACH, SHOWN_CHARS, Entry, around, in_context
-from schemas.messages import Message, ToolCall
-from schemas.windows import Gap, WindowState
-from sinks.archive import ArchivedMessage
+from schemas.conversations.messages import Message, ToolCall
+from schemas.conversations.windows import Gap, WindowState
+from sinks.archive.messages import ArchivedMessage
 from tests.fakes.windows import a_state
 
 AT = datetime(2026, 3, 2, tzinfo=UTC)

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import fields
 
-from deploy.cli import COMMANDS, loaded
+from deploy.cli.main import COMMANDS, loaded
 from deploy.settings import table
 from schemas import codec
-from schemas.block_settings import HEADING_FIELDS, LINE_FIELDS, BlockSettings
-from schemas.window_settings import WindowSettings
+from schemas.conversations.window_settings import WindowSettings
+from schemas.retrieval.block_settings import HEADING_FIELDS, LINE_FIELDS, BlockSettings
 from streams.windows.reasons import SENTENCES, STAYED
 from streams.windows.statistics import STRATEGIES
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from deploy import indexing
 from deploy.settings import Settings, load
+from deploy.wiring import vectors
 from schemas import codec
 from schemas.errors import Misconfigured, Retryable
-from schemas.policies import Policies, Policy
+from schemas.policies.policies import Policies, Policy
 from tests.embedding_server import KEY, MODEL, EmbeddingServer
 from tests.fakes.policy_topic import FakePolicyTopic
 
@@ -19,14 +19,14 @@ def settings(**overrides: object) -> Settings:
 
 
 async def test_the_model_that_ships_is_the_default() -> None:
-    async with indexing.embedder(settings()) as embedder:
+    async with vectors.embedder(settings()) as embedder:
         assert (embedder.model, embedder.dimension) == ("all-MiniLM-L6-v2-int8", 384)
 
 
 async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named() -> None:
     async with EmbeddingServer(dimension=48, key=KEY) as server:
         ollama = settings(embedder="ollama", embedder_model=MODEL, embedder_base_url=server.url)
-        async with indexing.embedder(ollama) as embedder:
+        async with vectors.embedder(ollama) as embedder:
             assert (embedder.model, embedder.dimension) == (f"{MODEL}:latest", 48)
             assert (await embedder.embed(["tea"])).shape == (1, 48)
         openai = settings(
@@ -36,7 +36,7 @@ async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named
             embedder_api_key=KEY,
             embedder_dimension=16,
         )
-        async with indexing.embedder(openai) as embedder:
+        async with vectors.embedder(openai) as embedder:
             assert (embedder.model, embedder.dimension) == (MODEL, 16)
         assert KEY not in repr(openai)
 
@@ -44,7 +44,7 @@ async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named
 async def test_without_an_answer_of_its_endpoint_an_embedder_is_refused_as_what_may_pass() -> None:
     gone = settings(embedder="ollama", embedder_model=MODEL, embedder_base_url="http://127.0.0.1:1")
     with pytest.raises(Retryable, match="no answer"):
-        async with indexing.embedder(gone):
+        async with vectors.embedder(gone):
             raise AssertionError("nobody is there")
 
 
@@ -73,7 +73,7 @@ async def test_an_embedder_elsewhere_is_refused_under_a_policy_whose_texts_must_
     policies = tmp_path / "policies.json"
     policies.write_bytes(codec.encode((Policy(name="open"), Policy(name="ward", local_only=True))))
     with pytest.raises(Misconfigured, match=r"'ward' is local_only.*MEMSTREAM_EMBEDDER=onnx"):
-        async with indexing.embedder(settings(policies_file=policies, **given)):
+        async with vectors.embedder(settings(policies_file=policies, **given)):
             raise AssertionError("texts would leave")
 
 
@@ -84,7 +84,7 @@ async def test_an_embedder_on_this_machine_serves_a_policy_whose_texts_must_stay
         here = settings(
             embedder="openai", embedder_model=MODEL, embedder_base_url=server.openai_url, policies_file=policies
         )
-        async with indexing.embedder(here) as embedder:
+        async with vectors.embedder(here) as embedder:
             assert embedder.model == MODEL
 
 
@@ -95,9 +95,9 @@ def test_policies_that_come_later_are_held_against_where_texts_are_embedded(
     given: dict[str, object], refused: bool
 ) -> None:
     chosen = settings(**given)
-    indexing.refuse_if_texts_must_stay(chosen, Policies((Policy(name="open"),)))
+    vectors.refuse_if_texts_must_stay(chosen, Policies((Policy(name="open"),)))
     with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
-        indexing.refuse_if_texts_must_stay(chosen, Policies((Policy(name="ward", local_only=True),)))
+        vectors.refuse_if_texts_must_stay(chosen, Policies((Policy(name="ward", local_only=True),)))
 
 
 @pytest.mark.parametrize(("put", "refused"), [(True, True), (False, False)], ids=["put", "put and removed"])
@@ -109,8 +109,8 @@ async def test_a_command_asks_the_topic_before_it_embeds_elsewhere(
     topic.write(b"ward", b"{")  # passed over
     if not put:
         topic.remove("ward")
-    monkeypatch.setattr(indexing, "policy_topic", lambda _: nullcontext(topic))
+    monkeypatch.setattr(vectors, "policy_topic", lambda _: nullcontext(topic))
     with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
-        await indexing.refuse_by_topic(settings(**ELSEWHERE))
+        await vectors.refuse_by_topic(settings(**ELSEWHERE))
     topic.down = True
-    await indexing.refuse_by_topic(settings())
+    await vectors.refuse_by_topic(settings())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from deploy.garbage import YOUNG, collect_seldom
+from deploy.runtime.garbage_collection import YOUNG, collect_seldom
 
 
 @pytest.fixture(autouse=True)

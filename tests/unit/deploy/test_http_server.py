@@ -5,7 +5,7 @@ from contextlib import closing
 
 from fastapi import FastAPI
 
-from deploy.http_server import configured, listener
+from deploy.runtime.http_server import configured, listener
 
 
 def test_answers_do_not_wait_for_acknowledgements_of_what_was_sent_before():

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from deploy.dev import PLAIN_KAFKA
+from deploy.runtime.dev import PLAIN_KAFKA
 from deploy.settings import load
 from schemas.errors import Misconfigured
 

@@ -14,15 +14,16 @@ import msgspec
 import pydantic
 import pytest
 
-from agents.llm.claude_errors import translated
-from deploy import process
-from deploy.log_lines import JsonLines, Lines, TextLines
+from agents.models.claude.errors import translated
+from deploy.runtime import process
+from deploy.runtime.log_format import JsonLines, Lines, TextLines
 from deploy.settings import Settings
-from schemas import codec, traces
-from schemas.about import about
+from schemas import codec
+from schemas.conversations.messages import Message
 from schemas.errors import Rejected, Retryable
-from schemas.messages import Message
-from sinks.postgres import translated as postgres_translated
+from schemas.observability import traces
+from schemas.observability.log_context import about
+from sinks.postgres.connection import translated as postgres_translated
 from tests.fakes.spans import CAUSE, trace_of
 
 SAID = "my sister Ilse has diabetes"

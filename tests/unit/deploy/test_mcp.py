@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from deploy.chores import Chores
-from deploy.commands import mcp
+from deploy.cli import mcp
+from deploy.wiring.periodic import Chores
 from schemas.errors import Misconfigured
 from tests.fakes.clock import VirtualLoop
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from deploy.commands.moments import moment
+from deploy.cli.moments import moment
 
 
 def test_so_long_ago_and_dates_are_moments_of_utc():

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from deploy.policy_files import preset, presets, read_files
-from deploy.yaml_text import documents, written
+from deploy.policies.files import preset, presets, read_files
+from deploy.policies.yaml_text import documents, written
 from schemas.errors import Misconfigured
-from schemas.policies import Match, Policy
+from schemas.policies.policies import Match, Policy
 
 
 @pytest.fixture

@@ -2,13 +2,14 @@
 
 import pytest
 
-from agents.policy_changes import Stored, records
-from deploy.commands.policies import chosen
-from deploy.commands.policy_store import changes
-from deploy.policy_files import Written
-from schemas import codec, topics
+from agents.policies.changes import Stored, records
+from deploy.cli.policies import chosen
+from deploy.cli.policy_store import changes
+from deploy.policies.files import Written
+from schemas import codec
 from schemas.errors import Misconfigured
-from schemas.policies import Match, Policy
+from schemas.kafka import topics
+from schemas.policies.policies import Match, Policy
 
 NOTES = Policy(name="notes", version=3, max_text_chars=90)
 KNOWN = Stored({"notes": NOTES}, {"notes": 3, "gone": 5}, {})

@@ -2,15 +2,15 @@
 
 import pytest
 
-from agents.llm.auto import AutoProvider
-from agents.llm.ollama import slice_room
-from agents.llm.prompts import MOST_TOKENS
-from agents.policy_changes import Stored
-from deploy import models
-from deploy.commands import doctor
+from agents.models.auto import AutoProvider
+from agents.models.ollama.provider import slice_room
+from agents.models.prompts.extraction import MOST_TOKENS
+from agents.policies.changes import Stored
+from deploy.cli import doctor
 from deploy.settings import Settings, load
+from deploy.wiring import models
 from schemas.errors import MemstreamError, Misconfigured, Retryable
-from schemas.policies import Policy
+from schemas.policies.policies import Policy
 from tests.messages_server import KEY
 from tests.ollama_server import MODEL, OllamaServer
 from tests.slices import knowing, slice_of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deploy.commands import worker
+from deploy.cli import worker
 
 
 def test_the_ready_file_of_an_earlier_life_is_removed_and_that_of_this_one_ends_with_it(

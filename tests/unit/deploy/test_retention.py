@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.retention import by_hand
-from deploy.commands.retention import LOOK_S, over, show
+from agents.retention.sweeper import by_hand
+from deploy.cli.retention import LOOK_S, over, show
 from schemas.errors import Misconfigured
 from tests.fakes.runs import FakeSweeps
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from deploy.slots import LOCK, claimed, remove_unheld
+from deploy.runtime.data_directories import LOCK, claimed, remove_unheld
 from streams.delivery.ledger import TRUSTED_S
 from streams.delivery.store import Mark, RocksStore
 
 CLAIM = """
 import sys
 from pathlib import Path
-from deploy.slots import claimed
+from deploy.runtime.data_directories import claimed
 with claimed(Path(sys.argv[1])) as slot:
     print(slot.name, flush=True)
     sys.stdin.read()

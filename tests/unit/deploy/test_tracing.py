@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from deploy import tracing
+from deploy.runtime import tracing
+from deploy.runtime.tracing import traced
 from deploy.settings import Settings
-from deploy.tracing import traced
-from schemas import traces
+from schemas.observability import traces
 from tests.fakes.spans import CAUSE
 
 

@@ -2,10 +2,10 @@
 
 import json
 
-from deploy.commands import window_view
+from deploy.cli import window_view
 from schemas import codec
-from schemas.messages import Scope
-from schemas.windows import Gap, LastPrune, Pruning, Run, Statistics, WindowState
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Gap, LastPrune, Pruning, Run, Statistics, WindowState
 
 PRUNING = Pruning(
     number=1,

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from deploy.metrics.progress import Progress
+from deploy.runtime.worker import Worker
 from deploy.settings import Settings
-from deploy.worker import Worker
 from schemas.errors import Retryable
 from streams.apps import stage_app
-from streams.cluster import ClusterSettings
-from streams.topics import TopicSettings
+from streams.kafka.cluster import ClusterSettings
+from streams.kafka.topics import TopicSettings
 
 
 class Waiting(Worker):
@@ -64,7 +64,7 @@ async def test_a_stage_that_crashes_stops_the_worker_even_when_its_start_never_r
 
 
 async def test_a_worker_asks_again_and_again_how_far_its_partitions_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("deploy.worker.ENDS_S", 0.01)
+    monkeypatch.setattr("deploy.runtime.worker.ENDS_S", 0.01)
     worker, stop, asked = Running(Settings(data_dir=tmp_path), tmp_path), asyncio.Event(), asyncio.Queue[None]()
 
     async def ask() -> None:

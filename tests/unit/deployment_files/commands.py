@@ -2,7 +2,7 @@
 
 from typer.testing import CliRunner
 
-from deploy.cli import cli
+from deploy.cli.main import cli
 from deploy.settings import PREFIX, table
 
 VARIABLES = {name for name, _, _ in table()}

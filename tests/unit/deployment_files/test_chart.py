@@ -10,10 +10,10 @@ import kubernetes_validate
 import pytest
 from jsonschema import Draft7Validator
 
-from deploy.process import STOP_WITHIN_S
+from deploy.runtime.process import STOP_WITHIN_S
 from deploy.settings import PREFIX, Settings
 from streams.apps import STAGES
-from streams.topics import TopicSettings
+from streams.kafka.topics import TopicSettings
 from tests.unit.deployment_files.commands import assert_known, assert_runs
 from tests.unit.deployment_files.manifests import CHART, PROTECTED, Manifest, containers, of_kind, rendered
 

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from jsonschema.validators import validator_for
 
-from deploy.process import STOP_WITHIN_S
+from deploy.runtime.process import STOP_WITHIN_S
 from deploy.settings import Settings
 from tests.unit.deployment_files.commands import assert_known, assert_runs
 

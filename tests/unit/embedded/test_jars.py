@@ -9,7 +9,7 @@ from threading import Lock
 import pytest
 
 from deploy.embedded.errors import EmbeddedPartFailed
-from deploy.embedded.jars import Jar, classpath, locked
+from deploy.embedded.kafka.jars import Jar, classpath, locked
 
 
 class Repository:

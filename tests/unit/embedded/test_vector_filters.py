@@ -4,8 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from deploy.embedded.vector_errors import BadInput, NotOffered
-from deploy.embedded.vector_filters import payload_selector, point_id, to_filter, vector_switch
+from deploy.embedded.vectors.errors import BadInput, NotOffered
+from deploy.embedded.vectors.filters import payload_selector, point_id, to_filter, vector_switch
 
 NAME = "0b0c6ca7-4a5c-4f4f-8d4c-7d1d6f6d9a10"
 

@@ -1,6 +1,6 @@
 """What is asked of the Claude provider, and where."""
 
-from agents.llm.claude import ClaudeProvider
+from agents.models.claude.provider import ClaudeProvider
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import slice_of
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from msgspec import structs
 
-from agents.llm.answers import check
-from agents.llm.replies import Unreadable
-from schemas.policies import PersonalKind, Policy, Privacy
+from agents.models.answers.candidates import check
+from agents.models.answers.replies import Unreadable
+from schemas.policies.policies import PersonalKind, Policy, Privacy
 from streams.windows.tokens import TokenCount
 from tests.slices import MONDAY, knowing, known, said, slice_of
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.llm.breaker import Breaker
+from agents.models.calls.breaker import Breaker
 
 
 def opened(at: float = 0.0) -> Breaker:

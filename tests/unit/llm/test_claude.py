@@ -5,9 +5,9 @@ import json
 import pytest
 from msgspec import structs
 
-from agents.llm.claude import ClaudeProvider
-from agents.llm.claude_calls import ClaudeCalls
-from agents.llm.exchange import MAX_TOKENS
+from agents.models.calls.exchange import MAX_TOKENS
+from agents.models.claude.calls import ClaudeCalls
+from agents.models.claude.provider import ClaudeProvider
 from schemas.errors import Rejected
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import knowing, said, slice_of

@@ -9,11 +9,11 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from agents.llm.batches import Listed, Lost, Unanswered, Unsure
-from agents.llm.claude import ClaudeProvider
-from agents.llm.claude_batches import ClaudeBatches
-from agents.llm.exchange import Spoken
-from agents.llm.questions import Question
+from agents.models.batches import Listed, Lost, Unanswered, Unsure
+from agents.models.calls.exchange import Spoken
+from agents.models.claude.batches import ClaudeBatches
+from agents.models.claude.provider import ClaudeProvider
+from agents.models.prompts.questions import Question
 from schemas.errors import Misconfigured, Rejected, Retryable
 from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.slices import knowing, slice_of

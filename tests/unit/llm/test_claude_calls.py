@@ -7,13 +7,13 @@ import pytest
 from aiohttp import web
 from msgspec import structs
 
-from agents.llm.claude import ClaudeProvider, client_at
-from agents.llm.claude_calls import ClaudeCalls
-from agents.llm.exchange import MAX_TOKENS, Spoken, Turn
-from agents.llm.limits import Allowance, Throttled
-from agents.llm.questions import Question, extraction, summing_up
+from agents.models.calls.exchange import MAX_TOKENS, Spoken, Turn
+from agents.models.calls.rate_limits import Allowance, Throttled
+from agents.models.claude.calls import ClaudeCalls
+from agents.models.claude.provider import ClaudeProvider, client_at
+from agents.models.prompts.questions import Question, extraction, summing_up
 from schemas.errors import MemstreamError, Misconfigured, Retryable
-from schemas.policies import DEFAULT_POLICY, Policy
+from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.messages_server import FAULTS, KEY, MessagesServer, Rates
 from tests.messages_server.faults import bad_request
 from tests.slices import knowing, slice_of
@@ -110,7 +110,7 @@ async def test_limit_that_the_api_tells_of_is_waited_for_and_not_met() -> None:
 async def test_each_call_is_one_line_with_its_bill_and_its_id(
     server: MessagesServer, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, logger="agents.llm")
+    caplog.set_level(logging.INFO, logger="agents.models")
     provider = ClaudeProvider("claude-test-1", api_key=KEY, base_url=server.url)
     server.script("text:sorry")
     usage = (await provider.extract(SLICE, knowing())).usage

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.llm.claude import ClaudeProvider
+from agents.models.claude.provider import ClaudeProvider
 from schemas.errors import Misconfigured, Rejected, Retryable
 from tests.messages_server import MessagesServer
 from tests.slices import knowing

@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator
 import pytest
 from msgspec import structs
 
-from agents.llm.claude import ClaudeProvider
-from agents.llm.claude_calls import ClaudeCalls
-from agents.llm.exchange import MAX_TOKENS
-from agents.llm.port import Summary
-from agents.llm.summary_prompt import SUMMARISE
+from agents.models.calls.exchange import MAX_TOKENS
+from agents.models.claude.calls import ClaudeCalls
+from agents.models.claude.provider import ClaudeProvider
+from agents.models.port import Summary
+from agents.models.prompts.summary import SUMMARISE
+from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Misconfigured, Rejected, Retryable
-from schemas.policies import Policy
-from schemas.window_settings import WindowSettings
+from schemas.policies.policies import Policy
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import said, slice_of
 

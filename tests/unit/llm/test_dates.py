@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from agents.llm.dates import dates_in, event_time, local, with_dates
+from agents.models.dates.dates import dates_in, event_time, local, with_dates
 from tests.slices import BERLIN, MONDAY
 
 NOW = local(MONDAY, BERLIN)

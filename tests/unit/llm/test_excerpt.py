@@ -3,8 +3,8 @@
 import pytest
 from msgspec import structs
 
-from agents.llm.excerpt import excerpt
-from schemas.requests import SliceMessage
+from agents.models.offline.excerpt import excerpt
+from schemas.extraction.requests import SliceMessage
 from tests.slices import said, slice_of
 
 

@@ -9,23 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agents.llm.answers import Draft, check
-from agents.llm.dates import dates_in, event_time, local, with_dates
-from agents.llm.excerpt import excerpt
-from agents.llm.offline import findings
-from agents.llm.prompts import data_part
-from agents.llm.replies import read_reply
-from agents.llm.rules.injection import is_injection
-from agents.llm.rules.languages import language_of
-from agents.llm.rules.reading import Finding, read
-from agents.llm.rules.relations import relate
-from agents.llm.rules.sentences import LONGEST_CHARS, sentences
-from agents.llm.scrub import scrub
-from agents.llm.statements import LONGEST_READ_CHARS, TONGUES
-from agents.llm.summaries import estimated_tokens, fitted
+from agents.models.answers.candidates import Draft, check
+from agents.models.answers.replies import read_reply
+from agents.models.answers.summaries import estimated_tokens, fitted
+from agents.models.dates.dates import dates_in, event_time, local, with_dates
+from agents.models.offline.excerpt import excerpt
+from agents.models.offline.provider import findings
+from agents.models.offline.rules.injection import is_injection
+from agents.models.offline.rules.languages import language_of
+from agents.models.offline.rules.reading import Finding, read
+from agents.models.offline.rules.relations import relate
+from agents.models.offline.rules.sentences import LONGEST_CHARS, sentences
+from agents.models.offline.statements import LONGEST_READ_CHARS, TONGUES
+from agents.models.prompts.extraction import data_part
+from agents.privacy.scrub import scrub
 from schemas import codec
-from schemas.messages import EARLIEST, LATEST
-from schemas.windows import LONGEST_SUMMARY
+from schemas.conversations.messages import EARLIEST, LATEST
+from schemas.conversations.windows import LONGEST_SUMMARY
 from tests.hostile_text import OPENINGS, UNITS, anything, assert_grows_linearly, of_chars, storable, wordy
 from tests.slices import MONDAY, knowing, known, said, slice_of
 

@@ -2,9 +2,17 @@
 
 import pytest
 
-from agents.llm.claude_limits import allowances, retry_after_s
-from agents.llm.limits import EXPECTED_OUTPUT_TOKENS, Allowance, Bucket, Limits, actual_cost, cost, expected_cost
-from agents.llm.port import Usage
+from agents.models.calls.rate_limits import (
+    EXPECTED_OUTPUT_TOKENS,
+    Allowance,
+    Bucket,
+    Limits,
+    actual_cost,
+    cost,
+    expected_cost,
+)
+from agents.models.claude.rate_limits import allowances, retry_after_s
+from agents.models.port import Usage
 
 # As the API told them, 2025-08-21.
 HEADERS = {

@@ -7,12 +7,12 @@ that is how it is said here. A profile that nobody stated comes from the assista
 import json
 from typing import Any
 
-from agents.llm.offline import OfflineProvider
-from agents.llm.questions import extraction
+from agents.models.offline.provider import OfflineProvider
+from agents.models.prompts.questions import extraction
 from schemas import codec
+from schemas.conversations.messages import Message, Role
 from schemas.errors import Rejected
-from schemas.messages import Message, Role
-from schemas.requests import Command
+from schemas.extraction.requests import Command
 from tests.public_data import required
 from tests.slices import knowing, said, slice_of
 

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agents.llm.claude import ClaudeProvider
-from agents.llm.metering import FEWEST_TOKENS, LONGEST_CHARS, Meter
-from agents.llm.port import Call, Usage
-from agents.llm.questions import REPAIR
-from schemas.policies import DEFAULT_POLICY
+from agents.models.calls.metering import FEWEST_TOKENS, LONGEST_CHARS, Meter
+from agents.models.claude.provider import ClaudeProvider
+from agents.models.port import Call, Usage
+from agents.models.prompts.questions import REPAIR
+from schemas.policies.policies import DEFAULT_POLICY
 from streams.windows.calibration import request_tokens
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import knowing, slice_of

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agents.llm.offline import OfflineProvider
-from agents.llm.port import Proposal
-from schemas.policies import Policy
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Proposal
+from schemas.policies.policies import Policy
 from tests.slices import knowing, known, said, slice_of
 
 REMEMBERED = [

@@ -3,16 +3,16 @@
 import pytest
 from msgspec.structs import replace
 
-from agents.llm.compacting import Decision
-from agents.llm.offline import MOST_COMPARED, OfflineProvider
-from agents.llm.port import Subject
-from agents.llm.rules.condensing import condensed
-from agents.llm.rules.keeping import decide
-from agents.llm.rules.languages import is_another_language
-from agents.llm.rules.rating import MOST_BY_FREQUENCY, frequency, rated
-from agents.llm.summaries import estimated_tokens
-from schemas import importance
-from schemas.policies import DEFAULT_POLICY
+from agents.models.answers.summaries import estimated_tokens
+from agents.models.offline.provider import MOST_COMPARED, OfflineProvider
+from agents.models.offline.rules.condensing import condensed
+from agents.models.offline.rules.keeping import decide
+from agents.models.offline.rules.languages import is_another_language
+from agents.models.offline.rules.rating import MOST_BY_FREQUENCY, frequency, rated
+from agents.models.port import Subject
+from agents.models.prompts.compaction import Decision
+from schemas.memories import importance
+from schemas.policies.policies import DEFAULT_POLICY
 from tests.slices import known
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.llm.port import Usage
-from agents.llm.prices import PRICES_FILE, Price, Prices, decoded
+from agents.budgets.prices import PRICES_FILE, Price, Prices, decoded
+from agents.models.port import Usage
 from deploy.settings import Settings
 from schemas.errors import Misconfigured
 

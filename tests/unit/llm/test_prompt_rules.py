@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from msgspec import Struct
 
-from agents.llm.answers import check
-from agents.llm.offline import OfflineProvider
-from agents.llm.prompts import STABLE, data_part, policy_part
-from schemas.policies import DEFAULT_POLICY, Policy
-from schemas.requests import SliceMessage
+from agents.models.answers.candidates import check
+from agents.models.offline.provider import OfflineProvider
+from agents.models.prompts.extraction import STABLE, data_part, policy_part
+from schemas.extraction.requests import SliceMessage
+from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.public_data import required
 from tests.slices import knowing, known, said, slice_of
 

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from agents.llm.prompts import STABLE, answer_schema, data_part, policy_part
-from agents.llm.styles import BY_STYLE, style_of
-from agents.llm.summary_prompt import summary_data
-from agents.llm.transcript import CONTEXT_CHARS, MOST_MESSAGE_TOKENS, longest_shown
+from agents.models.prompts.extraction import STABLE, answer_schema, data_part, policy_part
+from agents.models.prompts.styles import BY_STYLE, style_of
+from agents.models.prompts.summary import summary_data
+from agents.models.prompts.transcript import CONTEXT_CHARS, MOST_MESSAGE_TOKENS, longest_shown
 from deploy.embedded.vocabulary import ensure_vocabulary
-from deploy.policy_files import presets, read_files
-from schemas.kinds import Kind
-from schemas.messages import ToolCall
-from schemas.policies import DEFAULT_POLICY, Policy, Privacy, Style
+from deploy.policies.files import presets, read_files
+from schemas.conversations.messages import ToolCall
+from schemas.memories.kinds import Kind
+from schemas.policies.policies import DEFAULT_POLICY, Policy, Privacy, Style
 from tests.slices import MONDAY, knowing, said, slice_of
 
 COUNT = """
@@ -189,7 +189,7 @@ def test_only_what_is_near_what_is_shown_of_a_long_paste_is_searched(monkeypatch
         searched.append(text)
         return text
 
-    monkeypatch.setattr("agents.llm.transcript.sendable", counted)
+    monkeypatch.setattr("agents.models.prompts.transcript.sendable", counted)
     long = [
         structs.replace(said("word " * 100_000, number, role=role), tokens=125_000)
         for number, role in ((1, "user"), (2, "tool"))

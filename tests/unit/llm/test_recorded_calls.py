@@ -9,9 +9,9 @@ from typing import Any
 import anthropic
 import pytest
 
-from agents.llm.claude_calls import billed, spoken
-from agents.llm.claude_errors import translated
-from agents.llm.claude_messages import message_of
+from agents.models.claude.calls import billed, spoken
+from agents.models.claude.errors import translated
+from agents.models.claude.messages import message_of
 from schemas.errors import Rejected
 from tests import public_data
 from tests.messages_server import KEY, MODELS, MessagesServer

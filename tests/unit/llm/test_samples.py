@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from agents.llm.offline import OfflineProvider
-from agents.llm.port import Proposal
-from schemas.messages import ConversationEnded, Message
-from schemas.requests import SliceMessage
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Proposal
+from schemas.conversations.messages import ConversationEnded, Message
+from schemas.extraction.requests import SliceMessage
 from tests.slices import knowing, known, slice_of
 
 SAMPLES = Path(__file__).parents[3] / "deploy" / "samples"

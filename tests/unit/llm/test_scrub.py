@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.llm.scrub import scrub
+from agents.privacy.scrub import scrub
 
 FAKE = "EXAMPLE0000notreal0000EXAMPLE"
 DIGITS = "4111 1111 1111 1111"

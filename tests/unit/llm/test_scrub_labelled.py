@@ -13,9 +13,9 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from agents.llm.personal_shapes import PERSONAL
-from agents.llm.scrub import scrub
-from schemas.policies import PersonalKind
+from agents.privacy.personal_data import PERSONAL
+from agents.privacy.scrub import scrub
+from schemas.policies.policies import PersonalKind
 
 log = logging.getLogger(__name__)
 MARKED = re.compile("⟦(.*?)⟧", re.DOTALL)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agents.llm.personal_shapes import PERSONAL
-from agents.llm.scrub import Scrubbed, scrub
-from schemas.policies import PersonalKind
+from agents.privacy.personal_data import PERSONAL
+from agents.privacy.scrub import Scrubbed, scrub
+from schemas.policies.policies import PersonalKind
 from tests.hostile_text import assert_grows_linearly
 
 EVERYTHING = tuple(PERSONAL)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from agents.llm.scrub import scrub
+from agents.privacy.scrub import scrub
 from tests import public_data
 
 

@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from agents.llm import compacting, scoring, shortening
-from agents.llm.bounds import Bounds
-from agents.llm.claude import ClaudeProvider
-from agents.llm.energy import Payer
-from agents.llm.exchange import MAX_TOKENS
-from agents.llm.model_provider import ModelProvider
-from agents.llm.port import Context, Subject, Usage
-from agents.llm.questions import extraction, summing_up
-from schemas.budgets import Budget
+from agents.models.billing import Payer
+from agents.models.calls.cost_bounds import Bounds
+from agents.models.calls.exchange import MAX_TOKENS
+from agents.models.claude.provider import ClaudeProvider
+from agents.models.model_provider import ModelProvider
+from agents.models.port import Context, Subject, Usage
+from agents.models.prompts import compaction, rating, shortening
+from agents.models.prompts.questions import extraction, summing_up
+from schemas.budgets.budgets import Budget
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.policies import Policy
+from schemas.policies.policies import Policy
 from tests.fakes.calls import FakeCalls
 from tests.fakes.clock import settled
 from tests.fakes.energy import FakeEnergy
@@ -120,12 +120,12 @@ def test_the_namespaces_of_a_slice_pay_for_it_and_those_of_its_conversation_for_
 def test_what_is_done_about_memories_is_paid_for_by_their_namespace_in_the_background():
     policy = Policy(name="p", budget=BUDGET)
     paying = Payer(namespaces=("app/user",), budget=BUDGET, lane="background")
-    assert compacting.question([known("one"), known("two")], policy, words).payer == paying
+    assert compaction.question([known("one"), known("two")], policy, words).payer == paying
     subject = Subject(text="one", kind="fact", namespace="app/user")
-    assert scoring.question(subject, policy).payer == paying
+    assert rating.question(subject, policy).payer == paying
     assert shortening.question("one", policy, words, "app/user").payer == paying
     nobody = Payer(budget=BUDGET, lane="background")
-    assert scoring.question(replace(subject, namespace=None), policy).payer == nobody
+    assert rating.question(replace(subject, namespace=None), policy).payer == nobody
     assert shortening.question("one", policy, words).payer == nobody
 
 

@@ -5,11 +5,11 @@ import asyncio
 import anthropic
 import pytest
 
-from agents.llm.claude import ClaudeProvider
-from agents.llm.ollama import OllamaProvider
+from agents.models.claude.provider import ClaudeProvider
+from agents.models.ollama.provider import OllamaProvider
 from schemas.addresses import is_loopback
 from schemas.errors import Rejected, Retryable
-from schemas.policies import Policy
+from schemas.policies.policies import Policy
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import knowing, slice_of
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agents.llm.summaries import estimated_tokens, fitted
-from schemas.policies import Privacy
-from schemas.windows import LONGEST_SUMMARY
+from agents.models.answers.summaries import estimated_tokens, fitted
+from schemas.conversations.windows import LONGEST_SUMMARY
+from schemas.policies.policies import Privacy
 
 
 def by_words(text: str) -> int:

@@ -4,21 +4,22 @@ from types import SimpleNamespace
 
 import pytest
 
-from agents.dead_letters import dead_letter
-from agents.llm.auto import AutoProvider
-from agents.llm.breaker import Breaker
-from agents.llm.guarded_calls import GuardedCalls
-from agents.llm.model_provider import ModelProvider
-from agents.llm.offline import OfflineProvider
-from agents.llm.port import Context
-from deploy.metrics.measured import MeasuredProvider, MeasuredPublisher
+from agents.dead_letters.writer import dead_letter
+from agents.models.auto import AutoProvider
+from agents.models.calls.breaker import Breaker
+from agents.models.calls.guarded_calls import GuardedCalls
+from agents.models.model_provider import ModelProvider
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Context
+from deploy.metrics.instrumented import MeasuredProvider, MeasuredPublisher
 from deploy.metrics.meters import Meters
-from deploy.metrics.standing import ask
-from schemas import codec, topics
+from deploy.metrics.sampled import ask
+from schemas import codec
+from schemas.budgets.usage import Consumed
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.policies import DEFAULT_POLICY
-from schemas.records import Outgoing
-from schemas.usage import Consumed
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+from schemas.policies.policies import DEFAULT_POLICY
 from tests.fakes.calls import FakeCalls
 from tests.fakes.provider import FakeProvider
 from tests.fakes.publisher import FakePublisher

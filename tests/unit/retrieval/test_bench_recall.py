@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemas.searches import Hit
+from schemas.retrieval.searches import Hit
 from tests.benchmarks.recall_measures import precision, rank
 from tests.benchmarks.recall_precision import Context, failures, summary
 from tests.benchmarks.recall_sets import Question, written

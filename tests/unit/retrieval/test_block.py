@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from agents.retrieval.block import Limits, block, without_middle
 from agents.retrieval.block_style import TAIL_HEADING, BlockStyle
-from deploy.policy_files import preset, read_file
-from schemas.block_settings import BlockSettings
-from schemas.blocks import Block
+from deploy.policies.files import preset, read_file
+from schemas.conversations.messages import Message, Scope
 from schemas.errors import Rejected
-from schemas.memories import Memory
-from schemas.messages import Message, Scope
-from schemas.requests import Source
-from schemas.searches import Hit
+from schemas.extraction.requests import Source
+from schemas.memories.memories import Memory
+from schemas.retrieval.block_settings import BlockSettings
+from schemas.retrieval.blocks import Block
+from schemas.retrieval.searches import Hit
 from tests.unit.retrieval.conftest import MakeMemory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

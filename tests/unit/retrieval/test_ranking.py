@@ -17,8 +17,8 @@ from agents.retrieval.ranking import (
     said,
 )
 from agents.retrieval.scales import Scale, scale_of, table
-from schemas.memories import Memory
-from schemas.requests import Source
+from schemas.extraction.requests import Source
+from schemas.memories.memories import Memory
 from sinks.embeddings.onnx import MiniLmEmbedder
 from tests.filter_cases import a_memory
 

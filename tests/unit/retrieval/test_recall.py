@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from agents.conversations.finding import Conversation, Conversations
+from agents.conversations.lookup import Conversation, Conversations
 from agents.retrieval.recall import Recall
-from schemas.block_settings import BlockSettings
-from schemas.blocks import Block, BlockQuery, Whose
-from schemas.policies import Match, Policies, Policy
-from schemas.requests import Source
-from schemas.searches import Filters
+from schemas.extraction.requests import Source
+from schemas.policies.policies import Match, Policies, Policy
+from schemas.retrieval.block_settings import BlockSettings
+from schemas.retrieval.blocks import Block, BlockQuery, Whose
+from schemas.retrieval.searches import Filters
 from tests.fakes.archive import FakeArchive
 from tests.fakes.searched import Searched
 from tests.fakes.windows import FakeWindows

@@ -8,17 +8,17 @@ import pytest
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from agents.retrieval.bounded import Answered, Bounded
 from agents.retrieval.scales import Scale
 from agents.retrieval.search import ASKED_CHARS, Retrieval
+from agents.retrieval.time_limits import Answered, Bounded
 from schemas.errors import Misconfigured, Rejected, Retryable
-from schemas.memories import Memory
-from schemas.searches import Filters, Query
+from schemas.memories.memories import Memory
+from schemas.retrieval.searches import Filters, Query
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.fakes import FakeVectors, Fuse
-from sinks.vectors import Point
+from sinks.vectors.port import Point
 from tests.fakes.clock import VirtualLoop
 from tests.fakes.remembered import FakeRemembered
+from tests.fakes.sinks import FakeVectors, Fuse
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas import codec
-from schemas.block_settings import LINE_FIELDS, BlockSettings, filled, uses
 from schemas.errors import Rejected
-from schemas.policies import Policy
+from schemas.policies.policies import Policy
+from schemas.retrieval.block_settings import LINE_FIELDS, BlockSettings, filled, uses
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from schemas import codec
+from schemas.conversations.messages import ConversationEnded, Message
 from schemas.errors import Rejected
-from schemas.messages import ConversationEnded, Message
 
 MESSAGE = Message(conversation_id="c", message_id="m", role="user", timestamp=datetime(2026, 3, 1, 9, 0, tzinfo=UTC))
 

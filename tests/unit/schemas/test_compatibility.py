@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from schemas import generate
-from schemas.compatibility import Comparison, breaks, sides
+from schemas.documents import generate
+from schemas.documents.compatibility import Comparison, breaks, sides
 
 PUBLISHED = generate.TARGET.with_name("published")
 MAJOR = generate.VERSION.split(".")[0]

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import orjson
 
 from schemas import codec, ids
-from schemas.events import Cause, MemoryChanged, MemoryEvent
-from schemas.memories import Memory
+from schemas.memories.events import Cause, MemoryChanged, MemoryEvent
+from schemas.memories.memories import Memory
 
 AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 MEMORY = Memory(

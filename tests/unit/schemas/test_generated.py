@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft7Validator
 
-from agents.dead_letters import PREFIX, dead_letter
-from schemas import asyncapi, generate, topics
+from agents.dead_letters.writer import PREFIX, dead_letter
+from schemas.documents import asyncapi, generate
 from schemas.errors import Rejected
-from streams.topics import TopicSettings, specs
+from schemas.kafka import topics
+from streams.kafka.topics import TopicSettings, specs
 
 DOCUMENT = asyncapi.document("1.0.0")
 

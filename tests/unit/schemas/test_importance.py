@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas import importance
+from schemas.memories import importance
 
 FRACTIONS = st.floats(0.0, 1.0)
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.keys import covers
+from schemas.access.keys import covers
 
 FEW = "ab/\n.["  # few characters, so that patterns cover something
 

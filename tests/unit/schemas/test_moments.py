@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from agents.api.changes import ChangedMemory, NewMemory
-from agents.api.importing import ImportedLine
-from agents.llm.answers import moment
+from agents.api.memories.change_bodies import ChangedMemory, NewMemory
+from agents.api.memories.imports import ImportedLine
+from agents.models.answers.candidates import moment
 from schemas import codec
 from schemas.errors import Rejected
-from schemas.requests import Command
+from schemas.extraction.requests import Command
 from tests.slices import said
 
 BEYOND = (

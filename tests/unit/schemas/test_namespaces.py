@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.messages import Scope
-from schemas.namespaces import render
+from schemas.conversations.messages import Scope
+from schemas.policies.namespaces import render
 
 
 @pytest.mark.parametrize(

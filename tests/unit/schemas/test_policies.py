@@ -5,10 +5,10 @@ import re
 import pytest
 
 from schemas import codec
+from schemas.conversations.messages import Scope
 from schemas.errors import Rejected
-from schemas.kinds import DEFAULT_KINDS, Kind
-from schemas.messages import Scope
-from schemas.policies import DEFAULT_POLICY, Match, Policies, Policy
+from schemas.memories.kinds import DEFAULT_KINDS, Kind
+from schemas.policies.policies import DEFAULT_POLICY, Match, Policies, Policy
 
 SCOPE = Scope(conversation_id="c-1", tenant_id="acme", app_id="notes", user_id="mara", agent_id="scribe")
 

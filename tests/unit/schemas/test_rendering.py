@@ -9,11 +9,10 @@ import msgspec
 import pytest
 from jsonschema import Draft202012Validator
 
-from deploy import openapi
-from schemas import generate
-from schemas.rendering import shapes
-from schemas.rendering.examples import EXAMPLES, shown
-from schemas.rendering.meanings import MEANINGS
+from agents.api import generate as openapi
+from schemas.documents import generate, shapes
+from schemas.documents.descriptions import MEANINGS
+from schemas.documents.examples import EXAMPLES, shown
 
 TOPICS = generate.files()["topics.md"].decode()
 API = openapi.files()[openapi.API_PAGE].decode()

@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec import ValidationError, convert
 
-from deploy.policy_files import preset, read_file
-from schemas.policies import Policy
-from schemas.retention import Kept
+from deploy.policies.files import preset, read_file
+from schemas.consolidation.retention import Kept
+from schemas.policies.policies import Policy
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 

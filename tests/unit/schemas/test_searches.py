@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from schemas.codec import decode
 from schemas.errors import Rejected
-from schemas.searches import Filters, Query, Scale, as_fraction
+from schemas.retrieval.searches import Filters, Query, Scale, as_fraction
 from tests.filter_cases import CASES, FILTERED
 
 

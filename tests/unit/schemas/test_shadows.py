@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.api.callers import LOCAL
-from schemas.messages import Scope
-from schemas.namespaces import render
-from schemas.policies import Policy
-from schemas.requests import Command
-from schemas.shadows import is_reserved, shadow_of, standing_for
+from agents.api.access.callers import LOCAL
+from schemas.conversations.messages import Scope
+from schemas.extraction.requests import Command
+from schemas.policies.namespaces import render
+from schemas.policies.policies import Policy
+from schemas.replay.shadows import is_reserved, shadow_of, standing_for
 
 GENERATION = "0a1b2c3d"
 

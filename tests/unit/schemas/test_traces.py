@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 from opentelemetry.trace import StatusCode
 
-from schemas import traces
 from schemas.errors import Deferred, Rejected
-from schemas.records import Outgoing
+from schemas.kafka.records import Outgoing
+from schemas.observability import traces
 from tests.fakes.spans import CAUSE, OTHER, UNRECORDED, linked, recorded, trace_id, trace_of
 
 RECORD = Outgoing(topic="memory.events", key=b"n", value=b"{}", headers=(("content-type", b"x"),))

@@ -3,8 +3,8 @@
 import pytest
 
 from schemas import codec
+from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import Rejected
-from schemas.window_settings import WindowSettings
 
 
 def test_the_defaults_are_those_of_the_requirements():

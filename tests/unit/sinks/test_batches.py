@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinks.batches import Bounds, Waiting, worth_a_batch
+from sinks.extraction.batches import Bounds, Waiting, worth_a_batch
 
 BOUNDS = Bounds(requests=3, bytes=100, wait_s=60.0)
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from sinks import keys
-from sinks.keys import Keys, hashed, new_token
+from sinks.access import keys
+from sinks.access.keys import Keys, hashed, new_token
 
 
 class OneRow:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
-from sinks.postgres import decode_jsonb, encode_jsonb, storable_json, translated
+from sinks.postgres.connection import decode_jsonb, encode_jsonb, storable_json, translated
 
 
 @pytest.mark.parametrize(

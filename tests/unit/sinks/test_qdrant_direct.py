@@ -10,8 +10,8 @@ from aiohttp.test_utils import TestServer
 from qdrant_client import AsyncQdrantClient
 
 from schemas.errors import MemstreamError, Misconfigured, Retryable
-from sinks.qdrant_direct import DirectVectors
-from sinks.vectors import Neighbour
+from sinks.vectors.port import Neighbour
+from sinks.vectors.qdrant_direct import DirectVectors
 
 Answering = Callable[[web.Request], Awaitable[web.Response]]
 

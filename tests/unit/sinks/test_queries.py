@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from sinks import queries
-from sinks.queries import query, statements
+from sinks.postgres import queries
+from sinks.postgres.queries import query, statements
 
-SINKS = Path(queries.__file__).parent
+SINKS = Path(queries.__file__).parents[1]
 
 
 def used() -> set[tuple[str, str]]:
@@ -37,7 +37,7 @@ def mentioned() -> tuple[set[str], tuple[str, ...]]:
 
 def test_no_statement_is_left_over() -> None:
     whole, begun = mentioned()
-    written = {name for path in (SINKS / "sql").glob("*.sql") for name in statements(path.read_text())}
+    written = {name for path in SINKS.glob("*/*.sql") for name in statements(path.read_text())}
     assert [name for name in sorted(written - whole) if not name.startswith(begun)] == []
 
 

@@ -3,8 +3,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sinks.embeddings.cache import Remembering
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.embeddings.remembering import Remembering
 
 
 class CountingEmbedder(FakeEmbedder):

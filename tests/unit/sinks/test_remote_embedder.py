@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from schemas.errors import Misconfigured, Rejected, Retryable
-from sinks.embeddings.dialects import Dialect, OllamaDialect, OpenAiDialect
 from sinks.embeddings.endpoint import ATTEMPTS, Endpoint, retry_after_s
 from sinks.embeddings.fake import FakeEmbedder
+from sinks.embeddings.protocols import Dialect, OllamaDialect, OpenAiDialect
 from sinks.embeddings.remote import BATCH, LEAST_CHARS, MOST_CHARS, RemoteEmbedder
 from tests.embedding_server import KEY, MODEL, EmbeddingServer
 

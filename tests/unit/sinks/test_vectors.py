@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sinks.vectors import from_bytes, to_bytes
+from sinks.vectors.port import from_bytes, to_bytes
 
 
 @given(arrays(np.float32, 384, elements=st.floats(-1, 1, width=32)))

@@ -9,7 +9,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.conn import AIOKafkaConnection
 from aiokafka.protocol.metadata import MetadataResponse_v1
 
-from streams.producers import ended
+from streams.kafka.producers import ended
 
 MANY_BYTES = 16_000_000  # more than sockets take that nobody reads from
 

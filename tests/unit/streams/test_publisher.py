@@ -9,8 +9,8 @@ import pytest
 from aiokafka.errors import KafkaConnectionError
 
 from schemas.errors import Retryable
-from streams import publisher
-from streams.publisher import KafkaPublisher
+from streams.kafka import publisher
+from streams.kafka.publisher import KafkaPublisher
 
 
 class Producer:

@@ -9,9 +9,9 @@ from rich.pretty import pretty_repr
 
 from schemas.errors import Misconfigured
 from streams.apps import credentials, stage_app
-from streams.cluster import ClusterSettings
-from streams.security import Security
-from streams.topics import TopicSettings
+from streams.kafka.cluster import ClusterSettings
+from streams.kafka.security import Security
+from streams.kafka.topics import TopicSettings
 from tests.certificates import Authority
 
 SECRET = "EXAMPLE-pa55word"

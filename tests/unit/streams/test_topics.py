@@ -3,9 +3,10 @@
 import pytest
 
 from deploy.settings import Settings, load
-from schemas import asyncapi, topics
+from schemas.documents import asyncapi
 from schemas.errors import Misconfigured
-from streams.topics import DAY_MS, TopicSettings, problems, specs
+from schemas.kafka import topics
+from streams.kafka.topics import DAY_MS, TopicSettings, problems, specs
 
 KEPT = {
     "chat.messages": 30,

@@ -1,6 +1,6 @@
 """What happens to one window, in few words."""
 
-from schemas.policies import Policy
+from schemas.policies.policies import Policy
 from streams.windows.window import Window
 from tests.fakes.chats import always, control, ended, message, terms
 

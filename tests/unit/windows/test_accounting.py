@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 
-from schemas.window_settings import WindowSettings
-from schemas.windows import MARKER_TOKENS, Calibration, Gap
+from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import MARKER_TOKENS, Calibration, Gap
 from streams.windows.accounting import Account, Budget, cumulative, used_tokens
 from tests.fakes.turns import budget, budgets, exchanges, turn, windows
 

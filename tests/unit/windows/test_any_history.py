@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.windows import Calibration
+from schemas.conversations.windows import Calibration
 from streams.windows import rows
 from streams.windows.accounting import Budget
 from streams.windows.pruning import prune

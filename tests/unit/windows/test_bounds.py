@@ -1,9 +1,9 @@
 """What a window may hold: slices on their way, message ids, sizes of rows; and that nothing is lost at those bounds."""
 
 from schemas import codec
-from schemas.policies import Policy, Triggers
-from schemas.requests import ExtractionRequest
-from schemas.window_settings import WindowSettings
+from schemas.conversations.window_settings import WindowSettings
+from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import Policy, Triggers
 from streams.windows import rows
 from streams.windows.extraction import MOST_ASKED
 from streams.windows.seen import REMEMBERED

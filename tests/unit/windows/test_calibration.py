@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas import codec
-from schemas.windows import Calibration
+from schemas.conversations.windows import Calibration
 from streams.windows.calibration import (
     FEWEST_TOKENS,
     STEEPEST,

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 
+from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
-from schemas.windows import Gap
 from streams.windows.context import build
 from streams.windows.pruning import prune
 from streams.windows.turn import Turn

@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from agents.window_told import outgoing
-from schemas.messages import ToolCall
-from schemas.window_settings import MOST_MESSAGES
-from schemas.windows import Calibration
+from agents.windows.records import outgoing
+from schemas.conversations.messages import ToolCall
+from schemas.conversations.window_settings import MOST_MESSAGES
+from schemas.conversations.windows import Calibration
 from streams.windows import rows, statistics
 from streams.windows.accounting import Budget
 from streams.windows.head import REMEMBERED_PRUNINGS

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.window_settings import WindowSettings
+from schemas.conversations.window_settings import WindowSettings
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import Budget
 from streams.windows.detectors.detect import detect

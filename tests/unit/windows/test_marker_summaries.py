@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from schemas.windows import LONGEST_SUMMARY
+from schemas.conversations.windows import LONGEST_SUMMARY
 from streams.windows.history import SUMMARIES_IN_ONE_MARKER
 from streams.windows.told import Pruned
 from tests.fakes.talk import Talk, summaries

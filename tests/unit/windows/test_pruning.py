@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.windows import Gap
+from schemas.conversations.windows import Gap
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import used_tokens
 from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR, LASTING, TASK_COMPLETE

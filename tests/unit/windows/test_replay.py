@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from schemas.policies import Policy
-from schemas.requests import ExtractionRequest
-from schemas.window_settings import WindowSettings
+from schemas.conversations.window_settings import WindowSettings
+from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import Policy
 from streams.windows.rows import (
     head_key,
     removals_key,

@@ -4,10 +4,10 @@ import pytest
 from msgspec.structs import replace
 
 from schemas import codec
-from schemas.messages import Message, ToolCall
-from schemas.policies import Policy
-from schemas.requests import ExtractionRequest
-from streams.topics import TopicSettings
+from schemas.conversations.messages import Message, ToolCall
+from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import Policy
+from streams.kafka.topics import TopicSettings
 from streams.windows import rows
 from streams.windows.rows import (
     CHUNK_BYTES,

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from schemas import codec
-from schemas.messages import Scope, ToolCall
-from schemas.policies import Policy
-from schemas.windows import Gap
-from streams.topics import TopicSettings
+from schemas.conversations.messages import Scope, ToolCall
+from schemas.conversations.windows import Gap
+from schemas.policies.policies import Policy
+from streams.kafka.topics import TopicSettings
 from streams.windows.entry import Entry
 from streams.windows.head import Head
 from streams.windows.slices import LEAST_FULL, OVERLAP_CHARS, cut, request, summary_request

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given
 
-from schemas.window_settings import WindowSettings
-from schemas.windows import MARKER_TOKENS, Calibration, Gap, LastPrune
+from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import MARKER_TOKENS, Calibration, Gap, LastPrune
 from streams.windows import gaps as gaps_
 from streams.windows.accounting import Budget, used_tokens
 from streams.windows.pruning import prune

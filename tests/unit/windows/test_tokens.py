@@ -6,7 +6,7 @@ import pytest
 import tiktoken
 
 from deploy.embedded.vocabulary import ensure_vocabulary
-from schemas.messages import ToolCall
+from schemas.conversations.messages import ToolCall
 from streams.windows.tokens import CHARACTERS_PER_TOKEN, COUNTED_AT_ONCE, TokenCounter, message_tokens
 from tests.fakes.chats import message
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import ValidationError, convert
 
-from schemas.messages import ToolCall
-from schemas.policies import Policy, Schedule, Triggers
-from schemas.requests import ExtractionRequest
+from schemas.conversations.messages import ToolCall
+from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import Policy, Schedule, Triggers
 from streams.windows import rows
 from streams.windows.extraction import MOST_ASKED
 from streams.windows.triggers import RUN_WITHIN_S, next_run

@@ -3,8 +3,8 @@
 import pytest
 from msgspec import structs
 
-from schemas import topics
-from schemas.messages import Scope
+from schemas.conversations.messages import Scope
+from schemas.kafka import topics
 from streams.windows.arrival import merged
 from streams.windows.seen import REMEMBERED, digest
 from streams.windows.terms import Terms

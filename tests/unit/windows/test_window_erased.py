@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from schemas.erasures import Fence
-from schemas.windows import Gap
+from schemas.conversations.windows import Gap
+from schemas.erasure.erasures import Fence
 from streams.windows import rows
 from streams.windows.window import Window
 from tests.fakes.chats import BEGAN, CONVERSATION, always, control, message, unextracted

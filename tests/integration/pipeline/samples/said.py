@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import Event, Snapshot
 
 SAMPLES = Path(__file__).parents[4] / "deploy" / "samples"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from schemas import topics
+from schemas.kafka import topics
 from tests.deployment import MEMORY, Event, Snapshot
 from tests.integration.pipeline.samples.said import malformed
 from tests.json_schema import complaints

@@ -9,25 +9,26 @@ import anthropic
 import pytest
 from msgspec.structs import replace
 
-from agents.batch_agent import BatchAgent
-from agents.energy import OVERALL, BudgetedEnergy
-from agents.extractor import Extractor
-from agents.llm.claude import ClaudeProvider
-from agents.llm.prices import Price, Prices
-from agents.outcomes import Outcomes
-from agents.parked_agent import ParkedAgent
-from schemas import codec, ids, topics
-from schemas.budgets import Amount, Budget
+from agents.budgets.energy import OVERALL, BudgetedEnergy
+from agents.budgets.prices import Price, Prices
+from agents.extraction.batches.agent import BatchAgent
+from agents.extraction.extractor import Extractor
+from agents.extraction.outcomes import Outcomes
+from agents.extraction.parked import ParkedAgent
+from agents.models.claude.provider import ClaudeProvider
+from schemas import codec, ids
+from schemas.budgets.budgets import Amount, Budget
+from schemas.conversations.messages import Scope
 from schemas.errors import Deferred
-from schemas.messages import Scope
-from schemas.policies import Policies, Policy
-from schemas.requests import CandidateBatch, ExtractionRequest
-from sinks.batches import Batches, Bounds
-from sinks.energy import Ledger
-from sinks.extractions import Extractions
-from sinks.memories import Memories
-from sinks.parked import Parking
-from sinks.postgres import Pool
+from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.kafka import topics
+from schemas.policies.policies import Policies, Policy
+from sinks.budgets.ledger import Ledger
+from sinks.extraction.answers import Extractions
+from sinks.extraction.batches import Batches, Bounds
+from sinks.extraction.parked import Parking
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Pool
 from tests.fakes.batches import record
 from tests.fakes.provider import FakeRelated
 from tests.fakes.publisher import FakePublisher

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from sinks.postgres import Pool
+from sinks.postgres.connection import Pool
 from tests.integration.sinks.batches.batch_stage import Worker
 from tests.messages_server import MessagesServer
 

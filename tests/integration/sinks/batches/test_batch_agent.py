@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from agents.dead_letters import told
-from schemas import codec, topics
-from schemas.requests import CandidateBatch, ExtractionRequest, WindowControl
+from agents.dead_letters.writer import told
+from schemas import codec
+from schemas.extraction.requests import CandidateBatch, ExtractionRequest, WindowControl
+from schemas.kafka import topics
 from tests.integration.sinks.batches.batch_stage import Worker, asked, lives_in
 from tests.integration.sinks.conftest import Bench
 from tests.messages_server import MODELS, MessagesServer

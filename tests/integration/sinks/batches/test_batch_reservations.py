@@ -5,11 +5,11 @@ from math import ceil
 import pytest
 from msgspec.structs import replace
 
-from agents.llm.port import Usage
-from schemas.budgets import Amount, Budget
+from agents.models.port import Usage
+from schemas.budgets.budgets import Amount, Budget
 from schemas.errors import Retryable
-from schemas.requests import Command
-from sinks.postgres import Pool
+from schemas.extraction.requests import Command
+from sinks.postgres.connection import Pool
 from tests.integration.sinks.batches.batch_stage import POLICY, PRICE, Worker, asked, lives_in, now
 from tests.integration.sinks.conftest import Bench
 from tests.messages_server import MessagesServer

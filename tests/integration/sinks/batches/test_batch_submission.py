@@ -5,9 +5,9 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from agents.dead_letters import told
-from schemas import topics
+from agents.dead_letters.writer import told
 from schemas.errors import Misconfigured, Retryable
+from schemas.kafka import topics
 from tests.integration.sinks.batches.batch_stage import POLICY, Worker, aged, asked, dies_once_it_was_taken, lives_in
 from tests.messages_server import MessagesServer
 

@@ -5,17 +5,17 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from agents.erasing.beginning import Erasing
-from agents.erasing.completing import Completing
+from agents.erasure.begin import Erasing
+from agents.erasure.complete import Completing
 from schemas.codec import decode
-from schemas.erasures import Erasure
-from schemas.messages import Message, Scope
-from schemas.policies import Policies, Policy
-from schemas.receipts import Receipt, Remains
-from schemas.requests import Command, Source
-from sinks.archive import ArchivedMessage
-from sinks.erasures import Erasures
-from sinks.owners import Owners
+from schemas.conversations.messages import Message, Scope
+from schemas.erasure.erasures import Erasure
+from schemas.erasure.receipts import Receipt, Remains
+from schemas.extraction.requests import Command, Source
+from schemas.policies.policies import Policies, Policy
+from sinks.archive.messages import ArchivedMessage
+from sinks.erasure.erasures import Erasures
+from sinks.erasure.owners import Owners
 from tests.fakes.publisher import FakePublisher
 from tests.integration.sinks.conftest import NOON
 

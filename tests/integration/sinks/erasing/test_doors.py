@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from schemas import topics
 from schemas.codec import encode
-from schemas.erasures import Erasure
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Erasure
 from schemas.errors import Deferred, Rejected
-from schemas.messages import Scope
-from sinks.archive import Archive
-from sinks.erasures import begin
-from sinks.extractions import Extractions
-from sinks.generations import Generations
-from sinks.parked import Parking
-from sinks.queries import query
+from schemas.kafka import topics
+from sinks.archive.messages import Archive
+from sinks.erasure.erasures import begin
+from sinks.extraction.answers import Extractions
+from sinks.extraction.parked import Parking
+from sinks.postgres.queries import query
+from sinks.replay.generations import Generations
 from tests.fakes.batches import record
 from tests.integration.sinks.conftest import NOON
 from tests.integration.sinks.erasing.eraser import AT, LATER, Worker, of, said

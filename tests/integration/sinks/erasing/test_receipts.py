@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agents.erasing import completing
-from schemas import topics
+from agents.erasure import complete
 from schemas.codec import decode
-from schemas.erasures import Erasure, Fence
-from schemas.requests import Command, Source
-from schemas.shadows import shadow_of
-from sinks.archive import Archive
-from sinks.audit import Audit
-from sinks.erasures import Erasures
+from schemas.erasure.erasures import Erasure, Fence
+from schemas.extraction.requests import Command, Source
+from schemas.kafka import topics
+from schemas.replay.shadows import shadow_of
+from sinks.access.audit import Audit
+from sinks.archive.messages import Archive
+from sinks.erasure.erasures import Erasures
 from tests.integration.sinks.conftest import NOON
 from tests.integration.sinks.erasing.eraser import AT, LATER, Worker, of, said
 
@@ -142,7 +142,7 @@ async def test_a_worker_that_died_is_replaced_and_commands_are_sent_again_under_
 async def test_an_erasure_whose_letters_take_longer_than_a_lease_is_nobody_elses_meanwhile(
     bench: "Bench", worker: Worker, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(completing, "LEASE_S", 2.0)
+    monkeypatch.setattr(complete, "LEASE_S", 2.0)
     other = Worker(bench)
 
     async def take() -> None:

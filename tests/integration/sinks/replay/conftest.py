@@ -8,8 +8,8 @@ from qdrant_client import AsyncQdrantClient
 
 from deploy.embedded.stack import EmbeddedStack
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.postgres import Pool
-from sinks.qdrant import Vectors
+from sinks.postgres.connection import Pool
+from sinks.vectors.qdrant import Vectors
 from tests.integration.sinks.replay.replaying import Town
 
 

@@ -5,35 +5,35 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from agents.compactor import Compactor
-from agents.curator import Curator
-from agents.editor import Editor
-from agents.extractor import Extractor, candidate_batches
-from agents.llm.offline import OfflineProvider
-from agents.llm.port import Answer, Context
-from agents.related import RelatedMemories
+from agents.curation.compactor import Compactor
+from agents.curation.curator import Curator
+from agents.curation.editor import Editor
+from agents.extraction.extractor import Extractor, candidate_batches
+from agents.extraction.related import RelatedMemories
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Answer, Context
 from agents.replay.comparison import Difference
+from agents.replay.conversations import planned, replay_archive
 from agents.replay.cutover import Cutover
-from agents.replay.origins import planned, replay_archive
 from agents.replay.replayer import Replayer
 from agents.replay.sides import differences
-from agents.replay.slicing import slices
-from agents.window_terms import WindowTerms
-from schemas.generations import Generation, Plan
-from schemas.messages import Message
-from schemas.policies import Policies, Policy
-from schemas.requests import Command, ExtractionRequest
-from sinks.archive import Archive, ArchivedMessage
+from agents.replay.slices import slices
+from agents.windows.terms import WindowTerms
+from schemas.conversations.messages import Message
+from schemas.extraction.requests import Command, ExtractionRequest
+from schemas.policies.policies import Policies, Policy
+from schemas.replay.generations import Generation, Plan
+from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.embeddings.fake import FakeEmbedder
-from sinks.extractions import Extractions
-from sinks.fakes import FakePublisher
-from sinks.generations import Generations
-from sinks.memories import Memories
-from sinks.outbox import Projector
-from sinks.postgres import Pool
-from sinks.qdrant import Vectors
+from sinks.extraction.answers import Extractions
+from sinks.memories.reader import Memories
+from sinks.outbox.projector import Projector
+from sinks.postgres.connection import Pool
+from sinks.replay.generations import Generations
+from sinks.vectors.qdrant import Vectors
 from streams.windows.model_limits import ModelLimits
 from tests.deployment import eventually
+from tests.fakes.sinks import FakePublisher
 
 SAID_FROM = datetime(2026, 3, 1, 9, tzinfo=UTC)
 

@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 
 from agents.replay.cutover import Switching
-from deploy import replaying
-from schemas import codec, topics
+from deploy.wiring import replay
+from schemas import codec
 from schemas.errors import Misconfigured, Retryable
-from schemas.events import MemoryEvent
-from schemas.generations import Generation, GenerationStatus
-from schemas.policies import Policies
-from schemas.shadows import shadow_of
-from sinks.generations import Switched
-from sinks.postgres import Connection
+from schemas.kafka import topics
+from schemas.memories.events import MemoryEvent
+from schemas.policies.policies import Policies
+from schemas.replay.generations import Generation, GenerationStatus
+from schemas.replay.shadows import shadow_of
+from sinks.postgres.connection import Connection
+from sinks.replay.generations import Switched
 from tests.integration.sinks.replay.replaying import (
     ADA,
     GENERATION,
@@ -285,7 +286,7 @@ async def test_what_a_broken_off_discard_leaves_is_not_switched_to_and_goes_with
         with pytest.raises(Misconfigured, match=f"is being discarded.* `memstream generations discard {GENERATION}`"):
             await switch(GENERATION)
     with pytest.raises(Misconfigured, match="is discarding: nothing of it is left to replay"):
-        await replaying.interrupted(town.generations, GENERATION)
+        await replay.interrupted(town.generations, GENERATION)
     assert await town.cutover.discard(GENERATION) == 2
     assert await town.live(shadow_of(GENERATION, "kitchen/bob")) == set()
     assert await town.generations.get(GENERATION) is None

@@ -5,13 +5,13 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from agents.replay.origins import planned
-from schemas.erasures import Erasure, Fence
+from agents.replay.conversations import planned
+from schemas.erasure.erasures import Erasure, Fence
 from schemas.errors import Misconfigured
-from schemas.requests import CandidateBatch, Command
-from schemas.shadows import shadow_of
-from sinks.erasures import Erasures, Planned
-from sinks.purges import Purges
+from schemas.extraction.requests import CandidateBatch, Command
+from schemas.replay.shadows import shadow_of
+from sinks.erasure.erasures import Erasures, Planned
+from sinks.erasure.purges import Purges
 from tests.integration.sinks.replay.replaying import (
     ADA,
     BOTH,

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from agents.replay.origins import planned
+from agents.replay.conversations import planned
 from agents.replay.sides import differences
-from deploy import replaying
-from deploy.replaying import Parts
 from deploy.settings import Settings
+from deploy.wiring import replay
+from deploy.wiring.replay import Parts
 from schemas.errors import Misconfigured
-from schemas.shadows import shadow_of
+from schemas.replay.shadows import shadow_of
 from tests.integration.sinks.replay.replaying import (
     ADA,
     BOTH,
@@ -141,7 +141,7 @@ async def test_who_resumes_looks_again_at_what_became_of_it_once_nobody_else_has
     asked = Asked()
     fields: Any = (Settings(), town.pool, town.embedder, town.vectors, town.publisher, town.projector, AsyncExitStack())
     with pytest.raises(Misconfigured, match="is cutover: nothing of it is left"):
-        await replaying.replay(Parts(*fields), generation, town.replayer(generation, asked), lambda: None)
+        await replay.replay(Parts(*fields), generation, town.replayer(generation, asked), lambda: None)
     assert asked.requests == []
 
 

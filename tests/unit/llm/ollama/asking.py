@@ -2,10 +2,10 @@
 
 import pytest
 
-from agents.llm.ollama import OllamaProvider
+from agents.models.ollama.provider import OllamaProvider
+from schemas.conversations.window_settings import WindowSettings
 from schemas.errors import MemstreamError
-from schemas.policies import Policy
-from schemas.window_settings import WindowSettings
+from schemas.policies.policies import Policy
 from tests.ollama_server import MODEL
 from tests.slices import knowing, slice_of
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agents.llm.ollama import OllamaProvider
+from agents.models.ollama.provider import OllamaProvider
 from tests.ollama_server import MODEL, OllamaServer
 
 

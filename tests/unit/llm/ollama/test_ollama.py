@@ -5,14 +5,14 @@ import json
 import pytest
 from msgspec import structs
 
-from agents.llm.exchange import MAX_TOKENS
-from agents.llm.ollama import OllamaProvider
-from agents.llm.ollama_calls import OllamaCalls
-from agents.llm.port import Call
-from agents.llm.prompts import STABLE, answer_schema
-from agents.llm.questions import REPAIR, REPAIR_SUMMARY
+from agents.models.calls.exchange import MAX_TOKENS
+from agents.models.ollama.calls import OllamaCalls
+from agents.models.ollama.provider import OllamaProvider
+from agents.models.port import Call
+from agents.models.prompts.extraction import STABLE, answer_schema
+from agents.models.prompts.questions import REPAIR, REPAIR_SUMMARY
 from schemas.errors import Rejected
-from schemas.policies import DEFAULT_POLICY
+from schemas.policies.policies import DEFAULT_POLICY
 from streams.windows.calibration import request_tokens
 from tests.ollama_server import MODEL, OllamaServer
 from tests.slices import knowing, slice_of

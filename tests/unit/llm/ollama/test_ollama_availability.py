@@ -2,8 +2,8 @@
 
 import pytest
 
-from agents.llm.ollama import OllamaProvider
-from agents.llm.ollama_models import runs_elsewhere, tagged
+from agents.models.ollama.models import runs_elsewhere, tagged
+from agents.models.ollama.provider import OllamaProvider
 from tests.ollama_server import MODEL, OllamaServer
 from tests.unit.llm.ollama.asking import NOBODY
 

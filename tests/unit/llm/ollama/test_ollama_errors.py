@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.llm.ollama import OllamaProvider
+from agents.models.ollama.provider import OllamaProvider
 from schemas.errors import Misconfigured, Rejected, Retryable
 from tests.ollama_server import EMBEDDER, MODEL, OllamaServer
 from tests.slices import knowing

@@ -5,11 +5,11 @@ import asyncio
 import pytest
 from msgspec import structs
 
-from agents.llm.ollama import OllamaProvider
-from agents.llm.ollama_calls import OllamaCalls
-from agents.llm.ollama_window import STEP, fewest_tokens, window_for
+from agents.models.ollama.calls import OllamaCalls
+from agents.models.ollama.context_window import STEP, fewest_tokens, window_for
+from agents.models.ollama.provider import OllamaProvider
 from schemas.errors import Rejected
-from schemas.requests import ExtractionRequest
+from schemas.extraction.requests import ExtractionRequest
 from tests.ollama_server import MODEL, OllamaServer
 from tests.slices import knowing, slice_of
 from tests.unit.llm.ollama.asking import DIGITS, LONG, SLICE, raised_at

@@ -1,0 +1,42 @@
+"""Who asks: a key's bearer, with what it may do."""
+
+from msgspec import Struct
+
+from agents.api.http.problems import Problem
+from schemas.access.keys import EVERYWHERE, Grant, Right
+from schemas.replay.shadows import is_reserved
+
+
+class Caller(Struct, frozen=True):
+    """The key's id and name, and what it may do."""
+
+    key_id: str
+    name: str
+    grants: tuple[Grant, ...]
+
+    @property
+    def actor(self) -> str:
+        """Who did it, in versions of memories and in the audit."""
+        return self.name if self.key_id == self.name else f"{self.name} ({self.key_id})"
+
+    def may(self, right: Right, namespace: str) -> bool:
+        return not is_reserved(namespace) and any(grant.allows(right, namespace) for grant in self.grants)
+
+    def require(self, right: Right, namespace: str) -> None:
+        """Raises Problem 403; to be called before anything is looked up, so that it does not tell what is there."""
+        if not self.may(right, namespace):
+            raise Problem(
+                403, "forbidden", f"the key {self.name!r} lacks the right {right!r} in namespace {namespace!r}"
+            )
+
+    def may_everywhere(self, right: Right) -> bool:
+        """For what concerns all namespaces: only the pattern `*` gives it."""
+        return any(grant.namespaces == EVERYWHERE and grant.allows(right, "") for grant in self.grants)
+
+    def require_everywhere(self, right: Right) -> None:
+        """Raises Problem 403."""
+        if not self.may_everywhere(right):
+            raise Problem(403, "forbidden", f"the key {self.name!r} lacks the right {right!r} in all namespaces")
+
+
+LOCAL = Caller("local", "local", (Grant("admin", EVERYWHERE),))

@@ -1,0 +1,94 @@
+"""What erasing somebody concerns, before it is done: who asks needs the rights for all of it, or wants to look first."""
+
+from collections.abc import Collection
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from agents.erasure.affected_namespaces import planned
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Erasure
+from schemas.policies.namespaces import quote_part
+from schemas.policies.policies import Choosing
+from sinks.erasure.owners import MOST, User
+
+
+class Kept(Protocol):
+    """What is kept of a user (sinks.erasure.owners.Owners). Every method raises Retryable."""
+
+    async def scopes(self, user: User) -> tuple[Scope, ...]: ...
+
+    async def fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]: ...
+
+    async def named(self, part: str) -> tuple[str, ...]: ...
+
+    async def held_in(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]: ...
+
+    async def said(self, user: User) -> dict[str, int]: ...
+
+    async def from_conversations(self, namespace: str, conversation_ids: Collection[str]) -> int: ...
+
+
+class Concerned(Struct, frozen=True):
+    """The namespaces of a user and of their conversations: their `own`, and those `shared`, or of others who spoke there; and the
+    conversations. `whole`: there are no more than were looked at."""
+
+    own: tuple[str, ...]
+    shared: tuple[str, ...]
+    conversations: tuple[str, ...]
+    whole: bool
+
+
+class OwnNamespace(Struct, frozen=True, kw_only=True):
+    """A namespace that would go, and what it holds."""
+
+    namespace: str
+    held: dict[str, int]
+
+
+class SharedNamespace(Struct, frozen=True, kw_only=True):
+    """A namespace of others too: of these memories, which came at least in part from the user's conversations, those would go
+    that came of nothing else."""
+
+    namespace: str
+    memories: int
+
+
+class Foreseen(Struct, frozen=True, kw_only=True):
+    """What would be erased of a user; nothing was. Where it is not `whole`, there is more than was looked at."""
+
+    user: User
+    whole: bool
+    conversations: int
+    own: tuple[OwnNamespace, ...]
+    shared: tuple[SharedNamespace, ...]
+    said: dict[str, int]
+
+
+async def concerned(kept: Kept, policies: Choosing, user: User) -> Concerned:
+    """All that an erasure would change, by what is known and the policies as they are now. Raises Retryable."""
+    scopes = await kept.scopes(user)
+    names = await kept.named(quote_part(user.user_id))
+    conversations = tuple(sorted({scope.conversation_id for scope in scopes}))
+    named: dict[str, Any] = {"user_id": user.user_id, "tenant_id": user.tenant_id, "app_id": user.app_id}
+    erasure = Erasure(erasure_id="-", kind="user", at=datetime.now(UTC), actor="-", **named)
+    found = planned(erasure, scopes, await kept.fed(conversations), names, policies)
+    own = tuple(each.namespace for each in found if each.how == "purge")
+    shared = tuple(each.namespace for each in found if each.how == "forget")
+    whole = len(scopes) <= MOST and len(names) <= MOST
+    return Concerned(own, shared, conversations, whole)
+
+
+async def foreseen(kept: Kept, user: User, found: Concerned) -> Foreseen:
+    """Raises Retryable."""
+    held = await kept.held_in(found.own)
+    shared = [(name, await kept.from_conversations(name, found.conversations)) for name in found.shared]
+    return Foreseen(
+        user=user,
+        whole=found.whole,
+        conversations=len(found.conversations),
+        own=tuple(OwnNamespace(namespace=name, held=held[name]) for name in found.own),
+        shared=tuple(SharedNamespace(namespace=name, memories=memories) for name, memories in shared),
+        said=await kept.said(user),
+    )

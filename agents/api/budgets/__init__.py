@@ -1,0 +1,1 @@
+"""Consumption and budgets over HTTP."""

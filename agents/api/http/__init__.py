@@ -1,0 +1,1 @@
+"""HTTP as all routes use it: bodies, problems, cursors, deadlines, request ids."""

@@ -1,0 +1,1 @@
+"""Memories over HTTP: views, changes as commands, lists, export and import."""

@@ -1,0 +1,159 @@
+"""From a change that is asked for to its answer: one command, carried out once, awaited with a bound."""
+
+from hashlib import blake2b, sha256
+from typing import Annotated, Any, Literal, TypeAlias
+from urllib.parse import quote
+from uuid import uuid4
+
+from fastapi import Header, Response
+from msgspec import Struct
+
+from agents.api.access.callers import Caller
+from agents.api.http.json_bodies import answer
+from agents.api.http.problems import Problem, conflict
+from agents.api.memories.commands import told_at
+from agents.api.memories.views import MemoryView, etag, view
+from agents.api.ports import Ports
+from agents.curation.rules.outcome import Outcome
+from agents.erasure.memories import erasure_id
+from schemas import codec, ids
+from schemas.extraction.requests import Command
+from schemas.memories.memories import Change, Memory
+
+RETRY_AFTER_S = 1
+
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=256,
+        description="Any text of the caller's: what is asked again with the same one is done once.",
+    ),
+]
+
+
+CommandKind: TypeAlias = Literal["create", "update", "delete", "undo", "purge", "uninstall"]
+
+
+class Settled(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What came of a change: `accepted`, with the memory as it is now; `rejected`, with the reason; or `pending`: it will be
+    carried out, and `/v1/commands/{command_id}` tells. `sequence` is the namespace's after it. Of a namespace that was erased
+    `/v1/erasures/{erasure_id}` has the receipt."""
+
+    command_id: str
+    namespace: str
+    status: Literal["accepted", "rejected", "pending"]
+    change: Change | None = None
+    memory_id: str | None = None
+    sequence: int | None = None
+    reason: str | None = None
+    memory: MemoryView | None = None
+    erasure_id: str | None = None
+
+
+def ordered(ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any) -> Command:
+    """The command that a request asks for: the same for the same key of the same caller, for one kind of change of one memory."""
+    subject = fields.get("memory_id", "")
+    derived = ids.derive("asked", caller.key_id, kind, namespace, subject, key)
+    return Command(
+        command_id=str(uuid4()) if key is None else derived,
+        kind=kind,
+        namespace=namespace,
+        at=ports.clock(),
+        actor=caller.actor,
+        digest=None if key is None else digest(key, fields),
+        **fields,
+    )
+
+
+def digest(key: str, fields: Any) -> str:
+    """Of what is asked, to tell whether a later request under the key asks the same. What is asked cannot be guessed from it by
+    whoever does not know the key, which is kept nowhere."""
+    return blake2b(
+        codec.encode(fields), digest_size=16, key=sha256(key.encode(errors="surrogatepass")).digest()
+    ).hexdigest()
+
+
+async def replayed(ports: Ports, command: Command, key: str | None) -> Response | None:
+    """The answer to the same request, if it bore a key and was carried out before."""
+    outcome = await ports.commands.outcome(command.namespace, command.command_id) if key is not None else None
+    return None if outcome is None else await told(ports, command, outcome)
+
+
+async def sent(ports: Ports, command: Command) -> Response:
+    """Sends the command, and answers with what came of it. Raises Problem 409 or 412 when it is rejected, Retryable, Rejected."""
+    return await told(ports, command, await ports.commands.carried_out(command))
+
+
+async def settle(
+    ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
+) -> Response:
+    """Does what is asked of a namespace, once for each key."""
+    command = ordered(ports, caller, kind, namespace, key, **fields)
+    return await replayed(ports, command, key) or await sent(ports, command)
+
+
+async def told(ports: Ports, command: Command, outcome: Outcome | None) -> Response:
+    if outcome is None:
+        headers = {"Location": told_at(command), "Retry-After": str(RETRY_AFTER_S)}
+        pending = Settled(command_id=command.command_id, namespace=command.namespace, status="pending")
+        return answer(pending, 202, headers)
+    if None not in (command.digest, outcome.digest) and command.digest != outcome.digest:
+        raise reused()
+    if outcome.status == "rejected":
+        raise await refused(ports, command, outcome)
+    memory, created = await changed(ports, outcome), outcome.change == "created"
+    return answer(settled(command.command_id, outcome, memory), 201 if created else 200, headers_of(memory))
+
+
+async def refused(ports: Ports, command: Command, outcome: Outcome) -> Problem:
+    memory = await ports.stored.get(command.memory_id) if command.memory_id and command.if_version else None
+    if memory is not None and memory.version != command.if_version:
+        return outdated(memory)
+    return conflict(outcome.reason or "the command was rejected")
+
+
+def reused() -> Problem:
+    return Problem(
+        422,
+        "idempotency-key-reused",
+        "another request was made under this Idempotency-Key: choose another key for another request",
+    )
+
+
+def outdated(memory: Memory) -> Problem:
+    return Problem(
+        412,
+        "precondition-failed",
+        f"memory {memory.memory_id!r} is at version {memory.version}: read it again, and decide anew",
+        {"ETag": etag(memory, "full")},
+    )
+
+
+async def changed(ports: Ports, outcome: Outcome) -> Memory | None:
+    """The memory that the outcome is of, as it is now: none if it is deleted, or came to another namespace by an import."""
+    memory = await ports.stored.get(outcome.memory_id) if outcome.memory_id else None
+    if memory is None or memory.status == "deleted" or memory.namespace != outcome.namespace:
+        return None
+    return memory
+
+
+def settled(command_id: str, outcome: Outcome, memory: Memory | None) -> Settled:
+    return Settled(
+        command_id=command_id,
+        namespace=outcome.namespace,
+        status="rejected" if outcome.status == "rejected" else "accepted",
+        change=outcome.change,
+        memory_id=outcome.memory_id,
+        sequence=outcome.sequence,
+        reason=outcome.reason,
+        memory=None if memory is None else view(memory, "full"),
+        erasure_id=erasure_id(outcome.namespace, command_id) if outcome.change == "purged" else None,
+    )
+
+
+def headers_of(memory: Memory | None) -> dict[str, str]:
+    if memory is None:
+        return {}
+    return {"ETag": etag(memory, "full"), "Location": f"/v1/memories/{quote(memory.memory_id, safe='')}"}

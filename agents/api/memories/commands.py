@@ -1,0 +1,138 @@
+"""Commands on their way to the curator: published, then awaited with a bound.
+
+Whatever the number of API processes, and whichever worker carries a command out, its outcome is in PostgreSQL once it is
+committed. So that is what is asked: for all waiting requests of a process together, every few milliseconds while any waits.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Protocol, TypeAlias
+from urllib.parse import quote
+
+from agents.curation.rules.outcome import Outcome
+from schemas import codec
+from schemas.codec import shaped
+from schemas.errors import MemstreamError, Retryable
+from schemas.extraction.requests import Command
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing, Publisher
+
+log = logging.getLogger(__name__)
+
+SENT_S = 25.0  # more, for many commands that nobody waits for
+
+Sent: TypeAlias = tuple[str, str]  # namespace, command_id
+
+
+class Outcomes(Protocol):
+    """Where outcomes are stored (sinks.memories.command_results.CarriedOut)."""
+
+    async def of(self, sent: Collection[Sent]) -> dict[Sent, Any]:
+        """Outcomes, as builtins; those that are not carried out are missing. Raises Retryable."""
+
+
+class Commands:
+    """Sends commands and waits for what comes of them, `wait_s` at most. `poll_s` passes between two looks. `changed` is told the
+    namespace of each outcome before whoever waits for it: who changed something sees it changed."""
+
+    def __init__(
+        self,
+        publisher: Publisher,
+        outcomes: Outcomes,
+        *,
+        wait_s: float = 5.0,
+        poll_s: float = 0.02,
+        changed: Callable[[str], object] = lambda namespace: None,
+    ) -> None:
+        self._publisher = publisher
+        self._outcomes = outcomes
+        self._wait_s = wait_s
+        self._poll_s = poll_s
+        self._changed = changed
+        self._waiting: dict[Sent, set[asyncio.Future[Outcome]]] = {}
+        self._watch: asyncio.Task[None] | None = None
+
+    async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
+        """What came of a command; None while that is not known. Raises Retryable."""
+        found = await self._outcomes.of([(namespace, command_id)])
+        return shaped(found[namespace, command_id], Outcome) if found else None
+
+    async def carried_out(self, command: Command) -> Outcome | None:
+        """What came of the command, or None when that is not known in time: it will be carried out all the same.
+
+        Raises Retryable when Kafka does not confirm it in time, and Rejected when it never could. It may then be there even so:
+        to be sure, send it again with the same id.
+        """
+        (outcome,) = await self.all_carried_out([command])
+        return outcome
+
+    async def all_carried_out(self, commands: Sequence[Command]) -> list[Outcome | None]:
+        """What came of each, in their order: all are sent before the first is awaited, and `wait_s` counts for all of them
+        together, so that many take no longer than one. Raises likewise."""
+        await self._confirmed(commands, self._wait_s)
+        return await asyncio.gather(*(self._awaited((each.namespace, each.command_id)) for each in commands))
+
+    async def send(self, commands: Sequence[Command]) -> None:
+        """Returns when Kafka has confirmed them all, in their order; nobody waits for what comes of them. Raises likewise."""
+        await self._confirmed(commands, self._wait_s + SENT_S)
+
+    async def close(self) -> None:
+        """Ends the watch; who still waits hears nothing."""
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+
+    async def _confirmed(self, commands: Sequence[Command], within_s: float) -> None:
+        try:
+            async with asyncio.timeout(within_s):
+                await self._publisher.publish([record(command) for command in commands])
+        except TimeoutError as exc:
+            raise Retryable(f"Kafka did not confirm what was sent within {within_s:g} s") from exc
+
+    async def _awaited(self, sent: Sent) -> Outcome | None:
+        future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(sent, set()).add(future)
+        if self._watch is None or self._watch.done():
+            self._watch = asyncio.create_task(self._until_nobody_waits(), name="outcomes of commands")
+        try:
+            async with asyncio.timeout(self._wait_s):
+                return await future
+        except TimeoutError:
+            return None
+        finally:
+            self._leave(sent, future)
+
+    def _leave(self, sent: Sent, future: asyncio.Future[Outcome]) -> None:
+        if waiting := self._waiting.get(sent):
+            waiting.discard(future)
+            if not waiting:
+                del self._waiting[sent]
+
+    async def _until_nobody_waits(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(self._poll_s)
+            try:
+                self._tell(await self._outcomes.of(list(self._waiting)) if self._waiting else {})
+            except (
+                MemstreamError
+            ) as exc:  # those who wait hear of it when their time is over: what they sent is on its way
+                log.warning("what came of commands is not known: %s", exc)
+
+    def _tell(self, found: dict[Sent, Any]) -> None:
+        for sent, said in found.items():
+            outcome = shaped(said, Outcome)
+            self._changed(outcome.namespace)
+            for future in self._waiting.get(sent, ()):
+                if not future.done():
+                    future.set_result(outcome)
+
+
+def record(command: Command) -> Outgoing:
+    """Under its namespace, whose partition has one curator."""
+    return Outgoing(topic=topics.COMMANDS, key=command.namespace.encode(), value=codec.encode(command))
+
+
+def told_at(command: Command) -> str:
+    """Where the API tells what came of it: a path, with the namespace that a reader needs the right to."""
+    return f"/v1/commands/{quote(command.command_id, safe='')}?namespace={quote(command.namespace, safe='')}"

@@ -1,0 +1,73 @@
+"""Policies as they stand and as they apply, read and written over HTTP."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+
+from agents.policies.changes import Change, Stored, change, records, standing, tombstone
+from schemas.kafka.records import Publisher
+from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
+
+
+class Topic(Protocol):
+    """The topic of policies (streams.kafka.policy_topic.PolicyTopic)."""
+
+    async def to_end(self) -> Sequence[Any]:
+        """Every record, from the beginning. Raises Retryable."""
+
+
+class Applied(Struct, frozen=True):
+    """A policy, and where it comes from: the topic, the policies file of the process, or what is built in."""
+
+    origin: Literal["topic", "file", "built in"]
+    policy: Policy
+
+
+class PolicyBook:
+    """`opened` opens the topic; `beneath` are the policies of the process itself; `presets` ship. Who is
+    in `writing` writes alone: versions are counted from what stands on the topic. Methods raise Retryable."""
+
+    def __init__(
+        self,
+        opened: Callable[[], AbstractAsyncContextManager[Topic]],
+        publisher: Publisher,
+        beneath: Policies,
+        presets: Mapping[str, Policy],
+        writing: Callable[[], AbstractAsyncContextManager[None]],
+    ) -> None:
+        self._opened = opened
+        self._publisher = publisher
+        self._beneath = beneath
+        self._writing = writing
+        self.presets = presets
+
+    async def applied(self) -> tuple[Applied, ...]:
+        """In the order in which they are tried; the built-in default is the last."""
+        known = await self._stored()
+        listed = Policies(tuple(known.latest.values())).over(self._beneath).listed
+        found = (Applied("topic" if each.name in known.latest else "file", each) for each in listed)
+        return (*found, Applied("built in", DEFAULT_POLICY))
+
+    async def put(self, wanted: Policy, version: int | None) -> Change:
+        """Publishes a policy as the next version of its name; all processes follow within a second.
+
+        `version` is the one that it was made from: Rejected `outdated` if another one is there by now.
+        """
+        async with self._writing():
+            made = change(wanted, version, await self._stored())
+            await self._publisher.publish(records([made]))
+            return made
+
+    async def remove(self, name: str) -> Policy | None:
+        """Takes a policy away from the topic, and returns it; None if it is not there."""
+        async with self._writing():
+            removed = (await self._stored()).latest.get(name)
+            if removed is not None:
+                await self._publisher.publish([tombstone(name)])
+            return removed
+
+    async def _stored(self) -> Stored:
+        async with self._opened() as topic:
+            return standing(await topic.to_end())

@@ -1,0 +1,55 @@
+"""The archive agent: every message into the short-term tier, in batches, once."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from agents.dead_letters.writer import dead_letter
+from schemas import codec
+from schemas.conversations.messages import Message, Scope
+from schemas.errors import Rejected
+from schemas.kafka.records import Publisher
+from schemas.policies.policies import Choosing
+from sinks.archive.messages import Archive, ArchivedMessage
+from streams.delivery.batch import Batch
+
+STAGE = "archive"
+
+
+class ArchiveAgent:
+    """Stores a batch in one statement, then acks it. What does not decode is the window agent's to dead-letter."""
+
+    def __init__(
+        self, archive: Archive, publisher: Publisher, policies: Choosing, clock: Callable[[], datetime]
+    ) -> None:
+        self._archive = archive
+        self._policies = policies
+        self._publisher = publisher
+        self._clock = clock
+        self.skipped = 0
+
+    async def handle(self, batch: Batch) -> None:
+        decoded = [(record, message) for record in batch.records if (message := self._decoded(record)) is not None]
+        try:
+            await self._archive.store([message for _, message in decoded])
+        except Rejected:
+            await self._store_singly(decoded)
+        batch.ack()
+
+    async def _store_singly(self, decoded: list[tuple[Any, ArchivedMessage]]) -> None:
+        """One message of a batch is not storable: the others are, and that one goes to the dead letters."""
+        for record, message in decoded:
+            try:
+                await self._archive.store([message])
+            except Rejected as rejected:
+                await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
+
+    def _decoded(self, record: Any) -> ArchivedMessage | None:
+        try:
+            message = codec.admit(record.value, Message)
+        except Rejected:
+            self.skipped += 1
+            return None
+        scope = Scope.of(message)
+        feeds = self._policies.match(scope).namespaces_of(scope)
+        return ArchivedMessage(message=message, partition=record.partition, position=record.offset, feeds=feeds)

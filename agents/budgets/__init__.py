@@ -1,0 +1,1 @@
+"""Budgets of model calls: the arithmetic, reservations and bookings, prices, notices of usage."""

@@ -1,0 +1,110 @@
+"""The arithmetic of budgets: whether a call may begin, and when it is worth asking again. Pure."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from schemas.budgets.budgets import MICROS, Amount, Budget, Level
+from schemas.extraction.requests import Lane
+
+# What calls under way have reserved is more than most of them take: as soon as they have ended there is room again.
+AGAIN_S = 30.0
+LIMITS: Final = ("tokens_per_hour", "tokens_per_day", "usd_per_hour", "usd_per_day")  # in the order of `limits`
+
+
+class Limit(NamedTuple):
+    """One limit beside what of it is spent and reserved, in its own unit; what is spent is forgotten at `ends`."""
+
+    limit: int
+    spent: int
+    reserved: int
+    ends: datetime
+
+    def has_room(self, taken: int, reserve: float) -> bool:
+        return taken < self.limit and self.limit - taken >= reserve * self.limit
+
+
+def waits_until(budget: Budget, level: Level, lane: Lane, now: datetime) -> datetime | None:
+    """None if a call may begin: less is spent and reserved than each limit, and in the background lane the reserve is whole.
+
+    Whoever is let in reserves more than any call takes, so of all calls together only the last one let in goes beyond a
+    limit. Else when it is worth asking again: when the hour or the day ends, or soon if only calls under way are in the way.
+    """
+    reserve = budget.background_reserve if lane == "background" else 0.0
+    full = [limit for limit in limits(budget, level, now) if not limit.has_room(limit.spent + limit.reserved, reserve)]
+    return max((again(limit, reserve, now) for limit in full), default=None)
+
+
+def again(limit: Limit, reserve: float, now: datetime) -> datetime:
+    if limit.has_room(limit.spent, reserve):
+        return min(limit.ends, now + timedelta(seconds=AGAIN_S))
+    return limit.ends
+
+
+def limits(budget: Budget, level: Level, now: datetime) -> Iterator[Limit]:
+    hour, day = hour_of(now) + timedelta(hours=1), day_of(now) + timedelta(days=1)
+    if budget.tokens_per_hour is not None:
+        yield Limit(budget.tokens_per_hour, level.hour.tokens, level.reserved.tokens, hour)
+    if budget.tokens_per_day is not None:
+        yield Limit(budget.tokens_per_day, level.day.tokens, level.reserved.tokens, day)
+    if budget.usd_per_hour is not None:
+        yield Limit(micros(budget.usd_per_hour), level.hour.micros, level.reserved.micros, hour)
+    if budget.usd_per_day is not None:
+        yield Limit(micros(budget.usd_per_day), level.day.micros, level.reserved.micros, day)
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """One limit of a budget and what is gone of it, in tokens or dollars; `remains` may be below 0 by one call."""
+
+    limit: str
+    of: float
+    spent: float
+    reserved: float
+    remains: float
+
+
+def standings(budget: Budget, level: Level, now: datetime) -> Iterator[Standing]:
+    """Each limit that the budget states."""
+    stated = [name for name in LIMITS if getattr(budget, name) is not None]
+    for name, limit in zip(stated, limits(budget, level, now), strict=True):
+        unit = 1 if name.startswith("tokens") else MICROS
+        gone = limit.spent + limit.reserved
+        parts = {"of": limit.limit, "spent": limit.spent, "reserved": limit.reserved, "remains": limit.limit - gone}
+        yield Standing(limit=name, **{part: amount if unit == 1 else amount / unit for part, amount in parts.items()})
+
+
+def smaller(stated: Budget, chat: Budget, share: float) -> Budget:
+    """Memory's own budget: what is stated for it, and at most its share of what the whole chat system may spend."""
+    hourly = _least(stated.tokens_per_hour, chat.tokens_per_hour, share)
+    daily = _least(stated.tokens_per_day, chat.tokens_per_day, share)
+    return Budget(
+        tokens_per_hour=None if hourly is None else int(hourly),
+        tokens_per_day=None if daily is None else int(daily),
+        usd_per_hour=_least(stated.usd_per_hour, chat.usd_per_hour, share),
+        usd_per_day=_least(stated.usd_per_day, chat.usd_per_day, share),
+        background_reserve=stated.background_reserve,
+    )
+
+
+def _least(stated: float | None, whole: float | None, share: float) -> float | None:
+    part = None if whole is None else whole * share
+    return min((limit for limit in (stated, part) if limit is not None), default=None)
+
+
+def micros(dollars: float) -> int:
+    return round(dollars * MICROS)
+
+
+def hour_of(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def day_of(moment: datetime) -> datetime:
+    return hour_of(moment).replace(hour=0)
+
+
+def charged(namespaces: tuple[str, ...], amount: Amount) -> dict[str, Amount]:
+    """What each namespace is charged of one call: an even share."""
+    return dict(zip(namespaces, amount.shared(len(namespaces)), strict=True)) if namespaces else {}

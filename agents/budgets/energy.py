@@ -1,0 +1,156 @@
+"""Energy on a ledger: reserves of the budgets of all together and of each namespace, and books what calls were billed."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Final, TypeAlias
+from uuid import uuid4
+
+from agents.budgets.arithmetic import charged, waits_until
+from agents.budgets.prices import Prices
+from agents.models.billing import Bill, Work
+from agents.models.port import Usage
+from schemas import ids
+from schemas.budgets.budgets import Amount, Budget, Level
+from schemas.budgets.usage import Consumed, Outcome
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.replay.shadows import standing_for
+from sinks.budgets.ledger import Ledger
+from sinks.postgres.connection import storable
+
+log = logging.getLogger(__name__)
+
+# Longer than a question with its repair takes, with retries and with waiting for its turn; whoever is silent for so long is
+# dead.
+LASTS_S: Final = 1_800.0
+OVERALL: Final = "overall"
+# While PostgreSQL is away. Calls are as good as none then: nobody can reserve.
+MOST_OWED: Final = 1_000
+
+# The reservation, the records, what each scope is charged, and the scopes that are limited now.
+Settlement: TypeAlias = tuple[str, Sequence[Consumed], Mapping[str, Amount], Collection[str]]
+
+
+class BudgetedEnergy:
+    """Implements agents.models.billing.Energy. `overall` is the budget of all namespaces together."""
+
+    def __init__(self, ledger: Ledger, prices: Prices, overall: Budget, clock: Callable[[], datetime]) -> None:
+        self._ledger = ledger
+        self._prices = prices
+        self._overall = overall
+        self._clock = clock
+        self._owed: deque[Settlement] = deque(maxlen=MOST_OWED)
+
+    async def reserve(self, work: Work, lasts_s: float = LASTS_S) -> str:
+        reservation_id = uuid4().hex
+        dearest = Bill(model=work.model, usage=work.most)
+        budgets = self._budgets(work)
+        cost = self._cost(work, dearest)
+        if cost == 0:  # what costs nothing is not held up for want of money
+            budgets = {scope: budget.in_tokens_only() for scope, budget in budgets.items()}
+        elif cost is None and any(budget.in_money for budget in budgets.values()):
+            # Not so at the start; a policy has come since.
+            log.error("money is limited and %s has no price: its limits in money do not hold", work.model)
+
+        def decide(levels: Mapping[str, Level], now: datetime) -> datetime | None:
+            waits = [waits_until(budgets[scope], level, work.payer.lane, now) for scope, level in levels.items()]
+            return max((until for until in waits if until is not None), default=None)
+
+        if budgets:
+            most = self._shares(work, self._amount(work, [dearest]))
+            within = {scope: part for scope, part in most.items() if scope in budgets}
+            until = await self._ledger.reserve(reservation_id, within, lasts_s, decide)
+            if until is not None:
+                raise Deferred(until, "budget")
+        return reservation_id
+
+    async def settle(self, work: Work, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
+        consumed = [self._consumed(work, reservation_id, model, bills, outcome) for model in models(bills)]
+        shares, limited = self._shares(work, self._amount(work, bills)), self._budgets(work)
+        await self._book((reservation_id, consumed, shares, tuple(limited)))
+
+    async def book(self) -> None:
+        """Books what could not be booked before. Raises Retryable when it still cannot be."""
+        for _ in range(len(self._owed)):
+            await self._book(self._owed.popleft())
+        if self._owed:
+            raise Retryable(f"{len(self._owed)} records of model calls are not booked yet")
+
+    async def close(self) -> None:
+        """Books what is owed, if PostgreSQL is there."""
+        try:
+            await self.book()
+        except Retryable as exc:
+            log.error("given up at the end of this worker: %s", exc)
+
+    async def _book(self, settlement: Settlement) -> None:
+        try:
+            await self._ledger.settle(*settlement)
+        except Retryable as exc:
+            log.warning("what a model call consumed is booked later: %s", exc)
+            self._owed.append(settlement)
+        except asyncio.CancelledError:
+            self._owed.append(settlement)
+            raise
+        except Rejected as exc:
+            log.error("what a model call consumed is not booked: %s", exc)
+
+    def _budgets(self, work: Work) -> dict[str, Budget]:
+        """By scope, those that limit anything."""
+        own = {scope_of(namespace): work.payer.budget for namespace in work.payer.namespaces}
+        return {scope: budget for scope, budget in {OVERALL: self._overall, **own}.items() if budget.limits}
+
+    def _shares(self, work: Work, amount: Amount) -> dict[str, Amount]:
+        """By scope: whole of all together, and each namespace its share. Names that are stored alike are charged together."""
+        shares = {OVERALL: amount}
+        for name, share in charged(work.payer.namespaces, amount).items():
+            shares[scope_of(name)] = shares.get(scope_of(name), Amount()) + share
+        return shares
+
+    def _amount(self, work: Work, bills: Sequence[Bill]) -> Amount:
+        """Of what has no price the money is not known; where money is limited, all models in use have prices."""
+        tokens = sum(tokens_of(bill.usage) for bill in bills)
+        return Amount(tokens, sum(self._cost(work, bill) or 0 for bill in bills))
+
+    def _cost(self, work: Work, bill: Bill) -> int | None:
+        return self._prices.cost(work.provider, (bill.model, work.model), bill.usage)
+
+    def _consumed(
+        self, work: Work, reservation_id: str, model: str, bills: Sequence[Bill], outcome: Outcome
+    ) -> Consumed:
+        of_model = [bill for bill in bills if bill.model == model]
+        costs = [self._cost(work, bill) for bill in of_model]
+        return Consumed(
+            usage_id=ids.derive("usage", reservation_id, model),
+            at=self._clock(),
+            operation=work.operation,
+            lane=work.payer.lane,
+            outcome=outcome,
+            provider=work.provider,
+            model=model,
+            calls=len(of_model),
+            input_tokens=sum(bill.usage.input_tokens for bill in of_model),
+            output_tokens=sum(bill.usage.output_tokens for bill in of_model),
+            cache_read_tokens=sum(bill.usage.cache_read_tokens for bill in of_model),
+            cache_write_tokens=sum(bill.usage.cache_write_tokens for bill in of_model),
+            cost_micros=None if None in costs else sum(cost for cost in costs if cost is not None),
+            batched=all(bill.usage.batched for bill in of_model),
+            namespaces=tuple(map(standing_for, work.payer.namespaces)),
+            request_id=work.payer.request_id,
+            conversation_id=work.payer.conversation_id,
+        )
+
+
+def scope_of(namespace: str) -> str:
+    """As the ledger stores it: names that are stored alike are one scope. A replay is paid by those it stands for."""
+    return storable(f"namespace {standing_for(namespace)}")
+
+
+def models(bills: Sequence[Bill]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(bill.model for bill in bills))
+
+
+def tokens_of(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens + usage.cache_read_tokens + usage.cache_write_tokens

@@ -1,0 +1,61 @@
+"""Tells on Kafka what model calls consumed: each record once it is booked, in batches, beside the work."""
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final, Protocol
+
+from msgspec import to_builtins
+
+from schemas import codec, ids
+from schemas.budgets.usage import Consumed
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing, Publisher
+from schemas.memories.events import CLOUD_EVENT, ActivityEvent
+
+PAGE: Final = 200
+
+
+class Untold(Protocol):
+    """Where the records are kept."""
+
+    def untold(self, limit: int) -> AbstractAsyncContextManager[Sequence[Consumed]]:
+        """Records that were not told of; told when the block ends well."""
+
+
+class UsageNotices:
+    """Publishes `memstream.usage.recorded` events. A crash between the broker and the mark repeats one with the same id."""
+
+    def __init__(self, records: Untold, publisher: Publisher) -> None:
+        self._records = records
+        self._publisher = publisher
+
+    async def tell(self) -> int:
+        """Tells of all that was not told of, and returns of how many. Raises Retryable; the rest is told next time."""
+        told = 0
+        while True:
+            async with self._records.untold(PAGE) as consumed:
+                await self._publisher.publish([of_usage(each) for each in consumed])
+            told += len(consumed)
+            if len(consumed) < PAGE:
+                return told
+
+
+def of_usage(consumed: Consumed) -> Outgoing:
+    """Under its conversation, or else its first namespace."""
+    event = ActivityEvent(
+        id=ids.activity_id("usage", consumed.usage_id),
+        type="memstream.usage.recorded",
+        time=consumed.at,
+        subject=consumed.subject,
+        data=told(consumed),
+    )
+    return Outgoing(
+        topic=topics.ACTIVITY, key=consumed.subject.encode(), value=codec.encode(event), headers=CLOUD_EVENT
+    )
+
+
+def told(consumed: Consumed) -> dict[str, Any]:
+    """Every field, absent ones too: who adds up events needs no defaults."""
+    return {name: to_builtins(getattr(consumed, name)) for name in consumed.__struct_fields__} | {
+        "tokens": consumed.tokens
+    }

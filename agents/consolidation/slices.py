@@ -1,0 +1,57 @@
+"""What waits of a conversation, read from the archive and cut into the requests that its window would make. Pure."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from schemas import ids
+from schemas.conversations.messages import Scope
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
+from schemas.policies.policies import Policy
+from sinks.archive.messages import ArchivedMessage
+from streams.windows import slices
+from streams.windows.arrival import arrived
+from streams.windows.detectors.detect import found_in
+from streams.windows.entry import Entry
+from streams.windows.extraction import latest
+from streams.windows.segments import Segmentation
+from streams.windows.tokens import TokenCount, message_tokens
+
+
+def entered(archived: Sequence[ArchivedMessage], policy: Policy, count: TokenCount) -> list[Entry]:
+    """The messages of one partition, in order, as a window holds them."""
+    entries, stands = [], Segmentation()
+    for each in archived:
+        said, gap_s = each.message, policy.window.task_gap_s
+        entry, _, stands = arrived(said, found_in(said), each.position, message_tokens(said, count), stands, gap_s)
+        entries.append(entry)
+    return entries
+
+
+def requests(
+    scope: Scope,
+    before: Sequence[ArchivedMessage],
+    waiting: Sequence[ArchivedMessage],
+    policy: Policy,
+    count: TokenCount,
+    now: datetime,
+) -> list[ExtractionRequest]:
+    """The requests for what is `waiting`, in the background; `before` are the messages in front of it."""
+    overlap: Sequence[SliceMessage] = [entry.said for entry in entered(before, policy, count)]
+    made = []
+    for run in slices.cut(entered(waiting, policy, count), policy):
+        made.append(
+            slices.request(
+                run, scope, waiting[0].partition, policy, now.timestamp(), lane="background", overlap=overlap
+            )
+        )
+        overlap = latest(run, policy.overlap_messages)
+    return made
+
+
+def apart(request: ExtractionRequest, run_id: str, namespace: str | None) -> ExtractionRequest:
+    """The request under an id of its own, so that what it consumes is not taken for what the real one does, and for one of its
+    namespaces alone, if one is meant."""
+    namespaces = request.namespaces if namespace is None else (namespace,)
+    return replace(request, request_id=ids.derive("dry run", run_id, request.request_id), namespaces=namespaces)

@@ -1,0 +1,135 @@
+"""The curation agent: candidates and commands, several namespaces at a time, each namespace in order."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from opentelemetry.trace import SpanKind
+
+from agents.curation.curator import Curator
+from agents.curation.dead_letters import concerned, letter
+from agents.dead_letters.writer import position
+from agents.stage.in_flight import InFlight, while_held
+from agents.stage.key_queues import Turn, Turns
+from schemas import codec
+from schemas.errors import MemstreamError, Rejected
+from schemas.extraction.requests import CandidateBatch, Command
+from schemas.kafka import topics
+from schemas.kafka.records import Publisher
+from schemas.observability import traces
+from schemas.observability.log_context import about
+from schemas.replay.shadows import refuse_reserved
+from sinks.memories.settlements import Part
+from streams.delivery.app import StageApp
+from streams.delivery.batch import Batch
+from streams.kafka.topics import TopicSettings
+
+log = logging.getLogger(__name__)
+
+
+class CurationAgent:
+    """`in_flight` bounds the batches taken on at a time: one whose namespace waits for a model holds up no other's."""
+
+    def __init__(
+        self,
+        app: StageApp,
+        curator: Curator,
+        names: TopicSettings,
+        publisher: Publisher,
+        clock: Callable[[], datetime],
+        *,
+        in_flight: int = 16,
+    ) -> None:
+        self._curator = curator
+        self._candidates_topic = names.physical(topics.CANDIDATES)
+        self._publisher = publisher
+        self._clock = clock
+        self._turns = Turns()
+        self._in_flight = InFlight(app, in_flight)
+
+    async def handle(self, batch: Batch) -> None:
+        """Takes the batch on and returns. Batches end in any order, each namespace's records in theirs."""
+        await self._in_flight.take_on(batch, lambda: self._namespaces(batch, self._queued(batch)))
+
+    async def close(self) -> None:
+        """Ends what is still running; what is not decided is delivered again."""
+        await self._in_flight.close()
+
+    def _queued(self, batch: Batch) -> list[tuple[Turn, list[Any]]]:
+        """Each namespace's records with its place in the namespace's queue: taken before anything is awaited."""
+        by_namespace: dict[bytes, list[Any]] = {}
+        for record in batch.records:
+            by_namespace.setdefault(record.key or b"", []).append(record)
+        return [(self._turns.next(namespace), records) for namespace, records in by_namespace.items()]
+
+    async def _namespaces(self, batch: Batch, queued: list[tuple[Turn, list[Any]]]) -> None:
+        """Everything of the batch is decided, or it raises. What was decided is found settled when repeated."""
+        namespaces = (self._namespace(batch, turn, records) for turn, records in queued)
+        ends = await asyncio.gather(*namespaces, return_exceptions=True)
+        if failed := [end for end in ends if isinstance(end, BaseException)]:
+            raise failed[0]
+
+    async def _namespace(self, batch: Batch, turn: Turn, records: list[Any]) -> None:
+        """What may pass is tried again before anything later of the namespace."""
+        async with turn:
+            for record in records:
+                await while_held(batch, record, partial(self._record, record))
+
+    async def _record(self, record: Any) -> None:
+        causes = (traces.carried(record.headers),)
+        with traces.span("curation decide", causes=causes, kind=SpanKind.CONSUMER):
+            await self._outcome(record)
+
+    async def _outcome(self, record: Any) -> None:
+        try:
+            await self._decision(record)
+        except Rejected as rejected:
+            await self._give_up(record, rejected)
+        except MemstreamError:
+            raise
+        except Exception as exc:
+            # Neither an outage nor a wrong set-up: this record would fail on every worker, and must not stop them all.
+            log.exception("the record at %s[%d]@%d fails for a reason nobody foresaw", *position(record))
+            await self._give_up(record, Rejected("unforeseen", repr(exc)))
+
+    async def _give_up(self, record: Any, rejected: Rejected) -> None:
+        fences = await self._curator.fences_of(*concerned(record))
+        if (told := letter(record, rejected, fences, self._clock())) is not None:
+            await self._publisher.publish([told])
+        await self._answer_for(record, rejected)
+
+    async def _decision(self, record: Any) -> None:
+        if record.topic == self._candidates_topic:
+            batch = admitted(codec.admit(record.value, CandidateBatch))
+            ids = {"conversation_id": batch.conversation_id, "request_id": batch.request_id}
+            await self._about(ids, lambda: self._curator.curate(batch))
+        else:
+            command = codec.admit(record.value, Command)
+            await self._about({"command_id": command.command_id}, lambda: self._curator.carry_out(command))
+
+    async def _about(self, ids: dict[str, str], decide: Callable[[], Awaitable[object]]) -> None:
+        traces.describe(**ids)
+        with about(**ids):
+            await decide()
+
+    async def _answer_for(self, record: Any, rejected: Rejected) -> None:
+        """A part that went to the dead letters counts as answered, if it still says which part it was."""
+        if record.topic != self._candidates_topic:
+            return
+        try:
+            await self._curator.drop_part(codec.admit(record.value, Part), rejected.reason)
+        except Rejected as unknown:
+            # Not even its request is known, or it is none that could be: the window asks again after its deadline.
+            log.warning("the part at %s[%d]@%d cannot be answered for: %s", *position(record), unknown)
+
+
+def admitted(batch: CandidateBatch) -> CandidateBatch:
+    """What a replay proposes does not come by Kafka. Raises Rejected."""
+    try:
+        refuse_reserved(batch.namespace)
+    except ValueError as exc:
+        raise Rejected("invalid", str(exc)) from exc
+    return batch

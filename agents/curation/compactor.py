@@ -1,0 +1,61 @@
+"""Plans compactions: asks the model which memories of a namespace may go or be merged, outside of any transaction."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from agents.curation.rules import limits
+from agents.curation.rules.limits import Planned
+from agents.models.port import Compaction, Provider
+from schemas.errors import MemstreamError
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
+from sinks.embeddings.port import Embedder
+
+log = logging.getLogger(__name__)
+
+PATIENCE_S: Final = 30.0  # for all steps of one plan
+MOST_STEPS: Final = 5  # that a model is asked for at once; what is beyond them is left to the rule
+
+
+class Compactor:
+    """`provider` decides, within `patience_s`; the vectors of what it writes are the embedder's."""
+
+    def __init__(self, provider: Provider, embedder: Embedder, patience_s: float = PATIENCE_S) -> None:
+        self._provider = provider
+        self._embedder = embedder
+        self._patience_s = patience_s
+
+    async def plan(self, free: Sequence[Memory], surplus: int, policy: Policy) -> tuple[Planned, ...]:
+        """Steps for a namespace with `surplus` memories too many, of which these may go, oldest first; as many, or fewer.
+
+        What the model does not decide in time, or at all, is missing: then the rule counts. Raises Retryable when the embedder
+        is away.
+        """
+        compactions = await self._decided(free, surplus, policy)
+        texts = [compaction.text for compaction in compactions if compaction.text is not None]
+        vectors = iter(await self._embedder.embed(texts) if texts else ())
+        planned: list[Planned] = []
+        for compaction in compactions:
+            seen = {each.memory_id: each.text for each in free if each.memory_id in named(compaction)}
+            vector = None if compaction.text is None else next(vectors)
+            planned.append(Planned(compaction=compaction, seen=seen, vector=vector))
+            free = limits.after(free, compaction)
+        return tuple(planned)
+
+    async def _decided(self, free: Sequence[Memory], surplus: int, policy: Policy) -> list[Compaction]:
+        decided: list[Compaction] = []
+        try:
+            async with asyncio.timeout(self._patience_s):
+                while len(decided) < min(surplus, MOST_STEPS) and len(free) > 1:
+                    decided.append(await self._provider.compact(free, policy))
+                    free = limits.after(free, decided[-1])
+        except (MemstreamError, TimeoutError) as exc:
+            why = exc if str(exc) else "no answer in time"
+            log.warning("a namespace of policy %s is compacted by the rule: %s", policy.name, why)
+        return decided
+
+
+def named(compaction: Compaction) -> set[str | None]:
+    return {compaction.memory_id, compaction.absorbs}

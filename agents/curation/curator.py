@@ -1,0 +1,248 @@
+"""The deciding transaction: what becomes of candidates and commands, recorded once, and then told to Qdrant and Kafka.
+
+Order of locks: the namespace (advisory, to the end of the transaction), then the row of the extraction. A transaction
+takes one namespace and one extraction at most, so no two can wait for each other.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from agents.curation.compactor import Compactor
+from agents.curation.editor import Editor
+from agents.curation.ledgers import Limit, close_ledger, open_ledger, same_texts
+from agents.curation.parts import fences_on, settled
+from agents.curation.rules import change, notices
+from agents.curation.rules.apply_command import Undone, lacks, obey
+from agents.curation.rules.arrivals import erases, named
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.limits import Crowded
+from agents.curation.rules.missing import Missing
+from agents.curation.rules.outcome import Outcome
+from agents.curation.rules.prepared import Incomplete, Prepared, Unembedded, Unrated
+from agents.curation.rules.scrubbing import scrubbed
+from agents.erasure.memories import Ends, Eraser
+from schemas.codec import shaped
+from schemas.erasure.erasures import Fence
+from schemas.errors import Retryable
+from schemas.extraction.requests import CandidateBatch, Command
+from schemas.memories.events import Cause
+from schemas.policies.policies import Choosing, Policy
+from sinks.embeddings.port import Embedder
+from sinks.erasure.purges import Purges
+from sinks.memories import writer
+from sinks.memories.reader import Memories
+from sinks.memories.settlements import Part, Settlements
+from sinks.outbox.projector import Projector, put_records
+from sinks.postgres.connection import Connection, Pool, translated
+from sinks.vectors.port import Vector, VectorIndex
+
+EXPIRED_AT_ONCE: Final = 500  # namespaces, and memories of each
+MOST_BEGINNINGS: Final = 8  # of one decision: for a model, a plan, a text; and for changes by others meanwhile
+
+
+class Curator:
+    """Settles parts and commands; each once, whatever is redelivered. `concurrency` bounds the deciding transactions; `ends` says
+    where the messages topic ends.
+
+    Every method returns when the outcome is committed and projected, and raises Retryable when Postgres, Qdrant, Kafka
+    or the embedder fails. It may then be committed already: repeating the call finds it and projects what is left.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        vectors: VectorIndex,
+        embedder: Embedder,
+        projector: Projector,
+        policies: Choosing,
+        clock: Callable[[], datetime],
+        compactor: Compactor,
+        editor: Editor,
+        *,
+        ends: Ends | None = None,
+        concurrency: int = 4,
+    ) -> None:
+        self._pool = pool
+        self._vectors = vectors
+        self._embedder = embedder
+        self._projector = projector
+        self._policies = policies
+        self._clock = clock
+        self._compactor = compactor
+        self._editor = editor
+        self._deciders = asyncio.Semaphore(concurrency)
+        self._eraser = Eraser(self._deciding, policies, clock, ends)
+
+    async def curate(self, batch: CandidateBatch) -> Outcome:
+        """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""
+        part, policy = Part.of(batch), self._policies.named(batch.policy)
+        cause = Cause(actor=batch.provider, request_id=batch.request_id)
+
+        async def decide(prepared: Prepared) -> Outcome:
+            async with self._deciding(batch.namespace) as connection:
+                if (known := await Settlements(connection).of_part(part)) is not None:
+                    return repeated(known)
+                now = self._clock()
+                ledger, rulings = await settled(connection, self._vectors, batch, prepared, policy, now)
+                limit = Limit(most=policy.max_memories, plan=prepared.plan)
+                await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
+                outcome = Outcome(
+                    status="settled", namespace=batch.namespace, sequence=ledger.sequence, rulings=rulings
+                )
+                return await record_part(connection, part, outcome, now)
+
+        texts = [candidate.text for candidate in batch.candidates]
+        return await self._decided(decide, await self._embedded(texts), batch.namespace, policy)
+
+    async def fences_of(self, namespace: str, conversation_id: str) -> tuple[Fence, ...]:
+        """Those that hold in a namespace for what comes of a conversation."""
+        with translated("asking for fences"):
+            async with self._pool.acquire() as connection:
+                return await fences_on(connection, namespace, conversation_id)
+
+    async def drop_part(self, part: Part, reason: str) -> Outcome:
+        """Counts a part as answered that cannot be curated (it went to the dead letters): its request must complete."""
+        async with self._deciding(part.namespace) as connection:
+            if (known := await Settlements(connection).of_part(part)) is not None:
+                return repeated(known)
+            sequence = await writer.sequence(connection, part.namespace)
+            outcome = Outcome(status="dropped", namespace=part.namespace, sequence=sequence, reason=reason)
+            return await record_part(connection, part, outcome, self._clock())
+
+    async def carry_out(self, command: Command) -> Outcome:
+        """Carries out a command, without what may not be stored; one that cannot be is `rejected`, which is no exception."""
+        policy = self._policies.governing(command.namespace)
+        command = scrubbed(command, policy.privacy)
+        if erases(command) and (erased := await self._eraser.erase(command)) is not None:
+            return erased
+
+        async def decide(prepared: Prepared) -> Outcome:
+            async with self._deciding(command.namespace) as connection:
+                known = await Settlements(connection).of_command(command.namespace, command.command_id)
+                return repeated(known) if known is not None else await self._obey(connection, command, prepared, policy)
+
+        texts = [command.text] if command.text else []
+        return await self._decided(decide, await self._embedded(texts), command.namespace, policy, command)
+
+    async def _obey(self, connection: Connection, command: Command, prepared: Prepared, policy: Policy) -> Outcome:
+        now, undone = self._clock(), await undone_by(connection, command)
+        asked = prepared.completed or command
+        text = undone.before.text if undone and undone.before else asked.text
+        same = await same_texts(connection, command.namespace, [text] if text else [])
+        ledger = await open_ledger(connection, command.namespace, same, named(asked, undone), policy.max_memories)
+        fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
+        if prepared.completed is None and (fenced is None or command.at > fenced) and lacks(ledger, command):
+            raise Incomplete
+        outcome = obey(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
+        most = policy.max_memories if outcome.change in ("created", "restored") else None
+        cause = Cause(actor=command.actor, command_id=command.command_id)
+        limit = Limit(most=most, plan=prepared.plan, spared=outcome.memory_id)
+        await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
+        outcome = replace(outcome, sequence=ledger.sequence, digest=command.digest)
+        await Settlements(connection).record_command(command.namespace, command.command_id, outcome, now)
+        await put_records(connection, command.namespace, notices.of_command(command, outcome, now))
+        return outcome
+
+    async def expire(self) -> int:
+        """Ends memories whose time is over, some of them at a call; returns how many. Another worker may do the same.
+
+        Raises Retryable once every namespace had its turn.
+        """
+        now, count = self._clock(), 0
+        failures: list[Retryable] = []
+        for namespace in await Memories(self._pool).expiring(now, EXPIRED_AT_ONCE):
+            try:
+                count += await self._expire(namespace, now)
+            except Retryable as exc:  # every namespace has its turn
+                failures.append(exc)
+        if failures:
+            raise failures[0]
+        return count
+
+    async def _expire(self, namespace: str, now: datetime) -> int:
+        async with self._deciding(namespace) as connection:
+            over = await Memories(connection).expired(namespace, now, EXPIRED_AT_ONCE)
+            ledger = Ledger(namespace, await writer.sequence(connection, namespace), over)
+            for memory in over:
+                cause = Cause(actor="memstream", reason="its time is over")
+                ledger.enter("expired", change.expired(memory, now), cause, now)
+            await writer.record(connection, namespace, ledger.entries, self._vectors.embedding_model)
+            return len(over)
+
+    async def _decided(
+        self,
+        decide: Callable[[Prepared], Awaitable[Outcome]],
+        vectors: dict[str, Vector],
+        namespace: str,
+        policy: Policy,
+        command: Command | None = None,
+    ) -> Outcome:
+        """Decides; begins anew with what was missing, for which models are asked with nothing locked."""
+        prepared = Prepared(vectors=vectors)
+        for _ in range(MOST_BEGINNINGS):
+            try:
+                return await decide(prepared)
+            except Crowded as crowded:
+                plan = await self._compactor.plan(crowded.free, crowded.surplus, policy)
+                prepared = replace(prepared, plan=plan)
+            except Unrated as unrated:
+                importances = await self._editor.rated(unrated.candidates, namespace, policy)
+                prepared = replace(prepared, importances=importances)
+            except Incomplete:
+                assert command is not None, "only commands are completed"
+                prepared = replace(prepared, completed=await self._editor.completed(command, policy))
+            except Unembedded as unembedded:
+                prepared = replace(prepared, vectors={**prepared.vectors, **await self._embedded([unembedded.text])})
+        raise Retryable(f"{namespace!r} changed {MOST_BEGINNINGS} times while one decision was made")
+
+    @asynccontextmanager
+    async def _deciding(self, namespace: str) -> AsyncIterator[Connection]:
+        """The transaction, and the projection behind it.
+
+        What earlier decisions left pending is projected first, so that the index shows every memory of the namespace.
+        """
+        missing: Missing | None = None
+        with translated("curating"):
+            async with self._deciders, self._pool.acquire() as connection, connection.transaction():
+                await self._projector.project(connection, namespace)
+                try:
+                    async with connection.transaction():
+                        yield connection
+                except Missing as exc:
+                    missing = exc  # what was projected stays so: taken back with the decision, it would be told twice
+        if missing is not None:
+            raise missing
+        await self._projector.project_now(namespace)
+
+    async def _embedded(self, texts: Sequence[str]) -> dict[str, Vector]:
+        """Before the transaction: an embedding takes longer than everything a namespace is locked for."""
+        return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
+
+
+async def undone_by(connection: Connection, command: Command) -> Undone | None:
+    """What an undo takes back, as the namespace is now: who undoes the latest change means that one."""
+    if command.kind != "undo" or command.memory_id is None:
+        return None
+    found = await Memories(connection).version(command.memory_id, command.version)
+    if found is None or found.namespace != command.namespace:
+        return None
+    return Undone(found.version, found.before)
+
+
+async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:
+    """Records the part last of all: from here on the extraction's row is locked."""
+    settlements = Settlements(connection)
+    if not await settlements.record_part(part, outcome, now):
+        return outcome
+    results = await settlements.results(part.request_id)
+    await put_records(connection, part.namespace, notices.of_completion(part, results, now))
+    return replace(outcome, completed=True)
+
+
+def repeated(known: Any) -> Outcome:
+    return replace(shaped(known, Outcome), repeated=True)

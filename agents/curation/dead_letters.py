@@ -1,0 +1,53 @@
+"""Dead letters of curation: what was erased since becomes none, and what may say some of it becomes one without contents."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from agents.curation.rules.arrivals import is_older
+from agents.dead_letters.writer import dead_letter, written_at
+from schemas import codec
+from schemas.erasure.erasures import Fence
+from schemas.errors import Rejected
+from schemas.extraction.requests import CandidateBatch, Command
+from schemas.kafka.records import Outgoing
+from sinks.memories.settlements import Part
+
+STAGE: Final = "curation"
+
+
+def concerned(record: Any) -> tuple[str, str]:
+    """The namespace that a record is about, which is its key in any case, and the conversation, as far as it can be told."""
+    try:
+        part = codec.admit(record.value, Part)
+    except Rejected:
+        return (record.key or b"").decode(errors="replace"), ""
+    return part.namespace, part.conversation_id
+
+
+def letter(record: Any, rejected: Rejected, fences: Sequence[Fence], at: datetime) -> Outgoing | None:
+    """Dead letters may have been searched for what was erased already: none comes that still says it."""
+    older = said_before(record, fences) if fences else []
+    if not any(older):
+        return dead_letter(record, STAGE, rejected, at)
+    quiet = Rejected(rejected.reason, "some of what it says was erased meanwhile")
+    return None if all(older) else dead_letter(record, STAGE, quiet, at, by_reference=True)
+
+
+def said_before(record: Any, fences: Sequence[Fence]) -> list[bool]:
+    """Of each candidate whether it is older than an erasure. Of what cannot be told apart, and is older, some may be, and what
+    does not say when it was sent is older."""
+    try:
+        batch = codec.admit(record.value, CandidateBatch)
+    except Rejected:
+        moment = sent_at(record)
+        return [any(moment <= fence.at for fence in fences), False]
+    return [is_older(candidate, batch, fences) for candidate in batch.candidates]
+
+
+def sent_at(record: Any) -> datetime:
+    """By a command's own word, if it says so; else by Kafka's."""
+    try:
+        return codec.admit(record.value, Command).at
+    except Rejected:
+        return written_at(record)

@@ -1,0 +1,81 @@
+"""What would become of candidates, decided by the curator's rules, and nothing written: a snapshot that later ones build on."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agents.curation.editor import Editor
+from agents.curation.parts import settled
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.outcome import Ruling
+from agents.curation.rules.prepared import Prepared, Unembedded, Unrated
+from schemas.errors import Retryable
+from schemas.extraction.requests import CandidateBatch
+from schemas.policies.policies import Policy
+from sinks.embeddings.port import Embedder
+from sinks.memories.entry import Entry
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Pool, translated
+from sinks.vectors.port import VectorIndex
+
+MOST_BEGINNINGS: Final = 4  # of one decision: for importances, and a vector that was not thought of
+
+
+class Foreseen(Struct, frozen=True):
+    """The rulings on a batch's candidates, in their order, and the changes of memories that they would be."""
+
+    rulings: tuple[Ruling, ...]
+    entries: tuple[Entry, ...]
+
+
+class Forecast:
+    """Decides batch after batch as the curator would. What was decided before counts, as if it were written: what two
+    conversations say is created once, and then reinforced.
+
+    It goes by the memories as they are at each call, and takes no locks. What comes of a namespace's limit it does not say, as
+    that is for a model to decide. Every transaction is read-only, so PostgreSQL itself sees to it that nothing is written.
+    """
+
+    def __init__(
+        self, pool: Pool, vectors: VectorIndex, embedder: Embedder, editor: Editor, clock: Callable[[], datetime]
+    ) -> None:
+        self._pool = pool
+        self._vectors = vectors
+        self._embedder = embedder
+        self._editor = editor
+        self._clock = clock
+        self._ledgers: dict[str, Ledger] = {}
+
+    async def of(self, batch: CandidateBatch, policy: Policy) -> Foreseen:
+        """What would become of a batch. Importances that it came without are asked for, which costs what it costs the curator.
+        Raises Retryable."""
+        texts = list(dict.fromkeys(candidate.text for candidate in batch.candidates))
+        if not texts:
+            return Foreseen((), ())
+        prepared = Prepared(vectors=dict(zip(texts, await self._embedder.embed(texts), strict=True)))
+        for _ in range(MOST_BEGINNINGS):
+            try:
+                return await self._decided(batch, policy, prepared)
+            except Unrated as unrated:
+                rated = await self._editor.rated(unrated.candidates, batch.namespace, policy)
+                prepared = replace(prepared, importances=rated)
+            except Unembedded as unembedded:
+                (vector,) = await self._embedder.embed([unembedded.text])
+                prepared = replace(prepared, vectors={**prepared.vectors, unembedded.text: vector})
+        raise Retryable(f"{batch.namespace!r} changed {MOST_BEGINNINGS} times while one decision was made")
+
+    async def _decided(self, batch: CandidateBatch, policy: Policy, prepared: Prepared) -> Foreseen:
+        with translated("deciding what would be"):
+            async with self._pool.acquire() as connection, connection.transaction(readonly=True):
+                if batch.namespace not in self._ledgers:
+                    live = await Memories(connection).count_live(batch.namespace)
+                    self._ledgers[batch.namespace] = Ledger(batch.namespace, 0, live=live)
+                ledger = self._ledgers[batch.namespace]
+                before = len(ledger.entries)
+                _, rulings = await settled(
+                    connection, self._vectors, batch, prepared, policy, self._clock(), earlier=ledger
+                )
+        return Foreseen(rulings, tuple(ledger.entries[before:]))

@@ -1,0 +1,63 @@
+"""A namespace's ledger within its deciding transaction: what is read before anything is decided, and what becomes of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec import Struct
+
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.limits import brought_within, needed
+from agents.curation.rules.links import gone_from, relink
+from agents.curation.rules.normalise import normalise
+from agents.curation.rules.prepared import Plan
+from schemas.memories.events import Cause
+from schemas.memories.memories import Memory
+from sinks.memories import writer
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Connection
+
+
+class Limit(Struct, frozen=True, kw_only=True):
+    """At most `most` live memories, None for any number; `plan` says which go, None before anybody planned. `spared` stays."""
+
+    most: int | None
+    plan: Plan | None
+    spared: str | None = None
+
+
+async def same_texts(connection: Connection, namespace: str, texts: Sequence[str]) -> tuple[Memory, ...]:
+    """Live memories with one of the texts, up to spelling."""
+    return await Memories(connection).live_by_text(namespace, list(map(normalise, texts)))
+
+
+async def open_ledger(
+    connection: Connection, namespace: str, same: Sequence[Memory], memory_ids: Sequence[str], most: int | None
+) -> Ledger:
+    """With these memories and those that have one of the ids: all that the rules will ask for. Where their number is limited,
+    it knows it."""
+    memories = Memories(connection)
+    sequence = await writer.sequence(connection, namespace)
+    named = await memories.by_ids(memory_ids)
+    live = None if most is None else await memories.count_live(namespace)
+    return Ledger(namespace, sequence, [*same, *named.values()], live)
+
+
+async def close_ledger(
+    connection: Connection, ledger: Ledger, limit: Limit, cause: Cause, now: datetime, embedding_model: str
+) -> None:
+    """Brings the namespace within its limit, leaves no link to what went, and writes all of it.
+
+    Raises Crowded when there are too many and nobody planned which go; RuntimeError when the number of live memories is
+    then not what was decided.
+    """
+    memories = Memories(connection)
+    if (number := needed(ledger, limit.most)) > 0:
+        ledger.learn(await memories.expendable(ledger.namespace, number))
+        brought_within(ledger, limit.most, limit.plan, cause, now, limit.spared)
+    if gone := gone_from(ledger):
+        relink(ledger, await memories.linking(ledger.namespace, gone), now)
+    await writer.record(connection, ledger.namespace, ledger.entries, embedding_model)
+    if limit.most is not None and ledger.entries:
+        count = await memories.count_live(ledger.namespace)
+        if count != ledger.number_live:
+            raise RuntimeError(f"{ledger.namespace!r} has {count} live memories, decided were {ledger.number_live}")

@@ -1,0 +1,126 @@
+"""Settling the candidates of a part within a deciding transaction: what is near each, what they lack, what becomes of them."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec.structs import replace
+
+from agents.curation.ledgers import open_ledger, same_texts
+from agents.curation.rules.apply_command import ERASED
+from agents.curation.rules.arrivals import by_importance, is_older, mentioned
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.normalise import normalise
+from agents.curation.rules.outcome import Ruling
+from agents.curation.rules.prepared import Prepared, Unrated
+from agents.curation.rules.settle import settle
+from agents.curation.rules.thresholds import Thresholds, thresholds
+from schemas import ids
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Fence
+from schemas.extraction.requests import Candidate, CandidateBatch
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
+from sinks.erasure.erasures import fences
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Connection
+from sinks.vectors.port import Neighbour, VectorIndex
+
+NEIGHBOURS: Final = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
+
+
+async def settled(
+    connection: Connection,
+    vectors: VectorIndex,
+    batch: CandidateBatch,
+    prepared: Prepared,
+    policy: Policy,
+    now: datetime,
+    earlier: Ledger | None = None,
+) -> tuple[Ledger, tuple[Ruling, ...]]:
+    """The ledger with what becomes of each candidate, and the rulings in their order; nothing is written yet. Raises Missing.
+
+    With `earlier`, a ledger of decisions that are not written, these follow upon those, and the connection is only read from.
+    """
+    texts = [candidate.text for candidate in batch.candidates]
+    same = await same_texts(connection, batch.namespace, texts)
+    limits = thresholds(vectors.embedding_model, policy)
+    found = await near_each(vectors, batch.namespace, prepared, texts, same, limits)
+    mentions = mentioned(batch.candidates, found)
+    if earlier is None:
+        ledger = await open_ledger(connection, batch.namespace, same, mentions, policy.max_memories)
+    else:
+        ledger = earlier
+        ledger.learn([*same, *(await Memories(connection).by_ids(mentions)).values()])
+    fenced = await fences_on(connection, batch.namespace, batch.conversation_id)
+    candidates = rated(ledger, batch, prepared, policy, fenced)
+    left = await allowance(connection, batch, policy, ledger)
+    rulings: dict[int, Ruling] = {}
+    for place in by_importance(candidates) if left is not None else range(len(candidates)):
+        candidate, near = candidates[place], found[place]
+        if is_older(candidate, batch, fenced):
+            rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=ERASED)
+            continue
+        vector = prepared.vector(candidate.text)
+        ruling = settle(ledger, batch, candidate, vector, near, policy, limits, now, left is None or left > 0)
+        rulings[place] = ruling
+        if left is not None and ruling.memory_id == ids.memory_id(candidate.candidate_id):  # made of this one
+            left -= 1
+    return ledger, tuple(rulings[place] for place in sorted(rulings))
+
+
+async def fences_on(connection: Connection, namespace: str, conversation_id: str) -> tuple[Fence, ...]:
+    """Those that hold in a namespace for what comes of a conversation."""
+    known = await fences(connection, [namespace], [conversation_id], ())
+    return known.of(Scope(conversation_id=conversation_id), [namespace])
+
+
+async def allowance(connection: Connection, batch: CandidateBatch, policy: Policy, ledger: Ledger) -> int | None:
+    """How many memories the conversation may still make; None where that is not limited."""
+    if policy.max_per_conversation is None:
+        return None
+    made = await Memories(connection).from_conversation(batch.namespace, batch.conversation_id)
+    return policy.max_per_conversation - made - ledger.made_of(batch.conversation_id)
+
+
+async def near_each(
+    vectors: VectorIndex,
+    namespace: str,
+    prepared: Prepared,
+    texts: Sequence[str],
+    same: Sequence[Memory],
+    limits: Thresholds,
+) -> list[list[Neighbour]]:
+    """What the index has near each text; nothing near one that is known word for word, which is cheaper to see."""
+    known = {normalise(memory.text) for memory in same}
+
+    async def near(text: str) -> list[Neighbour]:
+        if normalise(text) in known:
+            return []
+        vector = prepared.vector(text)
+        return await vectors.neighbours(namespace, vector, min_score=limits.related, limit=NEIGHBOURS)
+
+    return list(await asyncio.gather(*map(near, texts)))
+
+
+def rated(
+    ledger: Ledger, batch: CandidateBatch, prepared: Prepared, policy: Policy, fenced: Sequence[Fence]
+) -> tuple[Candidate, ...]:
+    """The candidates with the importances that they came without. Raises Unrated if one of them says what nobody said before, and
+    nobody was asked yet."""
+    unrated = [
+        each
+        for each in batch.candidates
+        if each.importance is None
+        and ledger.exact(each.text) is None
+        and not ledger.knows(ids.memory_id(each.candidate_id))
+        and not is_older(each, batch, fenced)
+    ]
+    if unrated and policy.complete and prepared.importances is None:
+        raise Unrated(unrated)
+    known = prepared.importances or {}
+    return tuple(
+        each if each.importance is not None else replace(each, importance=known.get(each.candidate_id))
+        for each in batch.candidates
+    )

@@ -1,0 +1,1 @@
+"""The rules of curation. Pure: values in, values out."""

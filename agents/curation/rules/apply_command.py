@@ -1,0 +1,169 @@
+"""Carrying a command into the ledger, and what came of it."""
+
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agents.curation.rules import change
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.outcome import Outcome
+from schemas.extraction.requests import Command
+from schemas.memories.events import Cause
+from schemas.memories.memories import Change, Memory
+from sinks.vectors.port import Vector
+
+ERASED: Final = "older than the erasure of its namespace"
+
+
+class Undone(Struct, frozen=True):
+    """The change that is to be undone: which version it made, and of what; None before of a memory that it created."""
+
+    version: int
+    before: Memory | None
+
+
+def obey(
+    ledger: Ledger,
+    command: Command,
+    vector: Vector | None,
+    now: datetime,
+    undone: Undone | None = None,
+    fenced: datetime | None = None,
+) -> Outcome:
+    """Enters what a command asks for; `vector` is that of its text, or of the text it brings back.
+
+    What was sent until `fenced`, when the namespace was erased, is rejected.
+
+    A person's or service's word is not second-guessed: only the same text is folded into what is known, no near one.
+    """
+    if fenced is not None and command.at <= fenced:
+        return rejected(ledger, ERASED)
+    if (version := other_version(ledger, command)) is not None:
+        return rejected(ledger, f"memory {command.memory_id} is at version {version}, not {command.if_version}")
+    if command.kind == "undo":
+        return _undo(ledger, command, vector, now, undone)
+    return ORDERS[command.kind](ledger, command, vector, now)
+
+
+def lacks(ledger: Ledger, command: Command) -> bool:
+    """Whether it came without what a model may add: a short text and an importance of a full text that is new, or the
+    importance of a new memory."""
+    if command.kind == "create":
+        if not command.text or not command.text.strip():
+            return bool(command.full_text and command.full_text.strip())
+        return command.importance is None and ledger.exact(command.text) is None
+    given = command.text is not None and command.importance is not None
+    if command.kind != "update" or given or not command.full_text or not command.full_text.strip():
+        return False
+    memory = ledger.live(command.memory_id)
+    return memory is not None and command.full_text != memory.full_text
+
+
+def _create(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    if not command.text or not command.text.strip():
+        return rejected(ledger, "create needs a text, or a full text of which a short one can be made")
+    if (missing := unknown_link(ledger, command)) is not None:
+        return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
+    if (known := ledger.exact(command.text)) is not None:
+        return accepted(ledger, "reinforced", change.confirmed(known, command, now), command, now)
+    return accepted(ledger, "created", change.commanded(command, command.text, now), command, now, vector)
+
+
+def _update(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    memory = ledger.live(command.memory_id)
+    if memory is None:
+        return rejected(ledger, f"no live memory {command.memory_id} in {ledger.namespace}")
+    if command.text is not None and not command.text.strip():
+        return rejected(ledger, "the text is empty; delete the memory instead")
+    if (missing := unknown_link(ledger, command)) is not None:
+        return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
+    after = change.updated(memory, command, now)
+    if after == replace(memory, updated_at=now):  # a version would tell of no change
+        return unchanged(ledger, memory)
+    return accepted(ledger, "updated", after, command, now, vector)
+
+
+def unknown_link(ledger: Ledger, command: Command) -> str | None:
+    """What the command would link to, and is not there."""
+    return next((link.memory_id for link in command.links or () if ledger.find(link.memory_id) is None), None)
+
+
+def _delete(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    memory = ledger.find(command.memory_id)
+    if memory is None:
+        return rejected(ledger, f"no memory {command.memory_id} in {ledger.namespace}")
+    return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
+
+
+def _undo(ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: Undone | None) -> Outcome:
+    """The state before a change comes back as a change of its own; before its creation there was nothing."""
+    memory = ledger.any(command.memory_id)
+    if memory is None or undone is None:
+        which = f"version {command.version}" if command.version else "change"
+        return rejected(ledger, f"no {which} of a memory {command.memory_id} in {ledger.namespace}")
+    command = replace(command, reason=f"undo of version {undone.version}: {command.reason or 'as asked'}")
+    if undone.before is None:
+        return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
+    before = undone.before
+    over = before.expires_at is not None and before.expires_at <= now  # it would be gone again at once
+    restored = replace(
+        before,
+        expires_at=None if over else before.expires_at,
+        links=tuple(link for link in before.links if ledger.find(link.memory_id) is not None),
+        updated_at=now,
+    )
+    return accepted(ledger, "restored", restored, command, now, vector)
+
+
+def _import(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    """What is there stays as it is: importing the same again changes nothing."""
+    if not command.text or not command.text.strip() or not command.memory_id:
+        return rejected(ledger, "import needs a text and a memory_id")
+    known = next(filter(None, map(ledger.find, change.import_ids(command))), None) or ledger.exact(command.text)
+    if known is not None:
+        return unchanged(ledger, known)
+    own, derived = change.import_ids(command)
+    is_foreign = ledger.knows(own) and ledger.any(own) is None
+    memory = change.imported(command, derived if is_foreign else own, command.text, now)
+    kind: Change = "restored" if ledger.any(memory.memory_id) else "created"
+    return accepted(ledger, kind, memory, command, now, vector)
+
+
+def _uninstall(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
+    """The app is gone; what it is remembered by stays."""
+    return Outcome(status="accepted", namespace=ledger.namespace, sequence=ledger.sequence)
+
+
+ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": _uninstall, "import": _import}
+
+
+def other_version(ledger: Ledger, command: Command) -> int | None:
+    """The version of the memory where it is another than the command is for."""
+    memory = ledger.any(command.memory_id)
+    if memory is None or command.if_version in (None, memory.version):
+        return None
+    return memory.version
+
+
+def accepted(
+    ledger: Ledger, kind: Change, memory: Memory, command: Command, now: datetime, vector: Vector | None = None
+) -> Outcome:
+    cause = Cause(actor=command.actor, command_id=command.command_id, reason=command.reason)
+    after = ledger.enter(kind, memory, cause, now, vector)
+    return Outcome(
+        status="accepted",
+        namespace=ledger.namespace,
+        sequence=ledger.sequence,
+        memory_id=after.memory_id,
+        change=kind,
+    )
+
+
+def unchanged(ledger: Ledger, memory: Memory) -> Outcome:
+    return Outcome(status="accepted", namespace=ledger.namespace, sequence=ledger.sequence, memory_id=memory.memory_id)
+
+
+def rejected(ledger: Ledger, reason: str) -> Outcome:
+    return Outcome(status="rejected", namespace=ledger.namespace, sequence=ledger.sequence, reason=reason)

@@ -1,0 +1,47 @@
+"""What comes in to be decided: which memories it speaks of, whether it is too old, and in which order it is settled."""
+
+from collections.abc import Sequence
+
+from agents.curation.rules.apply_command import Undone
+from agents.curation.rules.change import import_ids
+from schemas import ids
+from schemas.erasure.erasures import Fence
+from schemas.extraction.requests import Candidate, CandidateBatch, Command, Source
+from sinks.vectors.port import Neighbour
+
+
+def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbour]]) -> list[str]:
+    """The ids of neighbours, of what the candidates contradict or refine, and those they would have themselves."""
+    near = [neighbour.memory_id for neighbours in found for neighbour in neighbours]
+    meant = [each for candidate in candidates for each in (candidate.contradicts, candidate.refines) if each]
+    return [*near, *meant, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
+
+
+def named(command: Command, undone: Undone | None) -> list[str]:
+    """The ids of the memory that the command is about, and of those that it then links to."""
+    links = [*(command.links or ()), *(undone.before.links if undone and undone.before else ())]
+    own = import_ids(command) if command.kind == "import" else (command.memory_id,)
+    return [*(each for each in own if each), *(link.memory_id for link in links)]
+
+
+def erases(command: Command) -> bool:
+    return command.kind in ("purge", "forget") or (command.kind == "uninstall" and command.purge)
+
+
+def is_older(candidate: Candidate, batch: CandidateBatch, fences: Sequence[Fence]) -> bool:
+    """Whether it comes of what was said, asked about, or found, before its namespace, or its conversation, was erased."""
+    moments = [moment for moment in (batch.extracted_at, batch.requested_at) if moment is not None]
+    return any(
+        any(moment <= fence.at for moment in moments)
+        or any(said_before(fence, source, batch.partition) for source in candidate.sources)
+        for fence in fences
+    )
+
+
+def said_before(fence: Fence, source: Source, partition: int) -> bool:
+    return fence.refuses(source.timestamp, partition, source.position)
+
+
+def by_importance(candidates: Sequence[Candidate]) -> list[int]:
+    """Their places, the most important and then the surest first."""
+    return sorted(range(len(candidates)), key=lambda at: (-candidates[at].rated, -candidates[at].confidence, at))

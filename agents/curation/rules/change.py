@@ -1,0 +1,209 @@
+"""Memories as they become: new, superseded, commanded, updated, deleted. Numbers are given by the ledger."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from agents.curation.rules import links
+from agents.curation.rules.merge import raised
+from agents.curation.rules.sources import bounded, distinct
+from schemas import ids
+from schemas.extraction.requests import Candidate, Command, Origin
+from schemas.memories import importance
+from schemas.memories.links import Link
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
+
+DEFAULT_KIND = "fact"
+UNNUMBERED = 0  # until the ledger gives version and sequence
+
+
+def created(
+    candidate: Candidate, namespace: str, created_by: str, now: datetime, linked: tuple[Link, ...] = ()
+) -> Memory:
+    """The memory that a candidate proposes; it holds from when it is said, or from an earlier event it speaks of."""
+    return Memory(
+        memory_id=ids.memory_id(candidate.candidate_id),
+        namespace=namespace,
+        kind=candidate.kind,
+        kinds=candidate.kinds,
+        tags=distinct(candidate.tags),
+        text=candidate.text,
+        context=candidate.context,
+        full_text=candidate.full_text,
+        language=candidate.language,
+        importance=candidate.rated,
+        confidence=candidate.confidence,
+        version=UNNUMBERED,
+        sequence=UNNUMBERED,
+        status="active",
+        created_at=now,
+        updated_at=now,
+        created_by=created_by,
+        event_time=candidate.event_time,
+        valid_from=valid_from(candidate, now),
+        sources=candidate.sources,
+        links=linked,
+    )
+
+
+def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime) -> Memory:
+    """No longer true since `until`, which is never before it began."""
+    return replace(
+        memory,
+        status="superseded",
+        superseded_by=successor.memory_id,
+        valid_until=max(until, memory.valid_from or until),
+        updated_at=now,
+    )
+
+
+def absorbing(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory:
+    """Says what another memory said as well, in a text that holds both."""
+    return replace(
+        memory,
+        text=text,
+        context=joined(memory.context, absorbed.context),
+        full_text=joined(memory.full_text, absorbed.full_text),
+        importance=max(memory.importance, absorbed.importance),
+        confidence=max(memory.confidence, absorbed.confidence),
+        kinds=distinct(kind for kind in (*memory.kinds, absorbed.kind, *absorbed.kinds) if kind != memory.kind),
+        tags=distinct((*memory.tags, *absorbed.tags)),
+        sources=bounded(tuple(dict.fromkeys((*memory.sources, *absorbed.sources)))),
+        reinforcement_count=memory.reinforcement_count + absorbed.reinforcement_count,
+        links=links.relinked(replace(memory, links=(*memory.links, *absorbed.links)), {absorbed.memory_id: None}).links,
+        updated_at=now,
+    )
+
+
+def joined(one: str | None, other: str | None) -> str | None:
+    """Both, unless one says what the other does."""
+    if not one or not other or one == other:
+        return one or other
+    return f"{one} {other}"
+
+
+def lasting(memory: Memory, policy: Policy, now: datetime) -> Memory:
+    """With the time that its policy gives what was just said; what lasts longer already, or for ever by hand, is left so."""
+    if policy.expire_after_s is None:
+        return memory
+    until = now + timedelta(seconds=policy.expire_after_s)
+    if memory.version != UNNUMBERED and memory.expires_at is None:
+        return memory
+    return replace(memory, expires_at=max(until, memory.expires_at or until))
+
+
+def expired(memory: Memory, now: datetime) -> Memory:
+    """No longer live, and readable as before."""
+    until = memory.expires_at or now
+    return replace(
+        memory, status="expired", valid_until=max(until, memory.valid_from or until), pinned=False, updated_at=now
+    )
+
+
+def valid_from(candidate: Candidate, now: datetime) -> datetime:
+    said = min((source.timestamp for source in candidate.sources if source.timestamp is not None), default=now)
+    return said if candidate.event_time is None else min(candidate.event_time, said)
+
+
+def commanded(command: Command, text: str, now: datetime) -> Memory:
+    """The memory that a command creates. The id is of the namespace too: senders choose their command ids freely."""
+    return Memory(
+        memory_id=ids.memory_id(ids.derive("command", command.namespace, command.command_id)),
+        namespace=command.namespace,
+        kind=command.memory_kind or DEFAULT_KIND,
+        tags=distinct(command.tags or ()),
+        text=text,
+        context=command.context,
+        full_text=command.full_text,
+        importance=importance.DEFAULT if command.importance is None else command.importance,
+        confidence=1.0 if command.confidence is None else command.confidence,
+        version=UNNUMBERED,
+        sequence=UNNUMBERED,
+        status="active",
+        created_at=now,
+        updated_at=now,
+        created_by=command.actor,
+        valid_from=command.at,
+        pinned=bool(command.pinned),
+        expires_at=command.expires_at,
+        links=links.distinct(command.links or ()),
+    )
+
+
+def import_ids(command: Command) -> tuple[str, str]:
+    """The id that an imported memory had, if it is of our form, and the one that it gets where another namespace has that.
+
+    Every id here is a UUID: Qdrant takes no other text for a point's.
+    """
+    memory_id = command.memory_id or ""
+    derived = ids.derive("import", command.namespace, memory_id)
+    return (memory_id if ids.is_uuid(memory_id) else derived), derived
+
+
+def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memory:
+    """The memory that an import brings in, as it was elsewhere; its versions and links stay there."""
+    origin = command.origin or Origin()
+    return replace(
+        commanded(command, text, now),
+        memory_id=memory_id,
+        kinds=distinct(origin.kinds),
+        language=origin.language,
+        created_at=origin.created_at or now,
+        created_by=origin.created_by or command.actor,
+        event_time=origin.event_time,
+        valid_from=origin.valid_from or origin.created_at or command.at,
+        reinforcement_count=origin.reinforcement_count,
+        last_reinforced_at=origin.last_reinforced_at,
+        sources=bounded(origin.sources),
+        links=(),
+    )
+
+
+def confirmed(memory: Memory, command: Command, now: datetime) -> Memory:
+    """A command would create what is there already."""
+    added = None if command.links is None else (*memory.links, *command.links)
+    count = memory.reinforcement_count + 1
+    return replace(
+        updated(memory, replace(command, text=None, tags=(*memory.tags, *(command.tags or ())), links=added), now),
+        importance=raised(memory, command.importance or 0.0, count),
+        confidence=max(memory.confidence, 1.0 if command.confidence is None else command.confidence),
+        reinforcement_count=count,
+        last_reinforced_at=max(command.at, memory.last_reinforced_at or command.at),
+    )
+
+
+def updated(memory: Memory, command: Command, now: datetime) -> Memory:
+    """With the fields that the command gives; the others stay."""
+    given: dict[str, Any] = {
+        "text": command.text,
+        "kind": command.memory_kind,
+        "tags": None if command.tags is None else distinct(command.tags),
+        "context": command.context,
+        "full_text": command.full_text,
+        "importance": command.importance,
+        "confidence": command.confidence,
+        "pinned": command.pinned,
+        "expires_at": command.expires_at,
+        "links": None if command.links is None else links.distinct(command.links, memory.memory_id),
+    }
+    return replace(memory, **{name: value for name, value in given.items() if value is not None}, updated_at=now)
+
+
+def deleted(memory: Memory, now: datetime) -> Memory:
+    """Without its content, which only the versions keep."""
+    return replace(
+        memory,
+        status="deleted",
+        text="",
+        context=None,
+        full_text=None,
+        kinds=(),
+        tags=(),
+        sources=(),
+        links=(),
+        pinned=False,
+        expires_at=None,
+        updated_at=now,
+    )

@@ -1,0 +1,120 @@
+"""A namespace as one transaction knows it: the memories it read, and the changes it has decided so far, in order."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+
+import numpy as np
+from msgspec.structs import replace
+
+from agents.curation.rules.decide import Scored
+from agents.curation.rules.normalise import normalise
+from schemas.memories.events import Cause
+from schemas.memories.memories import Change, Memory
+from sinks.memories.entry import Entry
+from sinks.vectors.port import Neighbour, Vector
+
+
+class Ledger:
+    """Later candidates of a batch see what earlier ones changed, though nothing is written before the end.
+
+    `live` is how many live memories the namespace has, by default as many as are given.
+    """
+
+    def __init__(self, namespace: str, sequence: int, memories: Iterable[Memory] = (), live: int | None = None) -> None:
+        self.namespace = namespace
+        self.sequence = sequence
+        self.entries: list[Entry] = []
+        self._memories = {memory.memory_id: memory for memory in memories}
+        self._normalised = {memory_id: normalise(memory.text) for memory_id, memory in self._memories.items()}
+        self._vectors: dict[str, Vector] = {}
+        self.number_live = len(self.all_live()) if live is None else live
+
+    def knows(self, memory_id: str) -> bool:
+        """Whether there is such a memory, whatever its status and namespace."""
+        return memory_id in self._memories
+
+    def find(self, memory_id: str | None) -> Memory | None:
+        """A memory of this namespace that is not deleted."""
+        memory = self.any(memory_id)
+        return memory if memory and memory.status != "deleted" else None
+
+    def any(self, memory_id: str | None) -> Memory | None:
+        """A memory of this namespace, of any status."""
+        memory = self._memories.get(memory_id) if memory_id else None
+        return memory if memory and memory.namespace == self.namespace else None
+
+    def live(self, memory_id: str | None) -> Memory | None:
+        memory = self.find(memory_id)
+        return memory if memory and memory.status == "active" else None
+
+    def learn(self, memories: Iterable[Memory]) -> None:
+        """Memories that were read since; one that it knows already stays as it knows it."""
+        for memory in memories:
+            if memory.memory_id not in self._memories:
+                self._memories[memory.memory_id] = memory
+                self._normalised[memory.memory_id] = normalise(memory.text)
+
+    def all_there(self) -> list[Memory]:
+        """The memories of this namespace that it knows and that are not deleted."""
+        return [memory for memory_id in self._memories if (memory := self.find(memory_id)) is not None]
+
+    def all_live(self) -> list[Memory]:
+        """The live memories that the ledger knows, oldest first."""
+        live = [memory for memory_id in self._memories if (memory := self.live(memory_id)) is not None]
+        return sorted(live, key=lambda memory: (memory.created_at, memory.sequence))
+
+    def made_of(self, conversation_id: str) -> int:
+        """How many memories its changes make of what a conversation says."""
+        made = (entry.after for entry in self.entries if entry.change == "created")
+        return sum(any(source.conversation_id == conversation_id for source in memory.sources) for memory in made)
+
+    def exact(self, text: str) -> Memory | None:
+        """The live memory with the same normalised text; the oldest if there are several."""
+        wanted = normalise(text)
+        same = [
+            memory
+            for memory_id, normalised in self._normalised.items()
+            if normalised == wanted and (memory := self.live(memory_id)) is not None
+        ]
+        return min(same, key=lambda memory: (memory.created_at, memory.memory_id), default=None)
+
+    def neighbours(self, vector: Vector, found: Sequence[Neighbour], least: float) -> list[Scored]:
+        """The live ones of what the index found, and of what was made in this transaction, from cosine `least`; nearest first."""
+        near = {neighbour.memory_id: neighbour.score for neighbour in found}
+        near |= {memory_id: cosine(vector, other) for memory_id, other in self._vectors.items()}
+        scored = [
+            Scored(memory, score)
+            for memory_id, score in near.items()
+            if score >= least and (memory := self.live(memory_id)) is not None
+        ]
+        return sorted(scored, key=lambda each: (-each.score, each.memory.memory_id))
+
+    def enter(
+        self, change: Change, memory: Memory, cause: Cause, now: datetime, vector: Vector | None = None
+    ) -> Memory:
+        """Numbers the change (its version, the namespace's next sequence), and returns the memory as it then is."""
+        before = self._memories.get(memory.memory_id)
+        self.sequence += 1
+        self.number_live += (memory.status == "active") - (before is not None and before.status == "active")
+        after = replace(memory, version=before.version + 1 if before else 1, sequence=self.sequence)
+        self._memories[after.memory_id] = after
+        self._normalised[after.memory_id] = normalise(after.text)
+        if vector is not None:
+            self._vectors[after.memory_id] = vector
+        self.entries.append(
+            Entry(
+                change=change,
+                before=before,
+                after=after,
+                normalised=self._normalised[after.memory_id],
+                cause=cause,
+                at=now,
+                vector=vector,
+            )
+        )
+        return after
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return float(one @ other) / lengths if lengths else 0.0

@@ -1,0 +1,38 @@
+"""What came of a batch of candidates or of a command: stored with it, so that a repetition gets the same answer."""
+
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
+
+from schemas.memories.memories import Change
+
+Result: TypeAlias = Literal["created", "reinforced", "merged", "superseded", "dropped"]
+
+
+class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What came of one candidate; `memory_id` is the memory that now says it, None if it was dropped."""
+
+    candidate_id: str
+    result: Result
+    memory_id: str | None = None
+    reason: str | None = None
+
+
+class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`settled`: a part, with a ruling for each candidate; `dropped`: a part that counts as answered, unseen;
+    `accepted`/`rejected`: a command, with the memory it changed or the reason.
+
+    `sequence` is the namespace's after it, `digest` the command's. `repeated` says that it was carried out before; this call
+    changed nothing.
+    """
+
+    status: Literal["settled", "dropped", "accepted", "rejected"]
+    namespace: str
+    sequence: int
+    rulings: tuple[Ruling, ...] = ()
+    memory_id: str | None = None
+    change: Change | None = None
+    reason: str | None = None
+    digest: str | None = None
+    completed: bool = False
+    repeated: bool = False

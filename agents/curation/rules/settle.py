@@ -1,0 +1,123 @@
+"""Carrying a decision on a candidate into the ledger, and what came of it."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from agents.curation.rules import change, links
+from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Scored, Supersede, decide
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.merge import adds, folded
+from agents.curation.rules.outcome import Result, Ruling
+from agents.curation.rules.thresholds import Thresholds
+from schemas import ids
+from schemas.extraction.requests import Candidate, CandidateBatch
+from schemas.memories.events import Cause
+from schemas.memories.memories import Change, Memory
+from schemas.policies.policies import Policy
+from sinks.vectors.port import Neighbour, Vector
+
+
+def settle(
+    ledger: Ledger,
+    batch: CandidateBatch,
+    candidate: Candidate,
+    vector: Vector,
+    found: Sequence[Neighbour],
+    policy: Policy,
+    thresholds: Thresholds,
+    now: datetime,
+    may_create: bool = True,
+) -> Ruling:
+    """Enters what becomes of a candidate; `found` is what the vector index has near it.
+
+    Without `may_create` it is dropped if nothing else says it, whatever it contradicts: its conversation has made its number
+    of memories.
+    """
+    if ledger.knows(ids.memory_id(candidate.candidate_id)):
+        return Ruling(
+            candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
+        )
+    near = ledger.neighbours(vector, found, thresholds.related)
+    decision = decide(
+        candidate,
+        ledger.exact(candidate.text),
+        near,
+        policy,
+        thresholds,
+        ledger.live(candidate.contradicts),
+    )
+    if makes_one(decision) and not may_create:
+        decision = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
+    return _Settlement(ledger, batch, candidate, vector, near, policy, now).carry_out(decision)
+
+
+def makes_one(decision: Decision) -> bool:
+    """Whether a new memory comes of it: of a contradiction too, where nothing known says what holds instead."""
+    return isinstance(decision, Create) or (isinstance(decision, Supersede) and decision.successor is None)
+
+
+class _Settlement:
+    """One candidate's way into the ledger."""
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        batch: CandidateBatch,
+        candidate: Candidate,
+        vector: Vector,
+        near: Sequence[Scored],
+        policy: Policy,
+        now: datetime,
+    ) -> None:
+        self._ledger, self._candidate, self._vector, self._now = ledger, candidate, vector, now
+        self._near, self._policy = near, policy
+        self._cause = Cause(actor=batch.provider, candidate_id=candidate.candidate_id, request_id=batch.request_id)
+
+    def carry_out(self, decision: Decision) -> Ruling:
+        match decision:
+            case Drop(reason):
+                return self._ruling("dropped", None, reason)
+            case Reinforce(memory, reason):
+                return self._ruling("reinforced", self._fold("reinforced", memory, reason), reason)
+            case Merge(memory, reason):
+                return self._ruling("merged", self._fold("merged", memory, reason), reason)
+            case Create(reason):
+                return self._ruling("created", self._create(reason, None), reason)
+            case Supersede(memory, successor, reason):
+                return self._ruling("superseded", self._supersede(memory, successor, reason), reason)
+
+    def _create(self, reason: str | None, supersedes: Memory | None) -> Memory:
+        refined = self._ledger.live(self._candidate.refines)
+        linked = links.links_of(self._candidate, self._near, refined, supersedes)
+        memory = change.created(self._candidate, self._ledger.namespace, self._cause.actor, self._now, linked)
+        if supersedes is not None:
+            memory = replace(memory, supersedes=supersedes.memory_id)
+        return self._enter("created", memory, reason, self._vector)
+
+    def _fold(self, kind: Change, memory: Memory, reason: str) -> Memory:
+        """The candidate's own words go into the reason: where they do not win, they are kept nowhere else."""
+        after = folded(memory, self._candidate, self._now)
+        vector = None if after.text == memory.text else self._vector
+        return self._enter(kind, after, f"{reason}: {self._candidate.text}", vector)
+
+    def _supersede(self, memory: Memory, successor: Memory | None, reason: str) -> Memory:
+        """The new one first: at no point of the sequence is neither known."""
+        if successor is None:
+            follows = self._create(None, memory)
+        else:
+            kind: Change = "merged" if adds(self._candidate, successor) else "reinforced"
+            follows = self._fold(kind, links.following(successor, memory), reason)
+        until = change.valid_from(self._candidate, self._now)
+        self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
+        return follows
+
+    def _enter(self, kind: Change, memory: Memory, reason: str | None, vector: Vector | None = None) -> Memory:
+        if kind != "superseded":
+            memory = change.lasting(memory, self._policy, self._now)
+        return self._ledger.enter(kind, memory, replace(self._cause, reason=reason), self._now, vector)
+
+    def _ruling(self, result: Result, memory: Memory | None, reason: str | None) -> Ruling:
+        memory_id = memory.memory_id if memory else None
+        return Ruling(candidate_id=self._candidate.candidate_id, result=result, memory_id=memory_id, reason=reason)

@@ -1,0 +1,65 @@
+"""Which namespaces an erasure concerns: whose they are alone, and which are shared. Pure."""
+
+from collections.abc import Iterable
+
+from schemas import ids
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Erasure, is_of
+from schemas.policies.namespaces import OWN_NAMESPACE, read_back, render, shortened
+from schemas.policies.policies import Choosing
+from sinks.erasure.erasures import How, Planned
+
+PERSONAL = ("{user_id}", "{conversation_id}")  # in a template: what comes of it is one person's
+
+
+def fed_by(scope: Scope, policies: Choosing) -> Iterable[tuple[str, bool]]:
+    """The namespaces that a conversation feeds, and whether each is of its user alone. Where none says the user, what was said is
+    found by the conversation's own name."""
+    policy = policies.match(scope)
+    templates = policy.namespaces if "{user_id}" in "".join(policy.namespaces) else (*policy.namespaces, OWN_NAMESPACE)
+    rendered = ((render(template, scope), template) for template in templates)
+    for name, template in rendered:
+        if name is not None:
+            yield shortened(name), any(field in template for field in PERSONAL)
+
+
+def tells(namespace: str, policies: Choosing, user_id: str, tenant_id: str | None, app_id: str | None) -> bool:
+    """Whether a namespace's name says that it is this user's."""
+    scopes = (read_back(template, namespace) for template in policies.governing(namespace).namespaces)
+    return any(scope is not None and is_of(scope, user_id, tenant_id, app_id) for scope in scopes)
+
+
+def of_conversation(scope: Scope, policies: Choosing) -> Iterable[tuple[str, bool]]:
+    """The namespaces that a conversation feeds, and whether each is of this conversation alone."""
+    policy = policies.match(scope)
+    for template in policy.namespaces:
+        if (name := render(template, scope)) is not None:
+            yield shortened(name), "{conversation_id}" in template
+    own = render(OWN_NAMESPACE, scope)
+    assert own is not None, "a scope has a conversation"
+    yield shortened(own), True
+
+
+def planned(
+    erasure: Erasure, scopes: Iterable[Scope], fed: Iterable[str], named: Iterable[str], policies: Choosing
+) -> list[Planned]:
+    """What is to be done with which namespaces. `scopes` are of its conversations, `fed` what they brought something to, whatever
+    the policies say now, `named` are namespaces that bear the user's name."""
+    own: dict[str, bool] = dict.fromkeys(fed, False)
+    for scope in scopes:
+        # What another said in a conversation of the user's is forgotten with it; what is that other's alone is not the user's.
+        user = erasure.kind == "user"
+        theirs = user and is_of(scope, erasure.user_id, erasure.tenant_id, erasure.app_id)
+        for name, alone in fed_by(scope, policies) if theirs else of_conversation(scope, policies):
+            own[name] = own.get(name, False) or alone
+    if erasure.kind == "user" and erasure.user_id is not None:
+        for name in named:
+            if tells(name, policies, erasure.user_id, erasure.tenant_id, erasure.app_id):
+                own[name] = True
+    return [plan(erasure, name, alone) for name, alone in sorted(own.items())]
+
+
+def plan(erasure: Erasure, namespace: str, alone: bool) -> Planned:
+    """The same each time: a command that is sent again is carried out once."""
+    how: How = "purge" if alone else "forget"
+    return Planned(namespace, how, ids.derive("erase", erasure.erasure_id, namespace, how))

@@ -1,0 +1,56 @@
+"""Beginning an erasure, whoever asks for it: the place where messages end comes first, then the fence."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from typing import Final, Protocol
+
+from agents.erasure.receipt import Noted, receipt
+from schemas.erasure.erasures import Erasure, ErasureKind
+from schemas.erasure.receipts import Receipt
+
+LOOK_S: Final = 0.1
+
+
+class Erasures(Noted, Protocol):
+    """sinks.erasure.erasures.Erasures. Every method raises Retryable."""
+
+    async def begin(self, erasure: Erasure) -> None: ...
+
+
+class Erasing:
+    """`ends` says where the partitions of the messages topic end. Every method raises Retryable."""
+
+    def __init__(
+        self, erasures: Erasures, ends: Callable[[], Awaitable[dict[int, int]]], clock: Callable[[], datetime]
+    ) -> None:
+        self._erasures = erasures
+        self._ends = ends
+        self._clock = clock
+
+    async def begin(
+        self, erasure_id: str, kind: ErasureKind, actor: str, reason: str | None = None, **subject: str | None
+    ) -> None:
+        """From here on its fence stands, and workers take it to its end. `subject` are fields of an Erasure. The same id again
+        changes nothing."""
+        positions = await self._ends()
+        erasure = Erasure(
+            erasure_id=erasure_id,
+            kind=kind,
+            at=self._clock(),
+            positions=positions,
+            actor=actor,
+            reason=reason,
+            **subject,
+        )
+        await self._erasures.begin(erasure)
+
+    async def receipt(self, erasure_id: str, wait_s: float = 0.0) -> Receipt | None:
+        """As it stands once it is complete, or `wait_s` are over; None where there is no such erasure."""
+        looks = round(wait_s / LOOK_S)
+        for _ in range(looks):
+            kept = await self._erasures.get(erasure_id)
+            if kept is None or kept.completed_at is not None:
+                break
+            await asyncio.sleep(LOOK_S)
+        return await receipt(self._erasures, erasure_id)

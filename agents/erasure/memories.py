@@ -1,0 +1,147 @@
+"""Erases memories: all of a namespace, behind a fence, or those that come of erased conversations; page by page, and tells of it
+without a word of content."""
+
+from collections.abc import Awaitable, Callable, Collection
+from contextlib import AbstractAsyncContextManager
+from datetime import datetime
+from typing import TypeAlias
+
+from msgspec.structs import replace
+
+from agents.curation.rules import change, notices
+from agents.curation.rules.outcome import Outcome
+from schemas import ids
+from schemas.erasure.erasures import Erasure, Fence
+from schemas.extraction.requests import Command
+from schemas.memories.events import Cause
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Choosing
+from sinks.erasure.progress import Erasing
+from sinks.erasure.purges import Gone, Purges
+from sinks.memories import writer
+from sinks.memories.settlements import Settlements
+from sinks.outbox.projector import put_records
+from sinks.postgres.connection import Connection
+from sinks.replay import generations
+
+# The transaction that holds a namespace's lock, with what is pending projected before and after it.
+Deciding: TypeAlias = Callable[[str], AbstractAsyncContextManager[Connection]]
+# Where each partition of the messages topic ends now. Raises Retryable.
+Ends: TypeAlias = Callable[[], Awaitable[dict[int, int]]]
+
+
+class Eraser:
+    """A crash anywhere is repaired by the command's redelivery: the fence stands, and what is gone is gone.
+
+    What was said goes by the fence, whose moment is the erasure's; of memories all go that a purged namespace has, page by page,
+    also those that came after that moment of later words.
+
+    Without `ends` a sender whose clock is ahead may bring back what was neither archived nor asked about.
+    """
+
+    def __init__(
+        self, deciding: Deciding, policies: Choosing, clock: Callable[[], datetime], ends: Ends | None = None
+    ) -> None:
+        self._deciding = deciding
+        self._policies = policies
+        self._clock = clock
+        self._ends = ends
+
+    async def erase(self, command: Command) -> Outcome | None:
+        """Erases what the command says, and records the command with the last page. None if it was carried out before."""
+        # Before the fence's moment: what is said after it lies behind them.
+        ends = await self._ends() if self._ends and command.erasure_id is None else {}
+        async with self._deciding(command.namespace) as connection:
+            if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
+                return None
+            erasure = await self._erasure(connection, command, ends)
+            if erasure is None:
+                return await self._settled(connection, command, f"no erasure {command.erasure_id}")
+            shadows: Collection[str] = ()
+            if command.kind != "forget":
+                await Purges(connection).fence(command.namespace, erasure.fence)
+                shadows = await generations.shadows_of(connection, command.namespace)
+        for shadow in shadows:  # before the pages: what was cut over from one meanwhile is on one of them
+            async with self._deciding(shadow) as connection:
+                await generations.drop_shadow(connection, shadow)
+        outcome = None
+        while outcome is None:
+            async with self._deciding(command.namespace) as connection:
+                if await Settlements(connection).of_command(command.namespace, command.command_id) is not None:
+                    return None
+                outcome = await self._page(connection, command, erasure)
+        return outcome
+
+    async def _erasure(self, connection: Connection, command: Command, ends: dict[int, int]) -> Erasure | None:
+        """The one that the command is part of, with the moment that counts for all of its pages. A purge that names none, or one
+        that was lost with a database, begins one by itself; after a crash it is found again."""
+        erasing = Erasing(connection)
+        begun = await erasing.get(named(command))
+        if begun is not None or command.kind == "forget":
+            return begun
+        erasure = of_namespace(command, Fence(command.at if command.erasure_id else self._clock(), ends))
+        await erasing.begin(erasure)
+        await erasing.count(erasure.erasure_id, command, Gone(0, 0, 0))
+        return erasure
+
+    async def _page(self, connection: Connection, command: Command, erasure: Erasure) -> Outcome | None:
+        namespace, purges, forgets = command.namespace, Purges(connection), command.kind == "forget"
+        page = await (purges.page_of(namespace, erasure) if forgets else purges.page(namespace))
+        if page:
+            await self._erase(connection, command, page)
+            return None
+        if not forgets and not await purges.forget(namespace, self._policies.fed_by(namespace), erasure.fence):
+            return None
+        await Erasing(connection).done(named(command), command, self._clock())
+        return await self._settled(connection, command)
+
+    async def _erase(self, connection: Connection, command: Command, page: tuple[Memory, ...]) -> None:
+        now, sequence = self._clock(), await writer.sequence(connection, command.namespace)
+        gone = [
+            replace(change.deleted(memory, now), version=memory.version + 1, sequence=sequence + number)
+            for number, memory in enumerate(page, start=1)
+        ]
+        cause = Cause(
+            actor=command.actor,
+            command_id=command.command_id,
+            reason=command.reason,
+            erased="conversations" if command.kind == "forget" else "namespace",
+        )
+        counts = await Purges(connection).erase(command.namespace, gone, cause, now)
+        await Erasing(connection).count(named(command), command, counts)
+
+    async def _settled(self, connection: Connection, command: Command, refused: str | None = None) -> Outcome:
+        namespace, now = command.namespace, self._clock()
+        outcome = Outcome(
+            status="accepted" if refused is None else "rejected",
+            namespace=namespace,
+            sequence=await writer.sequence(connection, namespace),
+            change="purged" if refused is None else None,
+            reason=refused,
+            digest=command.digest,
+        )
+        await Settlements(connection).record_command(namespace, command.command_id, outcome, now)
+        await put_records(connection, namespace, notices.of_command(command, outcome, now))
+        return outcome
+
+
+def named(command: Command) -> str:
+    """The erasure that a command is part of; one that names none is one by itself."""
+    return command.erasure_id or erasure_id(command.namespace, command.command_id)
+
+
+def erasure_id(namespace: str, command_id: str) -> str:
+    """That of a namespace, which a command asks for."""
+    return ids.derive("erasure", namespace, command_id)
+
+
+def of_namespace(command: Command, fence: Fence) -> Erasure:
+    return Erasure(
+        erasure_id=named(command),
+        kind="namespace",
+        at=fence.at,
+        positions=fence.positions,
+        actor=command.actor,
+        reason=command.reason,
+        namespace=command.namespace,
+    )

@@ -1,0 +1,1 @@
+"""The extraction stage: one model call a slice, its answer stored before candidates are published."""

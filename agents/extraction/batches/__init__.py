@@ -1,0 +1,1 @@
+"""Requests that are asked together, as batches of a provider."""

@@ -1,0 +1,168 @@
+"""The agent of batches: has them formed and handed in, looks after them for hours, and brings each reply to its outcome."""
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from datetime import datetime
+from typing import Final
+from uuid import uuid4
+
+from agents.extraction.batches.reservations import BatchReservations
+from agents.extraction.batches.submission import LOOK_AGAIN_S, BatchSubmission
+from agents.extraction.extractor import LEASE_S, Extractor
+from agents.extraction.outcomes import Outcomes
+from agents.models.batches import Lost, ModelBatches, Reply, Unanswered
+from agents.models.calls.exchange import Spoken
+from agents.models.port import Context
+from agents.stage.leases import StillHeld, leased, tolerated
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.extraction.requests import ExtractionRequest
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Choosing
+from sinks.extraction.batches import Batch, Batches, Bounds, Member
+from sinks.memories.reader import Memories
+
+log = logging.getLogger(__name__)
+
+LONGEST: Final = 10.0  # times the shortest pause between two looks at a batch
+LONGER: Final = 1.5  # each pause, than the one before
+
+
+class BatchAgent:
+    """`bounds` say when a batch is worth handing in; after `poll_s` it is first looked at, then more and more seldom.
+
+    `worker` names this process; `monotonic_s` is its clock, against which a lease that could not be renewed runs out.
+    """
+
+    def __init__(
+        self,
+        batches: Batches,
+        provider: ModelBatches,
+        extractor: Extractor,
+        outcomes: Outcomes,
+        memories: Memories,
+        policies: Choosing,
+        worker: str,
+        clock: Callable[[], datetime],
+        *,
+        bounds: Bounds,
+        poll_s: float,
+        monotonic_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._batches = batches
+        self._provider = provider
+        self._extractor = extractor
+        self._outcomes = outcomes
+        self._memories = memories
+        self._policies = policies
+        self._worker = worker
+        self._clock = clock
+        self._bounds = bounds
+        self._poll_s = poll_s
+        self._monotonic_s = monotonic_s
+        self._reservations = BatchReservations(batches, provider, policies)
+        self._submission = BatchSubmission(batches, provider, extractor, outcomes, self._reservations, poll_s)
+
+    async def tick(self) -> None:
+        """Forms a batch of what waits, and looks at each batch whose time has come. Raises Retryable, and Misconfigured."""
+        await self._batches.form(self._bounds)
+        while True:
+            owner, claimed_at = f"{self._worker}/batch/{uuid4().hex}", self._monotonic_s()
+            batch = await self._batches.claim(owner, LEASE_S)
+            if batch is None:
+                return
+            await self._look(batch, owner, claimed_at)
+
+    async def _look(self, batch: Batch, owner: str, claimed_at: float) -> None:
+        what = f"batch {batch.batch_key}"
+
+        def renew() -> Awaitable[bool]:
+            return self._batches.renew(batch.batch_key, owner, LEASE_S)
+
+        try:
+            async with leased(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
+                await self._advance(batch, owner, still_held)
+        except Retryable as exc:
+            log.warning("%s, %s: %s", what, batch.state, exc)
+            async with tolerated(what):
+                await self._batches.later(batch.batch_key, owner, LOOK_AGAIN_S)
+
+    async def _advance(self, batch: Batch, owner: str, still_held: StillHeld) -> None:
+        if batch.state == "forming":
+            await self._submission.submit(batch, owner, still_held)
+        elif batch.provider_id is None:
+            await self._submission.find(batch, owner)
+        else:
+            await self._collect(batch, batch.provider_id, owner, still_held)
+
+    async def _collect(self, batch: Batch, provider_id: str, owner: str, still_held: StillHeld) -> None:
+        """What has come to an outcome has left the batch: a second time through the replies passes it over."""
+        unfinished = 0
+        try:
+            if not await self._provider.ended(provider_id):
+                await self._batches.later(batch.batch_key, owner, self._poll_s * min(LONGEST, LONGER**batch.looks))
+                return
+            async with aclosing(self._provider.replies(provider_id)) as replies:
+                async for request_id, reply in replies:
+                    member = await self._batches.member(batch.batch_key, request_id)
+                    if member is not None and not await self._bring(batch, member, reply, owner, still_held):
+                        unfinished += 1
+        except Lost as lost:
+            log.error("the requests of batch %s are asked alone: %s", batch.batch_key, lost)
+        if unfinished:
+            await self._batches.later(batch.batch_key, owner, LOOK_AGAIN_S)
+        else:
+            await self._reservations.end(batch.batch_key, owner, "unanswered")
+            await self._batches.forget()
+
+    async def _bring(self, batch: Batch, member: Member, reply: Reply, owner: str, still_held: StillHeld) -> bool:
+        """Whether the request has come to its outcome, or out of the batch, to be asked alone."""
+        request_id = member.parked.request_id
+        try:
+            if isinstance(reply, Unanswered):
+                raise Deferred(self._clock(), reply.reason)
+            done = await self._outcome(member, reply, f"{owner}/{request_id}", still_held)
+        except Deferred as deferred:
+            log.info("request %s leaves batch %s and is asked alone: %s", request_id, batch.batch_key, deferred.reason)
+            await self._reservations.release(member)
+            await self._batches.leave(batch.batch_key, owner, request_id, deferred)
+            return True
+        except Retryable as exc:
+            log.warning("the reply to request %s in batch %s is taken later: %s", request_id, batch.batch_key, exc)
+            return False
+        if done:
+            await self._batches.finish(batch.batch_key, owner, request_id)
+        return done
+
+    async def _outcome(self, member: Member, reply: Spoken | Rejected, owner: str, still_held: StillHeld) -> bool:
+        async def take(request: ExtractionRequest) -> bool:
+            context = await self._context(request, member)
+            answer = await self._provider.answer(request, context, reply, member.reservation)
+            return await self._extractor.take(request, owner, answer, still_held)
+
+        return await self._outcomes.of(member.parked, member.parked.request, take, still_held)
+
+    async def _context(self, request: ExtractionRequest, member: Member) -> Context:
+        """As the question knew it: its memories in their order, so that a reply's numbers mean what they meant."""
+        known = await self._memories.by_ids(member.related)
+        related = tuple(known.get(memory_id) or gone(memory_id, self._clock()) for memory_id in member.related)
+        return Context(policy=self._policies.named(request.policy), related=related)
+
+
+def gone(memory_id: str, at: datetime) -> Memory:
+    """Stands for a memory that was erased since it was shown: what refers to it refers to nothing."""
+    return Memory(
+        memory_id=memory_id,
+        namespace="",
+        kind="fact",
+        text="",
+        importance=0.0,
+        confidence=0.0,
+        version=1,
+        sequence=0,
+        status="deleted",
+        created_at=at,
+        updated_at=at,
+        created_by="",
+    )

@@ -1,0 +1,33 @@
+"""What of the budgets is kept for requests of batches while those take their day, and given back for those without a reply."""
+
+from agents.models.batches import ModelBatches
+from schemas import codec
+from schemas.errors import Rejected
+from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import Choosing
+from sinks.extraction.batches import Batches, Member
+
+
+class BatchReservations:
+    """A reply settles its own reservation; the others are given back here."""
+
+    def __init__(self, batches: Batches, provider: ModelBatches, policies: Choosing) -> None:
+        self._batches = batches
+        self._provider = provider
+        self._policies = policies
+
+    async def release(self, member: Member) -> None:
+        """For a member that leaves its batch to be asked alone, which will reserve for itself."""
+        if member.reservation is None:
+            return
+        try:
+            request = codec.decode(member.parked.value, ExtractionRequest)
+        except Rejected:
+            return  # it is given up, and what was kept for it is void after a day
+        await self._provider.release(request, self._policies.named(request.policy), member.reservation)
+
+    async def end(self, batch_key: str, owner: str, reason: str) -> None:
+        """The batch is over: whatever is left in it is asked alone."""
+        for member in await self._batches.members(batch_key):
+            await self.release(member)
+        await self._batches.end(batch_key, owner, reason)

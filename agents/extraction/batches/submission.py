@@ -1,0 +1,165 @@
+"""Handing a batch in, so that it is handed in once: what it asks is stored before, and who cannot know looks for it after."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import aclosing
+from datetime import timedelta
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from agents.extraction.batches.reservations import BatchReservations
+from agents.extraction.extractor import Extractor
+from agents.extraction.outcomes import Outcomes
+from agents.models.batches import Listed, Lost, ModelBatches, Unsure
+from agents.models.local_only import require_staying
+from agents.models.prompts.questions import Question
+from agents.stage.leases import StillHeld
+from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
+from schemas.extraction.requests import ExtractionRequest
+from sinks.extraction.batches import AskedWith, Batch, Batches, Member
+
+log = logging.getLogger(__name__)
+
+AT_A_TIME: Final = 8  # requests whose related memories are looked up
+# The provider's clock may be behind: a batch is looked for among those made since so long before it was sent,
+EARLIER: Final = timedelta(minutes=10)
+# and given up for not taken only when it was sent so long ago: a call that hands one in has long ended, one way or the other.
+SETTLED_S: Final = 360.0
+LOOK_AGAIN_S: Final = 60.0
+
+Asked = dict[str, Question[Any]]
+
+
+class BatchSubmission:
+    """For batches that the provider has not confirmed yet; after `first_look_s` a confirmed one is looked at."""
+
+    def __init__(
+        self,
+        batches: Batches,
+        provider: ModelBatches,
+        extractor: Extractor,
+        outcomes: Outcomes,
+        reservations: BatchReservations,
+        first_look_s: float,
+    ) -> None:
+        self._batches = batches
+        self._provider = provider
+        self._extractor = extractor
+        self._outcomes = outcomes
+        self._reservations = reservations
+        self._first_look_s = first_look_s
+
+    async def submit(self, batch: Batch, owner: str, still_held: StillHeld) -> None:
+        """Of a batch of which nothing was sent: asks what its members ask. Raises Retryable, and Misconfigured."""
+        asked = await self._asked(batch, owner, still_held)
+        if not asked:
+            await self._batches.dissolve(batch.batch_key, owner, 0.0)
+            return
+        if await self._batches.submitting(batch.batch_key, owner, len(asked)) and still_held():
+            await self._send(batch, owner, asked)
+
+    async def _send(self, batch: Batch, owner: str, questions: dict[str, Question[Any]]) -> None:
+        try:
+            provider_id = await self._provider.submit(questions)
+        except Unsure as unsure:
+            log.warning("batch %s is looked for before it is sent again: %s", batch.batch_key, unsure)
+            await self._batches.later(batch.batch_key, owner, SETTLED_S)
+        except Rejected as rejected:
+            log.error("batch %s is refused, its requests are asked alone: %s", batch.batch_key, rejected)
+            await self._reservations.end(batch.batch_key, owner, rejected.reason)
+        except (Retryable, Misconfigured):
+            await self._batches.dissolve(batch.batch_key, owner, LOOK_AGAIN_S)
+            raise
+        else:
+            log.info("batch %s of %d requests is %s", batch.batch_key, len(questions), provider_id)
+            await self._batches.submitted(batch.batch_key, owner, provider_id, self._first_look_s)
+
+    async def _asked(self, batch: Batch, owner: str, still_held: StillHeld) -> Asked:
+        asked: Asked = {}
+        members = await self._batches.members(batch.batch_key)
+        for first in range(0, len(members), AT_A_TIME):
+            some = members[first : first + AT_A_TIME]
+            await asyncio.gather(*(self._ask(batch, each, owner, still_held, asked) for each in some))
+        in_turn = (member.parked.request_id for member in members)
+        return {request_id: asked[request_id] for request_id in in_turn if request_id in asked}
+
+    async def _ask(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> None:
+        """Adds the member's question to `asked`, unless it comes to an outcome without one, or has to wait."""
+        parked = member.parked
+        try:
+            done = await self._enrolled(batch, member, owner, still_held, asked)
+        except Deferred as deferred:
+            await self._batches.leave(batch.batch_key, owner, parked.request_id, deferred, batched=True)
+            return
+        if done:
+            await self._batches.finish(batch.batch_key, owner, parked.request_id)
+
+    async def _enrolled(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> bool:
+        """Whether an outcome is published, and so no question is needed."""
+        parked = member.parked
+
+        async def enrol(request: ExtractionRequest) -> bool:
+            context = await self._extractor.enrol(request, f"{owner}/{parked.request_id}", still_held)
+            if isinstance(context, bool):
+                return context
+            question = self._provider.question(request, context)
+            require_staying(question.local_only, self._provider)
+            kept = member.reservation or await self._provider.reserve(question)
+            asked_with = AskedWith(related=tuple(memory.memory_id for memory in context.related), reservation=kept)
+            stored = False
+            try:
+                stored = await self._batches.ask(batch.batch_key, owner, parked.request_id, asked_with)
+            finally:
+                if not stored and member.reservation is None:  # nobody else will know of it
+                    await self._reservations.release(replace(member, reservation=kept))
+            if stored:
+                asked[parked.request_id] = question
+            return False
+
+        return await self._outcomes.of(parked, parked.request, enrol, still_held)
+
+    async def find(self, batch: Batch, owner: str) -> None:
+        """Of a batch that may have been taken: looks for it among the provider's, which names no request before the end.
+
+        One that nobody knows and that has as many requests is waited for, then its requests are compared. If there is none
+        the batch was not taken, and is formed anew. Raises Retryable.
+        """
+        assert batch.sent_at is not None and batch.sent_s_ago is not None, "a batch is sent before it is looked for"
+        if batch.sent_s_ago < SETTLED_S:
+            await self._batches.later(batch.batch_key, owner, SETTLED_S - batch.sent_s_ago)
+            return
+        pending = False
+        for each in await self._candidates(batch, await self._provider.since(batch.sent_at - EARLIER)):
+            if not each.ended and not await self._has_ended(each):
+                pending = True
+            elif await self._is(batch, each):
+                await self._batches.submitted(batch.batch_key, owner, each.provider_id, 0.0)
+                return
+        if pending:
+            await self._batches.later(batch.batch_key, owner, LOOK_AGAIN_S)
+        else:
+            log.warning("batch %s was not taken and is formed anew", batch.batch_key)
+            await self._batches.dissolve(batch.batch_key, owner, 0.0)
+
+    async def _candidates(self, batch: Batch, listed: Sequence[Listed]) -> list[Listed]:
+        alike = [each for each in listed if each.requests == batch.requests]
+        known = await self._batches.known([each.provider_id for each in alike])
+        return [each for each in alike if each.provider_id not in known]
+
+    async def _has_ended(self, listed: Listed) -> bool:
+        try:
+            return await self._provider.ended(listed.provider_id)
+        except Lost:
+            return True
+
+    async def _is(self, batch: Batch, listed: Listed) -> bool:
+        try:
+            async with aclosing(self._provider.replies(listed.provider_id)) as replies:
+                async for request_id, _ in replies:
+                    if await self._batches.member(batch.batch_key, request_id):
+                        return True
+        except Lost:
+            log.info("batch %s of the provider is gone, and not looked into", listed.provider_id)
+        return False

@@ -1,0 +1,60 @@
+"""Teaches how models count tokens, beside the work: nobody waits for it, and nothing fails with it."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from agents.models.port import Call
+from schemas.conversations.windows import Calibration
+from schemas.errors import Retryable
+from streams.windows.calibration import observe
+
+log = logging.getLogger(__name__)
+
+MOST_UNDER_WAY: Final = 32
+
+
+class Calibrations(Protocol):
+    """Where the calibrations of models are kept."""
+
+    async def learn(self, model: str, change: Callable[[Calibration], Calibration]) -> Calibration:
+        """Applies `change` to what is known of a model, and returns what is known then. Raises Retryable."""
+
+
+class Teacher:
+    """Without `calibrations` nothing is taught. What cannot be stored now is not tried again: the next call teaches as well."""
+
+    def __init__(self, calibrations: Calibrations | None) -> None:
+        self._calibrations = calibrations
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    def teach(self, model: str, calls: Sequence[Call]) -> None:
+        """Returns at once. While the store is slow, calls beyond a bound teach nothing."""
+        if self._calibrations is None or not calls or len(self._under_way) >= MOST_UNDER_WAY:
+            return
+        task = asyncio.create_task(self._learn(self._calibrations, model, calls), name=f"calibrate {model}")
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
+
+    async def close(self) -> None:
+        """Ends what is still under way."""
+        under_way = list(self._under_way)
+        for task in under_way:
+            task.cancel()
+        await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _learn(self, calibrations: Calibrations, model: str, calls: Sequence[Call]) -> None:
+        try:
+            await calibrations.learn(model, lambda known: observed(known, calls))
+        except Retryable as exc:
+            log.warning("what %d calls of %s say of its tokens is not kept: %s", len(calls), model, exc)
+        except Exception:
+            log.exception("what %d calls of %s say of its tokens is not kept", len(calls), model)
+
+
+def observed(known: Calibration, calls: Sequence[Call]) -> Calibration:
+    """The calibration after these calls. Structured outputs have no published cost besides their texts."""
+    for call in calls:
+        known = observe(known, call.counted_tokens, call.billed_tokens)
+    return known

@@ -1,0 +1,49 @@
+"""The memories of a request's namespaces that have most to do with what was said: what a model may repeat or contradict."""
+
+from collections.abc import Sequence
+
+from agents.privacy.scrub import sendable
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy, Privacy
+from sinks.embeddings.port import Embedder
+from sinks.memories.reader import Memories
+from sinks.vectors.port import VectorIndex
+
+ASKED_MESSAGES = 12  # the latest user messages of a slice stand for it; each is one search
+ASKED_CHARS = 2_000  # of each; the model that ships reads 256 tokens
+MIN_SCORE = 0.35  # below, MiniLM's neighbours have nothing to do with each other (pairs labelled unrelated reach .30)
+
+
+class RelatedMemories:
+    """Looks the namespaces' memories up by the slice's user messages."""
+
+    def __init__(self, embedder: Embedder, vectors: VectorIndex, memories: Memories) -> None:
+        self._embedder = embedder
+        self._vectors = vectors
+        self._memories = memories
+
+    async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
+        """At most `policy.related_memories` live memories, the nearest first. Raises Retryable."""
+        texts = [beginning(text, policy.privacy) for text in asked(request.messages)]
+        if not texts or not policy.related_memories:
+            return ()
+        scores: dict[str, float] = {}
+        for vector in await self._embedder.embed(texts):
+            for found in await self._vectors.search(
+                vector, namespaces=request.namespaces, limit=policy.related_memories, min_score=MIN_SCORE
+            ):
+                scores[found.memory_id] = max(found.score, scores.get(found.memory_id, 0.0))
+        nearest = sorted(scores, key=lambda memory_id: -scores[memory_id])[: policy.related_memories]
+        known = await self._memories.by_ids(nearest)
+        return tuple(known[memory_id] for memory_id in nearest if memory_id in known)
+
+
+def beginning(text: str, privacy: Privacy) -> str:
+    """What the embedder may be sent. More is looked at than is sent, so that no secret is cut in half before it is found."""
+    return sendable(text[: 2 * ASKED_CHARS], privacy)[:ASKED_CHARS]
+
+
+def asked(messages: Sequence[SliceMessage]) -> list[str]:
+    said = [message.content for message in messages if message.role == "user" and message.content.strip()]
+    return said[-ASKED_MESSAGES:]

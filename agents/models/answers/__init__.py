@@ -1,0 +1,1 @@
+"""The checks on what a model answers."""

@@ -1,0 +1,89 @@
+"""The checks on a summary, the same for every provider: one line, within its limits, nothing secret, nothing that instructs."""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from agents.models.offline.rules.injection import is_injection
+from agents.models.offline.rules.sentences import BREAK
+from agents.privacy.scrub import storable
+from schemas.conversations.windows import LONGEST_SUMMARY
+from schemas.policies.policies import Privacy
+from streams.windows.tokens import TokenCount
+
+BYTES_PER_TOKEN = 3  # of UTF-8, conservative: English averages 4 to 5, Chinese about 3
+SENTENCE_BREAK = re.compile(rf"{BREAK.pattern}|(?<=[。！？])\s*")
+CUT = "…"
+NOTHING_PERSONAL = Privacy()
+# Line breaks are spaces by then. Overrides of the writing direction could make a marker look like something else.
+UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\u202a-\u202e\u2066-\u2069\\ud800-\\udfff]")
+# Nothing in a summary closes the bracket of its marker; what stands for a secret is closed in itself.
+BRACKET = re.compile(r"(\[[A-Z_]{2,30}\])|[\[\]]")
+ROUND = {"[": "(", "]": ")"}
+JOINER = "\u200d"
+SKIN_TONES = ("\U0001f3fb", "\U0001f3ff")
+FLAG_LETTERS = ("\U0001f1e6", "\U0001f1ff")
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens by the length of a text, for where nobody counts them; rather too many."""
+    return -(-len(text.encode(errors="surrogatepass")) // BYTES_PER_TOKEN)
+
+
+def fitted(text: str, most_tokens: int, count_tokens: TokenCount, privacy: Privacy = NOTHING_PERSONAL) -> str:
+    """The text as a summary of at most `most_tokens` tokens and LONGEST_SUMMARY characters; empty when nothing is left.
+
+    A longer one ends after a sentence, else after a word, else after a character that a reader sees as one. Sentences that
+    address a model are left out: a summary stands where its reader may follow it. What `privacy` takes out is never in it.
+    """
+    line = without_instructions(one_line(text, privacy))
+    if len(line) <= LONGEST_SUMMARY and count_tokens(line) <= most_tokens:
+        return line
+    head = line[:LONGEST_SUMMARY]
+    whole = longest(head, [found.start() for found in SENTENCE_BREAK.finditer(head)], most_tokens, count_tokens)
+    return whole or broken_off(head, most_tokens, count_tokens)
+
+
+def one_line(text: str, privacy: Privacy) -> str:
+    shown = UNSHOWN.sub("", " ".join(text.split()))
+    safe = storable(" ".join(shown.split()), privacy)
+    return BRACKET.sub(lambda found: found[1] or ROUND[found[0]], safe)
+
+
+def without_instructions(line: str) -> str:
+    parts = split(line)
+    kept = [part for part in parts if not is_injection(part)]
+    return line if len(kept) == len(parts) else " ".join(kept)
+
+
+def split(line: str) -> list[str]:
+    """Sentences, in any of the scripts that mark their ends."""
+    return [part for part in SENTENCE_BREAK.split(line) if part]
+
+
+def broken_off(head: str, most_tokens: int, count_tokens: TokenCount) -> str:
+    room = most_tokens - count_tokens(CUT)
+    words = [at for at, character in enumerate(head) if character == " " and at]
+    characters = [at for at in range(1, len(head)) if is_boundary(head, at)]
+    cut = longest(head, words, room, count_tokens) or longest(head, characters, room, count_tokens)
+    return cut and cut.rstrip(" ,;:–-") + CUT
+
+
+def longest(text: str, ends: Sequence[int], most_tokens: int, count_tokens: TokenCount) -> str:
+    """The longest of the beginnings that fits; empty if none does."""
+    at = bisect_right(ends, most_tokens, key=lambda end: count_tokens(text[:end]))
+    # A longer text may have a token less, so what bisection found is looked at again.
+    while at and count_tokens(text[: ends[at - 1]]) > most_tokens:
+        at -= 1
+    return text[: ends[at - 1]] if at else ""
+
+
+def is_boundary(text: str, at: int) -> bool:
+    """Whether a reader sees the end of a character there: not within an accent, a flag, or an emoji of several parts."""
+    before, after = text[at - 1], text[at]
+    if JOINER in (before, after) or unicodedata.category(after).startswith("M"):
+        return False
+    if SKIN_TONES[0] <= after <= SKIN_TONES[1]:
+        return False
+    return not all(FLAG_LETTERS[0] <= letter <= FLAG_LETTERS[1] for letter in (before, after))

@@ -1,0 +1,34 @@
+"""Calls of which the first has been made already: its reply is at hand, and only what mends it is asked for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from agents.models.calls.exchange import Calls, Spoken, Turn
+from agents.models.prompts.questions import Question
+from schemas.errors import Rejected
+
+
+class FirstReply:
+    """For one question: the first call gives or raises `reply`, further ones go through `calls`."""
+
+    def __init__(self, reply: Spoken | Rejected, calls: Calls) -> None:
+        self.name = calls.name
+        self.leaves_machine = calls.leaves_machine
+        self.larger_max_tokens = calls.larger_max_tokens
+        self._reply: Spoken | Rejected | None = reply
+        self._calls = calls
+
+    async def trouble(self) -> str | None:
+        return await self._calls.trouble()
+
+    def model(self, question: Question[Any]) -> str:
+        return self._calls.model(question)
+
+    async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
+        reply, self._reply = self._reply, None
+        if isinstance(reply, Rejected):
+            raise reply
+        return reply if reply is not None else await self._calls.call(question, turns, max_tokens)
+
+    def fixed(self, question: Question[Any]) -> tuple[str, ...]:
+        return self._calls.fixed(question)

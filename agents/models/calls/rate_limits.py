@@ -1,0 +1,121 @@
+"""How much a provider may be asked: buckets that refill, as the server tells of them, so that calls wait rather than fail.
+
+Nothing here has a clock: each question brings its moment, in seconds of any clock that does not go back.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from agents.models.port import Usage
+from schemas.errors import Retryable
+
+Kind: TypeAlias = Literal["requests", "input_tokens", "output_tokens", "tokens"]
+Cost: TypeAlias = Mapping[Kind, float]
+KINDS: Final[tuple[Kind, ...]] = ("requests", "input_tokens", "output_tokens", "tokens")
+EXPECTED_OUTPUT_TOKENS: Final = 500
+"""Of an answer that is not there yet: four memories, or a summary."""
+
+
+class Allowance(Struct, frozen=True):
+    """What a server told of one of its limits: so many a minute, so many left."""
+
+    kind: Kind
+    per_minute: float
+    remaining: float
+
+
+class Throttled(Retryable):
+    """The provider is well and wants fewer calls. `allowances` as it told them; `wait_s` if it named a time."""
+
+    def __init__(
+        self, message: str, wait_s: float | None = None, allowances: Sequence[Allowance] = (), *, said: str = ""
+    ) -> None:
+        super().__init__(message, said)
+        self.wait_s = wait_s
+        self.allowances = tuple(allowances)
+
+
+class Bucket:
+    """Holds a minute's worth at most and refills evenly, as a token bucket does. Without a limit it is never empty."""
+
+    def __init__(self, per_minute: float | None = None) -> None:
+        self._most = per_minute
+        self._level = per_minute or 0.0
+        self._at = 0.0
+
+    def wait_s(self, now: float, amount: float) -> float:
+        """Until the amount is there; more than the bucket holds is let through when it is full."""
+        if self._most is None:
+            return 0.0
+        lacking = min(amount, self._most) - self._refilled(now)
+        return max(0.0, lacking * 60.0 / self._most)
+
+    def take(self, now: float, amount: float) -> None:
+        """May leave less than nothing. A negative amount gives back."""
+        if self._most is not None:
+            self._level = min(self._most, self._refilled(now) - amount)
+
+    def told(self, now: float, per_minute: float, remaining: float) -> None:
+        """The server's word counts where it is less: it does not know of calls on their way, we not of other clients'."""
+        known = self._refilled(now) if self._most is not None else remaining
+        self._most = per_minute
+        self._level = min(known, remaining, per_minute)
+        self._at = now
+
+    def _refilled(self, now: float) -> float:
+        most = self._most or 0.0
+        self._level = min(most, self._level + max(0.0, now - self._at) * most / 60.0)
+        self._at = max(self._at, now)
+        return self._level
+
+
+class Limits:
+    """Those of one model. `tokens_per_minute` is the operator's own, of input and output together."""
+
+    def __init__(self, tokens_per_minute: float | None = None) -> None:
+        self._buckets: dict[Kind, Bucket] = {kind: Bucket() for kind in KINDS}
+        self._own = Bucket(tokens_per_minute)
+        self._closed_until = 0.0
+
+    def wait_s(self, now: float, cost: Cost) -> float:
+        """Until a call of this cost may be made: 0 for now."""
+        waits = [bucket.wait_s(now, cost[kind]) for kind, bucket in self._buckets.items()]
+        return max(self._closed_until - now, self._own.wait_s(now, cost["tokens"]), *waits, 0.0)
+
+    def take(self, now: float, cost: Cost) -> None:
+        self._own.take(now, cost["tokens"])
+        for kind, bucket in self._buckets.items():
+            bucket.take(now, cost[kind])
+
+    def correct(self, now: float, expected: Cost, actual: Cost) -> None:
+        """What a call was expected to cost, and did."""
+        self.take(now, {kind: actual[kind] - expected[kind] for kind in KINDS})
+
+    def told(self, now: float, allowances: Sequence[Allowance]) -> None:
+        for allowance in allowances:
+            self._buckets[allowance.kind].told(now, allowance.per_minute, allowance.remaining)
+
+    def close(self, now: float, seconds: float) -> None:
+        """Lets no call through for so long."""
+        self._closed_until = max(self._closed_until, now + seconds)
+
+
+def expected_cost(input_tokens: float) -> Cost:
+    """Of a call that is to be made."""
+    return cost(input_tokens, EXPECTED_OUTPUT_TOKENS)
+
+
+def actual_cost(usage: Usage) -> Cost:
+    """What was read from the cache does not count against the limits."""
+    return cost(usage.input_tokens + usage.cache_write_tokens, usage.output_tokens)
+
+
+def cost(input_tokens: float, output_tokens: float) -> Cost:
+    return {
+        "requests": 1.0,
+        "input_tokens": input_tokens,
+        "output_tokens": output_tokens,
+        "tokens": input_tokens + output_tokens,
+    }

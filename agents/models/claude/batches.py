@@ -1,0 +1,197 @@
+"""Message Batches of the Anthropic API."""
+
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+from uuid import uuid4
+
+import anthropic
+import httpx2
+from anthropic.types.messages import (
+    MessageBatch,
+    MessageBatchErroredResult,
+    MessageBatchIndividualResponse,
+    MessageBatchSucceededResult,
+)
+from anthropic.types.messages.batch_create_params import Request
+
+from agents.models.batches import Listed, Lost, Reply, Unanswered, Unsure
+from agents.models.billing import Bill, Energy, Payer, Work
+from agents.models.calls.exchange import Calls, Spoken, Turn
+from agents.models.calls.first_reply import FirstReply
+from agents.models.claude.calls import has_credentials, params, spoken
+from agents.models.claude.errors import DETAIL_CHARS, translated, unpaid
+from agents.models.model_provider import ModelProvider
+from agents.models.port import Answer, Context, Usage
+from agents.models.prompts.questions import Question
+from agents.privacy.scrub import scrub
+from schemas.budgets.usage import Outcome
+from schemas.errors import Misconfigured, Rejected, Retryable
+from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import Policy
+
+CUSTOM_ID: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")  # what the API takes as the name of a request
+SUBMIT_TIMEOUT_S: Final = 120.0
+PAGE: Final = 100
+RESERVED_S: Final = 26 * 3_600.0  # a batch takes a day at most
+# What asking about a batch ends in; the SDK lets a stream's errors through, and checks nothing of what it reads.
+UNREAD: Final = (anthropic.AnthropicError, httpx2.HTTPError, ValueError, AttributeError, TypeError)
+# A request of these kinds fails again however it is asked; others did not, or may be asked alone.
+HOPELESS: Final = {"invalid_request_error": "refused_request", "request_too_large": "too_large"}
+
+
+class Reserved:
+    """Energy of which enough was reserved when the batch was handed in."""
+
+    def __init__(self, energy: Energy, reservation: str) -> None:
+        self._energy = energy
+        self._reservation = reservation
+
+    async def reserve(self, work: Work, lasts_s: float = RESERVED_S) -> str:
+        return self._reservation
+
+    async def settle(self, work: Work, reservation_id: str, bills: Sequence[Bill], outcome: Outcome) -> None:
+        """What the batch cost is booked once, however often its reply is read; calls that mend it, each time."""
+        batched = [bill for bill in bills if bill.usage.batched]
+        await self._energy.settle(work, reservation_id, batched, outcome)
+        if mending := [bill for bill in bills if not bill.usage.batched]:
+            await self._energy.settle(work, uuid4().hex, mending, outcome)
+
+
+class ClaudeBatches:
+    """Batches of questions to `model`; `calls` make the single ones that mend a reply. The client stays its owner's to close."""
+
+    def __init__(
+        self,
+        client: anthropic.AsyncAnthropic,
+        model: str,
+        calls: Calls,
+        provider: ModelProvider,
+        energy: Energy | None = None,
+    ) -> None:
+        self.name = calls.name
+        self.leaves_machine = calls.leaves_machine
+        self._client = client
+        self._model = model
+        self._calls = calls
+        self._provider = provider
+        self._energy = energy
+
+    def fits(self, request: ExtractionRequest) -> bool:
+        return request.purpose == "extract" and CUSTOM_ID.fullmatch(request.request_id) is not None
+
+    def question(self, request: ExtractionRequest, context: Context) -> Question[Any]:
+        return self._provider.question(request, context)
+
+    async def submit(self, questions: Mapping[str, Question[Any]]) -> str:
+        if not has_credentials(self._client):
+            raise Misconfigured("no credentials for Claude: set ANTHROPIC_API_KEY, or choose the provider `offline`")
+        # The SDK would repeat what may have been taken already: two batches would be paid for.
+        client = self._client.with_options(max_retries=0, timeout=SUBMIT_TIMEOUT_S)
+        try:
+            batch = await client.messages.batches.create(
+                requests=[self._asked(name, question) for name, question in questions.items()]
+            )
+        except anthropic.APIStatusError as exc:
+            if exc.status_code < 500:
+                raise translated(exc, self._model) from exc
+            raise Unsure(f"a batch of {len(questions)} requests may have been taken", str(exc)) from exc
+        except (anthropic.APIError, ValueError) as exc:
+            raise Unsure(f"a batch of {len(questions)} requests may have been taken", str(exc)) from exc
+        except anthropic.AnthropicError as exc:
+            raise translated(exc, self._model) from exc
+        if not isinstance(batch, MessageBatch) or not isinstance(batch.id, str):
+            raise Unsure(f"what came in answer to a batch of {len(questions)} requests is no batch")
+        return batch.id
+
+    def _asked(self, name: str, question: Question[Any]) -> Request:
+        turns = (Turn("user", question.asked),)
+        # Nobody pays for tokens that are allowed for, and a reply that breaks off would be asked for again at full price.
+        asked = params(question, turns, self._model, self._calls.larger_max_tokens)
+        return {"custom_id": name, "params": asked}
+
+    async def ended(self, provider_id: str) -> bool:
+        try:
+            return (await self._client.messages.batches.retrieve(provider_id)).processing_status == "ended"
+        except UNREAD as exc:
+            raise self._failure(exc, provider_id) from exc
+
+    async def replies(self, provider_id: str) -> AsyncGenerator[tuple[str, Reply], None]:
+        try:
+            lines = await self._client.messages.batches.results(provider_id)
+            try:
+                async for line in lines:
+                    if isinstance(line, MessageBatchIndividualResponse) and isinstance(line.custom_id, str):
+                        yield line.custom_id, reply(line.result)
+            finally:
+                await lines.close()
+        except UNREAD as exc:
+            raise self._failure(exc, provider_id) from exc
+
+    async def since(self, moment: datetime) -> Sequence[Listed]:
+        found: list[Listed] = []
+        try:
+            async for batch in self._client.messages.batches.list(limit=PAGE):
+                if batch.created_at < moment:
+                    break
+                found.append(listed(batch))
+        except UNREAD as exc:
+            raise self._failure(exc) from exc
+        return found
+
+    async def reserve(self, question: Question[Any]) -> str | None:
+        if self._energy is None:
+            return None
+        return await self._energy.reserve(self._provider.work(question), RESERVED_S)
+
+    async def release(self, request: ExtractionRequest, policy: Policy, reservation: str) -> None:
+        if self._energy is None:
+            return
+        payer = Payer.of(request, policy)
+        work = Work(operation="extract", payer=payer, provider=self.name, model=self._model, most=Usage())
+        await self._energy.settle(work, reservation, (), "failed")
+
+    async def answer(
+        self, request: ExtractionRequest, context: Context, reply: Spoken | Rejected, reservation: str | None
+    ) -> Answer:
+        energy = Reserved(self._energy, reservation) if self._energy and reservation else self._energy
+        return await self._provider.through(FirstReply(reply, self._calls), energy).extract(request, context)
+
+    def _failure(self, error: Exception, provider_id: str | None = None) -> Exception:
+        if provider_id and isinstance(error, anthropic.APIStatusError) and error.status_code in (404, 410):
+            return Lost(f"there is no batch {provider_id}, or its results are gone")
+        failure = translated(error, self._model) if isinstance(error, anthropic.AnthropicError) else error
+        if isinstance(failure, Retryable | Misconfigured):
+            return failure
+        # Who is not told of a batch does not know that it failed: to ask its requests alone might pay for them twice.
+        return Retryable(f"what came in answer about {provider_id or 'batches'} cannot be read", repr(failure))
+
+
+def listed(batch: MessageBatch) -> Listed:
+    counts = batch.request_counts
+    asked = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
+    return Listed(provider_id=batch.id, requests=asked, ended=batch.processing_status == "ended")
+
+
+def reply(result: object) -> Reply:
+    """The SDK checks nothing of what it reads: what is not known is as good as no reply."""
+    if isinstance(result, MessageBatchSucceededResult):
+        try:
+            return spoken(result.message)
+        except Rejected as rejected:
+            return rejected
+        except Retryable as exc:
+            return Unanswered(str(exc))
+    if isinstance(result, MessageBatchErroredResult):
+        error = getattr(result.error, "error", None)
+        return refused(str(getattr(error, "type", None)), str(getattr(error, "message", None)))
+    return Unanswered(str(getattr(result, "type", None)))
+
+
+def refused(kind: str, message: str) -> Reply:
+    """What an empty account or the model as such is at fault for is seen when the question is asked alone, and waits or stops."""
+    reason = HOPELESS.get(kind)
+    if reason is None or unpaid(message) or "output_config" in message:
+        return Unanswered(kind)
+    return Rejected(reason, f"Claude answered: {scrub(message).text[:DETAIL_CHARS]}")

@@ -1,0 +1,34 @@
+"""What the Messages API tells of its rate limits, in the headers of its responses."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from agents.models.calls.rate_limits import KINDS, Allowance, Kind
+
+PREFIX: Final = "anthropic-ratelimit-"
+
+
+def allowances(headers: Mapping[str, str]) -> tuple[Allowance, ...]:
+    """What is left of each limit that is told. When it is whole again is told too, and follows: the API refills evenly."""
+    return tuple(found for kind in KINDS if (found := allowance(headers, kind)) is not None)
+
+
+def allowance(headers: Mapping[str, str], kind: Kind) -> Allowance | None:
+    name = PREFIX + kind.replace("_", "-")
+    per_minute, remaining = number(headers.get(f"{name}-limit")), number(headers.get(f"{name}-remaining"))
+    if per_minute is None or remaining is None or per_minute == 0:
+        return None
+    return Allowance(kind, per_minute, remaining)
+
+
+def retry_after_s(headers: Mapping[str, str]) -> float | None:
+    return number(headers.get("retry-after"))
+
+
+def number(written: str | None) -> float | None:
+    """None for what is no number of something: an odd header must not break an answer."""
+    try:
+        value = float(written or "")
+    except ValueError:
+        return None
+    return value if 0 <= value < float("inf") else None

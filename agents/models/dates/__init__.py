@@ -1,0 +1,1 @@
+"""Dates in sentences, resolved against the moment they were said."""

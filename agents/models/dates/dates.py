@@ -1,0 +1,228 @@
+"""Finds the dates of a sentence and resolves them against the moment it was said, in the speaker's own time zone.
+
+Hand-written rather than a general date parser: "may", "sun" and "in a second" must not become dates, and a sentence must
+cost microseconds.
+"""
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from msgspec import Struct
+
+from agents.models.dates.words import (
+    CLOCK,
+    DAYS_AWAY,
+    LAST,
+    MONTHS,
+    NEXT,
+    NUMBERS,
+    ON,
+    ONES,
+    PHRASES,
+    RECURRING,
+    SAID,
+    UNITS,
+    WEEKDAYS,
+    WITHIN,
+)
+
+ISO = (
+    r"(?:(?P<lead>on|by|until|before|after|from|since|starting|am|bis|ab|le|el) )?"
+    r"(?P<iso>\d{4}-\d{2}-\d{2})(?!T)"
+)
+# A day and month without a year that lie further back than this are meant for the coming year.
+AFTER_PREPOSITION = re.compile(
+    r"\b(?:to|for|of|from|until|by|since|before|after|around|für|zum|vom|den|dem|bis|du|au|del|al"
+    r"|para)\s$",
+    re.IGNORECASE,
+)
+PAST_WITHOUT_YEAR = timedelta(days=120)
+# How far before a date the words that bear on it ("every other", "depuis") may begin.
+LOOK_BACK_CHARS = 24
+# Letters that matching without case takes for an i or an s, and `lower` does not.
+ODD_CASES = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
+
+
+class Dated(Struct, frozen=True):
+    """One date in a sentence: where it stands, what to write instead, and whether it was said relative to the message."""
+
+    start: int
+    end: int
+    said: str
+    written: str
+    day: date
+    relative: bool
+    bare: bool
+
+
+def local(moment: datetime, time_zone: str | None) -> datetime:
+    """The moment on the speaker's clock; an absent or unusable zone leaves the timestamp's own offset. Never raises."""
+    try:
+        return moment.astimezone(ZoneInfo(time_zone)) if time_zone else moment
+    # A zone is a file's name: "Europe" is a directory and a long one no name at all, both OSError.
+    except (ZoneInfoNotFoundError, ValueError, OSError, OverflowError):
+        return moment
+
+
+def dates_in(sentence: str, said_at: datetime, language: str) -> list[Dated]:
+    """The dates in order; recurring ones ("every Friday") are not dates. `said_at` is on the speaker's clock."""
+    found = []
+    for match in phrase(language).finditer(sentence):
+        if recurring(language).search(sentence, max(0, match.start() - LOOK_BACK_CHARS), match.start()):
+            continue
+        dated = resolve(match, said_at.date(), language)
+        if dated is not None:
+            found.append(dated)
+    return found
+
+
+def with_dates(sentence: str, found: list[Dated], language: str) -> tuple[str, str]:
+    """The sentence with absolute dates, and a remark in brackets that quotes what was said, empty if nothing was relative."""
+    parts, done = [], 0
+    for dated in found:
+        written = dated.written if dated.start else dated.written[:1].upper() + dated.written[1:]
+        parts += [sentence[done : dated.start], written]
+        done = dated.end
+    said = "; ".join(dated.said for dated in found if dated.relative)
+    return "".join(parts) + sentence[done:], f" ({SAID[language]}: {said})" if said else ""
+
+
+def event_time(day: date, sentence: str, said_at: datetime, language: str) -> datetime | None:
+    """UTC. A day without a time stands at its local noon, so that its date is the same in UTC (zones from -11 to +12).
+
+    None for the last hours of the year 9999 and the first of the year 1, which UTC may not have.
+    """
+    clock = clock_of(language).search(sentence)
+    hour, minute = (12, 0) if clock is None else hour_of(clock)
+    try:
+        return datetime.combine(day, time(hour, minute), said_at.tzinfo).astimezone(UTC)
+    except (OverflowError, ValueError):
+        return None
+
+
+def hour_of(clock: re.Match[str]) -> tuple[int, int]:
+    hour, minute = int(clock["hour"]), int(clock["minute"] or 0)
+    half = (clock.groupdict().get("half") or "").replace(".", "").lower()
+    if half and 1 <= hour <= 12:
+        hour = hour % 12 + (12 if half == "pm" else 0)
+    return (hour, minute) if hour < 24 and minute < 60 else (12, 0)
+
+
+def resolve(match: re.Match[str], today: date, language: str) -> Dated | None:
+    words = {name: value.translate(ODD_CASES).lower() for name, value in named(match).items()}
+    span = words.get("span")
+    try:
+        day = day_of(words, today, language)
+    except (OverflowError, ValueError):  # before the year 1 or after the year 9999
+        return None
+    if day is None:
+        return None
+    lead = words.get("lead") or ("" if follows_preposition(match) else ON[language])
+    written = within(UNITS[span], day, language) if span else f"{lead} {day.isoformat()}".lstrip()
+    absolute = "iso" in words or "day" in words
+    bare = "weekday" in words and "which" not in words
+    return Dated(match.start(), match.end(), match[0], written, day, not absolute, bare)
+
+
+def follows_preposition(match: re.Match[str]) -> bool:
+    look_from = max(0, match.start() - LOOK_BACK_CHARS)
+    return AFTER_PREPOSITION.search(match.string, look_from, match.start()) is not None
+
+
+def day_of(words: dict[str, str], today: date, language: str) -> date | None:
+    if "iso" in words:
+        return day_or_none(*(int(part) for part in words["iso"].split("-")))
+    if "day" in words:
+        return calendar_day(words, today, language)
+    if "away" in words:
+        return today + timedelta(days=DAYS_AWAY[words["away"]])
+    if "weekday" in words:
+        return weekday(WEEKDAYS[language].split().index(words["weekday"]), words.get("which", ""), today)
+    if "count" in words:
+        count = number(words["count"], language)
+        return shifted(today, UNITS[words["unit"]], -count if "ago" in words else count)
+    step = 1 if words["which"] in NEXT else -1 if words["which"] in LAST else 0
+    return first_of(shifted(today, UNITS[words["span"]], step), UNITS[words["span"]])
+
+
+def calendar_day(words: dict[str, str], today: date, language: str) -> date | None:
+    month = MONTHS[language].split().index(words["month"]) + 1
+    if "year" in words:
+        return day_or_none(int(words["year"]), month, int(words["day"]))
+    this_year = day_or_none(today.year, month, int(words["day"]))
+    if this_year is not None and today - this_year > PAST_WITHOUT_YEAR:
+        return day_or_none(today.year + 1, month, int(words["day"]))
+    return this_year
+
+
+def weekday(index: int, which: str, today: date) -> date:
+    """The first such day after today; "next" is never tomorrow; "last" is the last one before today.
+
+    Speakers differ on "next Friday"; the quoted words in the memory keep what this leaves open.
+    """
+    if which in LAST:
+        return today - timedelta(days=(today.weekday() - index) % 7 or 7)
+    ahead = (index - today.weekday()) % 7 or 7
+    return today + timedelta(days=ahead + 7 if ahead == 1 and which in NEXT else ahead)
+
+
+def shifted(day: date, unit: str, count: int) -> date:
+    if unit in ("day", "week"):
+        return day + timedelta(days=count * (7 if unit == "week" else 1))
+    months = day.year * 12 + day.month - 1 + count * (12 if unit == "year" else 1)
+    for last in range(day.day, 27, -1):
+        found = day_or_none(months // 12, months % 12 + 1, last)
+        if found is not None:
+            return found
+    return date(months // 12, months % 12 + 1, min(day.day, 28))
+
+
+def first_of(day: date, unit: str) -> date:
+    if unit == "week":
+        return day - timedelta(days=day.weekday())
+    return day.replace(day=1, month=day.month if unit == "month" else 1)
+
+
+def within(unit: str, day: date, language: str) -> str:
+    shown = {"week": day.isoformat(), "month": f"{day:%Y-%m}", "year": f"{day:%Y}"}[unit]
+    return f"{WITHIN[language][unit]} {shown}"
+
+
+def number(word: str, language: str) -> int:
+    if word.isdigit():
+        return int(word)
+    return ONES.get(word) or NUMBERS[language].split().index(word) + 1
+
+
+def day_or_none(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def named(match: re.Match[str]) -> dict[str, str]:
+    """The groups that matched, without the number that tells the forms apart."""
+    return {name.rstrip("0123456789"): value for name, value in match.groupdict().items() if value is not None}
+
+
+@cache
+def phrase(language: str) -> re.Pattern[str]:
+    words = {"weekday": WEEKDAYS, "month": MONTHS, "number": NUMBERS}
+    forms = [ISO, *PHRASES[language]]
+    for name, table in words.items():
+        forms = [form.replace("{" + name + "}", "|".join(table[language].split())) for form in forms]
+    numbered = [re.sub(r"\?P<(\w+)>", rf"?P<\g<1>{index}>", form) for index, form in enumerate(forms)]
+    return re.compile(r"\b(?:" + "|".join(numbered) + r")\b", re.IGNORECASE)
+
+
+@cache
+def recurring(language: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:{RECURRING[language]})$", re.IGNORECASE)
+
+
+@cache
+def clock_of(language: str) -> re.Pattern[str]:
+    return re.compile(CLOCK[language], re.IGNORECASE)

@@ -1,0 +1,1 @@
+"""The provider without a model: deterministic rules."""

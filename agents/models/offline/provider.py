@@ -1,0 +1,133 @@
+"""The deterministic provider: rules instead of a model. The embedded default, and what is left when no model answers."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from agents.models.answers.candidates import Draft, check
+from agents.models.answers.summaries import estimated_tokens
+from agents.models.answers.texts import FULL_CHARS, Unfit
+from agents.models.dates.dates import local
+from agents.models.offline.excerpt import excerpt
+from agents.models.offline.rules.condensing import condensed
+from agents.models.offline.rules.injection import is_injection
+from agents.models.offline.rules.keeping import decide, least
+from agents.models.offline.rules.rating import rated
+from agents.models.offline.rules.reading import Finding, read
+from agents.models.offline.rules.relations import relate
+from agents.models.offline.statements import beginning, safe_sentences, tongue_of
+from agents.models.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
+from agents.models.prompts import compaction, rating, shortening
+from schemas.errors import Rejected
+from schemas.extraction.requests import ExtractionRequest, SliceMessage
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
+from streams.windows.tokens import TokenCount
+
+MODEL = "rules-1"
+# Memories, each with each: 0.1 s in which nothing else goes on. Of 200 it would be one second.
+MOST_COMPARED = 60
+# A sender's mark says that a message matters, not how much its parts do.
+MARKED_IMPORTANT = 0.15
+
+
+class OfflineProvider:
+    """Reads first-person statements of users in English, German, French and Spanish; other languages yield nothing.
+
+    Summaries are excerpts, in any language. Without `count_tokens` their tokens are estimated.
+    """
+
+    name = "offline"
+    leaves_machine = False
+
+    def __init__(self, count_tokens: TokenCount = estimated_tokens) -> None:
+        self._count_tokens = count_tokens
+
+    async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
+        """Never raises; the same request and context give the same answer. Async only because the port is."""
+        numbered = enumerate(request.messages, start=1)
+        drafts = [
+            draft(number, language, message, finding, context)
+            for number, message in numbered
+            for language, finding in findings(message, context.policy.feelings)
+        ]
+        checked = check(drafts, request, context, self._count_tokens)
+        return Answer(provider=self.name, model=MODEL, proposals=checked.proposals, rejected=checked.rejected)
+
+    async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
+        """Never raises; the same request gives the same summary."""
+        text = excerpt(request, policy.window.summary_tokens, self._count_tokens, policy.privacy)
+        return Summary(provider=self.name, model=MODEL, text=text)
+
+    async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
+        """Never raises for at least one memory; the same memories give the same step."""
+        memories = compaction.candidates(memories, MOST_COMPARED)
+        try:
+            step = compaction.step(decide(memories, policy.max_text_chars), memories, policy, self._count_tokens)
+        except Unfit:  # what a merged text may not say, such as a sentence that instructs, is stored already
+            step = compaction.step(least(memories), memories, policy, self._count_tokens)
+        return Compaction(
+            provider=self.name,
+            model=MODEL,
+            action=step.action,
+            memory_id=step.memory_id,
+            reason=step.reason,
+            text=step.text,
+            absorbs=step.absorbs,
+        )
+
+    async def score(self, subject: Subject, policy: Policy) -> Rating:
+        """Never raises; the same subject has the same rating."""
+        found = rating.scored(rated(subject), policy.privacy)
+        return Rating(provider=self.name, model=MODEL, points=found.points, reason=found.reason)
+
+    async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
+        """Raises Rejected, with the reason, for a text of which nothing may be kept."""
+        text = condensed(full_text[:FULL_CHARS], policy.max_text_chars, policy.feelings, self._count_tokens)
+        try:
+            text = shortening.short(text, full_text, policy, self._count_tokens)
+        except Unfit as unfit:
+            raise Rejected(str(unfit), "the full text says nothing that may be kept in a short one") from unfit
+        return ShortText(provider=self.name, model=MODEL, text=text)
+
+    async def trouble(self) -> None:
+        """Rules are always there."""
+
+    async def close(self) -> None:
+        """Nothing to end."""
+
+
+def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[str, Finding]]:
+    """What a message says about its speaker; nothing unless a user said it, in a language with rules, without tricks."""
+    if message.role != "user":
+        return
+    content = beginning(message.content)
+    tongue = None if is_injection(content) else tongue_of(content, message.language)
+    if tongue is None:
+        return
+    said_at = local(message.timestamp, message.time_zone)
+    for sentence in safe_sentences(content):
+        yield from ((tongue.code, finding) for finding in read(tongue, sentence, said_at, feelings))
+
+
+def draft(number: int, language: str, message: SliceMessage, finding: Finding, context: Context) -> Draft:
+    relation = relate(finding, context.related)
+    return Draft(
+        kind=finding.kind,
+        text=finding.text,
+        messages=[number],
+        confidence=finding.confidence,
+        importance=min(1.0, finding.importance + (MARKED_IMPORTANT if message.important else 0.0)),
+        tags=list(finding.tags),
+        event_time=written(finding.event_time),
+        language=language,
+        repeats=one_based(relation.repeats),
+        contradicts=one_based(relation.contradicts),
+    )
+
+
+def written(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None
+
+
+def one_based(index: int | None) -> int | None:
+    return None if index is None else index + 1

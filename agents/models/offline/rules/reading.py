@@ -1,0 +1,152 @@
+"""Applies a language's rules to a sentence: what is found, in whose words, how surely, and what changed from what."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime
+
+from msgspec import Struct, structs
+
+from agents.models.dates.dates import Dated, dates_in, event_time, with_dates
+from agents.models.offline.rules.rule import Rule, Tongue
+
+DOUBTED = 0.45
+CLOSING = " \t.!…,;:)(–—-"
+FAREWELLS = (
+    "though",
+    "btw",
+    "by the way",
+    "please",
+    "thanks",
+    "thank you",
+    "lol",
+    "haha",
+    "danke",
+    "merci",
+    "gracias",
+    "by now",
+)
+EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]|(?<=\s)[:;]-?[)(DPp](?=\s|$)")
+LEADING = re.compile(r"^[\s,;:.!…–—-]+")
+SHORTEST_WORDS = 2
+LOWERED = frozenset({"wish", "choice", "finding"})
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One memory found in a sentence; `old` and `new` are the ends of a change, in the speaker's words."""
+
+    kind: str
+    text: str
+    confidence: float
+    importance: float
+    tags: tuple[str, ...]
+    event_time: datetime | None = None
+    old: str | None = None
+    new: str | None = None
+
+
+def read(tongue: Tongue, sentence: str, said_at: datetime, feelings: bool = False) -> Iterator[Finding]:
+    """What one sentence says about its speaker; nothing for questions, suppositions and small talk."""
+    asked = sentence.rstrip(' "”»)').endswith("?")
+    plain = tongue.normalise(EMOJI.sub("", sentence))
+    whole = opened(tongue, plain)
+    if not asked and not tongue.question.match(whole):
+        found = first(tongue, tongue.changes, whole, said_at)
+        if found is not None:
+            yield doubted(tongue, found) if tongue.doubtful.search(sentence) else found
+            return
+    rules = (*tongue.rules, *tongue.feelings) if feelings else tongue.rules
+    clauses = tongue.clause_break.split(plain)
+    for clause in clauses[:-1] if asked else clauses:
+        found = first(tongue, rules, opened(tongue, clause), said_at)
+        if found is not None:
+            yield doubted(tongue, found) if tongue.doubtful.search(clause) else found
+
+
+def doubted(tongue: Tongue, found: Finding) -> Finding:
+    """The finding as its speaker gave it: without certainty."""
+    return structs.replace(
+        found, text=f"{found.text[:-1]} ({tongue.doubt}).", confidence=min(found.confidence, DOUBTED)
+    )
+
+
+def opened(tongue: Tongue, text: str) -> str:
+    """Without greetings, fillers and closing marks; an adverbial before the subject goes to the end."""
+    text = closed(LEADING.sub("", text))
+    while shorter := tongue.lead_in.match(text):
+        text = LEADING.sub("", text[shorter.end() :])
+    text = closed(text)
+    text = text[:1].upper() + text[1:]
+    fronted = tongue.fronted.match(text)
+    if fronted is None:
+        return text
+    front = fronted["front"][:1].lower() + fronted["front"][1:]
+    if "verb" in fronted.re.groupindex:
+        return f"{fronted['who']} {fronted['verb']} {front} {fronted['rest']}"
+    return f"{fronted['rest']} {front}"
+
+
+def closed(text: str) -> str:
+    """Without closing marks and polite last words."""
+    text = text.rstrip(CLOSING)
+    lowered = text.lower()
+    last = next((word for word in FAREWELLS if lowered.endswith((f" {word}", f",{word}"))), None)
+    return closed(text[: -len(last)]) if last else text
+
+
+def first(tongue: Tongue, rules: tuple[Rule, ...], clause: str, said_at: datetime) -> Finding | None:
+    if len(clause.split()) < SHORTEST_WORDS or tongue.unreal.search(clause) or tongue.question.match(clause):
+        return None
+    for rule in rules:
+        match = rule.pattern.match(clause)
+        if match is None:
+            continue
+        found = taken(tongue, rule, match, said_at)
+        if found is not None:
+            return found
+    return None
+
+
+def taken(tongue: Tongue, rule: Rule, match: re.Match[str], said_at: datetime) -> Finding | None:
+    """The finding, unless its object is a mere pronoun or the rule wants a date to come and there is none."""
+    clause, groups = match.string, match.groupdict()
+    if groups.get("object") is not None and (not groups["object"].strip() or tongue.casual.match(groups["object"])):
+        return None
+    dated = (
+        []
+        if rule.timeless
+        else [found for found in dates_in(clause, said_at, tongue.code) if not found.bare or hold_once(rule)]
+    )
+    if rule.dated and not any(found.day > said_at.date() for found in dated):
+        return None
+    text, remark = worded(tongue, rule, match, dated)
+    day = dated[-1].day if dated else None
+    return Finding(
+        kind=rule.kind,
+        text=f"{text[:1].upper()}{text[1:]}{remark}.",
+        confidence=rule.confidence,
+        importance=rule.importance,
+        tags=rule.tags,
+        event_time=event_time(day, clause, said_at, tongue.code) if day else None,
+        old=groups.get("old") or groups.get("old2"),
+        new=groups.get("new"),
+    )
+
+
+def hold_once(rule: Rule) -> bool:
+    """A bare weekday ("on Thursday") is one day in a plan, a change or a decision, and every such day in a fact."""
+    return rule.kind in ("plan", "decision") or "change" in rule.tags
+
+
+def worded(tongue: Tongue, rule: Rule, match: re.Match[str], dated: list[Dated]) -> tuple[str, str]:
+    clause = match.string
+    replaced, remark = with_dates(clause, dated, tongue.code)
+    if rule.text is None:
+        return tongue.reword(replaced), remark
+    again = rule.pattern.match(replaced) or match
+    groups = {name: inner(name, tongue.reword(value).rstrip()) for name, value in again.groupdict().items() if value}
+    return rule.text.format_map(dict.fromkeys(again.groupdict(), "") | groups).rstrip("."), remark
+
+
+def inner(name: str, value: str) -> str:
+    """A group that began the clause and now stands inside it; names keep their capital, and so do German nouns."""
+    return value[:1].lower() + value[1:] if name in LOWERED else value

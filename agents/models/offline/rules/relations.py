@@ -1,0 +1,166 @@
+"""Sets a finding against the memories already known: which it repeats, and which it contradicts. By words, without a model."""
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from agents.models.offline.rules.reading import Finding
+from schemas.memories.memories import Memory
+
+WORD = re.compile(r"[^\W_]+(?:[.:][^\W_]+)*", re.UNICODE)
+REMARK = re.compile(r"\((?:said|gesagt|dit|dicho): [^()]*\)")
+EMPTY_WORDS = (
+    "user users user's s team the a an is are am of to in on at for and with they their them it that this "
+    "has have had was been be will now also very really assistant wants want does do der die das nutzer "
+    "ist hat ein eine im zu und l utilisateur le la les un une est el usuario los es en de du des d"
+)
+EMPTY = frozenset(EMPTY_WORDS.split())
+NEGATIVE = re.compile(
+    r"\b(?:not|no longer|never|cannot|dislikes?|hates?|detests?|stopped|quit|gave up|without"
+    r"|any ?more|nicht|kein\w*|hasst|n'\w+|ne \w+ (?:pas|plus)|déteste|no|nunca|odia)\b",
+    re.IGNORECASE,
+)
+LIKING = re.compile(
+    r"\b(?:prefers?|likes?|loves?|enjoys?|favou?rs?|dislikes?|hates?|detests?|adores?|cannot stand"
+    r"|fan of|into|mag|liebt|hasst|bevorzugt|aime|adore|déteste|préfère|gustan?|prefiere|odia)\b"
+    r"(?: not)?",
+    re.IGNORECASE,
+)
+CHOOSING = re.compile(r"\b(?:prefers?|bevorzugt|préfère|prefiere)\b|\bfavou?rite\b", re.IGNORECASE)
+OBJECT_ENDS = re.compile(
+    r"\b(?:over|to|than|rather|instead|because|when|in|for|at|since|now|als|weil|que|à|a)\b|[,;(.]", re.IGNORECASE
+)
+# What somebody has one of at a time: another value contradicts the former.
+SLOTS = {
+    "home": re.compile(
+        r"^User (?:now |currently |still )*(?:lives|is based|resides|(?:has |recently |just )*(?:moved"
+        r"|relocated)(?: from .+?)? to|is moving to)\b|\baddress is\b|\bwohnt\b|gezogen|\bhabite\b"
+        r"|déménagé|\bvive en\b|se mudó"
+    ),
+    "employer": re.compile(
+        r"\b(?:works|arbeitet|travaille|trabaja) (?:now )?(?:at|for|bei|für|chez|pour|para)\b|^User "
+        r"(?:joined|started (?:a new job|working) at)\b"
+    ),
+    "name": re.compile(r"\bname is\b|\bheißt\b|s'appelle|se llama"),
+    "called": re.compile(r"wants to be called|genannt werden|être appelé"),
+    "age": re.compile(r"^User is \d{1,3}(?: years old)?\."),
+}
+ALIKE = 0.72
+SAME_BUT_FOR_NUMBERS = 0.6
+
+
+class Relation(Struct, frozen=True):
+    """Indexes into the related memories, from 0; None where there is none."""
+
+    repeats: int | None = None
+    contradicts: int | None = None
+
+
+def relate(finding: Finding, related: Sequence[Memory]) -> Relation:
+    """The first memory of the same content, else the one whose content the finding ends."""
+    for index, memory in enumerate(related):
+        if is_same(finding.text, memory.text) if finding.old is None else is_retold(finding.text, memory.text):
+            return Relation(repeats=index)
+    opposed = (index for index, memory in enumerate(related) if is_opposed(finding, memory))
+    return Relation(contradicts=next(opposed, None))
+
+
+def is_same(text: str, other: str) -> bool:
+    if is_negative(text) != is_negative(other) or numbers(text) != numbers(other) or choice_differs(text, other):
+        return False
+    mine, theirs = words(text), words(other)
+    return overlap(mine, theirs) >= ALIKE and not (slot(text) and mine != theirs)
+
+
+def is_retold(text: str, other: str) -> bool:
+    """Whether a change is told in the same words again; its old end alone has most of them in common with it."""
+    return is_negative(text) == is_negative(other) and words(text) == words(other)
+
+
+def is_opposed(finding: Finding, memory: Memory) -> bool:
+    if finding.old is not None:
+        return mentions_only_old(finding, memory)
+    taken = slot(finding.text)
+    if taken is not None:
+        return taken == slot(memory.text)
+    return (
+        taste_differs(finding.text, memory.text)
+        or choice_differs(finding.text, memory.text)
+        or numbers_differ(finding.text, memory.text)
+    )
+
+
+def mentions_only_old(finding: Finding, memory: Memory) -> bool:
+    """About what was replaced and not yet about what replaced it; a move ends a home, not a liking for the town."""
+    old, new, known = words(finding.old or ""), words(finding.new or ""), words(memory.text)
+    if not old or not old <= known or (new - old and new <= known):
+        return False
+    if "home" in finding.tags:
+        return slot(memory.text) == "home"
+    return not (finding.new is None and is_negative(finding.text) == is_negative(memory.text))
+
+
+def taste_differs(text: str, other: str) -> bool:
+    """The same object, liked in one and disliked in the other."""
+    mine, theirs = liked(text), liked(other)
+    return bool(mine and theirs) and (mine <= theirs or theirs <= mine) and is_negative(text) != is_negative(other)
+
+
+def choice_differs(text: str, other: str) -> bool:
+    """Two choices of the same sort: "light mode" and "dark mode", or "A over B" and "B over A"."""
+    if not (CHOOSING.search(text) and CHOOSING.search(other)) or is_negative(text) != is_negative(other):
+        return False
+    mine, theirs = chosen(text), chosen(other)
+    if not mine or not theirs or mine == theirs:
+        return False
+    swapped = mine[-1] in words(other) and theirs[-1] in words(text) and mine[-1] != theirs[-1]
+    return swapped or (mine[-1] == theirs[-1] and mine[:-1] != theirs[:-1] and bool(mine[:-1]) and bool(theirs[:-1]))
+
+
+def numbers_differ(text: str, other: str) -> bool:
+    """The same statement with another number or date; a number that only one of them has is a detail."""
+    mine, theirs = numbers(text), numbers(other)
+    if not mine - theirs or not theirs - mine:
+        return False
+    return overlap(words(text) - mine, words(other) - theirs) >= SAME_BUT_FOR_NUMBERS
+
+
+def liked(text: str) -> frozenset[str]:
+    return frozenset(chosen(text))
+
+
+def chosen(text: str) -> list[str]:
+    """The stems of what a sentence of liking is about, in order."""
+    verb = LIKING.search(text)
+    if verb is None:
+        _, _, rest = text.partition(" is ") if CHOOSING.search(text) else ("", "", "")
+    else:
+        rest = text[verb.end() :]
+    return [stem(word) for word in WORD.findall(OBJECT_ENDS.split(rest)[0].lower()) if word not in EMPTY]
+
+
+def slot(text: str) -> str | None:
+    return next((name for name, pattern in SLOTS.items() if pattern.search(text)), None)
+
+
+def is_negative(text: str) -> bool:
+    return NEGATIVE.search(text) is not None
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in WORD.findall(REMARK.sub("", text).lower()) if word not in EMPTY)
+
+
+def numbers(text: str) -> frozenset[str]:
+    return frozenset(word for word in words(text) if any(letter.isdigit() for letter in word))
+
+
+def stem(word: str) -> str:
+    """The first six letters, without a plural: enough to see "allergic" and "allergy" as one."""
+    return word if any(letter.isdigit() for letter in word) else word.removesuffix("s")[:5]
+
+
+def overlap(mine: frozenset[str], theirs: frozenset[str]) -> float:
+    """Jaccard index."""
+    return len(mine & theirs) / len(mine | theirs) if mine and theirs else 0.0

@@ -1,0 +1,1 @@
+"""Models on one's own machine, through the HTTP API of Ollama."""

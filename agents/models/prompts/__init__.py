@@ -1,0 +1,1 @@
+"""The questions that models are asked: prompts, schemas of replies, transcripts."""

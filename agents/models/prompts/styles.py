@@ -1,0 +1,52 @@
+"""What conversations of a kind are read for: the style that a policy names, or that their mode calls for."""
+
+from typing import Final
+
+from schemas.policies.policies import Policy, Style
+
+BY_STYLE: Final[dict[Style, str]] = {
+    "neutral": "Style: a conversation with an assistant. Weigh facts, preferences, decisions and plans alike.",
+    "support": (
+        "Style: customer support. Look for the product and plan the user has, what went wrong and what solved it, what was "
+        "promised to them by when, how they want to be served. What the user was told is worth remembering only if they "
+        "accepted it."
+    ),
+    "coding": (
+        "Style: work on software. Look for decisions with their reasons, conventions, tools and versions, where things are "
+        "and how they are run, recurring workflows, errors with their causes and fixes. Leave out code, logs and steps of the "
+        "task at hand."
+    ),
+    "companion": (
+        "Style: a companion's conversation. Look for the people in the user's life and what they are to them, events and "
+        "dates, joys, worries, hopes, goals and problems, interests, places."
+    ),
+}
+FEELINGS: Final = (
+    "Feelings matter here: if the user says or plainly shows how they feel about what they tell, the text says it too, in "
+    "their words. Never guess a feeling."
+)
+# Modes that chat services use for what a style is for.
+BY_MODE: Final[dict[str, Style]] = {
+    "support": "support",
+    "helpdesk": "support",
+    "service": "support",
+    "coding": "coding",
+    "code": "coding",
+    "developer": "coding",
+    "agent": "coding",
+    "companion": "companion",
+    "friend": "companion",
+    "coach": "companion",
+}
+
+
+def style_of(policy: Policy, mode: str | None) -> Style:
+    """The policy's style; under `by_mode` the one that the conversation's mode names, else neutral."""
+    if policy.style != "by_mode":
+        return policy.style
+    return BY_MODE.get((mode or "").strip().lower(), "neutral")
+
+
+def style_part(policy: Policy, mode: str | None) -> str:
+    said = BY_STYLE[style_of(policy, mode)]
+    return f"{said} {FEELINGS}" if policy.feelings else said

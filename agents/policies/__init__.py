@@ -1,0 +1,1 @@
+"""The policies of a process, and changes of them."""

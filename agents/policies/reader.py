@@ -1,0 +1,130 @@
+"""The policies of a process: read from their topic before work starts, then followed, and swapped whole at each change."""
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Protocol
+
+from agents.dead_letters.writer import dead_letter, position
+from schemas import codec
+from schemas.conversations.messages import Scope
+from schemas.errors import Rejected
+from schemas.kafka.records import Outgoing, Publisher
+from schemas.policies.policies import Policies, Policy
+
+log = logging.getLogger(__name__)
+
+STAGE = "policies"
+
+
+class Topic(Protocol):
+    """Where policies are read; both raise Retryable."""
+
+    async def to_end(self) -> list[Any]: ...
+
+    async def since(self) -> list[Any]: ...
+
+
+class CurrentPolicies:
+    """What every agent of a process asks: the policies as they are now. Follows the topic over what it began with.
+
+    `beneath` are those of the process itself: they apply where the topic has none of their name, also after its removal.
+    """
+
+    def __init__(self, beneath: Policies, topic: Topic, publisher: Publisher, clock: Callable[[], datetime]) -> None:
+        self._beneath = beneath
+        self._topic = topic
+        self._publisher = publisher
+        self._clock = clock
+        self._named: dict[str, Policy] = {}
+        self._retired: dict[str, Policy] = {}
+        self._letters: list[Outgoing] = []
+        self._listeners: list[Callable[[Policies], None]] = []
+        self.now = beneath
+
+    def match(self, scope: Scope) -> Policy:
+        return self.now.match(scope)
+
+    def governing(self, namespace: str) -> Policy:
+        return self.now.governing(namespace)
+
+    def fed_by(self, namespace: str) -> tuple[Scope, ...]:
+        return self.now.fed_by(namespace)
+
+    def named(self, name: str) -> Policy:
+        return self.now.named(name)
+
+    def tell(self, listener: Callable[[Policies], None]) -> None:
+        """The listener is called at each change, for what it keeps that was made of policies."""
+        self._listeners.append(listener)
+
+    async def read(self) -> None:
+        """Reads the topic to its end. Raises Retryable."""
+        self._apply(await self._topic.to_end())
+        await self._publish_letters()
+
+    async def follow(self) -> None:
+        """Takes on what changed since the last call. Raises Retryable; what it told of then is told at the next call."""
+        await self._publish_letters()
+        if records := await self._topic.since():
+            self._apply(records)
+            await self._publish_letters()
+
+    def _apply(self, records: Sequence[Any]) -> None:
+        for record in records:
+            try:
+                self._take(record)
+            except Rejected as rejected:  # told with what is wrong: a policy quotes nobody
+                log.warning("policy at %s[%d]@%d is passed over: %s", *position(record), rejected.detail)
+                self._letters.append(dead_letter(record, STAGE, rejected, self._clock()))
+        changed = Policies(tuple(self._named.values()), tuple(self._retired.values())).over(self._beneath)
+        if changed != self.now:
+            self.now = changed
+            log.info("policies: %s", ", ".join(map(labelled, changed.listed)) or "the built-in default")
+            for listener in self._listeners:
+                listener(changed)
+
+    def _take(self, record: Any) -> None:
+        name, policy = decoded(record)
+        if policy is None:
+            if (gone := self._named.pop(name, None)) is not None:
+                self._retired[name] = gone
+        else:
+            self._named[name] = policy
+            self._retired.pop(name, None)
+
+    async def _publish_letters(self) -> None:
+        if self._letters:
+            await self._publisher.publish(self._letters)
+            self._letters = []
+
+
+def collected(records: Sequence[Any]) -> Policies:
+    """What the topic's records come to. An invalid one is passed over: whoever follows the topic makes it a dead letter."""
+    named: dict[str, Policy | None] = {}
+    for record in records:
+        with suppress(Rejected):
+            name, policy = decoded(record)
+            named[name] = policy
+    return Policies(tuple(policy for policy in named.values() if policy is not None))
+
+
+def decoded(record: Any) -> tuple[str, Policy | None]:
+    """The policy of a record under its name; None removes it. Raises Rejected."""
+    try:
+        name = (record.key or b"").decode()
+    except UnicodeDecodeError as exc:
+        raise Rejected("invalid", "the key is not UTF-8: it should be the policy's name") from exc
+    if not name:
+        raise Rejected("invalid", "there is no key: it should be the policy's name")
+    if record.value is None:
+        return name, None
+    policy = codec.admit(record.value, Policy)
+    if policy.name != name:
+        raise Rejected("invalid", f"the key is {name!r} and the policy's name {policy.name!r}: they should be the same")
+    return name, policy
+
+
+def labelled(policy: Policy) -> str:
+    return f"{policy.name} (version {policy.version})"

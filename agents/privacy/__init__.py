@@ -1,0 +1,1 @@
+"""Credentials, card numbers and personal data: found in texts and replaced."""

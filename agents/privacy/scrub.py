@@ -1,0 +1,137 @@
+"""Takes credentials, card numbers and, where asked, personal data out of texts, leaving a placeholder for what was there."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection
+
+from msgspec import Struct
+
+from agents.privacy.passwords import (
+    AS_NAMED,
+    BEHIND,
+    CERTAIN,
+    CODE_FIRST,
+    MADE_UP,
+    NAMED,
+    PAIR,
+    PIN,
+    SEED_PHRASE,
+    sure,
+)
+from agents.privacy.payment_cards import CARD, is_card
+from agents.privacy.personal_data import PERSONAL
+from agents.privacy.secrets import ASSIGNED, HEX, PATH, PLAIN, SHAPES
+from schemas.policies.policies import PersonalKind, Privacy
+
+# Random base62 of 20 characters has about 4 bits a character; words, hosts and paths stay below 3.5. What is called an API
+# key or a secret needs less: the 16 characters of hexadecimal have at most 4, and chance leaves some at 3.
+RANDOM_BITS = 3.5
+NAMED_BITS = 2.8
+
+
+class Scrubbed(Struct, frozen=True):
+    """The text without secrets, and how many of which kind were in it."""
+
+    text: str
+    found: dict[str, int]
+
+
+def scrub(text: str, personal: Collection[PersonalKind] = ()) -> Scrubbed:
+    """Replaces what has the shape of a credential by `[API_KEY]`, `[PASSWORD]` and so on. Idempotent.
+
+    `personal` names the kinds of personal data to replace as well, by `[EMAIL]`, `[PHONE]` and `[ADDRESS]`. Hashes, UUIDs
+    and order numbers stay: only known shapes, named values and card numbers with a right check digit are taken.
+    """
+    found: Counter[str] = Counter()
+    for kind, pattern in SHAPES:
+        text = replaced(text, pattern, kind, found)
+    for pattern in CERTAIN:
+        text = replaced(text, pattern, "PASSWORD", found)
+    text = replaced(text, SEED_PHRASE, "SECRET", found)
+    text = replaced(text, CODE_FIRST, "PIN", found)
+    text = PIN.sub(lambda match: pin(match, found), text)
+    text = ASSIGNED.sub(lambda match: assigned(match, found), text)
+    text = NAMED.sub(lambda match: named(match, found), text)
+    for pattern in (AS_NAMED, PAIR):
+        text = pattern.sub(lambda match: made_up(match, found), text)
+    text = CARD.sub(lambda match: card(match, found), text)
+    for kind in (kind for kind in PERSONAL if kind in personal):
+        for pattern in PERSONAL[kind]:
+            text = replaced(text, pattern, kind.upper(), found)
+    return Scrubbed(text, dict(found))
+
+
+def storable(text: str, privacy: Privacy) -> str:
+    """What may be stored of a text."""
+    return scrub(text, privacy.scrub).text
+
+
+def sendable(text: str, privacy: Privacy) -> str:
+    """What a model, or whoever embeds, may be sent of a text."""
+    return scrub(text, privacy.unsent).text
+
+
+def replaced(text: str, pattern: re.Pattern[str], kind: str, found: Counter[str]) -> str:
+    return pattern.sub(lambda match: placed(match, kind, found), text)
+
+
+def placed(match: re.Match[str], kind: str, found: Counter[str]) -> str:
+    """The placeholder; what the pattern calls `keep` (the name before the secret, the host after it) stays."""
+    groups = match.groupdict()
+    if is_placeholder(groups.get("secret") or match[0]):
+        return match[0]
+    found[kind] += 1
+    return f"{groups.get('keep') or ''}[{kind}]{groups.get('rest') or ''}"
+
+
+def pin(match: re.Match[str], found: Counter[str]) -> str:
+    found["PIN"] += 1
+    return f"{match['keep'] or match['keep_cvv']}[PIN]"
+
+
+def named(match: re.Match[str], found: Counter[str]) -> str:
+    """What follows the word password, if it is one: talk about passwords stays, as does the mark that ends a sentence."""
+    value = match["quoted"] or match["bare"]
+    if is_placeholder(value) or not sure(match):
+        return match[0]
+    found["PASSWORD"] += 1
+    if match["quoted"]:
+        return f"{match['keep']}{match['quote']}[PASSWORD]"
+    return f"{match['keep']}[PASSWORD]{value[len(value.rstrip(BEHIND)) :]}"
+
+
+def made_up(match: re.Match[str], found: Counter[str]) -> str:
+    value = match["secret"]
+    return placed(match, "PASSWORD", found) if MADE_UP.fullmatch(value) else match[0]
+
+
+def assigned(match: re.Match[str], found: Counter[str]) -> str:
+    """A value given to something called key, secret or token, if it looks random; a word or a number is left."""
+    value = match["secret"].rstrip(".!?:")
+    certain = match["certain"] is not None
+    if is_placeholder(value) or PLAIN.fullmatch(value) or PATH.fullmatch(value) or not (certain or len(value) >= 17):
+        return match[0]
+    if match["bare"] and not re.search(r"\d.*[A-Za-z]|[A-Za-z].*\d", value):
+        return match[0]
+    if bits_per_character(value) < (NAMED_BITS if certain else RANDOM_BITS) or (not certain and HEX.fullmatch(value)):
+        return match[0]
+    found["SECRET"] += 1
+    return f"{match['keep']}[SECRET]{match['secret'][len(value) :]}"
+
+
+def card(match: re.Match[str], found: Counter[str]) -> str:
+    if not is_card(match[0]):
+        return match[0]
+    found["CARD_NUMBER"] += 1
+    return "[CARD_NUMBER]"
+
+
+def is_placeholder(value: str) -> bool:
+    return value.startswith("[") or set(value) <= set("*x•.…<>{}$")
+
+
+def bits_per_character(value: str) -> float:
+    """Shannon entropy of the characters' frequencies."""
+    counts = Counter(value)
+    return -sum(count / len(value) * math.log2(count / len(value)) for count in counts.values())

@@ -1,0 +1,1 @@
+"""Memories made anew from what Kafka tells of them."""

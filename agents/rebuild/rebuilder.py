@@ -1,0 +1,223 @@
+"""PostgreSQL's memories made again from what Kafka tells of them: `memory.state`, and as far as it is kept `memory.events`."""
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import aclosing
+from typing import Any, Final, Protocol
+
+from msgspec import Struct, structs
+
+from agents.curation.rules.normalise import normalise
+from schemas.codec import decode
+from schemas.erasure.erasures import Fence
+from schemas.errors import Misconfigured, Rejected
+from schemas.kafka import topics
+from schemas.memories.events import MemoryEvent
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Choosing
+from sinks.erasure.purges import Purges
+from sinks.postgres.connection import Pool, translated
+from sinks.postgres.queries import query
+from sinks.rebuild.rebuilds import Page, Partition, Rebuilds, Told, ToldVersion, latest
+
+log = logging.getLogger(__name__)
+
+# The state first: it tells of every memory, and what then comes of the events is little.
+TOPICS: Final = (topics.STATE, topics.EVENTS)
+
+HEADERS: Final = ("memstream-namespace", "memstream-version", "memstream-sequence")
+
+Progress = Callable[[str, int], object]
+
+
+class Piece(Protocol):
+    """Some records of a partition, in order, and where to read on."""
+
+    @property
+    def partition(self) -> int: ...
+
+    @property
+    def records(self) -> Sequence[Any]: ...
+
+    @property
+    def position(self) -> int: ...
+
+
+class Log(Protocol):
+    """The topics, by logical name."""
+
+    async def beginnings(self, topic: str) -> dict[int, int]: ...
+
+    def pieces(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Piece, None]: ...
+
+
+class Read(Struct):
+    """How many records were read, and how many of them told nothing that memstream understands."""
+
+    records: int = 0
+    unreadable: int = 0
+
+
+class Rebuild:
+    """May be interrupted and repeated: it goes on where it was. No worker may run meanwhile: `alone` raises Misconfigured where
+    one does, and is asked once the database is marked, as none starts on it from then on."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        log: Log,
+        policies: Choosing,
+        progress: Progress = lambda topic, records: None,
+        *,
+        alone: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._pool = pool
+        self._rebuilds = Rebuilds(pool)
+        self._log = log
+        self._policies = policies
+        self._progress = progress
+        self._alone = alone
+
+    async def run(self, *, onto_backup: bool = False) -> Read:
+        """Brings the tables up to what Kafka tells; `Rebuilds.end` is still to be called, once the index is whole.
+
+        Raises Misconfigured for a database that holds memories, unless it is said to be a backup; for topics that tell nothing,
+        when it is; and where workers run.
+        """
+        positions = await self._rebuilds.positions()
+        if positions:
+            await self._alone()
+        else:
+            positions = await self._begun(onto_backup)
+        read = Read()
+        for topic in TOPICS:
+            of_topic = {partition: at for (name, partition), at in positions.items() if name == topic}
+            async for piece in self._log.pieces(topic, of_topic):
+                await self._rebuilds.apply(page((topic, piece.partition), piece, read))
+                self._progress(topic, read.records)
+        await self._forget()
+        await self._rebuilds.conclude()
+        return read
+
+    async def _begun(self, onto_backup: bool) -> dict[Partition, int]:
+        if not onto_backup and await self._rebuilds.holds_memories():
+            raise Misconfigured(
+                "the database holds memories: rebuild into an empty one, or say with --onto-backup that it is a restored "
+                "backup, of which nothing is kept that Kafka knows better"
+            )
+        positions = {
+            (topic, number): at for topic in TOPICS for number, at in (await self._log.beginnings(topic)).items()
+        }
+        if onto_backup and not await self._tells(positions):
+            raise Misconfigured(
+                "memory.state tells of no memory: a database brought up to that would be empty. Is it the right cluster?"
+            )
+        await self._rebuilds.begin(positions)
+        try:
+            await self._alone()
+        except BaseException:
+            await self._rebuilds.withdraw()  # nothing was changed: workers may start
+            raise
+        return positions
+
+    async def _tells(self, positions: Mapping[Partition, int]) -> bool:
+        of_state = {partition: at for (name, partition), at in positions.items() if name == topics.STATE}
+        async with aclosing(self._log.pieces(topics.STATE, of_state)) as pieces:
+            return await anext(pieces, None) is not None
+
+    async def _forget(self) -> None:
+        """What a backup has of namespaces that were erased since, beside their memories."""
+        for namespace, at in (await self._rebuilds.fenced()).items():
+            done = False
+            while not done:
+                with translated("erasing what was erased"):
+                    async with self._pool.acquire() as connection, connection.transaction():
+                        await connection.execute(query("memories", "lock_namespace"), namespace)
+                        scopes = self._policies.fed_by(namespace)
+                        done = await Purges(connection).forget(namespace, scopes, Fence(at))
+
+
+def page(partition: Partition, piece: Piece, read: Read) -> Page:
+    """What the records of a piece tell, counted in `read`."""
+    told: list[Told] = []
+    versions: list[ToldVersion] = []
+    for record in piece.records:
+        read.records += 1
+        try:
+            each, version = told_by_state(record) if partition[0] == topics.STATE else told_by_event(record)
+        except Rejected as rejected:
+            read.unreadable += 1
+            log.warning("%s[%d]@%d tells nothing: %s", *partition, record.offset, rejected)
+            continue
+        told.append(each)
+        versions += [] if version is None else [version]
+    last = latest(told).values()
+    erased = {each.memory_id: each.sequence for each in latest(each for each in told if each.erased).values()}
+    kept = [version for version in versions if version.after.sequence > erased.get(version.after.memory_id, 0)]
+    deleted = {version.after.memory_id: version.after for version in kept if version.after.status == "deleted"}
+    return Page(
+        partition=partition,
+        position=piece.position,
+        told=tuple(last),
+        rows=[row(each.memory) for each in last if each.memory is not None],
+        shells=[row(deleted[each.memory_id]) for each in last if each.memory is None and each.memory_id in deleted],
+        heads=heads(told),
+        versions=kept,
+        fences={each.after.namespace: each.at for each in versions if each.cause.erased == "namespace"},
+    )
+
+
+def told_by_state(record: Any) -> tuple[Told, None]:
+    """Raises Rejected for what is no memory, and no tombstone of memstream's."""
+    memory_id = (record.key or b"").decode("utf-8", "replace")
+    if record.value is not None:
+        memory = decode(record.value, Memory)
+        return told(memory, in_state=True), None
+    said = {name: value.decode("utf-8", "replace") for name, value in record.headers}
+    try:
+        namespace, version, sequence = (said[name] for name in HEADERS)
+        numbers = int(version), int(sequence)
+    except (KeyError, ValueError) as exc:
+        raise Rejected("invalid", "a tombstone without memstream's headers") from exc
+    gone = Told(
+        memory_id=memory_id,
+        namespace=namespace,
+        version=numbers[0],
+        sequence=numbers[1],
+        memory=None,
+        in_state=True,
+    )
+    return gone, None
+
+
+def told_by_event(record: Any) -> tuple[Told, ToldVersion]:
+    """Raises Rejected for what is no memory event."""
+    event = decode(record.value, MemoryEvent)
+    data = event.data
+    version = ToldVersion(change=data.change, before=data.before, after=data.memory, cause=data.cause, at=event.time)
+    return told(data.memory, in_state=False, erased=data.change == "purged"), version
+
+
+def told(memory: Memory, *, in_state: bool, erased: bool = False) -> Told:
+    return Told(
+        memory_id=memory.memory_id,
+        namespace=memory.namespace,
+        version=memory.version,
+        sequence=memory.sequence,
+        memory=None if memory.status == "deleted" else memory,
+        in_state=in_state,
+        erased=erased,
+    )
+
+
+def heads(told: Iterable[Told]) -> dict[str, int]:
+    """The highest sequence of each namespace."""
+    found: dict[str, int] = {}
+    for each in told:
+        found[each.namespace] = max(found.get(each.namespace, 0), each.sequence)
+    return found
+
+
+def row(memory: Memory) -> dict[str, Any]:
+    """Every column by name."""
+    return structs.asdict(memory) | {"normalised": normalise(memory.text)}

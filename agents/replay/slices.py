@@ -1,0 +1,89 @@
+"""A conversation's messages through a window once more: the slices in which it is extracted under the policies of a replay.
+
+The window is the one that live messages go through, and the clock is what the messages say. What is not known any more: when
+a conversation was said to have ended. It ends with its last message, or with a silence after which a window is forgotten.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+
+from agents.windows.terms import WindowTerms
+from schemas.extraction.requests import ControlKind, ExtractionRequest, WindowControl
+from sinks.archive.messages import ArchivedMessage
+from streams.windows.tokens import TokenCount, message_tokens
+from streams.windows.told import Told
+from streams.windows.window import Window
+
+
+def slices(
+    messages: Sequence[ArchivedMessage], terms: WindowTerms, count_tokens: TokenCount
+) -> list[ExtractionRequest]:
+    """The requests for one conversation, in order; `messages` by partition and position. The same messages make the same."""
+    made: list[ExtractionRequest] = []
+    for partition, run in groupby(messages, key=lambda each: each.partition):
+        window = _Again(partition, terms, count_tokens)
+        for each in run:
+            window.take(each)
+        made += window.rest()
+    return made
+
+
+class _Again:
+    """A window whose requests are answered at once."""
+
+    def __init__(self, partition: int, terms: WindowTerms, count_tokens: TokenCount) -> None:
+        self._partition = partition
+        self._terms = terms
+        self._count_tokens = count_tokens
+        self._window: Window | None = None
+        self._now_s = 0.0
+        self._controls = 0
+        self._made: list[ExtractionRequest] = []
+
+    def take(self, archived: ArchivedMessage) -> None:
+        message = archived.message
+        self._now_s = max(self._now_s, message.timestamp.timestamp())
+        self._let_time_pass(archived.position)
+        window = self._window = self._window or Window.opened(message.conversation_id, self._partition)
+        tokens = message_tokens(message, self._count_tokens)
+        self._hear(window.add(message, archived.position, tokens, self._terms.now, self._now_s))
+
+    def rest(self) -> list[ExtractionRequest]:
+        """All requests, with what waits to the end."""
+        if self._window is not None:
+            self._hear(self._control(self._window, "flush"))
+        return self._made
+
+    def _let_time_pass(self, read_to: int) -> None:
+        """Whatever deadline passed before now takes effect at its time."""
+        while (window := self._window) is not None:
+            terms = self._terms.now(window)
+            at = window.alarm(terms.policy).at
+            if at is None or at > self._now_s:
+                return
+            if window.expired(terms.policy, at):
+                self._window = None
+            else:
+                self._hear(window.due(read_to, terms, at))
+
+    def _hear(self, told: Sequence[Told]) -> None:
+        """Each answer makes room for the next request."""
+        assert self._window is not None
+        waiting = list(told)
+        while waiting:
+            each = waiting.pop(0)
+            if isinstance(each, ExtractionRequest) and each.purpose == "extract":
+                self._made.append(each)
+                waiting += self._control(self._window, "extraction_completed", each.request_id)
+
+    def _control(self, window: Window, kind: ControlKind, request_id: str | None = None) -> list[Told]:
+        head, terms = window.head, self._terms.now(window)
+        control = WindowControl(
+            conversation_id=head.scope.conversation_id,
+            kind=kind,
+            at=datetime.fromtimestamp(self._now_s, UTC),
+            request_id=request_id,
+        )
+        self._controls += 1
+        return window.control(control, self._controls, terms, self._now_s)

@@ -1,0 +1,67 @@
+"""Batches that a stage works on at a time: many, as each may wait for a model, and acked in whatever order they end."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from agents.dead_letters.writer import position
+from agents.stage.loop import give_up, pause_s
+from schemas.errors import Retryable
+from streams.delivery import cancellation
+from streams.delivery.app import StageApp
+from streams.delivery.batch import Batch
+
+log = logging.getLogger(__name__)
+
+Work = Callable[[], Awaitable[object]]
+
+
+class InFlight:
+    """At most `most` batches, waiting ones included. The frontier passes only what is finished."""
+
+    def __init__(self, app: StageApp, most: int) -> None:
+        self._app = app
+        self._most = most
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def take_on(self, batch: Batch, work: Work) -> None:
+        """Begins the work once there is room for it, and returns. At its end the batch is acked; what it raises stops the worker,
+        with nothing acked."""
+        while len(self._running) >= self._most:
+            await asyncio.wait(self._running, return_when=asyncio.FIRST_COMPLETED)
+        task = asyncio.create_task(self._through(batch, work), name=f"{self._app.conf.id} {batch!r}")
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def close(self) -> None:
+        """Ends what is still running: its batches are not held any more, and what is not done is delivered again."""
+        running = list(self._running)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def _through(self, batch: Batch, work: Work) -> None:
+        try:
+            await work()
+        except asyncio.CancelledError as exc:
+            if cancellation.asked_for():
+                raise
+            await give_up(self._app, batch, exc)
+        except Exception as exc:  # noqa: BLE001 (give_up logs it)
+            await give_up(self._app, batch, exc)
+        else:
+            batch.ack()
+
+
+async def while_held(batch: Batch, record: Any, work: Work) -> None:
+    """Tries again what may pass, of one record, until it is done or the batch is another worker's."""
+    tries = 0
+    while batch.held:
+        try:
+            await work()
+            return
+        except Retryable as exc:
+            tries += 1
+            log.warning("attempt %d on the record at %s[%d]@%d failed: %s", tries, *position(record), exc)
+            await asyncio.sleep(pause_s(tries))

@@ -1,0 +1,236 @@
+"""The window agent: the only writer of the windows table. Decodes, applies to windows, records rows and effects."""
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from opentelemetry.trace import SpanKind
+
+from agents.dead_letters.writer import dead_letter
+from agents.erasure.windows import Heard, WindowErasures
+from agents.windows.cache import WindowCache
+from agents.windows.records import outgoing
+from agents.windows.terms import WindowTerms
+from schemas import codec
+from schemas.conversations.messages import ConversationEnded, Message
+from schemas.errors import Rejected
+from schemas.extraction.requests import WindowControl
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing, Publisher
+from schemas.observability import traces
+from streams.apps import BATCH_RECORDS
+from streams.delivery.app import StageApp
+from streams.delivery.batch import Batch
+from streams.kafka.topics import TopicSettings
+from streams.windows.detectors.detect import found_in
+from streams.windows.tokens import TokenCount, message_tokens
+from streams.windows.told import Told
+
+log = logging.getLogger(__name__)
+
+STAGE = "windows"
+TOLD_AGAIN_AFTER_S = 10.0
+BY_HAND = ("flush", "prune", "clear")
+SMALL = 65_536  # bytes of a record that cannot grow beyond any limit when it is written again
+
+Event = TypeVar("Event", Message, ConversationEnded, WindowControl)
+
+
+class WindowAgent:
+    """One per process. `clock` gives Unix seconds; `publisher` takes the timers' control events to Kafka; `erasures` says what is
+    older than an erasure."""
+
+    def __init__(
+        self,
+        app: StageApp,
+        names: TopicSettings,
+        terms: WindowTerms,
+        count_tokens: TokenCount,
+        publisher: Publisher,
+        clock: Callable[[], float] = time.time,
+        erasures: WindowErasures | None = None,
+    ) -> None:
+        self._app = app
+        self._terms = terms
+        self._count_tokens = count_tokens
+        self._publisher = publisher
+        self._clock = clock
+        self._erasures = erasures
+        self._logical = {names.physical(name): name for name in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL)}
+        self._largest = names.max_message_bytes
+        self._surely_fits = min(SMALL, self._largest)
+        self._messages_topic = names.physical(topics.MESSAGES)
+        self._armed_by = terms.policies
+        self._cache = WindowCache(app, lambda window: self._terms.policy(window.head.scope))
+
+    async def handle(self, batch: Batch) -> None:
+        """Applies a batch; the checkpoint that carries its rows and effects acks it."""
+        assert self._app.checkpointer is not None
+        await self._app.checkpointer.room(batch.partition)
+        topic = self._logical[batch.topic]
+        log_end = 0
+        heard: Sequence[Heard] = ()
+        letters: list[Outgoing] = []
+        if topic == topics.MESSAGES:
+            heard = list(self._decoded(batch, Message, letters))
+            if self._erasures is not None:
+                heard = await self._erasures.spared(batch, heard)
+        if topic == topics.ENDED:
+            log_end = await self._app.consumer.log_end(self._messages_topic, batch.partition)
+        if not batch.current:
+            return
+        # Nothing may be awaited from here to the end: the epoch was checked, and the changes must be of that epoch.
+        self._cache.enter(batch.epoch)
+        effects = [*letters, *self._apply(topic, batch, log_end, heard)]
+        self._app.checkpointer.record(batch, self._cache.take_rows(batch.partition), effects)
+        if self._urgent(batch, effects):
+            self._app.checkpointer.ask(batch.partition)
+        batch.release()
+
+    def _urgent(self, batch: Batch, effects: list[Outgoing]) -> bool:
+        """Whether somebody waits for an effect. Nobody does for activity, nor while there is a backlog: whole batches."""
+        return len(batch.records) < BATCH_RECORDS[STAGE] and any(effect.topic == topics.REQUESTS for effect in effects)
+
+    def _apply(self, topic: str, batch: Batch, log_end: int, heard: Sequence[Heard]) -> list[Outgoing]:
+        if topic == topics.MESSAGES:
+            return self._apply_messages(batch, heard)
+        if topic == topics.ENDED:
+            return self._apply_ends(batch, log_end)
+        return self._apply_controls(batch)
+
+    def _apply_messages(self, batch: Batch, heard: Sequence[Heard]) -> list[Outgoing]:
+        now, terms_of = self._clock(), self._terms.now
+        effects: list[Outgoing] = []
+        # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
+        counts = self.counted(heard)
+        found = [found_in(message) for _, message in heard]
+        # And one conversation after another, for the same reason: they have no order among each other.
+        for conversation_id, places in by_conversation(heard).items():
+            window = self._cache.window(conversation_id, batch.partition)
+            for at in places:
+                record, message = heard[at]
+                trace = traced(record, message) if record.headers else None
+                if told := window.add(message, record.offset, counts[at], terms_of, now, found[at], trace):
+                    effects += self._records(told, batch, now)
+        self._cache.applied(batch.partition, batch.end)
+        read_to = self.read_to(batch.partition)
+        for window in self._cache.ready(batch.partition, read_to, now):
+            effects += self._records(window.release(read_to, self._terms.now(window), now), batch, now)
+        return effects
+
+    def counted(self, heard: Iterable[Heard]) -> list[int]:
+        """The tokens of each message."""
+        count = self._count_tokens
+        return [message_tokens(message, count) for _, message in heard]
+
+    def _apply_ends(self, batch: Batch, log_end: int) -> list[Outgoing]:
+        now, read_to = self._clock(), self.read_to(batch.partition)
+        effects: list[Outgoing] = []
+        for record, event in self._decoded(batch, ConversationEnded, effects):
+            window = self._cache.window(event.conversation_id, batch.partition)
+            told = window.end(event, record.offset, log_end, read_to, self._terms.now(window), now)
+            effects += self._records(told, batch, now)
+        return effects
+
+    def _apply_controls(self, batch: Batch) -> list[Outgoing]:
+        now = self._clock()
+        effects: list[Outgoing] = []
+        for record, control in self._decoded(batch, WindowControl, effects):
+            window = self._cache.existing(control.conversation_id, batch.partition)
+            if window is None:
+                effects += self._unheard(record, control)
+                continue
+            terms = self._terms.now(window)
+            tokens = self._count_tokens(control.summary) if control.summary else 0
+            effects += self._records(window.control(control, record.offset, terms, now, tokens), batch, now)
+            if control.kind != "erase" and window.expired(terms.policy, now):
+                self._cache.forget(window)
+        return effects
+
+    def _unheard(self, record: Any, control: WindowControl) -> list[Outgoing]:
+        """What somebody asked of a window that is not there; memstream's own word to one that was forgotten is nothing."""
+        if control.kind not in BY_HAND:
+            return []
+        rejected = Rejected(
+            "no_window", "no such window here: use the key and partition of the conversation's messages"
+        )
+        return [dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC))]
+
+    def _records(self, told: list[Told], batch: Batch, now: float) -> list[Outgoing]:
+        return [outgoing(each, batch.partition, datetime.fromtimestamp(now, UTC)) for each in told]
+
+    def _decoded(self, batch: Batch, shape: type[Event], effects: list[Outgoing]) -> Iterable[tuple[Any, Event]]:
+        """Each record with its event; what cannot be decoded becomes a dead letter among the effects."""
+        for record in batch.records:
+            try:
+                if len(record.value or b"") > self._surely_fits:
+                    self._require_size(record)
+                yield record, codec.admit(record.value, shape)
+            except Rejected as rejected:
+                effects.append(dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC)))
+
+    def _require_size(self, record: Any) -> None:
+        """Raises Rejected `too_large` for what a row or request of ours could not hold.
+
+        The broker's limit counts compressed bytes, and JSON written again may be longer than it came: 1e15 is written out.
+        """
+        size = len(record.value or b"")
+        if size > self._largest:
+            raise Rejected("too_large", f"{size} bytes; the limit is {self._largest} (MEMSTREAM_MAX_MESSAGE_BYTES)")
+        if size > SMALL and (again := len(codec.encode(codec.parse(record.value)))) > 3 * self._largest:
+            raise Rejected("too_large", f"{again} bytes when written again; the limit is {3 * self._largest}")
+
+    def read_to(self, partition: int) -> int:
+        """The offset up to which this agent has applied the messages partition, trailing control records included."""
+        applied = self._cache.applied_to(partition)
+        read_to: int | None = self._app.consumer.read_to(self._messages_topic, partition, applied)
+        return read_to or 0
+
+    async def tick(self) -> None:
+        """Tells windows whose time has come, as control events: timers never write the table. Raises Retryable."""
+        if self._app.checkpointer is None or not self._app.fence.admits(self._app.fence.epoch):
+            return
+        self._cache.enter(self._app.fence.epoch)
+        if self._armed_by is not self._terms.policies:
+            self._armed_by = self._terms.policies
+            self._cache.rearm()
+        now = self._clock()
+        due: list[Outgoing] = []
+        for partition in self._app.checkpointer.partitions:
+            read_to = self.read_to(partition)
+            for conversation_id in self._cache.ringing(partition, read_to, now, TOLD_AGAIN_AFTER_S):
+                due.append(due_event(conversation_id, partition, read_to, now))
+        if due:
+            await self._publisher.publish(due)
+
+
+def by_conversation(heard: Iterable[Heard]) -> dict[str, list[int]]:
+    """The places (from 0) of each conversation's messages, in order."""
+    places: dict[str, list[int]] = {}
+    for at, (_, message) in enumerate(heard):
+        places.setdefault(message.conversation_id, []).append(at)
+    return places
+
+
+def traced(record: Any, message: Message) -> str | None:
+    """What the message's window keeps of its trace: that of taking it in; the one it came with where nothing is recorded."""
+    cause = traces.carried(record.headers)
+    if cause is None or not traces.recording():
+        return cause
+    of = {"memstream.conversation_id": message.conversation_id, "memstream.message_id": message.message_id}
+    with traces.span(f"{STAGE} take in", of, causes=(cause,), kind=SpanKind.CONSUMER):
+        return traces.current()
+
+
+def due_event(conversation_id: str, partition: int, read_to: int, now: float) -> Outgoing:
+    """Says which position the messages partition was read to, so that applying the event again decides the same."""
+    at = datetime.fromtimestamp(now, UTC)
+    control = WindowControl(conversation_id=conversation_id, kind="due", at=at, read_to=read_to)
+    return Outgoing(
+        topic=topics.WINDOW_CONTROL,
+        key=conversation_id.encode(),
+        value=codec.encode(control),
+        partition=partition,
+    )

@@ -1,0 +1,189 @@
+"""Windows in memory between events, with their alarms: what one epoch of this worker knows of its partitions."""
+
+import heapq
+from collections.abc import Callable, Iterator
+from math import inf
+
+from schemas.policies.policies import Policy
+from streams.delivery.app import StageApp
+from streams.delivery.ledger import Ledger
+from streams.delivery.store import Rows
+from streams.windows import rows
+from streams.windows.head import Head
+from streams.windows.window import Alarm, Window
+
+CACHED_WINDOWS = 20_000
+CACHED_BYTES = 536_870_912  # about; whatever the size of messages
+
+
+class WindowCache:
+    """Loads windows from the table's rows, keeps them, and says which changed. Emptied when an epoch ends."""
+
+    def __init__(self, app: StageApp, policy: Callable[[Window], Policy]) -> None:
+        self._app = app
+        self._policy = policy
+        self._epoch = 0
+        self._reset()
+
+    def _reset(self) -> None:
+        self._windows: dict[tuple[int, str], Window] = {}
+        self._bytes: dict[tuple[int, str], int] = {}
+        self._all_bytes = 0
+        self._changed: dict[int, dict[str, Window]] = {}
+        self._forgotten: dict[int, list[Window]] = {}
+        self._applied: dict[int, int] = {}
+        self._alarms: dict[int, dict[str, Alarm]] = {}
+        self._times: dict[int, list[tuple[float, str]]] = {}
+        self._queued: dict[tuple[int, str], float] = {}
+        self._held: dict[int, set[str]] = {}
+        self._told_at: dict[tuple[int, str], float] = {}
+
+    def enter(self, epoch: int) -> None:
+        """Forgets everything of another epoch; alarms are found again in the rows."""
+        if epoch == self._epoch:
+            return
+        self._epoch = epoch
+        self._reset()
+        self._find_alarms()
+
+    def rearm(self) -> None:
+        """Finds all alarms anew: the policies have changed that they were set by."""
+        self._alarms, self._times, self._queued, self._held = {}, {}, {}, {}
+        self._find_alarms()
+
+    def _find_alarms(self) -> None:
+        assert self._app.checkpointer is not None
+        for partition in self._app.checkpointer.partitions:
+            for head in rows.heads(self._ledger(partition).scan):
+                self._find_alarm(partition, head)
+
+    def _find_alarm(self, partition: int, head: Head) -> None:
+        """Only an end that is held back needs to know the messages."""
+        window = self._peek(head.scope.conversation_id, partition) if head.held else Window(head)
+        assert window is not None
+        self._set_alarm(partition, window)
+
+    def _ledger(self, partition: int) -> Ledger:
+        assert self._app.checkpointer is not None
+        return self._app.checkpointer[partition]
+
+    def window(self, conversation_id: str, partition: int) -> Window:
+        """The conversation's window, to be changed; a new one when there is none."""
+        window = self.existing(conversation_id, partition)
+        if window is None:
+            window = self._windows[partition, conversation_id] = Window.opened(conversation_id, partition)
+            self._changed.setdefault(partition, {})[conversation_id] = window
+        return window
+
+    def existing(self, conversation_id: str, partition: int) -> Window | None:
+        """The conversation's window, to be changed, if there is one."""
+        changed = self._changed.setdefault(partition, {})
+        window = changed.get(conversation_id) or self._peek(conversation_id, partition)
+        if window is not None:
+            changed[conversation_id] = window
+        return window
+
+    def _peek(self, conversation_id: str, partition: int) -> Window | None:
+        key = (partition, conversation_id)
+        window = self._windows.pop(key, None)
+        if window is None:
+            window = rows.load(conversation_id, self._ledger(partition).read)
+            if window is None:
+                return None
+            self._weigh(key, window.memory_bytes)
+        self._windows[key] = window  # the latest used is evicted last
+        return window
+
+    def ready(self, partition: int, read_to: int, now: float) -> list[Window]:
+        """The windows whose held end may take effect now, to be changed."""
+        changed, alarms = self._changed.get(partition, {}), self._alarms.get(partition, {})
+        held = sorted(self._held.get(partition, ()))
+        asked = [each for each in held if each in changed or alarms[each].rings(read_to, now)]
+        peeked = [self._peek(each, partition) for each in asked]
+        ready = [w for w in peeked if w is not None and w.alarm(self._policy(w)).rings(read_to, now)]
+        return [self.window(window.head.scope.conversation_id, partition) for window in ready]
+
+    def forget(self, window: Window) -> None:
+        """The window's rows go with the batch that is being applied."""
+        self._forgotten.setdefault(window.head.partition, []).append(window)
+
+    def take_rows(self, partition: int) -> Rows:
+        """The rows of every window changed since the last call."""
+        changes: Rows = {}
+        for conversation_id, window in self._changed.pop(partition, {}).items():
+            changes |= rows.save(window)
+            self._set_alarm(partition, window)
+            self._weigh((partition, conversation_id), window.memory_bytes)
+            self._told_at.pop((partition, conversation_id), None)
+        for window in self._forgotten.pop(partition, []):
+            changes |= rows.tombstone(window)
+            self._drop(partition, window.head.scope.conversation_id)
+        self._evict()
+        return changes
+
+    def _drop(self, partition: int, conversation_id: str) -> None:
+        self._windows.pop((partition, conversation_id), None)
+        self._weigh((partition, conversation_id), 0)
+        self._alarms.get(partition, {}).pop(conversation_id, None)
+        self._held.get(partition, set()).discard(conversation_id)
+        self._queued.pop((partition, conversation_id), None)
+
+    def _weigh(self, key: tuple[int, str], memory_bytes: int) -> None:
+        self._all_bytes += memory_bytes - self._bytes.pop(key, 0)
+        if memory_bytes:
+            self._bytes[key] = memory_bytes
+
+    def _evict(self) -> None:
+        """What was used least recently goes, as long as there is too much."""
+        while self._windows and (len(self._windows) > CACHED_WINDOWS or self._all_bytes > CACHED_BYTES):
+            key = next(iter(self._windows))
+            del self._windows[key]
+            self._weigh(key, 0)
+
+    def applied(self, partition: int, end: int) -> None:
+        """Notes the end of the last messages batch applied."""
+        self._applied[partition] = end
+
+    def applied_to(self, partition: int) -> int | None:
+        return self._applied.get(partition)
+
+    def _set_alarm(self, partition: int, window: Window) -> None:
+        conversation_id = window.head.scope.conversation_id
+        alarm = window.alarm(self._policy(window))
+        self._alarms.setdefault(partition, {})[conversation_id] = alarm
+        if alarm.at is not None:
+            self._queue(partition, conversation_id, alarm.at)
+        held = self._held.setdefault(partition, set())
+        held.discard(conversation_id)
+        if alarm.held_to is not None:
+            held.add(conversation_id)
+
+    def _queue(self, partition: int, conversation_id: str, at: float) -> None:
+        """One entry a conversation is looked at; one that comes too early puts it off."""
+        if at < self._queued.get((partition, conversation_id), inf):
+            self._queued[partition, conversation_id] = at
+            heapq.heappush(self._times.setdefault(partition, []), (at, conversation_id))
+
+    def ringing(self, partition: int, read_to: int, now: float, told_again_s: float) -> Iterator[str]:
+        """Conversations to be told that they are due; told again only after `told_again_s` without effect."""
+        alarms = self._alarms.get(partition, {})
+        for conversation_id in {*self._held.get(partition, ()), *self._past(partition, now)}:
+            alarm = alarms.get(conversation_id)
+            if alarm is None:
+                continue
+            rings = alarm.rings(read_to, now)
+            if alarm.at is not None:
+                self._queue(partition, conversation_id, now + told_again_s if rings else alarm.at)
+            if not rings:
+                continue
+            if now - self._told_at.get((partition, conversation_id), 0.0) >= told_again_s:
+                self._told_at[partition, conversation_id] = now
+                yield conversation_id
+
+    def _past(self, partition: int, now: float) -> Iterator[str]:
+        times = self._times.get(partition, [])
+        while times and times[0][0] <= now:
+            at, conversation_id = heapq.heappop(times)
+            if self._queued.get((partition, conversation_id)) == at:
+                del self._queued[partition, conversation_id]
+                yield conversation_id

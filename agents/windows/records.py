@@ -1,0 +1,89 @@
+"""What windows tell, as records: requests to the LLM stage, and activity events about their contexts."""
+
+from datetime import datetime
+from typing import Any
+
+from msgspec import to_builtins
+from opentelemetry.trace import SpanKind
+
+from agents.extraction.undecodable import headers_of
+from schemas import codec, ids
+from schemas.extraction.requests import ExtractionRequest
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+from schemas.memories.events import CLOUD_EVENT, ActivityEvent
+from schemas.observability import traces
+from streams.windows.told import Pruned, Told, Warned
+
+
+def outgoing(told: Told, partition: int, at: datetime) -> Outgoing:
+    """The record that tells it, on its conversation's partition or under its key."""
+    if isinstance(told, ExtractionRequest):
+        return _request(told)
+    event = _warned(told, partition, at) if isinstance(told, Warned) else _pruned(told, partition, at)
+    key = told.scope.conversation_id.encode()
+    return Outgoing(topic=topics.ACTIVITY, key=key, value=codec.encode(event), headers=CLOUD_EVENT)
+
+
+def _request(request: ExtractionRequest) -> Outgoing:
+    """It goes on with the trace of its messages, or begins one that links to those of each."""
+    causes = [message.trace for message in request.messages]
+    with traces.span("windows ask for extraction", request_attributes(request), causes=causes, kind=SpanKind.PRODUCER):
+        return Outgoing(
+            topic=topics.REQUESTS,
+            key=request.conversation_id.encode(),
+            value=codec.encode(request),
+            headers=(*headers_of(request), *traces.headers()),
+            partition=request.partition,
+        )
+
+
+def request_attributes(request: ExtractionRequest) -> dict[str, str | int]:
+    """Which request it is, for spans: nothing of what was said."""
+    return {
+        "memstream.request_id": request.request_id,
+        "memstream.conversation_id": request.conversation_id,
+        "memstream.purpose": request.purpose,
+        "memstream.lane": request.lane,
+        "memstream.messages": len(request.messages),
+    }
+
+
+def _warned(told: Warned, partition: int, at: datetime) -> ActivityEvent:
+    """`memstream.window.warned`: pruning follows unless what is protected fills the context alone."""
+    level, conversation_id = told.statistics.level, told.scope.conversation_id
+    return ActivityEvent(
+        id=ids.activity_id("window.warned", conversation_id, partition, told.position, level),
+        type="memstream.window.warned",
+        time=at,
+        subject=conversation_id,
+        data=_scope(told) | {"level": level, "statistics": to_builtins(told.statistics)},
+    )
+
+
+def _pruned(told: Pruned, partition: int, at: datetime) -> ActivityEvent:
+    """`memstream.window.pruned` or `.cleared`, with the reason of each message that left, by its id."""
+    pruning, conversation_id = told.pruning, told.scope.conversation_id
+    runs = pruning.removed
+    kind = "cleared" if pruning.cause == "cleared" else "pruned"
+    return ActivityEvent(
+        id=ids.activity_id(f"window.{kind}", conversation_id, partition, told.position, pruning.number),
+        type=f"memstream.window.{kind}",
+        time=at,
+        subject=conversation_id,
+        data=_scope(told)
+        | {
+            "cause": pruning.cause,
+            "level": pruning.level,
+            "removed": pruning.count,
+            "tokens_before": pruning.tokens_before,
+            "tokens_after": pruning.tokens_after,
+            "runs": [{"reason": run.reason, "first": run.first, "last": run.last, "count": run.count} for run in runs],
+            "reasons": told.reasons,
+            "statistics": to_builtins(told.statistics),
+        },
+    )
+
+
+def _scope(told: Warned | Pruned) -> dict[str, Any]:
+    return dict(to_builtins(told.scope))

@@ -1,0 +1,1 @@
+"""The command line: `main.py` lists the commands, and each has a module of its own."""

@@ -1,0 +1,201 @@
+"""`memstream dead-letters`: what could not be processed, looked at, published again, or put away."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from agents.dead_letters.reader import How, Letter, Wanted, places, settled, way_back
+from deploy.cli import terminal
+from deploy.cli.command import Json, command, several_commands
+from deploy.cli.letter_topic import Standing, contents, original, standings, where
+from deploy.cli.moments import moment
+from deploy.settings import Settings, load
+from deploy.wiring import connections
+from schemas.errors import Misconfigured, Rejected
+
+cli = several_commands("What could not be processed: look at it, publish it again, put it away.")
+
+Places = Annotated[
+    list[str] | None,
+    typer.Argument(help="partition:offset as `list` shows it, or partition:first-last.", show_default=False),
+]
+Reason = Annotated[str | None, typer.Option(help="Only letters with this reason.")]
+Stage = Annotated[str | None, typer.Option(help="Only letters of this stage.")]
+Since = Annotated[
+    datetime | None,
+    typer.Option(parser=moment, metavar="TIME", help="Only letters from then on: 24h, 7d, 2026-11-22T14:00."),
+]
+Until = Annotated[datetime | None, typer.Option(parser=moment, metavar="TIME", help="Only letters before then.")]
+Again = Annotated[bool, typer.Option("--again", help="Also those that were replayed or discarded already.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say which ones it would be, and do nothing.")]
+
+
+@cli.command("list")
+@command
+async def list_letters(
+    places: Places = None,
+    reason: Reason = None,
+    stage: Stage = None,
+    since: Since = None,
+    until: Until = None,
+    everything: Annotated[bool, typer.Option("--all", help="Also those that were replayed or discarded.")] = False,
+    json: Json = False,
+) -> None:
+    """List dead letters, oldest first, without their contents."""
+    found = await standings(load(), meant(places, reason, stage, since, until))
+    shown = [each for each in found if everything or each.became is None]
+    if json:
+        for each in shown:
+            terminal.emit(summary(each))
+        return
+    if not shown:
+        terminal.say("no dead letter is like this" if found else "there are no dead letters")
+        return
+    rows = [row(each) for each in shown]
+    terminal.show_table("dead letters", ("letter", "at", "stage", "reason", "is", "detail"), rows, wide="detail")
+
+
+@cli.command()
+@command
+async def show(place: Annotated[str, typer.Argument(help="partition:offset.")], json: Json = False) -> None:
+    """Show a dead letter with its contents, which somebody wrote."""
+    settings = load()
+    (standing,) = await chosen(settings, meant([place]), again=True)
+    async for letter, record in contents(settings, [standing.letter]):
+        whole = summary(standing) | {
+            "key": text(record.key),
+            "headers": {name: text(value) for name, value in record.headers if not name.startswith("memstream-")},
+            "value": text(record.value),
+        }
+        if json:
+            terminal.emit(whole)
+        else:
+            for name, value in whole.items():
+                terminal.say(f"{name:13} {value}")
+        assert letter is standing.letter
+
+
+@cli.command()
+@command
+async def replay(
+    places: Places = None,
+    reason: Reason = None,
+    stage: Stage = None,
+    since: Since = None,
+    until: Until = None,
+    again: Again = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> int:
+    """Publish dead letters again, each as it was and to the partition that it came from."""
+    return await settle("replayed", narrowed(places, reason, stage, since, until), again, dry_run, json)
+
+
+@cli.command()
+@command
+async def discard(
+    places: Places = None,
+    reason: Reason = None,
+    stage: Stage = None,
+    since: Since = None,
+    until: Until = None,
+    again: Again = False,
+    dry_run: DryRun = False,
+    json: Json = False,
+) -> int:
+    """Put dead letters away: they are listed no more, and stay in their topic until its retention ends."""
+    return await settle("discarded", narrowed(places, reason, stage, since, until), again, dry_run, json)
+
+
+async def settle(how: How, wanted: Wanted, again: bool, dry_run: bool, json: bool) -> int:
+    """1 when one of them could not be: it is named, and the others are done."""
+    settings, failed = load(), 0
+    letters = [standing.letter for standing in await chosen(settings, wanted, again)]
+    if dry_run:
+        for letter in letters:
+            say(letter, f"would be {how}", json)
+        return 0
+    async with connections.kafka(settings) as publisher:
+        async for letter, record in contents(settings, letters):
+            outgoing = [settled(record, letter, how, datetime.now(UTC))]
+            try:
+                if how == "replayed":
+                    source = await original(settings, letter, record)
+                    outgoing.insert(0, way_back(letter, source, settings.topic_prefix))
+                for each in outgoing:  # what became of it is said once it is so
+                    await publisher.publish([each])
+            except Rejected as rejected:
+                failed += 1
+                terminal.complain(rejected.detail)
+                continue
+            say(letter, how, json)
+    return 1 if failed else 0
+
+
+async def chosen(settings: Settings, wanted: Wanted, again: bool) -> list[Standing]:
+    """Raises Misconfigured when none is meant, and Retryable."""
+    found = await standings(settings, wanted)
+    left = [each for each in found if again or each.became is None]
+    if not left:
+        done = f"; {len(found)} were replayed or discarded already: --again means them too" if found else ""
+        raise Misconfigured(
+            f"no dead letter is like this{done}. `memstream dead-letters list` shows those that there are"
+        )
+    return left
+
+
+def meant(
+    named: Sequence[str] | None,
+    reason: str | None = None,
+    stage: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> Wanted:
+    try:
+        return Wanted(places=places(named or ()), reason=reason, stage=stage, since=since, until=until)
+    except ValueError as exc:
+        raise Misconfigured(str(exc)) from exc
+
+
+def narrowed(
+    named: Sequence[str] | None, reason: str | None, stage: str | None, since: datetime | None, until: datetime | None
+) -> Wanted:
+    """Nobody means all of them by saying nothing."""
+    if not (named or reason or stage or since or until):
+        raise Misconfigured("say which ones: places, --reason, --stage, --since or --until")
+    return meant(named, reason, stage, since, until)
+
+
+def say(letter: Letter, how: str, json: bool) -> None:
+    if json:
+        terminal.emit({"letter": letter.place, "is": how, "source": where(letter.source)})
+    else:
+        terminal.say(f"{letter.place} {how}: {letter.reason}, from {where(letter.source)}")
+
+
+def row(standing: Standing) -> tuple[str, ...]:
+    letter = standing.letter
+    at, became = f"{letter.at:%Y-%m-%d %H:%M}", standing.became or "waits"
+    return letter.place, at, letter.stage, letter.reason, became, letter.detail
+
+
+def summary(standing: Standing) -> dict[str, Any]:
+    letter = standing.letter
+    return {
+        "letter": letter.place,
+        "at": letter.at,
+        "stage": letter.stage,
+        "reason": letter.reason,
+        "detail": letter.detail,
+        "source": where(letter.source),
+        "is": standing.became or "waits",
+        "bytes": letter.bytes,
+        "by_reference": letter.by_reference,
+    }
+
+
+def text(value: bytes | None) -> str | None:
+    """Bytes that are no UTF-8 are escaped."""
+    return None if value is None else value.decode("utf-8", "backslashreplace")

@@ -1,0 +1,33 @@
+"""`memstream dev`: the embedded stack with a worker and the API, on addresses that stay."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deploy.cli.command import command, one_command
+from deploy.embedded.stack import Ports
+from deploy.runtime.dev import run_dev
+from deploy.runtime.process import stop_on_signals
+from deploy.settings import DEV_API_PORT, DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT, load
+
+cli = one_command()
+
+DataDir = Annotated[Path | None, typer.Option(help="Where the data goes; default MEMSTREAM_DATA_DIR.")]
+
+DevPort = Annotated[int, typer.Option(min=0, max=65535, help="On loopback; 0 takes any free one.")]
+
+
+@cli.command()
+@command
+async def dev(
+    data_dir: DataDir = None,
+    kafka_port: DevPort = DEV_KAFKA_PORT,
+    postgres_port: DevPort = DEV_POSTGRES_PORT,
+    qdrant_port: DevPort = DEV_QDRANT_PORT,
+    api_port: DevPort = DEV_API_PORT,
+) -> None:
+    """Run the embedded stack with a worker and the API, and keep it running; its data survives a restart."""
+    settings = load(api_port=api_port, **({"data_dir": data_dir} if data_dir else {}))
+    ports = Ports(kafka_port or None, postgres_port or None, qdrant_port or None)
+    await run_dev(settings, ports, stop_on_signals())

@@ -1,0 +1,167 @@
+"""Checks every dependency, and says of what is wrong what to do."""
+
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+
+from agents.models.auto import AutoProvider
+from agents.models.local_only import check_policies
+from deploy.cli import terminal
+from deploy.cli.command import Json, command, one_command
+from deploy.cli.policy_store import applying, stored
+from deploy.embedded.errors import EmbeddedPartFailed
+from deploy.settings import Settings, load
+from deploy.wiring import connections, models, vector_index
+from schemas.errors import MemstreamError, Retryable
+from sinks.memories.reader import Memories
+from sinks.postgres.migrate import pending
+from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
+
+SECURITY = ", or what of MEMSTREAM_KAFKA_... the line on stderr above complains of"
+
+cli = one_command()
+
+
+class Finding(Struct, frozen=True):
+    """One check: what was found, or what is wrong and what to do about it."""
+
+    name: str
+    ok: bool
+    said: str
+
+
+@cli.command()
+@command
+async def doctor(json: Json = False) -> int:
+    """Check every dependency and say what to do; exit code 1 when something is wrong."""
+    findings = await examine(load())
+    for finding in findings:
+        if json:
+            terminal.emit(finding)
+        else:
+            terminal.say(f"{'ok  ' if finding.ok else 'FAIL'} {finding.name}: {finding.said}")
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Every check in the order in which they depend on each other; one that fails does not keep the others from running."""
+    checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
+        "broker": broker,
+        "topics": topics,
+        "postgres": postgres,
+        "migrations": migrations,
+        "qdrant": qdrant,
+        "embedder": embedder,
+        "tokenizer": tokenizer,
+        "provider": provider,
+        "policies": policies,
+    }
+    return [await finding(name, check(settings)) for name, check in checks.items()]
+
+
+async def finding(name: str, check: Awaitable[str]) -> Finding:
+    try:
+        return Finding(name, True, await check)
+    except MemstreamError as exc:
+        return Finding(name, False, str(exc))
+    except (EmbeddedPartFailed, OSError, ValueError) as exc:
+        return Finding(name, False, f"{type(exc).__name__}: {exc}")
+
+
+class Unhealthy(MemstreamError):
+    """A check's own verdict, with the remedy."""
+
+
+async def broker(settings: Settings) -> str:
+    try:
+        await partition_counts(settings.cluster().client(), ())
+    except MemstreamError as exc:
+        raise Unhealthy(
+            f"no Kafka broker at {settings.bootstrap_servers} ({exc}): start one (`memstream dev`), "
+            f"or set MEMSTREAM_BOOTSTRAP_SERVERS{'' if settings.kafka_security_protocol == 'PLAINTEXT' else SECURITY}"
+        ) from exc
+    return settings.bootstrap_servers
+
+
+async def topics(settings: Settings) -> str:
+    wanted = specs(settings.topics())
+    found = await partition_counts(settings.cluster().client(), wanted)
+    wrong = problems(wanted, found)
+    if not wrong:
+        wrong = await changelog_problems(settings.cluster().client(), settings.topics().changelog)
+    if wrong:
+        raise Unhealthy("; ".join(wrong))
+    return f"{len(wanted)} topics, partitions as the settings say"
+
+
+async def postgres(settings: Settings) -> str:
+    try:
+        async with connections.postgres(settings, max_size=1) as pool:
+            return str(await pool.fetchval("SELECT split_part(version(), ' on ', 1)"))
+    except MemstreamError as exc:
+        raise Unhealthy(f"{exc}: start PostgreSQL (`memstream dev`), or set MEMSTREAM_POSTGRES_DSN") from exc
+
+
+async def migrations(settings: Settings) -> str:
+    if missing := await pending(settings.postgres_dsn.get_secret_value()):
+        raise Unhealthy(f"{len(missing)} migrations are missing ({', '.join(missing)}): run `memstream migrate`")
+    return "all applied"
+
+
+async def qdrant(settings: Settings) -> str:
+    async with vector_index.embedder(settings) as model, vector_index.qdrant(settings, model) as vectors:
+        try:
+            if not await vectors.exists():
+                if await remembers(settings):
+                    raise Unhealthy(
+                        f"{settings.qdrant_url} has no collection {settings.qdrant_collection} for the memories that PostgreSQL "
+                        "has: run `memstream reindex`"
+                    )
+                return f"{settings.qdrant_url}, no collection {settings.qdrant_collection} yet: a worker makes it"
+            await vectors.verify()
+            return f"{settings.qdrant_url}, {await vectors.count()} memories in {settings.qdrant_collection}"
+        except Retryable as exc:
+            raise Unhealthy(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
+
+
+async def remembers(settings: Settings) -> bool:
+    """Whether PostgreSQL has memories; what is wrong with it is told by its own checks."""
+    try:
+        async with connections.postgres(settings, max_size=1) as pool:
+            return await Memories(pool).any()
+    except MemstreamError:
+        return False
+
+
+async def embedder(settings: Settings) -> str:
+    async with vector_index.embedder(settings) as model:
+        (vector,) = await model.embed(["is anybody there?"])
+        return f"{model.model}, {len(vector)} dimensions"
+
+
+async def tokenizer(settings: Settings) -> str:
+    return f"{settings.tokenizer}, {models.token_counter(settings)('four tokens, I guess')} tokens counted"
+
+
+async def provider(settings: Settings) -> str:
+    """Of `auto` every one of its providers; one that can answer is enough."""
+    chosen = models.provider(settings)
+    asked = chosen.providers if isinstance(chosen, AutoProvider) else (chosen,)
+    troubles = {each.name: await each.trouble() for each in asked}
+    await chosen.close()
+    said = "; ".join(f"{name}: {trouble or 'available'}" for name, trouble in troubles.items())
+    if None not in troubles.values():
+        raise Unhealthy(said)
+    return f"auto ({said})" if isinstance(chosen, AutoProvider) else said
+
+
+async def policies(settings: Settings) -> str:
+    """Those of the topic over those of the file, and whether they can be kept with the provider that is asked."""
+    known = await stored(settings)
+    if known.wrong:
+        raise Unhealthy(f"{'; '.join(known.wrong.values())}: put a valid one with `memstream policies put`")
+    chosen = models.provider(settings)
+    await chosen.close()
+    applied = applying(settings, known)
+    check_policies(applied, chosen)
+    return ", ".join(f"{policy.name} (version {policy.version})" for policy in applied.listed) or "the built-in default"

@@ -1,0 +1,33 @@
+"""`memstream events`: memory events as a subscriber sees them."""
+
+from typing import Annotated
+
+import typer
+
+from deploy.cli import terminal
+from deploy.cli.command import Json, command, one_command
+from deploy.cli.follow import follow
+from deploy.settings import load
+from schemas import codec
+from schemas.kafka import topics
+from schemas.memories.events import MemoryEvent
+
+cli = one_command()
+
+
+@cli.command()
+@command
+async def events(
+    keep_following: Annotated[bool, typer.Option("--follow", "-f", help="Wait for new events.")] = False,
+    from_beginning: Annotated[bool, typer.Option(help="Begin with the oldest; default when not following.")] = False,
+    json: Json = False,
+) -> None:
+    """Print memory events, one a line."""
+    beginning = from_beginning or not keep_following
+    async for record in follow(load(), topics.EVENTS, from_beginning=beginning, until_end=not keep_following):
+        event = codec.decode(record.value, MemoryEvent)
+        if json:
+            terminal.emit(event)
+        else:
+            data = event.data
+            terminal.say(f"{event.time:%H:%M:%S} {data.namespace} #{data.sequence} {data.change}: {data.memory.text}")

@@ -1,0 +1,43 @@
+"""`memstream export`: the memories of a namespace as JSON Lines."""
+
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agents.api.memories.exports import exported
+from deploy.cli import terminal
+from deploy.cli.command import command, one_command
+from deploy.settings import load
+from deploy.wiring import connections
+from schemas.errors import Misconfigured
+from schemas.memories.memories import Status
+from sinks.memories.exports import Exports
+
+cli = one_command()
+
+STATUSES: tuple[Status, ...] = ("active", "superseded", "expired")
+
+
+@cli.command()
+@command
+async def export(
+    namespace: Annotated[str, typer.Argument(help="The namespace, such as app/user.", show_default=False)],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="A file that is made; else stdout.")] = None,
+    versions: Annotated[bool, typer.Option(help="Each with all that it ever was.")] = False,
+) -> None:
+    """Write the memories of a namespace as JSON Lines, one a line: live, superseded and expired ones."""
+    lines = 0
+    with ExitStack() as opened:
+        try:
+            target = opened.enter_context(output.open("xb")) if output else sys.stdout.buffer
+        except OSError as exc:
+            raise Misconfigured(f"cannot make {output}: {exc.strerror}") from exc
+        async with connections.postgres(load(), max_size=1) as pool:
+            async for page in exported(Exports(pool), namespace, STATUSES, with_versions=versions):
+                target.write(page)
+                lines += page.count(b"\n")
+        target.flush()
+    terminal.complain(f"exported {lines:,} memories of {namespace}")

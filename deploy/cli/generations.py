@@ -1,0 +1,67 @@
+"""`memstream generations`: the replays that there are."""
+
+from typing import Annotated, Any
+
+import typer
+from msgspec import structs
+
+from deploy.cli import terminal
+from deploy.cli.command import Json, command, several_commands
+from deploy.settings import load
+from deploy.wiring import connections, replay
+from schemas.replay.generations import Generation, Progress
+from sinks.replay.generations import Generations
+
+cli = several_commands("What was replayed: generations of memories beside those that are live.")
+
+
+@cli.command("list")
+@command
+async def list_generations(json: Json = False) -> None:
+    """List generations, the youngest first."""
+    async with connections.postgres(load(), max_size=1) as pool:
+        generations = Generations(pool)
+        found = [(each, await generations.progress(each.generation_id)) for each in await generations.latest()]
+    if json:
+        for generation, progress in found:
+            terminal.emit(summary(generation) | structs.asdict(progress))
+        return
+    if not found:
+        terminal.say("there are no generations: `memstream replay` makes one")
+        return
+    columns = ("generation", "made", "is", "replays", "conversations", "namespaces")
+    terminal.show_table("generations", columns, [row(*each) for each in found], wide="replays")
+
+
+@cli.command()
+@command
+async def discard(
+    generation: Annotated[str, typer.Argument(help="The generation.")],
+    json: Json = False,
+) -> None:
+    """Remove a generation for good. What was cut over stays as it is, and can be undone no more."""
+    async with replay.connected(load()) as parts:
+        namespaces = await parts.cutover().discard(generation)
+    if json:
+        terminal.emit({"generation": generation, "is": "discarded", "namespaces": namespaces})
+    else:
+        terminal.say(f"discarded generation {generation}, of {namespaces} namespaces")
+
+
+def row(generation: Generation, progress: Progress) -> tuple[str, ...]:
+    plan = generation.plan
+    span = f"{plan.since:%Y-%m-%d %H:%M} to " if plan.since else "until "
+    by = [f"policy {name}" for name in plan.overridden] + [each for each in (plan.provider, plan.model) if each]
+    scope = f"{plan.namespaces} {span}{plan.until:%Y-%m-%d %H:%M} from {plan.source}"
+    done = f"{progress.done} of {progress.conversations}" + (f", {progress.failed} failed" if progress.failed else "")
+    return (
+        *(generation.generation_id, f"{generation.created_at:%Y-%m-%d %H:%M}", generation.status),
+        *(scope + (f" by {', '.join(by)}" if by else ""), done, str(progress.namespaces)),
+    )
+
+
+def summary(generation: Generation) -> dict[str, Any]:
+    """Without the policies, which are whole files."""
+    plan = structs.asdict(generation.plan)
+    plan.pop("policies")
+    return {"generation": generation.generation_id, "status": generation.status, "made": generation.created_at} | plan

@@ -1,0 +1,30 @@
+"""`memstream rebuild`: PostgreSQL's memories anew, from what Kafka tells of them."""
+
+from typing import Annotated
+
+import typer
+
+from deploy.cli import terminal
+from deploy.cli.command import Json, command, one_command
+from deploy.settings import load
+from deploy.wiring.rebuild import rebuild as rebuild_from_kafka
+
+cli = one_command()
+
+OntoBackup = Annotated[
+    bool, typer.Option("--onto-backup", help="The database is a restored backup: bring it up to what Kafka tells.")
+]
+
+
+@cli.command()
+@command
+async def rebuild(onto_backup: OntoBackup = False, json: Json = False) -> None:
+    """Make PostgreSQL's memories anew from memory.state and memory.events, then Qdrant; workers must be stopped."""
+    rebuilt = await rebuild_from_kafka(load(), onto_backup=onto_backup, say=terminal.complain)
+    if json:
+        terminal.emit(rebuilt)
+    else:
+        terminal.say(
+            f"{rebuilt.memories:,} memories in {rebuilt.namespaces:,} namespaces with {rebuilt.versions:,} versions, from "
+            f"{rebuilt.records:,} records ({rebuilt.unreadable:,} of them unreadable); {rebuilt.index.written:,} are in Qdrant"
+        )

@@ -1,0 +1,91 @@
+"""`memstream runs`: consolidation runs, at night and by hand, and what came of them."""
+
+from typing import Annotated
+
+import typer
+from msgspec import ValidationError, convert
+
+from deploy.cli import terminal
+from deploy.cli.command import Json, command, several_commands
+from deploy.cli.run_view import COLUMNS, as_json, row, show_findings, show_run
+from deploy.settings import load
+from deploy.wiring import connections
+from schemas.consolidation.runs import RunStatus
+from schemas.errors import Misconfigured
+from schemas.policies.policies import Schedule
+from sinks.consolidation.runs import Runs, RunsAsked
+
+cli = several_commands("Consolidation runs: what each was about, how far it is, what came of it.")
+
+
+@cli.command("list")
+@command
+async def list_runs(
+    policy: Annotated[str | None, typer.Option(help="Of this policy alone.")] = None,
+    namespace: Annotated[str | None, typer.Option("--namespace", "-n", help="About this namespace alone.")] = None,
+    status: Annotated[str | None, typer.Option(help="pending, running, completed or failed.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1_000, help="How many at most.")] = 20,
+    json: Json = False,
+) -> None:
+    """List runs, the newest first."""
+    asked = RunsAsked(limit=limit, namespace=namespace, policy=policy, status=known(status))
+    async with connections.postgres(load(), max_size=1) as pool:
+        found = await Runs(pool).page(asked)
+    if json:
+        for run in found:
+            terminal.emit(as_json(run))
+    elif found:
+        terminal.show_table("consolidation runs", COLUMNS, [row(run) for run in found], wide="run")
+    else:
+        terminal.say("there are no such runs")
+
+
+@cli.command()
+@command
+async def show(
+    run_id: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, as `runs list` shows it.")],
+    json: Json = False,
+) -> None:
+    """Show a run, and what it found if it is a dry run."""
+    async with connections.postgres(load(), max_size=1) as pool:
+        run = await Runs(pool).of(run_id)
+        if run is None:
+            raise Misconfigured(
+                f"no run is known by the id {run_id!r}: `memstream runs list` shows those that there are"
+            )
+        if json:
+            terminal.emit(as_json(run))
+        else:
+            show_run(run)
+        if run.dry_run:
+            await show_findings(Runs(pool), run_id, json)
+
+
+@cli.command("next")
+@command
+async def next_runs(json: Json = False) -> None:
+    """List when each policy with a schedule has its next run."""
+    async with connections.postgres(load(), max_size=1) as pool:
+        found = await Runs(pool).schedules()
+    if json:
+        for each in found:
+            terminal.emit(each)
+    elif found:
+        rows = [(each.policy, f"{each.next_due:%Y-%m-%d %H:%M}", in_words(each.schedule)) for each in found]
+        terminal.show_table("next runs", ("policy", "at (UTC)", "schedule"), rows)
+    else:
+        terminal.say("no policy has a schedule, as far as a worker with the stage extraction has seen")
+
+
+def in_words(schedule: Schedule) -> str:
+    days = ", ".join(schedule.weekdays) or "every day"
+    return f"{schedule.at} {schedule.time_zone}, {days}"
+
+
+def known(status: str | None) -> RunStatus | None:
+    """Raises Misconfigured for what is no status."""
+    try:
+        meant: RunStatus | None = convert(status, RunStatus | None)
+    except ValidationError as exc:
+        raise Misconfigured(f"--status {status!r}: it is pending, running, completed or failed") from exc
+    return meant

@@ -1,0 +1,43 @@
+"""`memstream topics`: the topics on a cluster, made and compared with the settings."""
+
+from deploy.cli import terminal
+from deploy.cli.command import Json, command, several_commands
+from deploy.settings import load
+from streams.kafka import topics
+
+cli = several_commands("memstream's topics on the cluster.")
+
+
+@cli.command()
+@command
+async def create(json: Json = False) -> None:
+    """Create the topics that are missing; existing ones are left as they are."""
+    settings = load()
+    names = settings.topics()
+    created = await topics.create(settings.cluster().client(), topics.specs(names), names.replication)
+    if json:
+        terminal.emit({"created": created})
+    else:
+        terminal.say("\n".join(f"created {name}" for name in created) or "nothing to create")
+
+
+@cli.command("list")
+@command
+async def list_topics(json: Json = False) -> int:
+    """List the topics as the settings want them and as the cluster has them; exit code 1 when they differ."""
+    settings = load()
+    wanted = topics.specs(settings.topics())
+    found = await topics.partition_counts(settings.cluster().client(), wanted)
+    if json:
+        for spec in wanted:
+            terminal.emit(
+                {"topic": spec.name, "partitions": found[spec.name], "wanted": spec.partitions} | spec.configs()
+            )
+    else:
+        rows = [(spec.name, str(found[spec.name]), str(spec.partitions), kept(spec.retention_days)) for spec in wanted]
+        terminal.show_table("topics", ("topic", "partitions", "wanted", "kept"), rows)
+    return 1 if topics.problems(wanted, found) else 0
+
+
+def kept(retention_days: int | None) -> str:
+    return "latest per key" if retention_days is None else f"{retention_days} d"

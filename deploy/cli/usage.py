@@ -1,0 +1,86 @@
+"""`memstream usage`: what model calls consumed, and how much of the budget of all namespaces together is gone."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+from msgspec.structs import asdict
+
+from agents.budgets.arithmetic import Standing, standings
+from agents.budgets.energy import OVERALL
+from deploy.cli import terminal
+from deploy.cli.command import Json, command, one_command
+from deploy.cli.moments import moment
+from deploy.settings import load
+from deploy.wiring import budgets, connections
+from schemas.budgets.budgets import MICROS
+from schemas.budgets.usage import Total
+from sinks.budgets.ledger import Ledger
+from sinks.budgets.usage import UsageRecords
+
+cli = one_command()
+
+
+@cli.command()
+@command
+async def usage(
+    namespace: Annotated[
+        list[str] | None, typer.Option("--namespace", "-n", help="Its share of the calls; may be repeated.")
+    ] = None,
+    since: Annotated[
+        datetime | None,
+        typer.Option(parser=moment, metavar="TIME", help="24h, 7d, 2026-11-22 or 2026-11-22T14:00; default 24h."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show what model calls consumed, by operation, lane and model, and what is left of the budget."""
+    settings = load()
+    begin = since or moment("24h")
+    async with connections.postgres(settings, max_size=1) as pool:
+        records = UsageRecords(pool)
+        asked: Sequence[str | None] = namespace or [None]
+        groups = {name: await records.totals(begin, namespace=name) for name in asked}
+        levels = await Ledger(pool).levels([OVERALL])
+    standing = list(standings(budgets.overall(settings), levels[OVERALL], datetime.now(UTC)))
+    if json:
+        emit(groups, standing, begin)
+    else:
+        show(groups, standing, begin)
+
+
+def emit(groups: dict[str | None, list[Total]], standing: list[Standing], begin: datetime) -> None:
+    for name, totals in groups.items():
+        for total in totals:
+            about = {"kind": "usage", "since": begin, "namespace": name}
+            terminal.emit(about | asdict(total) | {"cost_usd": total.cost_micros / MICROS})
+    for limit in standing:
+        terminal.emit({"kind": "budget"} | asdict(limit))
+
+
+def show(groups: dict[str | None, list[Total]], standing: list[Standing], begin: datetime) -> None:
+    shown = {name or "": [row(total) for total in totals] for name, totals in groups.items() if totals}
+    if shown:
+        columns = ("operation", "lane", "model", "calls", "failed", "input", "cached", "output", "USD")
+        terminal.show_groups(f"model calls since {begin:%Y-%m-%d %H:%M} UTC", columns, shown, wide="model")
+    else:
+        terminal.say(f"no model was asked since {begin.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
+    if standing:
+        parts = ("limit", "spent", "reserved", "of", "remains")
+        rows = [[str(getattr(limit, part)) for part in parts] for limit in standing]
+        terminal.show_table("budget of all namespaces", parts, rows)
+
+
+def row(total: Total) -> tuple[str, ...]:
+    cached = total.cache_read_tokens + total.cache_write_tokens
+    return (
+        *(total.operation, total.lane, f"{total.provider} {total.model}", f"{total.calls:,}", f"{total.failed:,}"),
+        *(f"{total.input_tokens:,}", f"{cached:,}", f"{total.output_tokens:,}", cost(total)),
+    )
+
+
+def cost(total: Total) -> str:
+    """With a plus where records of unknown price are left out."""
+    if total.unpriced == total.answered + total.failed:
+        return "unknown"
+    return f"{total.cost_micros / MICROS:.4f}{'+' if total.unpriced else ''}"

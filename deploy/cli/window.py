@@ -1,0 +1,82 @@
+"""`memstream window`: what is known of a conversation's context, and the control events that act on it by hand."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from agents.conversations.control import ByHand, control
+from deploy.cli import terminal, window_view
+from deploy.cli.command import Json, command, several_commands
+from deploy.settings import load
+from deploy.wiring import connections
+from schemas.conversations.windows import WindowState
+from schemas.errors import Misconfigured
+from schemas.kafka import topics
+from sinks.postgres.connection import Pool
+from sinks.windows.projection import Windows
+
+cli = several_commands("A conversation's context: look at it, act on it by hand.")
+
+Conversation = Annotated[str, typer.Argument(help="The conversation's id.", show_default=False)]
+
+
+@cli.command()
+@command
+async def show(conversation: Conversation, json: Json = False) -> None:
+    """Show a conversation's context: statistics, where messages left it, when and why."""
+    async with connections.postgres(load(), max_size=1) as pool:
+        state = await known(pool, conversation)
+    if json:
+        terminal.emit(window_view.as_json(state))
+    else:
+        window_view.show(state, datetime.now(UTC))
+
+
+@cli.command()
+@command
+async def flush(conversation: Conversation, json: Json = False) -> None:
+    """Ask for the extraction of all that was said and not yet extracted."""
+    await send(conversation, "flush", json)
+
+
+@cli.command()
+@command
+async def prune(conversation: Conversation, json: Json = False) -> None:
+    """Take out of the context what the current task does not need."""
+    await send(conversation, "prune", json)
+
+
+@cli.command()
+@command
+async def clear(conversation: Conversation, json: Json = False) -> None:
+    """Take everything out of the context but the system prompt; what is not yet extracted still will be."""
+    await send(conversation, "clear", json)
+
+
+async def send(conversation: str, kind: ByHand, json: bool) -> None:
+    """Publishes the control event and says so. Raises Misconfigured for a window that is not there."""
+    settings = load()
+    async with connections.postgres(settings, max_size=1) as pool:
+        state = await known(pool, conversation)
+    if state.phase == "forgotten":
+        raise Misconfigured(f"the window of {conversation!r} is forgotten: there is nothing left to {kind}")
+    async with connections.kafka(settings) as publisher:
+        await publisher.publish([control(state, kind, datetime.now(UTC))])
+    topic = settings.topics().physical(topics.WINDOW_CONTROL)
+    if json:
+        sent: dict[str, Any] = {"kind": kind, "conversation_id": conversation, "topic": topic}
+        terminal.emit(sent | {"partition": state.partition})
+    else:
+        terminal.say(f"sent {kind} for {conversation} to partition {state.partition} of {topic}")
+
+
+async def known(pool: Pool, conversation: str) -> WindowState:
+    """The projected state of the conversation's window. Raises Misconfigured when there is none."""
+    state = await Windows(pool).of(conversation)
+    if state is None:
+        raise Misconfigured(
+            f"no window of a conversation {conversation!r} is known: check the id, and that a worker runs "
+            "(a new conversation shows up about a second after its first message)"
+        )
+    return state

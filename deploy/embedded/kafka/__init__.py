@@ -1,0 +1,1 @@
+"""Apache Kafka as one embedded node."""

@@ -1,0 +1,1 @@
+"""Qdrant's engine behind the part of its REST API that memstream uses."""

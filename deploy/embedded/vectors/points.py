@@ -1,0 +1,220 @@
+"""What can be done with the points of one collection: JSON in, JSON out, the engine in between.
+
+Blocking; to be called within `engine_errors`.
+"""
+
+from typing import Any
+from uuid import UUID
+
+import qdrant_edge as edge
+
+from deploy.embedded.vectors.collections import Collection
+from deploy.embedded.vectors.errors import BadInput, NotOffered
+from deploy.embedded.vectors.filters import (
+    Json,
+    ids,
+    known,
+    listed,
+    mapping,
+    payload_selector,
+    point_id,
+    to_filter,
+    vector_switch,
+)
+
+DEFAULT_LIMIT = 10  # Qdrant's own
+
+
+def upsert(collection: Collection, body: Json) -> Json:
+    """Inserts or replaces whole points."""
+    known(body, {"points"}, "upsert option")
+    given = [mapping(each, "a point") for each in some(listed(body, "points"))]
+    made = [
+        edge.Point(point_id(each.get("id")), vector(collection, each.get("vector")), each.get("payload"))
+        for each in given
+    ]
+    return done(collection.update(edge.UpdateOperation.upsert_points(made), len(made)))
+
+
+def delete(collection: Collection, body: Json) -> Json:
+    """Deletes by ids or by filter."""
+    known(body, {"points", "filter"}, "delete option")
+    if body.get("filter") is not None:
+        operation = edge.UpdateOperation.delete_points_by_filter(required_filter(body))
+    else:
+        operation = edge.UpdateOperation.delete_points(some(ids(body, "points")))
+    return done(collection.update(operation))
+
+
+def set_payload(collection: Collection, body: Json) -> Json:
+    """Sets payload keys on points given by ids or by filter; other keys stay."""
+    known(body, {"payload", "points", "filter", "key"}, "payload option")
+    payload = dict(mapping(body.get("payload"), "payload"))
+    if body.get("filter") is not None:
+        operation = edge.UpdateOperation.set_payload_by_filter(required_filter(body), payload, body.get("key"))
+    else:
+        operation = edge.UpdateOperation.set_payload(some(ids(body, "points")), payload, body.get("key"))
+    return done(collection.update(operation))
+
+
+def create_index(collection: Collection, field: Any, schema: edge.PayloadSchemaType) -> Json:
+    """Indexes a payload field."""
+    if not isinstance(field, str) or not field:
+        raise BadInput("Format error in JSON body: field_name is missing")
+    return done(collection.update(edge.UpdateOperation.create_field_index(field, schema)))
+
+
+def retrieve(collection: Collection, body: Json) -> list[Json]:
+    """Points by id; unknown ids are left out."""
+    known(body, {"ids", "with_payload", "with_vector"}, "retrieve option")
+    records = collection.shard.retrieve(ids(body, "ids"), *selectors(body, payload=True))
+    return [record(each) for each in records]
+
+
+def query(collection: Collection, body: Json) -> Json:
+    """Nearest points to a vector, best first; by id when there is no vector."""
+    options = {"query", "filter", "score_threshold", "limit", "offset", "with_payload", "with_vector", "params"}
+    known(body, options, "query option")
+    with_payload, with_vector = selectors(body, payload=False)
+    request = edge.QueryRequest(
+        limit=natural(body, "limit", DEFAULT_LIMIT),
+        offset=natural(body, "offset", 0),
+        query=nearest(collection, body.get("query")),
+        filter=to_filter(body.get("filter")),
+        score_threshold=body.get("score_threshold"),
+        params=search_params(body.get("params")),
+        with_payload=with_payload,
+        with_vector=with_vector,
+    )
+    found = collection.shard.query(request)
+    return {"points": [{**record(each), "version": each.version, "score": each.score} for each in found]}
+
+
+def scroll(collection: Collection, body: Json) -> Json:
+    """Points in the order of their ids, a page at a time."""
+    known(body, {"filter", "limit", "offset", "with_payload", "with_vector"}, "scroll option")
+    with_payload, with_vector = selectors(body, payload=True)
+    offset = body.get("offset")
+    request = edge.ScrollRequest(
+        offset=None if offset is None else point_id(offset),
+        limit=natural(body, "limit", DEFAULT_LIMIT),
+        filter=to_filter(body.get("filter")),
+        with_payload=with_payload,
+        with_vector=with_vector,
+    )
+    found, following = collection.shard.scroll(request)
+    return {"points": [record(each) for each in found], "next_page_offset": plain_id(following)}
+
+
+def count(collection: Collection, body: Json) -> Json:
+    """How many points match; always exact, whatever `exact` says."""
+    known(body, {"filter", "exact"}, "count option")
+    return {"count": collection.shard.count(edge.CountRequest(exact=True, filter=to_filter(body.get("filter"))))}
+
+
+def describe(collection: Collection) -> Json:
+    """What get_collection answers."""
+    info = collection.shard.info()
+    schema = {
+        field: {"data_type": index.data_type.__repr__().rpartition(".")[2].lower(), "points": index.points}
+        for field, index in info.payload_schema.items()
+    }
+    return {
+        "status": "green",
+        "optimizer_status": "ok",
+        "points_count": info.points_count,
+        "indexed_vectors_count": info.indexed_vectors_count,
+        "segments_count": info.segments_count,
+        "payload_schema": schema,
+        "config": {
+            "params": {"vectors": {"size": collection.size, "distance": collection.distance}},
+            "metadata": collection.metadata or None,
+            "hnsw_config": {"m": 16, "ef_construct": 100, "full_scan_threshold": 10_000},
+            "optimizer_config": {
+                "deleted_threshold": 0.2,
+                "vacuum_min_vector_number": 1000,
+                "default_segment_number": 0,
+                "flush_interval_sec": 5,
+            },
+        },
+    }
+
+
+def nearest(collection: Collection, body: Any) -> edge.Query | None:
+    """A vector, bare or as `{"nearest": [...]}`."""
+    if body is None:
+        return None
+    if isinstance(body, dict):
+        known(body, {"nearest"}, "query kind")
+        body = body.get("nearest")
+    if not isinstance(body, list):
+        raise NotOffered("queries by point id")
+    return edge.Query.Nearest(vector(collection, body))
+
+
+def search_params(body: Any) -> edge.SearchParams | None:
+    """Speed against exactness; everything else has no meaning for this engine."""
+    if body is None:
+        return None
+    known(mapping(body, "params"), {"hnsw_ef", "exact", "indexed_only"}, "search parameter")
+    return edge.SearchParams(hnsw_ef=body.get("hnsw_ef"), exact=bool(body.get("exact")))
+
+
+def vector(collection: Collection, body: Any) -> list[float]:
+    """A list of numbers of the collection's size."""
+    if isinstance(body, dict):
+        raise NotOffered("named vectors")
+    if not isinstance(body, list) or not all(isinstance(each, int | float) for each in body):
+        raise BadInput("Format error in JSON body: a vector must be a list of numbers")
+    if len(body) != collection.size:
+        raise BadInput(f"Wrong input: Vector dimension error: expected dim: {collection.size}, got {len(body)}")
+    return [float(each) for each in body]
+
+
+def some(items: list[Any]) -> list[Any]:
+    """The items, if there are any: a Qdrant server refuses an update of nothing."""
+    if not items:
+        raise BadInput("Bad request: Empty update request")
+    return items
+
+
+def required_filter(body: Json) -> edge.Filter:
+    """The filter of an update."""
+    made = to_filter(body["filter"])
+    if made is None:
+        raise BadInput("Format error in JSON body: `filter` is missing")
+    return made
+
+
+def natural(body: Json, name: str, default: int) -> int:
+    """A whole number, not negative."""
+    value = body.get(name)
+    if value is None:
+        return default
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise BadInput(f"Format error in JSON body: `{name}` must be a whole number, not {value!r}")
+    return value
+
+
+def selectors(body: Json, payload: bool) -> tuple[Any, bool]:
+    """What to send back of each point; Qdrant's default for the payload differs by operation."""
+    with_payload, with_vector = body.get("with_payload"), body.get("with_vector")
+    return (
+        payload if with_payload is None else payload_selector(with_payload),
+        False if with_vector is None else vector_switch(with_vector),
+    )
+
+
+def record(found: Any) -> dict[str, Any]:
+    """A point as Qdrant writes it."""
+    return {"id": plain_id(found.id), "payload": found.payload, "vector": found.vector}
+
+
+def plain_id(value: Any) -> int | str | None:
+    """UUIDs as text."""
+    return str(value) if isinstance(value, UUID) else value
+
+
+def done(operation: int) -> Json:
+    """Qdrant's answer to an update that has been applied."""
+    return {"operation_id": operation, "status": "completed"}

@@ -1,0 +1,120 @@
+"""Ports with meters and spans around them: what goes through is counted and traced, and nothing else is changed."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from opentelemetry.trace import SpanKind
+
+from agents.models.port import Answer, Compaction, Context, Provider, Rating, ShortText, Subject, Summary
+from deploy.metrics.meters import Meters
+from schemas.budgets.budgets import Amount
+from schemas.budgets.usage import Consumed
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.extraction.requests import ExtractionRequest
+from schemas.kafka.records import Outgoing, Publisher
+from schemas.memories.memories import Memory
+from schemas.observability import traces
+from schemas.policies.policies import Policy
+from sinks.budgets.ledger import Ledger
+from sinks.postgres.connection import Pool
+
+OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
+    (Deferred, "deferred"),
+    (Retryable, "retryable"),
+    (Rejected, "rejected"),
+)
+
+
+class MeasuredProvider:
+    """Implements agents.models.port.Provider."""
+
+    def __init__(self, provider: Provider, meters: Meters, clock: Callable[[], float] = time.monotonic) -> None:
+        self._provider = provider
+        self._meters = meters
+        self._clock = clock
+        self.name = provider.name
+        self.leaves_machine = provider.leaves_machine
+
+    async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
+        async with self._timed("extract") as said:
+            answer = await self._provider.extract(request, context)
+            said.append(answer.provider)
+        self._meters.answered(answer)
+        return answer
+
+    async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
+        async with self._timed("summarise") as said:
+            answer = await self._provider.summarise(request, policy)
+            said.append(answer.provider)
+        return answer
+
+    async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
+        async with self._timed("compact") as said:
+            answer = await self._provider.compact(memories, policy)
+            said.append(answer.provider)
+        return answer
+
+    async def score(self, subject: Subject, policy: Policy) -> Rating:
+        async with self._timed("score") as said:
+            answer = await self._provider.score(subject, policy)
+            said.append(answer.provider)
+        return answer
+
+    async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
+        async with self._timed("shorten") as said:
+            answer = await self._provider.shorten(full_text, policy, namespace)
+            said.append(answer.provider)
+        return answer
+
+    async def trouble(self) -> str | None:
+        return await self._provider.trouble()
+
+    async def close(self) -> None:
+        await self._provider.close()
+
+    @asynccontextmanager
+    async def _timed(self, operation: str) -> AsyncIterator[list[str]]:
+        """What is added is who answered: of several providers, one of them."""
+        begun, said, outcome = self._clock(), list[str](), "failed"
+        try:
+            with traces.span(f"model {operation}", kind=SpanKind.CLIENT) as span:
+                yield said
+                span.set_attribute("memstream.provider", said[0])
+            outcome = "answered"
+        except Exception as exc:
+            outcome = next((name for kind, name in OUTCOMES if isinstance(exc, kind)), "failed")
+            raise
+        finally:
+            provider = said[0] if said else self.name
+            self._meters.questions_s.labels(operation, provider, outcome).observe(self._clock() - begun)
+
+
+class MeasuredPublisher:
+    """Implements schemas.kafka.records.Publisher; counts what the broker has confirmed."""
+
+    def __init__(self, publisher: Publisher, meters: Meters) -> None:
+        self._publisher = publisher
+        self._meters = meters
+
+    async def publish(self, records: Sequence[Outgoing]) -> None:
+        await self._publisher.publish(records)
+        self._meters.sent(records)
+
+
+class MeasuredLedger(Ledger):
+    """Counts what calls consumed, once it is booked."""
+
+    def __init__(self, pool: Pool, meters: Meters) -> None:
+        super().__init__(pool)
+        self._meters = meters
+
+    async def settle(
+        self,
+        reservation_id: str,
+        consumed: Sequence[Consumed],
+        spent: Mapping[str, Amount],
+        limited: Collection[str] | None = None,
+    ) -> None:
+        await super().settle(reservation_id, consumed, spent, limited)
+        self._meters.consumed(consumed)

@@ -1,0 +1,51 @@
+"""How things stand beyond this process, looked at now and then: PostgreSQL, budgets, and whether models can be asked."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import get_args
+
+from agents.budgets.arithmetic import standings
+from agents.budgets.energy import OVERALL
+from agents.models.calls.breaker import BreakerState
+from agents.models.model_provider import ModelProvider
+from agents.models.port import Provider
+from deploy.metrics.meters import Meters
+from schemas.budgets.budgets import Budget
+from sinks.budgets.ledger import Ledger
+from sinks.metrics.stored_counts import standing
+from sinks.postgres.connection import Pool
+
+BREAKER_STATES: tuple[BreakerState, ...] = get_args(BreakerState)
+LANES = ("live", "background")
+STATUSES = ("pending", "running", "completed", "failed")
+PHASES = ("open", "ended", "forgotten")
+
+
+async def look(meters: Meters, pool: Pool, budget: Budget) -> None:
+    """Raises Retryable."""
+    found = await standing(pool)
+    meters.outbox.set(found.outbox)
+    meters.outbox_age_s.set(found.outbox_age_s)
+    meters.memories.set(found.memories)
+    meters.namespaces.labels("some").set(found.namespaces_with_memories)
+    meters.namespaces.labels("none").set(found.namespaces - found.namespaces_with_memories)
+    for phase in PHASES:
+        meters.windows.labels(phase).set(found.windows.get(phase, 0))
+    for lane in LANES:
+        meters.parked.labels(lane).set(found.parked.get(lane, 0))
+    for status in STATUSES:
+        meters.runs.labels(status).set(found.runs.get(status, 0))
+    meters.overdue_s.set(found.overdue_s)
+    for limit in standings(budget, (await Ledger(pool).levels([OVERALL]))[OVERALL], datetime.now(UTC)):
+        meters.budget_left.labels(limit.limit).set(limit.remains / limit.of if limit.of else 0.0)
+
+
+async def ask(meters: Meters, providers: Iterable[Provider]) -> None:
+    """Whether each can be asked: one that failed cannot, until a probe of its circuit breaker was answered."""
+    for provider in providers:
+        state = provider.breaker_state() if isinstance(provider, ModelProvider) else None
+        if state is not None:
+            for each in BREAKER_STATES:
+                meters.breaker.labels(provider.name, each).set(float(each == state))
+        answers = state in (None, "closed")
+        meters.available.labels(provider.name).set(float(answers and await provider.trouble() is None))

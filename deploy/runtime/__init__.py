@@ -1,0 +1,1 @@
+"""How processes run: start, logging, tracing, data directories, shutdown."""

@@ -1,0 +1,133 @@
+"""`memstream dev`: the embedded stack, a worker and the API, kept running on fixed addresses with its data in a directory."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from deploy.cli import terminal
+from deploy.embedded.errors import EmbeddedPartFailed, log_tail
+from deploy.embedded.ports import LOOPBACK
+from deploy.embedded.process import GuardedProcess
+from deploy.embedded.stack import EmbeddedStack, Ports, Progress
+from deploy.settings import PREFIX, Settings
+from schemas import codec
+from sinks.postgres.migrate import migrate
+from streams.kafka.topics import create, specs
+
+READY_WITHIN_S = 60.0
+STOPS_WITHIN_S = 10.0  # once nothing is under way
+
+# The embedded broker asks nobody who they are, whatever the environment says of another one.
+PLAIN_KAFKA = {name: field.default for name, field in Settings.model_fields.items() if name.startswith("kafka_")}
+
+
+@asynccontextmanager
+async def running_stack(settings: Settings, ports: Ports, progress: Progress) -> AsyncIterator[Settings]:
+    """The embedded stack, migrated and with its topics; yields the settings that reach it."""
+    async with EmbeddedStack(settings.data_dir, settings.cache, ports, progress) as stack:
+        reached = settings.model_copy(
+            update={
+                "bootstrap_servers": stack.bootstrap_servers,
+                **PLAIN_KAFKA,
+                "postgres_dsn": type(settings.postgres_dsn)(stack.dsn),
+                "qdrant_url": stack.qdrant_url,
+            }
+        )
+        await migrate(stack.dsn)
+        names = reached.topics()
+        await create(reached.cluster().client(), specs(names), names.replication)
+        yield reached
+
+
+def running_worker(settings: Settings) -> AbstractAsyncContextManager[GuardedProcess]:
+    return running("worker", ["worker"], settings)
+
+
+def running_api(settings: Settings) -> AbstractAsyncContextManager[GuardedProcess]:
+    """Without keys: it listens on this machine alone, whatever the environment says of another one."""
+    local = settings.model_copy(update={"api_host": LOOPBACK, "migrate_at_start": False})
+    return running("api", ["serve", "--no-keys"], local)
+
+
+@asynccontextmanager
+async def running(name: str, arguments: Sequence[str], settings: Settings) -> AsyncIterator[GuardedProcess]:
+    """A process of its own, which ends with this one whatever happens; its log lies in the data directory, and so does the file
+    that it writes once it is ready."""
+    ready_file = ready_path(name, settings)
+    ready_file.unlink(missing_ok=True)
+    process = GuardedProcess(
+        name,
+        [sys.executable, "-m", "deploy.cli.main", *arguments, "--ready-file", str(ready_file)],
+        settings.data_dir / f"{name}.log",
+        environment=environment(settings),
+        grace_s=STOPS_WITHIN_S + max(settings.stop_s, settings.api_stop_s),
+    )
+    process.start()
+    try:
+
+        async def ready() -> bool:
+            return ready_file.exists() and bool(ready_file.read_text())  # it may be there and not yet written
+
+        await process.wait_ready(ready, READY_WITHIN_S)
+        yield process
+    finally:
+        await process.stop()
+
+
+def ready_path(name: str, settings: Settings) -> Path:
+    return settings.data_dir / f"{name}.ready"
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The settings as the variables that a child process reads them from."""
+    given = {name: getattr(settings, name) for name in type(settings).model_fields}
+    return {PREFIX + name.upper(): written(value) for name, value in given.items() if value is not None}
+
+
+def written(value: object) -> str:
+    """As a variable says it; what has parts is JSON."""
+    if isinstance(value, SecretStr):
+        return value.get_secret_value()
+    return codec.encode(value).decode() if isinstance(value, dict) else str(value)
+
+
+async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None:
+    """Prints the addresses and runs until `stop` is set. Raises EmbeddedPartFailed when a process ends by itself."""
+    absolute = settings.model_copy(update={"data_dir": settings.data_dir.absolute()})
+    async with (
+        running_stack(absolute, ports, tell) as reached,
+        running_worker(reached) as worker,
+        running_api(reached) as api,
+    ):
+        for line in addresses(reached):
+            terminal.say(line)
+        while not stop.is_set() and worker.running and api.running:
+            try:
+                async with asyncio.timeout(0.5):
+                    await stop.wait()
+            except TimeoutError:
+                continue
+        if not stop.is_set():
+            ended = api if worker.running else worker
+            raise EmbeddedPartFailed(ended.name, "it stopped by itself", "The log says why.", log_tail(ended.log_path))
+        terminal.say("stopping")
+
+
+def addresses(settings: Settings) -> list[str]:
+    return [
+        f"Kafka       {settings.bootstrap_servers}",
+        f"PostgreSQL  {settings.postgres_dsn.get_secret_value()}",
+        f"Qdrant      {settings.qdrant_url}",
+        f"API         {ready_path('api', settings).read_text()}",
+        f"data        {settings.data_dir}",
+        "Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API needs no key here. "
+        "Ctrl-C stops everything.",
+    ]
+
+
+def tell(what: str, done: int, total: int) -> None:
+    terminal.say(f"{what} ({done}/{total})")

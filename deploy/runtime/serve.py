@@ -1,0 +1,75 @@
+"""Running the API: checked before it starts, served until it is told to stop, and ended in order.
+
+Nothing else imports this but `memstream serve`: the web framework takes longer to import than most commands take.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+from agents.api.app import create_app
+from deploy.metrics.api_meters import ApiMeters
+from deploy.metrics.endpoint import served
+from deploy.metrics.serving import MeasuredRequests
+from deploy.runtime.http_server import bracketed, listener, run
+from deploy.settings import Settings
+from deploy.wiring.api import wired
+from deploy.wiring.periodic import Chores
+from schemas.addresses import is_loopback
+from schemas.errors import Misconfigured
+from sinks.postgres.migrate import migrate, pending
+
+ANSWER_S = 10.0  # for everything but what a change waits for
+
+
+async def serve(
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    keyed: bool,
+    on_ready: Callable[[str], object],
+    on_stopping: Callable[[], object],
+) -> None:
+    """Serves until `stop` is set or a signal comes; `on_ready` hears the address. Without keys on loopback only.
+
+    Raises Misconfigured before anything starts, Retryable when something it needs is not there, and what ended a chore.
+    """
+    if not keyed and not is_loopback(f"http://{bracketed(settings.api_host)}"):
+        raise Misconfigured(
+            f"MEMSTREAM_API_HOST={settings.api_host}: without keys the API listens on this machine alone: "
+            "choose 127.0.0.1, or make keys with `memstream keys create`"
+        )
+    await require_migrated(settings)
+    chores, meters, missing = Chores(), ApiMeters(), ["the API is starting"]
+    async with AsyncExitStack() as resources:
+        listening = resources.enter_context(listener(settings.api_host, settings.api_port))
+        if settings.api_metrics_port is not None:
+            endpoint = served(settings.metrics_host, settings.api_metrics_port, meters.registry, lambda: missing)
+            await resources.enter_async_context(endpoint)
+        try:
+            ports = await wired(settings, resources, chores, meters, keyed=keyed)
+            within_s = ANSWER_S + 2 * settings.api_wait_s  # for Kafka, and for the outcome
+            app = create_app(ports, max_body_bytes=settings.api_max_body_bytes, within_s=within_s, local=not keyed)
+            app.add_middleware(MeasuredRequests, meters=meters)
+            watch = chores.raise_if_failed
+
+            def started(address: str) -> None:
+                missing.clear()
+                on_ready(address)
+
+            def stopping() -> None:
+                missing.append("the API is stopping")
+                ports.bell.close()
+                on_stopping()
+
+            await run(app, listening, settings.api_stop_s, stop, watch, started, stopping)
+        finally:
+            await chores.stop()  # before what they use is closed
+
+
+async def require_migrated(settings: Settings) -> None:
+    dsn = settings.postgres_dsn.get_secret_value()
+    if settings.migrate_at_start:
+        await migrate(dsn)
+    elif missing := await pending(dsn):
+        raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")

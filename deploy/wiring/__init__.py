@@ -1,0 +1,1 @@
+"""The composition root: adapters picked from the settings and put together."""

@@ -1,0 +1,201 @@
+"""What the API is made of: its ports from the settings, and what is done beside the requests."""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from agents.api.access.authentication import KeyedDoor, OpenDoor
+from agents.api.access.rate_limits import Rates
+from agents.api.budgets.consumption import Consumption
+from agents.api.live.change_notifier import Bell
+from agents.api.memories.access_counter import FLUSH_S, AccessCounter
+from agents.api.memories.cache import CachedMemories
+from agents.api.memories.commands import Commands
+from agents.api.policies.policy_book import PolicyBook
+from agents.api.ports import Door, Ports
+from agents.conversations.contexts import Contexts
+from agents.conversations.control import ByHandSender
+from agents.conversations.lookup import Conversations
+from agents.erasure.begin import Erasing
+from agents.replay.cutover import Cutover
+from agents.replay.replays import Replays
+from deploy.metrics.api_meters import ApiMeters
+from deploy.metrics.serving import MeasuredAccesses, MeasuredRecall
+from deploy.policies.files import shipped
+from deploy.settings import Settings
+from deploy.wiring import connections, models, policy_terms, search
+from deploy.wiring.budgets import overall
+from deploy.wiring.message_ends import message_ends
+from deploy.wiring.periodic import Chore, Chores
+from schemas.errors import Retryable
+from schemas.kafka import topics
+from schemas.kafka.records import Publisher
+from schemas.retrieval.searches import LIVE
+from sinks.access.audit import Audit
+from sinks.access.keys import Keys
+from sinks.archive.messages import Archive
+from sinks.archive.retention import Sweeps
+from sinks.budgets.ledger import Ledger
+from sinks.budgets.usage import UsageRecords
+from sinks.consolidation.runs import Runs
+from sinks.embeddings.port import Embedder
+from sinks.erasure.erasures import Erasures
+from sinks.erasure.owners import Owners
+from sinks.memories.access_counts import Accesses
+from sinks.memories.command_results import CarriedOut
+from sinks.memories.event_history import Chronicle
+from sinks.memories.exports import Exports
+from sinks.memories.lexical import FullText
+from sinks.memories.reader import Memories
+from sinks.memories.statistics import NamespaceStatistics
+from sinks.outbox.projector import Projector
+from sinks.policies.lock import writing_policies
+from sinks.postgres.connection import Pool, translated
+from sinks.vectors.qdrant import Vectors
+from sinks.windows.projection import Windows
+from streams.kafka.publisher import CausedPublisher
+from streams.kafka.tail import Tail
+
+log = logging.getLogger(__name__)
+
+CONNECTIONS = 8  # to PostgreSQL: more of them share its cores, and not more cores
+COMMAND_S = 5.0  # somebody waits for every statement
+USED_S = 10.0  # between notes of which keys were used
+BURST_S = 6.0  # what a key may ask in so many seconds it may ask at once
+
+
+async def wired(
+    settings: Settings, resources: AsyncExitStack, chores: Chores, meters: ApiMeters, *, keyed: bool
+) -> Ports:
+    """The ports. The chores have to be stopped before the resources are closed."""
+    pool = await resources.enter_async_context(
+        connections.postgres(settings, CONNECTIONS, COMMAND_S, min_size=CONNECTIONS)
+    )
+    await warmed(pool)
+    publisher = CausedPublisher(await resources.enter_async_context(connections.kafka(settings)))
+    policies = await policy_terms.current_policies(settings, publisher, resources, chores)
+    terms = await policy_terms.window_terms(settings, policies, pool, chores)
+    embedder, vectors = await search.searchable(settings, policies, resources)
+    stored, bell = Memories(pool), Bell()
+    memories = following(settings, stored, bell, chores)
+    commands = Commands(publisher, CarriedOut(pool), wait_s=settings.api_wait_s, changed=memories.forget)
+    resources.push_async_callback(commands.close)
+    archive, count_tokens = Archive(pool), models.token_counter(settings)
+    searched = search.retrieval(pool, embedder, vectors)
+    return Ports(
+        door=door(pool, resources, chores) if keyed else OpenDoor(),
+        rates=rates(settings.api_requests_per_minute),
+        memories=memories,
+        stored=stored,
+        retrieval=searched,
+        accesses=counter(pool, resources, chores, meters),
+        chronicle=Chronicle(pool),
+        bell=bell,
+        commands=commands,
+        vectors=vectors,
+        audit=Audit(pool),
+        owners=Owners(pool),
+        erasing=Erasing(Erasures(pool), partial(message_ends, settings), now),
+        erasing_wait_s=settings.api_wait_s,
+        exports=Exports(pool),
+        statistics=NamespaceStatistics(pool),
+        consumption=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
+        policy_book=policy_book(settings, publisher, pool),
+        runs=Runs(pool),
+        sweeps=Sweeps(pool),
+        replays=replays(pool, publisher, embedder, vectors),
+        policies=policies,
+        recall=MeasuredRecall(searched, archive, policies, count_tokens, now, meters=meters),
+        conversations=Conversations(Windows(pool), archive, policies),
+        contexts=Contexts(archive, terms, count_tokens, now),
+        by_hand=ByHandSender(publisher, now, wait_s=settings.api_wait_s),
+        clock=now,
+        ready=partial(answering, pool),
+    )
+
+
+async def warmed(pool: Pool) -> None:
+    """A connection's first search by words reads ten languages' dictionaries and plans, 40 ms of CPU in all. Done when it is
+    asked for the first time, that would come just when many ask at once. Raises Retryable."""
+    words = FullText(pool)
+    await asyncio.gather(
+        *(words.search("ready", namespaces=("",), filters=LIVE, limit=1) for _ in range(pool.get_max_size()))
+    )
+
+
+def replays(pool: Pool, publisher: Publisher, embedder: Embedder, vectors: Vectors) -> Replays:
+    model = vectors.embedding_model
+    return Replays(pool, Cutover(pool, Projector(pool, vectors, publisher), embedder, model, now), model)
+
+
+def following(settings: Settings, stored: Memories, bell: Bell, chores: Chores) -> CachedMemories:
+    """Memories kept in the process, and the bell rung, by memory events as they come."""
+
+    def heard(records: Sequence[Any]) -> None:
+        for namespace in {(record.key or b"").decode(errors="replace") for record in records}:
+            memories.forget(namespace)
+            bell.ring(namespace)
+
+    def lapsed() -> None:
+        memories.forget_all()
+        bell.ring_all()
+
+    tail = Tail(settings.cluster().client(), settings.topics().physical(topics.EVENTS), heard, lapsed)
+    memories = CachedMemories(stored, time.time, lambda: tail.heard_to)
+    chores.watch(asyncio.create_task(tail.run(), name="memory events"))
+    return memories
+
+
+def policy_book(settings: Settings, publisher: Publisher, pool: Pool) -> PolicyBook:
+    opened, writing = partial(connections.policy_topic, settings), partial(writing_policies, pool)
+    return PolicyBook(opened, publisher, settings.policies(), shipped(), writing)
+
+
+def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Door:
+    keys = Keys(pool)
+    keyed = KeyedDoor(keys, now, time.monotonic)
+
+    async def note() -> None:
+        await keys.used(keyed.used())
+
+    done_at_last("use of keys", USED_S, note, resources, chores)
+    return keyed
+
+
+def counter(pool: Pool, resources: AsyncExitStack, chores: Chores, meters: ApiMeters) -> AccessCounter:
+    accesses = MeasuredAccesses(Accesses(pool), now, meters)
+    done_at_last("reads", FLUSH_S, accesses.flush, resources, chores)
+    return accesses
+
+
+def done_at_last(name: str, interval_s: float, chore: Chore, resources: AsyncExitStack, chores: Chores) -> None:
+    """A chore that is done once more at the end. What an outage loses then is a count, or a time of day."""
+
+    async def once_more() -> None:
+        try:
+            await chore()
+        except Retryable as exc:
+            log.warning("%s: %s", name, exc)
+
+    chores.add(name, interval_s, chore)
+    resources.push_async_callback(once_more)
+
+
+def rates(per_minute: int) -> Rates:
+    per_s = per_minute / 60
+    return Rates(per_s, max(1, round(per_s * BURST_S)), time.monotonic)
+
+
+async def answering(pool: Pool) -> None:
+    """Raises Retryable while PostgreSQL does not answer."""
+    with translated("asking whether it answers"):
+        await pool.execute("SELECT 1")
+
+
+def now() -> datetime:
+    return datetime.now(UTC)

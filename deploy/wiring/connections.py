@@ -1,0 +1,35 @@
+"""PostgreSQL and Kafka as the settings say: what workers, the command line and the demo connect to."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from deploy.settings import Settings
+from schemas.kafka import topics
+from sinks.postgres.connection import Pool, connect
+from streams.kafka.policy_topic import PolicyTopic
+from streams.kafka.publisher import KafkaPublisher
+
+COMMAND_S = 30.0  # of a statement that takes its time
+
+
+@asynccontextmanager
+async def postgres(
+    settings: Settings, max_size: int = 10, command_timeout_s: float = COMMAND_S, *, min_size: int = 1
+) -> AsyncIterator[Pool]:
+    """A pool of connections, of which `min_size` are open from the beginning. Raises Retryable when PostgreSQL is not there."""
+    dsn = settings.postgres_dsn.get_secret_value()
+    pool = await connect(dsn, min_size=min_size, max_size=max_size, command_timeout_s=command_timeout_s)
+    try:
+        yield pool
+    finally:
+        await pool.close()
+
+
+def kafka(settings: Settings) -> KafkaPublisher:
+    names = settings.topics()
+    return KafkaPublisher(settings.cluster().client(), names.physical, names.own_message_bytes)
+
+
+def policy_topic(settings: Settings) -> PolicyTopic:
+    """To be used in an `async with`, as its reader is started there."""
+    return PolicyTopic(settings.cluster().client(), settings.topics().physical(topics.POLICIES))

@@ -1,0 +1,50 @@
+"""Wires consolidation into the workers that ask models: the scheduler, of which one leads, and dry runs."""
+
+from agents.consolidation.dry_runs import Asked, DryRunAgent
+from agents.consolidation.scheduler import Scheduler
+from agents.curation.editor import Editor
+from agents.curation.forecast import Forecast
+from agents.extraction.related import RelatedMemories
+from agents.models.port import Provider
+from agents.windows.terms import WindowTerms
+from deploy.wiring import models
+from deploy.wiring.stage_parts import Wiring, now
+from sinks.archive.messages import Archive
+from sinks.consolidation.dry_runs import DryRuns
+from sinks.embeddings.port import Embedder
+from sinks.extraction.answers import Extractions
+from sinks.memories.reader import Memories
+from sinks.postgres.leaders import Leadership
+from sinks.vectors.qdrant import Vectors
+
+TICK_S = 1.0
+
+
+def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
+    """Its chores run from here on, and end with the wiring's resources."""
+    pool, resources = wiring.pool, wiring.resources
+    leading = Leadership(pool, "scheduler", wiring.worker)
+    scheduler = Scheduler(leading, wiring.policies, wiring.publisher, now)
+    resources.push_async_callback(scheduler.close)
+    wiring.chores.add("consolidation", TICK_S, scheduler.tick)
+
+    def forecast() -> Forecast:
+        return Forecast(pool, vectors, embedder, Editor(provider), now)
+
+    dry_runs = DryRunAgent(DryRuns(pool), asked(wiring, provider, embedder, vectors), forecast, wiring.worker, now)
+    resources.push_async_callback(dry_runs.close)
+    wiring.chores.add("dry runs", TICK_S, dry_runs.tick)
+
+
+def asked(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> Asked:
+    settings, policies = wiring.settings, wiring.policies
+    terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
+    policies.tell(terms.governed)
+    return Asked(
+        provider=provider,
+        related=RelatedMemories(embedder, vectors, Memories(wiring.pool)),
+        extractions=Extractions(wiring.pool),
+        archive=Archive(wiring.pool),
+        terms=terms,
+        count_tokens=models.token_counter(settings),
+    )

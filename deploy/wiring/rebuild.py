@@ -1,0 +1,98 @@
+"""PostgreSQL from Kafka, then Qdrant from PostgreSQL: what a rebuild is made of, and what must hold before it begins."""
+
+import time
+from collections.abc import AsyncGenerator, Callable, Mapping
+
+from msgspec import Struct
+
+from agents.rebuild.rebuilder import Rebuild
+from deploy.cli.policy_store import applying, stored
+from deploy.settings import Settings
+from deploy.wiring import connections, vector_index
+from schemas.errors import Misconfigured
+from sinks.postgres.migrate import pending
+from sinks.rebuild.rebuilds import Rebuilds
+from sinks.vectors.reindex import Reindexed, reindex
+from streams.apps import STAGES
+from streams.kafka.consumer_groups import Groups
+from streams.kafka.log import Log, Piece
+from streams.kafka.topics import TopicSettings
+
+STATEMENT_S = 3_600.0  # what follows from all that was told is a few statements over all memories
+TOLD_EVERY_S = 5.0
+
+Say = Callable[[str], object]
+
+
+class Rebuilt(Struct, frozen=True, kw_only=True):
+    """Records read, those of them that told nothing; what is in the database then, and what was done to the index."""
+
+    records: int
+    unreadable: int
+    memories: int
+    namespaces: int
+    versions: int
+    index: Reindexed
+
+
+class NamedLog:
+    """A Log by logical names."""
+
+    def __init__(self, log: Log, names: TopicSettings) -> None:
+        self._log = log
+        self._names = names
+
+    async def beginnings(self, topic: str) -> dict[int, int]:
+        return await self._log.beginnings(self._names.physical(topic))
+
+    def pieces(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Piece, None]:
+        return self._log.pieces(self._names.physical(topic), positions)
+
+
+async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt:
+    """Raises Misconfigured where something has to be done first, and says what; Retryable."""
+    if missing := await pending(settings.postgres_dsn.get_secret_value()):
+        raise Misconfigured(f"PostgreSQL lacks {len(missing)} migrations: run `memstream migrate`")
+    await vector_index.refuse_by_topic(settings)
+    names = settings.topics()
+    log = Log(settings.cluster().client(), names.own_message_bytes)
+    groups = Groups(settings.cluster().client())
+
+    async def alone() -> None:
+        if working := await groups.with_members([names.group(stage) for stage in STAGES]):
+            raise Misconfigured(
+                f"workers are running ({', '.join(working)}): stop them, as what they decide now would be lost"
+            )
+
+    policies = applying(settings, await stored(settings))
+    async with (
+        connections.postgres(settings, max_size=4, command_timeout_s=STATEMENT_S) as pool,
+        vector_index.embedder(settings) as embedder,
+        vector_index.qdrant(settings, embedder) as vectors,
+    ):
+        begun = Rebuild(pool, NamedLog(log, names), policies, Told(say), alone=alone)
+        read = await begun.run(onto_backup=onto_backup)
+        say("PostgreSQL is up to what Kafka tells; writing Qdrant")
+        index = await reindex(pool, vectors, embedder)
+        standing = await Rebuilds(pool).end()
+    return Rebuilt(
+        records=read.records,
+        unreadable=read.unreadable,
+        memories=standing.memories,
+        namespaces=standing.namespaces,
+        versions=standing.versions,
+        index=index,
+    )
+
+
+class Told:
+    """Progress, every few seconds."""
+
+    def __init__(self, say: Say) -> None:
+        self._say = say
+        self._at = time.monotonic()
+
+    def __call__(self, topic: str, records: int) -> None:
+        if time.monotonic() - self._at >= TOLD_EVERY_S:
+            self._at = time.monotonic()
+            self._say(f"{topic}: {records:,} records read")

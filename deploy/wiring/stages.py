@@ -1,0 +1,94 @@
+"""Wires the stages that a worker is asked to run, with what they share."""
+
+from collections.abc import Collection
+from contextlib import AsyncExitStack
+
+from agents.archive.agent import ArchiveAgent
+from agents.erasure.windows import WindowErasures
+from agents.retention.sweeper import RecordsKept, Sweeper
+from agents.stage.loop import Handle
+from agents.windows.agent import WindowAgent
+from agents.windows.projection import WindowProjection
+from deploy.metrics.instrumented import MeasuredPublisher
+from deploy.metrics.meters import Meters
+from deploy.metrics.sampled import look
+from deploy.settings import Settings
+from deploy.wiring import budgets, connections, model_stages, models, policy_terms
+from deploy.wiring.periodic import Chores
+from deploy.wiring.stage_parts import Wiring, now
+from sinks.archive.messages import Archive
+from sinks.archive.retention import Sweeps
+from sinks.erasure.erasures import Erasures
+from sinks.windows.projection import Windows
+from streams.delivery.app import StageApp
+from streams.kafka.cluster import ClusterSettings
+from streams.kafka.publisher import CausedPublisher
+
+TICK_S = 0.2
+PROJECT_S = 1.0
+ERASE_S = 0.5
+LOOK_S = 30.0
+SWEEP_S = 1.0
+
+
+async def wired(
+    stages: Collection[str],
+    settings: Settings,
+    cluster: ClusterSettings,
+    worker: str,
+    resources: AsyncExitStack,
+    chores: Chores,
+    meters: Meters,
+) -> list[StageApp]:
+    """The stages' apps, not started yet. Their chores run from here on; what they use is closed with `resources`."""
+    pool = await resources.enter_async_context(connections.postgres(settings, max_size=16))
+    outbox = MeasuredPublisher(await resources.enter_async_context(connections.kafka(settings)), meters)
+    publisher = CausedPublisher(outbox)
+    policies = await policy_terms.current_policies(settings, publisher, resources, chores)
+    wiring = Wiring(
+        settings=settings,
+        cluster=cluster,
+        worker=worker,
+        pool=pool,
+        publisher=publisher,
+        outbox=outbox,
+        policies=policies,
+        meters=meters,
+        resources=resources,
+        chores=chores,
+    )
+    if "windows" in stages:
+        await add_windows(wiring)
+    if "archive" in stages:
+        await add_archive(wiring)
+    if {"extraction", "curation"} & set(stages):
+        await model_stages.add(wiring, stages)
+    if settings.metrics_port is not None and "curation" in stages:
+        budget = budgets.overall(settings)
+        chores.add("metrics", LOOK_S, lambda: look(meters, pool, budget))
+    return wiring.apps
+
+
+async def add_windows(wiring: Wiring) -> None:
+    settings, chores = wiring.settings, wiring.chores
+    count_tokens = models.token_counter(settings)
+    terms = await policy_terms.window_terms(settings, wiring.policies, wiring.pool, chores)
+
+    def handle(app: StageApp) -> Handle:
+        erasures = WindowErasures(app, Erasures(wiring.pool), terms, wiring.publisher)
+        agent = WindowAgent(app, settings.topics(), terms, count_tokens, wiring.publisher, erasures=erasures)
+        projection = WindowProjection(app, Windows(wiring.pool), terms)
+        chores.add("window timers", TICK_S, agent.tick)
+        chores.add("erased windows", ERASE_S, erasures.tick)
+        chores.add("window projection", PROJECT_S, lambda: projection.tell(now()))
+        return agent.handle
+
+    await wiring.add("windows", handle)
+
+
+async def add_archive(wiring: Wiring) -> None:
+    agent = ArchiveAgent(Archive(wiring.pool), wiring.publisher, wiring.policies, now)
+    await wiring.add("archive", lambda _app: agent.handle)
+    settings = wiring.settings
+    records = RecordsKept(usage_days=settings.usage_retention_days, pruning_days=settings.pruning_retention_days)
+    wiring.chores.add("retention", SWEEP_S, Sweeper(Sweeps(wiring.pool), wiring.policies, records, now).tick)

@@ -1,0 +1,83 @@
+"""Who embeds memories, and the index they are found in, as the settings say."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager, closing
+
+import httpx
+from qdrant_client import AsyncQdrantClient
+
+from agents.policies.reader import collected
+from deploy.settings import Settings
+from deploy.wiring.connections import policy_topic
+from schemas.addresses import is_loopback
+from schemas.errors import Misconfigured
+from schemas.policies.policies import Policies
+from sinks.embeddings.endpoint import Endpoint
+from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.port import Embedder
+from sinks.embeddings.protocols import Dialect, OllamaDialect, OpenAiDialect
+from sinks.embeddings.remote import RemoteEmbedder
+from sinks.vectors.qdrant import Vectors
+from sinks.vectors.qdrant_direct import DirectVectors
+
+OLLAMA_URL = "http://127.0.0.1:11434"
+DIALECTS: dict[str, type[Dialect]] = {"ollama": OllamaDialect, "openai": OpenAiDialect}
+
+
+@asynccontextmanager
+async def embedder(settings: Settings) -> AsyncIterator[Embedder]:
+    """Raises Retryable while its endpoint does not answer, Misconfigured when it is none or policies forbid to send it texts."""
+    if settings.embedder == "onnx":
+        with closing(MiniLmEmbedder()) as shipped:
+            yield shipped
+        return
+    refuse_if_texts_must_stay(settings, settings.policies())
+    dialect, model = DIALECTS[settings.embedder](), settings.embedder_model or ""
+    key = settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None
+    async with aclosing(Endpoint(settings.embedder_base_url or OLLAMA_URL, key)) as endpoint:
+        yield await RemoteEmbedder.reached(endpoint, dialect, model, settings.embedder_dimension)
+
+
+def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
+    """One embedder serves all policies, and its texts do not say whose they are: if one policy forbids it, all do."""
+    staying = next((policy.name for policy in policies.listed if policy.local_only), None)
+    if staying is not None and embeds_elsewhere(settings):
+        raise Misconfigured(
+            f"the policy {staying!r} is local_only, and MEMSTREAM_EMBEDDER={settings.embedder} sends texts from this machine: "
+            "choose MEMSTREAM_EMBEDDER=onnx, or a server and a model on this machine"
+        )
+
+
+async def refuse_by_topic(settings: Settings) -> None:
+    """The same by the policies that were put on their topic, for commands, which do not follow it. Raises Retryable as well."""
+    if embeds_elsewhere(settings):
+        async with policy_topic(settings) as topic:
+            refuse_if_texts_must_stay(settings, collected(await topic.to_end()))
+
+
+def embeds_elsewhere(settings: Settings) -> bool:
+    if settings.embedder == "onnx":
+        return False
+    handed_on = DIALECTS[settings.embedder]().runs_elsewhere(settings.embedder_model or "")
+    return handed_on or not is_loopback(settings.embedder_base_url or OLLAMA_URL)
+
+
+@asynccontextmanager
+async def qdrant(settings: Settings, embedder: Embedder) -> AsyncIterator[Vectors]:
+    """The vector index; its collection is not looked at yet."""
+    key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
+    # By itself the client makes a new connection for each request to this machine.
+    kept = httpx.Limits(max_connections=100, max_keepalive_connections=20)
+    client = AsyncQdrantClient(url=settings.qdrant_url, api_key=key, timeout=30, check_compatibility=False, limits=kept)
+    try:
+        vectors = DirectVectors(
+            client,
+            api_key=key,
+            dimension=embedder.dimension,
+            embedding_model=embedder.model,
+            collection=settings.qdrant_collection,
+        )
+        async with aclosing(vectors):
+            yield vectors
+    finally:
+        await client.close()

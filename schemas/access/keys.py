@@ -1,0 +1,59 @@
+"""Keys of the API: what a bearer may do, in which namespaces."""
+
+import re
+from functools import cache
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from schemas.conversations.messages import Identifier, Moment
+
+Right = Literal["read", "write", "admin"]
+EVERYWHERE = "*"
+
+RANKS: dict[Right, int] = {"read": 1, "write": 2, "admin": 3}
+
+Pattern = Annotated[str, Meta(min_length=1, max_length=256)]
+
+
+class Grant(Struct, frozen=True):
+    """A right, and those below it, in the namespaces that a pattern covers.
+
+    `*` in a pattern stands for any characters, `/` among them; everything else for itself.
+    """
+
+    right: Right
+    namespaces: Pattern
+
+    def allows(self, right: Right, namespace: str) -> bool:
+        return RANKS[right] <= RANKS[self.right] and covers(self.namespaces, namespace)
+
+
+class Key(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A key as it is kept: everything but the secret."""
+
+    key_id: Identifier
+    name: Identifier
+    grants: tuple[Grant, ...]
+    created_at: Moment
+    expires_at: Moment | None = None
+    revoked_at: Moment | None = None
+    last_used_at: Moment | None = None
+
+    def holds(self, at: Moment) -> bool:
+        """Neither revoked nor expired."""
+        return self.revoked_at is None and (self.expires_at is None or at < self.expires_at)
+
+
+def covers(pattern: str, namespace: str) -> bool:
+    return compiled(pattern).fullmatch(namespace) is not None
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Each part is taken where it first comes and never looked for again: backtracking would be a power of the stars."""
+    first, *parts = map(re.escape, pattern.split("*"))
+    if not parts:
+        return re.compile(first)
+    between = "".join(f"(?>.*?{part})" for part in parts[:-1] if part)
+    return re.compile(f"{first}{between}.*{parts[-1]}", re.DOTALL)

@@ -1,0 +1,1 @@
+"""Budgets of model calls, and what is consumed of them."""

@@ -1,0 +1,1 @@
+"""Consolidation runs, and retention of the archive."""

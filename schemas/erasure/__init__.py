@@ -1,0 +1,1 @@
+"""Erasures of users, conversations and namespaces, and their receipts."""

@@ -1,0 +1,1 @@
+"""Topics by name, and records for them."""

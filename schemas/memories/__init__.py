@@ -1,0 +1,1 @@
+"""Memories: their kinds, importance and links, and the events that tell of them."""

@@ -1,0 +1,169 @@
+"""Traces: what caused a record goes with it through Kafka, windows and tables, as a W3C `traceparent`.
+
+Spans are OpenTelemetry's. They are recorded only in a process that was told where to (`record_with`); elsewhere a trace that
+somebody else began is passed on, and what has none costs nothing but the look for it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+from msgspec.structs import replace
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    INVALID_SPAN,
+    Link,
+    NonRecordingSpan,
+    NoOpTracer,
+    Span,
+    SpanContext,
+    SpanKind,
+    StatusCode,
+    TraceFlags,
+    Tracer,
+    TracerProvider,
+)
+
+from schemas.errors import Deferred
+from schemas.kafka.records import Outgoing
+
+HEADER: Final = "traceparent"  # of a record, as of an HTTP request
+SHAPE: Final = re.compile(rb"(?!ff)([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?", re.DOTALL)
+NO_TRACE, NO_SPAN = b"0" * 32, b"0" * 16
+LONGEST: Final = 128  # bytes; a later version may have more fields than the 55 bytes of this one
+
+Causes = Iterable[str | None]
+
+_tracer: Tracer = NoOpTracer()
+
+
+def record_with(provider: TracerProvider | None) -> None:
+    """From here on this process's spans go to the provider, or nowhere.
+
+    Only ours: what libraries would record by OpenTelemetry's global provider may tell what was said.
+    """
+    global _tracer
+    _tracer = NoOpTracer() if provider is None else provider.get_tracer("memstream")
+
+
+def recording() -> bool:
+    return not isinstance(_tracer, NoOpTracer)
+
+
+def carried(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
+    """The traceparent among headers, in the form of version 00; None where there is none that is valid."""
+    for name, value in headers:
+        if name == HEADER:
+            return parsed(value or b"")
+    return None
+
+
+def parsed(value: bytes) -> str | None:
+    """In the form of version 00, of which only one flag has a meaning. Some microseconds: it is done for each message."""
+    found = SHAPE.fullmatch(value) if len(value) <= LONGEST else None
+    if found is None:
+        return None
+    version, trace_id, span_id, flags, more = found.groups()
+    if (version == b"00" and more) or trace_id == NO_TRACE or span_id == NO_SPAN:
+        return None
+    recorded = "01" if int(flags, 16) & 1 else "00"
+    return f"00-{trace_id.decode()}-{span_id.decode()}-{recorded}"
+
+
+def written(context: SpanContext) -> str | None:
+    if not context.is_valid:
+        return None
+    return f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags & 1:02x}"
+
+
+def current() -> str | None:
+    """The traceparent of what goes on now."""
+    return written(trace.get_current_span().get_span_context())
+
+
+def current_id() -> str | None:
+    """The id of the current trace, 32 hexadecimal digits."""
+    context = trace.get_current_span().get_span_context()
+    return f"{context.trace_id:032x}" if context.is_valid else None
+
+
+def headers() -> tuple[tuple[str, bytes], ...]:
+    """What goes with a record that is made now: the traceparent, if there is one."""
+    now = current()
+    return () if now is None else ((HEADER, now.encode()),)
+
+
+def caused(record: Outgoing) -> Outgoing:
+    """The record with the current traceparent, unless it has one."""
+    ours = headers()
+    if not ours or any(name == HEADER for name, _ in record.headers):
+        return record
+    return replace(record, headers=(*record.headers, *ours))
+
+
+def describe(**ids: str) -> None:
+    """Says of the current span what it is about, by the names that log lines have for it."""
+    trace.get_current_span().set_attributes({f"memstream.{name}": each for name, each in ids.items()})
+
+
+@contextmanager
+def span(
+    name: str,
+    attributes: Mapping[str, str | int | float | bool] | None = None,
+    *,
+    causes: Causes | None = None,
+    kind: SpanKind = SpanKind.INTERNAL,
+) -> Iterator[Span]:
+    """Something that is done. Without `causes` it is a part of what goes on now; with those, it is on account of the traceparents
+    among them: a child of the one trace there is, or the beginning of a new one with links to the several.
+
+    An error's class is told, and never its message: that may quote what was said.
+    """
+    if not recording() and causes is not None:
+        causes = tuple(causes)
+        if not any(causes) and current() is None:  # nothing to record, and nothing to pass on
+            yield INVALID_SPAN
+            return
+    context, links = (None, []) if causes is None else placed(causes)
+    opened = _tracer.start_as_current_span(
+        name,
+        context,
+        kind,
+        attributes,
+        links,
+        record_exception=False,
+        set_status_on_exception=False,
+    )
+    with opened as running:
+        try:
+            yield running
+        except Deferred as deferred:  # an outcome, and no error
+            running.set_attribute("memstream.deferred", deferred.reason)
+            raise
+        except Exception as exc:
+            running.set_attribute("error.type", type(exc).__name__)
+            running.set_status(StatusCode.ERROR)
+            raise
+
+
+def placed(causes: Causes) -> tuple[Context, list[Link]]:
+    """Where among others' traces something stands that these have caused.
+
+    Who chose not to record a trace is heard: only recorded ones are linked, and where there is none nothing is recorded.
+    """
+    found = [context_of(cause) for cause in causes if cause]
+    by_trace = {each.trace_id: each for each in found}
+    sampled = [each for each in by_trace.values() if each.trace_flags.sampled]
+    if len(sampled) > 1:
+        return Context(), [Link(each) for each in sampled]
+    if not by_trace:
+        return Context(), []
+    return trace.set_span_in_context(NonRecordingSpan((sampled or list(by_trace.values()))[-1]), Context()), []
+
+
+def context_of(traceparent: str) -> SpanContext:
+    """Of what `parsed` gave."""
+    _, trace_id, span_id, flags = traceparent.split("-")
+    return SpanContext(int(trace_id, 16), int(span_id, 16), True, TraceFlags(int(flags, 16)))

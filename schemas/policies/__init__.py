@@ -1,0 +1,1 @@
+"""Policies, and the namespaces that their templates name."""

@@ -1,0 +1,73 @@
+"""Names of namespaces: made from a conversation's fields by a policy's template, and read back; no value reaches into another."""
+
+import re
+from hashlib import blake2b
+from urllib.parse import unquote
+
+from schemas.conversations.messages import Scope
+from schemas.replay.shadows import is_reserved
+
+OWN_NAMESPACE = "conversation/{conversation_id}"  # of a conversation that fits no template
+UNSAID = "-"  # stands for a conversation that a namespace's name does not tell
+LONGEST_NAMESPACE = 256  # characters, as any identifier
+
+REACHING = re.compile(r"[/%{}~\x00-\x1f\x7f]")
+FIELD = re.compile(r"([^{]*)\{(\w*)\}")
+
+EVERY_FIELD = Scope(conversation_id="c", tenant_id="t", app_id="a", user_id="u", agent_id="g", mode="m")
+
+
+def require_template(template: str, number: int) -> None:
+    """Raises ValueError for a template that names what a conversation has not, or is none."""
+    try:
+        rendered = render(template, EVERY_FIELD)
+    except (KeyError, IndexError, ValueError, AttributeError, TypeError) as exc:
+        fields = ", ".join("{" + name + "}" for name in EVERY_FIELD.__struct_fields__)
+        raise ValueError(
+            f"namespaces[{number}] is {template!r} ({exc}): name fields of a conversation: {fields}"
+        ) from exc
+    if not rendered:
+        raise ValueError(f"namespaces[{number}] is empty: name fields of a conversation, as in {{app_id}}/{{user_id}}")
+    if is_reserved(rendered):
+        raise ValueError(f"namespaces[{number}] is {template!r}: such a beginning is reserved; begin otherwise")
+
+
+def shortened(name: str) -> str:
+    """A name within the length of an identifier: the end of a longer one is replaced by its hash."""
+    if len(name) <= LONGEST_NAMESPACE:
+        return name
+    digest = blake2b(name.encode(), digest_size=16).hexdigest()
+    return f"{name[: LONGEST_NAMESPACE - len(digest) - 1]}~{digest}"
+
+
+def quote_part(value: str) -> str:
+    """Escapes what would let one value reach into another namespace (`/`, `%`, `~`, braces, control characters)."""
+    return REACHING.sub(lambda found: f"%{ord(found[0]):02X}", value)
+
+
+def render(template: str, scope: Scope) -> str | None:
+    """`{app_id}/{user_id}` with the scope's values, or None when one of them is absent.
+
+    Raises KeyError when the template names a field that a scope does not have.
+    """
+    fields = {name: getattr(scope, name) for name in scope.__struct_fields__}
+    used = [name for name in fields if "{" + name + "}" in template]
+    if any(not fields[name] for name in used):
+        return None
+    return template.format_map({name: quote_part(str(fields[name])) for name in used})
+
+
+def read_back(template: str, namespace: str) -> Scope | None:
+    """The scope that a namespace's name tells, or None when it does not come from the template."""
+    said: set[str] = set()
+    pattern = ""
+    for text, field in FIELD.findall(template + "{}"):
+        pattern += re.escape(text)
+        if field:
+            pattern += f"(?P={field})" if field in said else f"(?P<{field}>[^/]+)"
+            said.add(field)
+    found = re.fullmatch(pattern, namespace)
+    if found is None:
+        return None
+    values = {field: unquote(value) for field, value in found.groupdict().items()}
+    return Scope(**{"conversation_id": UNSAID} | values)

@@ -1,0 +1,1 @@
+"""Generations of memories, and the shadow namespaces that they live in."""

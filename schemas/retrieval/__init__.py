@@ -1,0 +1,1 @@
+"""Searches and context blocks: what is asked and what is answered."""

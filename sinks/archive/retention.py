@@ -1,0 +1,143 @@
+"""The short-term tier's retention: sweeps, asked for and listed, and steps of one: few rows at a time, none waited for."""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from schemas.codec import shaped
+from schemas.consolidation.retention import Kept, Sweep
+from schemas.conversations.messages import Scope
+from sinks.postgres.connection import Connection, Pool, storable, translated
+from sinks.postgres.queries import query
+
+SweepPlace: TypeAlias = tuple[datetime, str]  # when a sweep was made, and its id: in the order of sweeps
+
+CONVERSATIONS: Final = 200  # looked at in a step
+ROWS: Final = 1_000  # that leave in a step
+
+
+class Place(NamedTuple):
+    """A window that a sweep has come to, in the order of its way."""
+
+    conversation_id: str
+    partition: int
+
+
+BEGINNING: Final = Place("", -1)
+
+
+class Owned(NamedTuple):
+    """A window with its policy: whether that extracts, and how many days it keeps messages, 0 for ever."""
+
+    scope: Scope
+    partition: int
+    policy: str
+    days: int
+    extracts: bool
+
+
+class Sweeps:
+    """The table `retention_sweeps`. Every method raises Retryable."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def ask(self, sweep: Sweep) -> None:
+        """Makes it known; a worker takes it on. One that is known already changes nothing."""
+        columns = (sweep.sweep_id, sweep.trigger, sweep.dry_run, sweep.asked_by, sweep.created_at)
+        with translated("asking for a sweep"):
+            await self._pool.execute(query("retention", "ask"), *columns)
+
+    async def of(self, sweep_id: str) -> Sweep | None:
+        """A sweep as it stands; None if there is none of that id."""
+        with translated("reading a sweep"):
+            row = await self._pool.fetchrow(query("retention", "of"), sweep_id)
+        return sweep_of(row) if row else None
+
+    async def page(self, limit: int, behind: SweepPlace | None = None) -> tuple[Sweep, ...]:
+        """Sweeps, the newest first, from behind a place on."""
+        with translated("listing sweeps"):
+            rows = await self._pool.fetch(query("retention", "page"), *(behind or (None, None)), limit)
+        return tuple(map(sweep_of, rows))
+
+    async def forget(self, before: datetime) -> None:
+        """Those that ended before."""
+        with translated("forgetting sweeps"):
+            await self._pool.execute(query("retention", "forget"), before)
+
+    @asynccontextmanager
+    async def step(self, now: datetime) -> AsyncIterator["Step | None"]:
+        """A step of a sweep that is not over, in a transaction of its own; None if there is none, or other workers take steps.
+        What the block does is kept if it ends well. Sweeps by hand come first, until they are an hour old."""
+        with translated("sweeping the archive"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                row = await connection.fetchrow(query("retention", "claim"), now)
+                yield Step(connection, row) if row else None
+
+
+class Step:
+    """A part of a sweep within its transaction, which holds the sweep's row."""
+
+    def __init__(self, connection: Connection, row: Any) -> None:
+        self._connection = connection
+        self.sweep = sweep_of(row)
+        self.place = BEGINNING if row["conversation_id"] is None else Place(row["conversation_id"], row["partition"])
+
+    async def windows(self, limit: int = CONVERSATIONS) -> list[tuple[Scope, int]]:
+        """The next windows behind the place, whose they are and in which partition."""
+        rows = [dict(row) for row in await self._connection.fetch(query("retention", "windows"), *self.place, limit)]
+        partitions = [row.pop("partition") for row in rows]
+        return [(shaped(row, Scope), partition) for row, partition in zip(rows, partitions, strict=True)]
+
+    async def prune(self, windows: Sequence[Owned], now: datetime, limit: int = ROWS) -> list[Kept]:
+        """Takes out what is due in these windows, or counts it in a dry run, and says how much that is by policy: at most `limit`
+        messages, in a dry run all."""
+        names, partitions, policies, days = columns(windows)
+        extracts = [window.extracts for window in windows]
+        values = (names, partitions, policies, days, extracts, now, limit, self.sweep.dry_run)
+        rows = await self._connection.fetch(query("retention", "prune"), *values)
+        kept_for = {window.policy: window.days for window in windows}
+        return [Kept(days=kept_for[row["policy"]], **row) for row in rows]
+
+    async def keep(self, windows: Sequence[Owned], now: datetime) -> list[Kept]:
+        """What the archive keeps of these windows by policy; `held` are all that are old."""
+        rows = [dict(row) for row in await self._connection.fetch(query("retention", "keep"), *columns(windows), now)]
+        kept_for = {window.policy: window.days for window in windows}
+        return [Kept(days=kept_for[row["policy"]], held=row.pop("old"), **row) for row in rows]
+
+    async def drop_usage(self, before: datetime, limit: int = ROWS) -> int:
+        """Records of model calls that were told of; in a dry run how many there are."""
+        return await self._drop("usage", before, limit)
+
+    async def drop_prunings(self, before: datetime, limit: int = ROWS) -> int:
+        """Records of what left contexts; in a dry run how many there are."""
+        return await self._drop("prunings", before, limit)
+
+    async def _drop(self, what: str, before: datetime, limit: int) -> int:
+        if self.sweep.dry_run:
+            return int(await self._connection.fetchval(query("retention", f"count_{what}"), before))
+        status = await self._connection.execute(query("retention", f"drop_{what}"), before, limit)
+        return int(status.rpartition(" ")[2])
+
+    async def advance(self, place: Place, policies: Sequence[Kept], usage: int = 0, prunings: int = 0) -> None:
+        """The sweep goes on behind `place`; `policies` are its numbers so far."""
+        values = (self.sweep.sweep_id, *place, list(policies), usage, prunings)
+        await self._connection.execute(query("retention", "advance"), *values)
+
+    async def finish(self, at: datetime) -> None:
+        await self._connection.execute(query("retention", "finish"), self.sweep.sweep_id, at)
+
+
+def columns(windows: Sequence[Owned]) -> tuple[list[str], list[int], list[str], list[int]]:
+    """Conversations, partitions, policies and days."""
+    return (
+        [storable(window.scope.conversation_id) for window in windows],
+        [window.partition for window in windows],
+        [storable(window.policy) for window in windows],
+        [window.days for window in windows],
+    )
+
+
+def sweep_of(row: Any) -> Sweep:
+    return shaped(dict(row), Sweep)

@@ -1,0 +1,1 @@
+"""The ledger of budgets, and the records of what was consumed."""

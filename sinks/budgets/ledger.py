@@ -1,0 +1,134 @@
+"""The ledger of budgets: what is spent and what calls under way have reserved, for all workers together."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from schemas.budgets.budgets import Amount, Level
+from schemas.budgets.usage import Consumed
+from sinks.postgres.connection import Connection, Pool, storable, translated
+from sinks.postgres.queries import query
+
+# When the budgets of these scopes are worth asking again; None lets the call begin.
+Decide: TypeAlias = Callable[[Mapping[str, Level], datetime], datetime | None]
+
+
+class Ledger:
+    """The tables `energy`, `energy_reservations` and `model_usage`. A scope is a name: a namespace's, or of all together.
+
+    `clock` is for tests; else the database's clock counts.
+    """
+
+    def __init__(self, pool: Pool, clock: Callable[[], datetime] | None = None) -> None:
+        self._pool = pool
+        self._clock = clock
+
+    async def reserve(
+        self, reservation_id: str, amounts: Mapping[str, Amount], lasts_s: float, decide: Decide
+    ) -> datetime | None:
+        """Reserves the amount in each scope, for `lasts_s` at most, if `decide` says None; else returns what it says.
+
+        Whoever reserves in one of these scopes meanwhile waits: `decide` should be pure and quick. Raises Retryable.
+        """
+        names = scopes(amounts)
+        with translated("reserving of a budget"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                now = await self._now(connection)
+                known = await locked(connection, names, now)
+                await connection.execute(query("energy", "expire"), names, now)
+                reserved = await connection.fetch(query("energy", "reserved"), names, now)
+                later = decide(levels(names, known, reserved), now)
+                if later is None:
+                    parts = columns(names, amounts)
+                    await connection.execute(query("energy", "reserve"), names, reservation_id, *parts, now, lasts_s)
+                return later
+
+    async def settle(
+        self,
+        reservation_id: str,
+        consumed: Sequence[Consumed],
+        spent: Mapping[str, Amount],
+        limited: Collection[str] | None = None,
+    ) -> None:
+        """Ends a reservation and books what it came to in the hour that it is; what is recorded already is not booked again.
+
+        Booked is what of `spent` falls to the scopes that were reserved in, and to those that are `limited` by now, by default
+        all: policies may have changed since. Raises Retryable; then nothing is booked, or all of it was and the connection was
+        lost behind the commit.
+        """
+        with translated("settling a budget"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                now = await self._now(connection)
+                reserved = await connection.fetch(query("energy", "reserved_in"), reservation_id)
+                names = scopes([*(spent if limited is None else limited), *(row["scope"] for row in reserved)])
+                # Before anything is read: between a reservation's end and its booking nobody may look.
+                await locked(connection, names, now)
+                new = [await connection.fetchval(query("energy", "record"), *row(each)) for each in consumed]
+                if any(new):
+                    await connection.execute(query("energy", "spend"), names, *columns(names, spent), now)
+                await connection.execute(query("energy", "release"), names, reservation_id)
+
+    async def levels(self, names: Iterable[str]) -> dict[str, Level]:
+        """How much is gone now, by scope. Raises Retryable."""
+        wanted = scopes(names)
+        with translated("reading budgets"):
+            async with self._pool.acquire() as connection:
+                now = await self._now(connection)
+                known = await connection.fetch(query("energy", "levels"), wanted, now)
+                reserved = await connection.fetch(query("energy", "reserved"), wanted, now)
+                return levels(wanted, known, reserved)
+
+    async def _now(self, connection: Connection) -> datetime:
+        now: datetime = await connection.fetchval(query("energy", "now"), self._clock() if self._clock else None)
+        return now
+
+
+async def locked(connection: Connection, names: Sequence[str], now: datetime) -> Sequence[Any]:
+    """The rows of the scopes, made if there were none, locked in the order of their names."""
+    await connection.execute(query("energy", "open"), names)
+    return await connection.fetch(query("energy", "lock"), names, now)
+
+
+def levels(names: Sequence[str], known: Sequence[Any], reserved: Sequence[Any]) -> dict[str, Level]:
+    spent = {row["scope"]: row for row in known}
+    waiting = {row["scope"]: Amount(row["tokens"], row["micros"]) for row in reserved}
+    return {
+        name: Level(
+            hour=Amount(row["hour_tokens"], row["hour_micros"]),
+            day=Amount(row["day_tokens"], row["day_micros"]),
+            reserved=waiting.get(name, Amount()),
+        )
+        if (row := spent.get(name))
+        else Level()
+        for name in names
+    }
+
+
+def scopes(names: Iterable[str]) -> list[str]:
+    return sorted({storable(name) for name in names})
+
+
+def columns(names: Sequence[str], amounts: Mapping[str, Amount]) -> tuple[list[int], list[int]]:
+    """Tokens and money of each scope, in the order of the names; names that are stored alike are one scope."""
+    by_name: dict[str, Amount] = {}
+    for name, amount in amounts.items():
+        by_name[storable(name)] = by_name.get(storable(name), Amount()) + amount
+    parts = [by_name.get(name, Amount()) for name in names]
+    return [part.tokens for part in parts], [part.micros for part in parts]
+
+
+def row(consumed: Consumed) -> tuple[Any, ...]:
+    return (
+        *(
+            consumed.usage_id,
+            consumed.at,
+            consumed.operation,
+            consumed.lane,
+            consumed.outcome,
+            consumed.provider,
+            consumed.model,
+        ),
+        *(consumed.calls, consumed.input_tokens, consumed.output_tokens),
+        *(consumed.cache_read_tokens, consumed.cache_write_tokens, consumed.cost_micros, consumed.batched),
+        *([storable(name) for name in consumed.namespaces], consumed.request_id, consumed.conversation_id),
+    )

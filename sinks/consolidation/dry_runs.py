@@ -1,0 +1,107 @@
+"""Dry runs as the worker knows them that carries one out: claimed under a lease, a conversation at a time, findings stored."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from schemas.consolidation.runs import ConsolidationRun, Counts, Finding
+from schemas.conversations.messages import Scope
+from sinks.archive.messages import ArchivedMessage, found
+from sinks.consolidation import runs
+from sinks.postgres.connection import Pool, storable, translated
+from sinks.postgres.queries import query
+
+MESSAGES: Final = 1_000  # of several slices
+BYTES: Final = 16 * 1024 * 1024
+
+
+class Stretch(NamedTuple):
+    """What of a conversation a run is about: from one position of a partition to another."""
+
+    scope: Scope
+    partition: int
+    first: int
+    last: int
+
+
+class DryRuns:
+    """At most `messages` are read together. Every method raises Retryable."""
+
+    def __init__(self, pool: Pool, messages: int = MESSAGES) -> None:
+        self._pool = pool
+        self._messages = messages
+
+    async def claim(self, owner: str, lease_s: float) -> ConsolidationRun | None:
+        """The oldest one under way that nobody holds."""
+        with translated("claiming a dry run"):
+            row = await self._pool.fetchrow(query("runs", "claim_dry"), owner, lease_s)
+        return runs.run_of(row) if row else None
+
+    async def renew(self, run_id: str, owner: str, lease_s: float) -> bool:
+        with translated("renewing a lease"):
+            return await self._pool.fetchval(query("runs", "renew_dry"), run_id, owner, lease_s) is not None
+
+    async def release(self, run_id: str, owner: str) -> None:
+        with translated("releasing a lease"):
+            await self._pool.execute(query("runs", "release_dry"), run_id, owner)
+
+    async def next(self, run_id: str) -> Stretch | None:
+        """One that is not done yet."""
+        with translated("reading a dry run"):
+            row = await self._pool.fetchrow(query("runs", "next_dry"), run_id)
+        if row is None:
+            return None
+        columns = dict(row)
+        place = [columns.pop(name) for name in ("partition", "first_position", "last_position")]
+        return Stretch(Scope(**columns), *place)
+
+    async def waiting(self, stretch: Stretch) -> tuple[ArchivedMessage, ...]:
+        """What of it no slice has been settled of, in order: the first of it, as much as is read together."""
+        place = (stretch.scope.conversation_id, stretch.partition, stretch.first, stretch.last)
+        with translated("reading what waits"):
+            return found(await self._pool.fetch(query("runs", "waiting"), *place, self._messages, BYTES))
+
+    async def store(
+        self,
+        run_id: str,
+        stretch: Stretch,
+        findings: Sequence[Finding],
+        counts: Counts,
+        request_ids: Sequence[str],
+        at: datetime,
+    ) -> None:
+        """What was found in it, and that it is done: together, so that nothing is found twice. Nothing where another worker did
+        it meanwhile, and nothing of a namespace that was erased."""
+        place = (run_id, stretch.scope.conversation_id, stretch.partition)
+        with translated("storing what a dry run found"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute(query("purges", "share_archive"))
+                counted = (*numbers(counts), list(request_ids))
+                if await connection.fetchval(query("runs", "done_dry"), *place, at, *counted) is None:
+                    return
+                await connection.executemany(
+                    query("runs", "add_finding"), [(run_id, *columns(finding)) for finding in findings]
+                )
+                await connection.execute(query("runs", "add_up"), [run_id])
+
+    async def finish(self, run_id: str, at: datetime) -> None:
+        with translated("ending a dry run"):
+            await self._pool.execute(query("runs", "finish"), [run_id], at)
+
+    async def fail(self, run_id: str, at: datetime, error: str) -> None:
+        with translated("ending a dry run"):
+            await self._pool.execute(query("runs", "fail"), run_id, at, error)
+
+
+def columns(finding: Finding) -> tuple[object, ...]:
+    return (
+        *(finding.namespace, finding.conversation_id, finding.result, finding.kind, finding.text, finding.memory_id),
+        *(finding.reason, list(map(storable, finding.message_ids))),
+    )
+
+
+def numbers(counts: Counts) -> tuple[object, ...]:
+    return (
+        *(counts.requests, counts.failed_requests, counts.created, counts.reinforced, counts.merged),
+        *(counts.superseded, counts.dropped, list(counts.providers), list(counts.models)),
+    )

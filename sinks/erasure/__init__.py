@@ -1,0 +1,1 @@
+"""Erasures, their fences, and the deletes that they come to."""

@@ -1,0 +1,41 @@
+"""What a curator notes of an erasure, in the transaction in which it erases a part of it."""
+
+from datetime import datetime
+
+from schemas.erasure.erasures import Erasure
+from schemas.extraction.requests import Command
+from sinks.erasure.erasures import begin, erasure_of
+from sinks.erasure.purges import Gone
+from sinks.postgres.connection import Connection, translated
+from sinks.postgres.queries import query
+
+
+class Erasing:
+    """Works within a transaction that holds a namespace's lock. Raises Retryable."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def begin(self, erasure: Erasure) -> None:
+        """Repeated, nothing happens."""
+        with translated("beginning an erasure"):
+            await begin(self._connection, erasure)
+
+    async def get(self, erasure_id: str) -> Erasure | None:
+        with translated("reading an erasure"):
+            row = await self._connection.fetchrow(query("erasures", "get"), erasure_id)
+        if row is None:
+            return None
+        return erasure_of({name: row[name] for name in Erasure.__struct_fields__})
+
+    async def count(self, erasure_id: str, command: Command, gone: Gone) -> None:
+        how = "forget" if command.kind == "forget" else "purge"
+        values = (erasure_id, command.namespace, how, command.command_id, gone.memories, gone.versions, gone.vectors)
+        with translated("counting what is erased"):
+            await self._connection.execute(query("erasures", "erased_of"), *values)
+
+    async def done(self, erasure_id: str, command: Command, at: datetime) -> None:
+        """Of the namespace nothing is left that the erasure means."""
+        await self.count(erasure_id, command, Gone(0, 0, 0))
+        with translated("noting what is erased"):
+            await self._connection.execute(query("erasures", "done_with"), erasure_id, command.namespace, at)

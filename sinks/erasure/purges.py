@@ -1,0 +1,114 @@
+"""Erasing a namespace: the fence that keeps older input out of it, and everything that was stored for it."""
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from schemas import codec
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Erasure, Fence
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+from schemas.memories.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
+from schemas.memories.memories import Memory
+from schemas.policies.namespaces import UNSAID
+from schemas.replay.shadows import standing_for
+from sinks.memories import writer
+from sinks.memories.reader import all_found
+from sinks.outbox.projector import put_records, put_vectors
+from sinks.postgres.connection import Connection, storable, translated
+from sinks.postgres.queries import query
+
+PAGE: Final = 1_000  # memories erased in one transaction
+MESSAGES_PAGE: Final = 5_000  # archived messages; nothing is archived meanwhile
+
+
+class Gone(Struct, frozen=True):
+    """How much went of a namespace."""
+
+    memories: int
+    versions: int
+    vectors: int
+
+
+class Purges:
+    """Works within a transaction: to erase, in one that holds the namespace's lock."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def fence(self, namespace: str, fence: Fence) -> None:
+        """From now on nothing that was said before comes into the namespace."""
+        with translated("fencing a namespace"):
+            await self._connection.execute(query("purges", "fence"), namespace, fence.at, fence.positions)
+
+    async def fences(self, namespaces: Collection[str]) -> dict[str, datetime]:
+        """Since when which of these namespaces take nothing older; those that were never erased are missing.
+
+        A shadow has the fence of the namespace that it stands for.
+        """
+        stored = {name: storable(standing_for(name)) for name in namespaces}
+        with translated("asking for fences"):
+            rows = await self._connection.fetch(query("purges", "fences"), list(stored.values()))
+        fences = {row["namespace"]: row["purged_at"] for row in rows}
+        return {name: fences[kept] for name, kept in stored.items() if kept in fences}
+
+    async def page_of(self, namespace: str, erasure: Erasure) -> tuple[Memory, ...]:
+        """Some of its memories, of any status, all of whose sources lie in conversations of the erasure."""
+        with translated("reading what is erased"):
+            values = (namespace, PAGE, erasure.erasure_id, erasure.at)
+            return all_found(await self._connection.fetch(query("purges", "page_of_conversations"), *values))
+
+    async def page(self, namespace: str) -> tuple[Memory, ...]:
+        """Some of its memories, of any status."""
+        with translated("reading what is erased"):
+            return all_found(await self._connection.fetch(query("purges", "page"), namespace, PAGE))
+
+    async def erase(self, namespace: str, gone: Sequence[Memory], cause: Cause, at: datetime) -> Gone:
+        """Removes memories with their versions and vectors. `gone` carries their last sequences, and none of their content."""
+        memory_ids = [memory.memory_id for memory in gone]
+        with translated("erasing memories"):
+            vectors = await self._connection.fetchval(query("purges", "count_vectors"), memory_ids)
+            versions = await self._connection.execute(query("purges", "drop_versions"), memory_ids)
+            await self._connection.execute(query("purges", "drop_memories"), memory_ids)
+            await self._connection.execute(query("memories", "advance"), namespace, gone[-1].sequence)
+            await put_vectors(self._connection, namespace, memory_ids)
+            await put_records(self._connection, namespace, [purged(memory, cause, at) for memory in gone])
+            await put_records(self._connection, namespace, map(writer.state, gone))
+        return Gone(len(gone), int(versions.rpartition(" ")[2]), vectors)
+
+    async def forget(self, namespace: str, scopes: Iterable[Scope], fence: Fence) -> bool:
+        """Cached answers, parked requests, and archived messages of `scopes` that lie before the fence, with the
+        summaries of their conversations. True once no message is left; a call takes some of them."""
+        with translated("erasing what was said"):
+            await self._connection.execute(query("purges", "lock_archive"))
+            await self._connection.execute(query("purges", "empty_answers"), namespace)
+            await self._connection.execute(query("purges", "drop_parked"), namespace)
+            await self._connection.execute(query("purges", "drop_findings"), namespace)
+            return all([await self._forget_messages(scope, fence) for scope in scopes])
+
+    async def _forget_messages(self, scope: Scope, fence: Fence) -> bool:
+        values = (fence.at, *owner(scope), MESSAGES_PAGE, fence.positions)
+        rows = await self._connection.fetch(query("purges", "drop_messages"), *values)
+        conversations = sorted({row["conversation_id"] for row in rows})
+        await self._connection.execute(query("purges", "empty_summaries"), conversations)
+        await self._connection.execute(query("purges", "drop_parked_summaries"), conversations)
+        await self._connection.execute(query("purges", "quieten_windows"), *owner(scope))
+        return len(rows) < MESSAGES_PAGE
+
+
+def owner(scope: Scope) -> tuple[str | None, ...]:
+    """The fields in the statement's order, None where any value is meant."""
+    conversation_id = None if scope.conversation_id == UNSAID else scope.conversation_id
+    return (scope.tenant_id, scope.app_id, scope.user_id, scope.agent_id, conversation_id, scope.mode)
+
+
+def purged(memory: Memory, cause: Cause, at: datetime) -> Outgoing:
+    """The memory event, without anything that the memory said."""
+    changed = MemoryChanged(
+        change="purged", namespace=memory.namespace, sequence=memory.sequence, memory=memory, cause=cause
+    )
+    value = codec.encode(MemoryEvent.of(changed, at))
+    return Outgoing(topic=topics.EVENTS, key=memory.namespace.encode(), value=value, headers=CLOUD_EVENT)

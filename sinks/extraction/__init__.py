@@ -1,0 +1,1 @@
+"""Stored answers, parked requests, batches, and calibrations of token counts."""

@@ -1,0 +1,1 @@
+"""Memories, their versions, settled commands, and search by words."""

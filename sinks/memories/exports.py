@@ -1,0 +1,31 @@
+"""Everything of a namespace, read page by page: nothing is held between pages, neither a connection nor a snapshot."""
+
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
+
+from schemas.codec import shaped
+from schemas.memories.memories import Memory, Status
+from sinks.memories.reader import MemoryVersion, all_found
+from sinks.postgres.connection import Pool, translated
+from sinks.postgres.queries import query
+
+
+class Exports:
+    """Reads memories in the order of their ids, so that one that changes meanwhile is told once."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def page(self, namespace: str, after_id: str, statuses: Sequence[Status], limit: int) -> tuple[Memory, ...]:
+        """Memories with an id behind `after_id`, "" for the first; none at the end. Raises Retryable."""
+        with translated("exporting memories"):
+            rows = await self._pool.fetch(query("exports", "page"), namespace, after_id, list(statuses), limit)
+        return all_found(rows)
+
+    async def versions(self, memory_ids: Sequence[str]) -> dict[str, tuple[MemoryVersion, ...]]:
+        """All versions of memories, oldest first. Raises Retryable."""
+        with translated("exporting versions"):
+            rows = await self._pool.fetch(query("exports", "versions"), list(memory_ids))
+        found = (shaped(dict(row), MemoryVersion) for row in rows)
+        return {memory_id: tuple(group) for memory_id, group in groupby(found, attrgetter("memory_id"))}

@@ -1,0 +1,76 @@
+"""What the curator has settled: parts of extractions and commands, each once, and which part completed its request."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from schemas.extraction.requests import CandidateBatch
+from sinks.postgres.connection import Connection
+from sinks.postgres.queries import query
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """Which part of which request: a batch without its candidates.
+
+    Its names are those of CandidateBatch, so it can be decoded from a batch whose candidates cannot.
+    """
+
+    request_id: str
+    conversation_id: str
+    partition: int
+    namespace: str
+    part: int
+    parts: int
+    policy: str = ""
+    policy_version: int = 0
+    provider: str = ""
+
+    @classmethod
+    def of(cls, batch: CandidateBatch) -> "Part":
+        return msgspec.convert(batch, cls, from_attributes=True)
+
+
+class Settlements:
+    """Reads and records within a deciding transaction that holds the namespace's lock."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def of_part(self, part: Part) -> Any | None:
+        """The recorded outcome, as builtins."""
+        return await self._connection.fetchval(query("extractions", "part"), part.request_id, part.part)
+
+    async def record_part(self, part: Part, outcome: Any, at: datetime) -> bool:
+        """Records the part; True when it was the last one and its request is completed with it, which is so once.
+
+        Parts of one request commit side by side in different namespaces. The request's row is locked, always after the
+        namespace, so each part counts after the other's commit and exactly one of them finds the number complete.
+        """
+        execute, fetchval = self._connection.execute, self._connection.fetchval
+        await execute(query("extractions", "ensure"), *ensured(part))
+        completed_at = await fetchval(query("extractions", "lock"), part.request_id)
+        await execute(query("extractions", "record_part"), *(part.request_id, part.part, part.namespace, outcome, at))
+        settled = await fetchval(query("extractions", "count_parts"), part.request_id)
+        if completed_at is not None or settled < part.parts:
+            return False
+        await execute(query("extractions", "complete"), part.request_id, at)
+        return True
+
+    async def results(self, request_id: str) -> dict[str, int]:
+        """How many candidates of a request came to which result, over all parts that are recorded."""
+        rows = await self._connection.fetch(query("extractions", "results"), request_id)
+        return {row["result"]: row["candidates"] for row in rows}
+
+    async def of_command(self, namespace: str, command_id: str) -> Any | None:
+        """The recorded outcome, as builtins. Senders choose command ids, so they hold within a namespace."""
+        return await self._connection.fetchval(query("commands", "outcome"), namespace, command_id)
+
+    async def record_command(self, namespace: str, command_id: str, outcome: Any, at: datetime) -> None:
+        await self._connection.execute(query("commands", "record"), namespace, command_id, outcome, at)
+
+
+def ensured(part: Part) -> tuple[Any, ...]:
+    request = (part.request_id, part.conversation_id, part.partition)
+    return (*request, part.policy, part.policy_version, part.provider, part.parts)

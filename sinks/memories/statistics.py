@@ -1,0 +1,74 @@
+"""What a namespace holds, in numbers."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from schemas.conversations.messages import Moment
+from sinks.postgres.connection import Pool, translated
+from sinks.postgres.queries import query
+
+MOST_TAGS: Final = 50
+
+
+class Statistics(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Of a namespace. `live`, `kinds`, `tags`, `pinned` and `mean_importance` are of memories that are live; `tags` has those
+    that most memories carry. `versions` counts the changes that are on record, `sequence` all that there ever were."""
+
+    namespace: str
+    live: int
+    statuses: dict[str, int]
+    kinds: dict[str, int]
+    tags: dict[str, int]
+    pinned: int
+    reinforcements: int
+    versions: int
+    sequence: int
+    reads: int
+    mean_importance: float | None = None
+    oldest_at: Moment | None = None
+    changed_at: Moment | None = None
+    last_read_at: Moment | None = None
+    purged_at: Moment | None = None
+
+
+class NamespaceStatistics:
+    """Counts when it is asked."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def of(self, namespace: str) -> Statistics:
+        """All zero of a namespace that nobody has fed. Raises Retryable."""
+        with translated("counting what a namespace holds"):
+            groups = await self._pool.fetch(query("statistics", "of_namespace"), namespace)
+            tags = await self._pool.fetch(query("statistics", "tags"), namespace, MOST_TAGS)
+            counters = await self._pool.fetchrow(query("statistics", "counters"), namespace)
+        return counted(namespace, groups, {row["tag"]: row["memories"] for row in tags}, counters)
+
+
+def counted(namespace: str, groups: Sequence[Any], tags: dict[str, int], counters: Any) -> Statistics:
+    live = [row for row in groups if row["status"] == "active"]
+    number = sum(row["memories"] for row in live)
+    statuses: Counter[str] = Counter()
+    for row in groups:
+        statuses[row["status"]] += row["memories"]
+    return Statistics(
+        namespace=namespace,
+        live=number,
+        statuses=dict(statuses),
+        kinds={row["kind"]: row["memories"] for row in sorted(live, key=lambda row: (-row["memories"], row["kind"]))},
+        tags=tags,
+        pinned=sum(row["pinned"] for row in live),
+        reinforcements=sum(row["reinforcements"] for row in groups),
+        versions=counters["versions"],
+        sequence=counters["sequence"],
+        reads=counters["reads"],
+        mean_importance=round(sum(row["importance"] for row in live) / number, 4) if number else None,
+        oldest_at=min((row["oldest"] for row in groups), default=None),
+        changed_at=max((row["latest"] for row in groups), default=None),
+        last_read_at=counters["last_read_at"],
+        purged_at=counters["purged_at"],
+    )

@@ -1,0 +1,96 @@
+"""Writing what was decided: memory, version and vector rows, and what the outbox will tell of them, in one transaction."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from schemas.codec import encode
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+from schemas.memories.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
+from schemas.memories.memories import Change, Memory
+from sinks.memories.entry import Entry
+from sinks.outbox.projector import put_records, put_vectors
+from sinks.postgres.connection import Connection
+from sinks.postgres.queries import query
+from sinks.vectors.port import to_bytes
+
+
+async def sequence(connection: Connection, namespace: str) -> int:
+    """The sequence of the namespace's latest change, 0 before the first; makes the namespace known."""
+    return int(await connection.fetchval(query("memories", "sequence"), namespace))
+
+
+async def record(connection: Connection, namespace: str, entries: Sequence[Entry], embedding_model: str) -> None:
+    """Writes the entries of a namespace in their order, within the transaction that holds its lock."""
+    if not entries:
+        return
+    last = {entry.after.memory_id: entry for entry in entries}
+    await _write_rows(connection, entries, list(last.values()), embedding_model)
+    await connection.execute(query("memories", "advance"), namespace, entries[-1].after.sequence)
+    await put_vectors(connection, namespace, last)
+    await put_records(connection, namespace, map(event, entries))
+    await put_records(connection, namespace, (state(entry.after) for entry in last.values()))
+
+
+async def _write_rows(
+    connection: Connection, entries: Sequence[Entry], last: Sequence[Entry], embedding_model: str
+) -> None:
+    many = connection.executemany
+    await many(query("memories", "store"), [(row(entry),) for entry in last])
+    await many(query("memories", "store_version"), [version(entry) for entry in entries])
+    vectors = [
+        (entry.after.memory_id, embedding_model, to_bytes(entry.vector))
+        for entry in entries
+        if entry.vector is not None
+    ]
+    if vectors:
+        await many(query("memories", "store_embedding"), vectors)
+    if deleted := [entry.after.memory_id for entry in last if entry.after.status == "deleted"]:
+        await connection.execute(query("memories", "drop_embeddings"), deleted)
+
+
+def row(entry: Entry) -> dict[str, Any]:
+    """Every column by name: fields at their defaults too, which the memory's JSON leaves out."""
+    return msgspec.structs.asdict(entry.after) | {"normalised": entry.normalised}
+
+
+def version(entry: Entry) -> tuple[Any, ...]:
+    after = entry.after
+    return (
+        *(after.memory_id, after.version, after.namespace, entry.change),
+        *(entry.before, after, entry.cause, entry.at),
+    )
+
+
+def event(entry: Entry) -> Outgoing:
+    """The memory event, under its namespace."""
+    value = encode(MemoryEvent.of(told(entry.change, entry.before, entry.after, entry.cause), entry.at))
+    return Outgoing(topic=topics.EVENTS, key=entry.after.namespace.encode(), value=value, headers=CLOUD_EVENT)
+
+
+def told(change: Change, before: Memory | None, after: Memory, cause: Cause) -> MemoryChanged:
+    """What an event says of a change, with the memory as it was before; what was deleted is not told again."""
+    return MemoryChanged(
+        change=change,
+        namespace=after.namespace,
+        sequence=after.sequence,
+        memory=after,
+        cause=cause,
+        before=None if after.status == "deleted" else before,
+    )
+
+
+def state(memory: Memory) -> Outgoing:
+    """The latest state under the memory's id; a tombstone when it is deleted, which tells by headers what a value tells."""
+    if memory.status != "deleted":
+        return Outgoing(topic=topics.STATE, key=memory.memory_id.encode(), value=encode(memory))
+    return tombstone(memory.memory_id, memory.namespace, memory.version, memory.sequence)
+
+
+def tombstone(memory_id: str, namespace: str, version: int, sequence: int) -> Outgoing:
+    """Says of a memory that it is gone."""
+    told = {"namespace": namespace, "version": version, "sequence": sequence}
+    headers = tuple((f"memstream-{name}", str(each).encode()) for name, each in told.items())
+    return Outgoing(topic=topics.STATE, key=memory_id.encode(), value=None, headers=headers)

@@ -1,0 +1,1 @@
+"""Counts of stored rows, for metrics."""

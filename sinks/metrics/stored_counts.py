@@ -1,0 +1,30 @@
+"""How much there is of everything, for metrics: counted now, in one reading."""
+
+from msgspec import Struct, convert
+
+from sinks.postgres.connection import Pool, translated
+from sinks.postgres.queries import query
+
+
+class Standing(Struct, frozen=True, kw_only=True):
+    """Of the whole deployment. `windows` by phase, `parked` requests by lane, consolidation `runs` of the last day by status.
+
+    `overdue_s`: how long ago the earliest moment of a schedule came that has no run yet.
+    """
+
+    outbox: int
+    outbox_age_s: float
+    memories: int
+    namespaces: int
+    namespaces_with_memories: int
+    windows: dict[str, int]
+    parked: dict[str, int]
+    runs: dict[str, int]
+    overdue_s: float
+
+
+async def standing(pool: Pool) -> Standing:
+    """Raises Retryable."""
+    with translated("counting"):
+        (row,) = await pool.fetch(query("standing", "standing"))
+        return convert(dict(row), Standing)

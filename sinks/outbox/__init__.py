@@ -1,0 +1,1 @@
+"""From PostgreSQL to Qdrant and Kafka, in the order of the decisions."""

@@ -1,0 +1,1 @@
+"""One writer of policies at a time."""

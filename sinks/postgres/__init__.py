@@ -1,0 +1,1 @@
+"""The connection pool, SQL statements by name, migrations, and leader election."""

@@ -1,0 +1,1 @@
+"""Generations of memories that a replay extracts."""

@@ -1,0 +1,1 @@
+"""The vector index: its port, and Qdrant behind it."""

@@ -1,0 +1,210 @@
+"""The vector index in Qdrant: one collection, a point per memory, the namespace as its tenant."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from qdrant_client import AsyncQdrantClient, models
+from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
+
+from schemas.errors import MemstreamError, Misconfigured, Retryable
+from schemas.retrieval.searches import LIVE, Filters
+from sinks.vectors.port import Neighbour, Point, Vector
+from sinks.vectors.qdrant_payload import INDEXES, accepted, any_of, as_qdrant
+
+DEFAULT_COLLECTION = "memories"
+REFUSED = (401, 403)  # a wrong key: trying again mends nothing
+CONFLICT = 409  # two workers created the collection at once
+
+# Keys of the collection's metadata.
+MODEL = "embedding_model"
+REINDEXING = "reindexing"  # there while not every memory is in it
+# Whose vectors a collection holds that says nothing of it: when it was made, there was no other model.
+UNRECORDED_MODEL = "all-MiniLM-L6-v2-int8"
+RECORDS_METADATA = (1, 16)  # the version of Qdrant that began to
+
+# For so long a collection that was whole is taken to be so. Nobody loses one and begins to fill it anew within that.
+WHOLE_FOR_S = 2.0
+
+
+class Vectors:
+    """A VectorIndex on a Qdrant collection of cosine vectors of `dimension`, all made by `embedding_model`."""
+
+    def __init__(
+        self,
+        client: AsyncQdrantClient,
+        *,
+        dimension: int,
+        embedding_model: str,
+        collection: str = DEFAULT_COLLECTION,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._clock = clock
+        self._whole_until = clock()
+        self._client = client
+        self._collection = collection
+        self._dimension = dimension
+        self._embedding_model = embedding_model
+
+    @property
+    def embedding_model(self) -> str:
+        return self._embedding_model
+
+    async def ensure_collection(self) -> None:
+        with translated("preparing the collection"):
+            if not await self._client.collection_exists(self._collection):
+                await self._refuse_an_old_server()
+                await self._create({MODEL: self._embedding_model})
+        await self.verify()
+        with translated("preparing the collection"):
+            await self._index((await self._client.get_collection(self._collection)).payload_schema)
+
+    async def verify(self) -> None:
+        """Raises Misconfigured when the collection holds vectors of another dimension or model, or not all there should be."""
+        with translated("looking at the collection"):
+            config = (await self._client.get_collection(self._collection)).config
+        self._check_dimension(config.params.vectors)
+        self._check_metadata(config.metadata or {})
+
+    async def begin_anew(self) -> None:
+        self._whole_until = 0.0
+        with translated("making the collection anew"):
+            await self._refuse_an_old_server()
+            await self._client.delete_collection(self._collection)
+            await self._create({MODEL: self._embedding_model, REINDEXING: True})
+
+    async def complete(self) -> None:
+        with translated("completing the collection"):
+            await self._client.update_collection(self._collection, metadata={REINDEXING: None})
+
+    async def exists(self) -> bool:
+        """Whether the collection is there."""
+        with translated("looking for the collection"):
+            return await self._client.collection_exists(self._collection)
+
+    async def _refuse_an_old_server(self) -> None:
+        version = (await self._client.info()).version
+        if tuple(int(part) for part in version.split(".")[:2]) < RECORDS_METADATA:
+            raise Misconfigured(f"Qdrant {version} cannot record whose vectors it holds: upgrade it to 1.16 or later")
+
+    async def _create(self, metadata: dict[str, Any]) -> None:
+        size = models.VectorParams(size=self._dimension, distance=models.Distance.COSINE)
+        try:
+            await self._client.create_collection(self._collection, vectors_config=size, metadata=metadata)
+        except UnexpectedResponse as exc:
+            if exc.status_code != CONFLICT:
+                raise
+        await self._index({})
+
+    async def _index(self, known: Mapping[str, Any]) -> None:
+        """Indexes of what searches filter by, where they are not `known`."""
+        for field in INDEXES.keys() - known.keys():
+            await self._client.create_payload_index(self._collection, field, INDEXES[field], wait=True)
+
+    def _check_dimension(self, held: object) -> None:
+        size = held.size if isinstance(held, models.VectorParams) else None
+        if size != self._dimension:
+            raise Misconfigured(
+                f"the Qdrant collection {self._collection!r} holds vectors of dimension {size}, "
+                f"{self._embedding_model} makes {self._dimension}: run `memstream reindex`"
+            )
+
+    def _check_metadata(self, metadata: dict[str, Any]) -> None:
+        model = metadata.get(MODEL, UNRECORDED_MODEL)
+        if model != self._embedding_model:
+            raise Misconfigured(
+                f"the Qdrant collection {self._collection!r} holds vectors of {model}, which those of "
+                f"{self._embedding_model} cannot be compared with: run `memstream reindex`"
+            )
+        if metadata.get(REINDEXING):
+            raise Misconfigured(
+                f"the Qdrant collection {self._collection!r} does not hold every memory yet: `memstream reindex` is running, "
+                "or was ended before it was done; run it again"
+            )
+
+    async def drop_collection(self) -> None:
+        with translated("dropping the collection"):
+            await self._client.delete_collection(self._collection)
+
+    async def neighbours(self, namespace: str, vector: Vector, *, min_score: float, limit: int) -> list[Neighbour]:
+        await self._wait_until_whole()
+        try:
+            return await self.search(vector, namespaces=(namespace,), min_score=min_score, limit=limit)
+        except MemstreamError:
+            self._whole_until = 0.0  # the collection may be gone: whatever comes back is looked at first
+            raise
+
+    async def _wait_until_whole(self) -> None:
+        """Who decides on what is near must see all of it: what is not in the index yet would be remembered a second time."""
+        if self._clock() < self._whole_until:
+            return
+        try:
+            await self.verify()
+        except Misconfigured as exc:
+            raise Retryable(str(exc)) from exc
+        self._whole_until = self._clock() + WHOLE_FOR_S
+
+    async def search(
+        self,
+        vector: Vector,
+        *,
+        namespaces: Collection[str],
+        filters: Filters = LIVE,
+        limit: int = 10,
+        min_score: float | None = None,
+    ) -> list[Neighbour]:
+        with translated("searching"):
+            answer = await self._client.query_points(
+                self._collection,
+                query=vector.tolist(),
+                query_filter=accepted(namespaces, filters),
+                limit=limit,
+                score_threshold=min_score,
+                with_payload=False,
+            )
+        return [Neighbour(str(point.id), point.score) for point in answer.points]
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        if not points:
+            return
+        with translated("writing points"):
+            await self._client.upsert(self._collection, [as_qdrant(point) for point in points], wait=True)
+
+    async def delete(self, memory_ids: Collection[str]) -> None:
+        if not memory_ids:
+            return
+        selector = models.PointIdsList(points=list(memory_ids))
+        with translated("deleting points"):
+            await self._client.delete(self._collection, selector, wait=True)
+
+    async def count(self, namespace: str | None = None) -> int:
+        condition = None if namespace is None else models.Filter(must=[any_of("namespace", (namespace,))])
+        with translated("counting points"):
+            return (await self._client.count(self._collection, count_filter=condition, exact=True)).count
+
+    async def ids(self, *, page: int = 1_000) -> AsyncIterator[list[tuple[str, str]]]:
+        offset: Any = None
+        while True:
+            with translated("listing points"):
+                points, offset = await self._client.scroll(
+                    self._collection, limit=page, offset=offset, with_payload=["namespace"], with_vectors=False
+                )
+            yield [((point.payload or {}).get("namespace", ""), str(point.id)) for point in points]
+            if offset is None:
+                return
+
+
+@contextmanager
+def translated(doing: str) -> Iterator[None]:
+    """Client errors as memstream's: Misconfigured for a refused key, Retryable for everything else.
+
+    An answer such as "no such collection" is Retryable too: `memstream reindex` mends it while the worker waits.
+    """
+    try:
+        yield
+    except UnexpectedResponse as exc:
+        kind = Misconfigured if exc.status_code in REFUSED else Retryable
+        raise kind(f"Qdrant failed while {doing}", str(exc)) from exc
+    except (ApiException, OSError, TimeoutError) as exc:
+        raise Retryable(f"Qdrant failed while {doing}: {getattr(exc, 'source', None) or exc!r}") from exc

@@ -1,0 +1,1 @@
+"""Conversation windows as others may read them, and where consumer groups began."""

@@ -1,0 +1,1 @@
+"""Kafka beside the agents: topics, publishing, reading without a group, security."""
