@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from deploy.settings import Settings, load
-from deploy.wiring import vectors
+from deploy.wiring import vector_index
 from schemas import codec
 from schemas.errors import Misconfigured, Retryable
 from schemas.policies.policies import Policies, Policy
@@ -19,14 +19,14 @@ def settings(**overrides: object) -> Settings:
 
 
 async def test_the_model_that_ships_is_the_default() -> None:
-    async with vectors.embedder(settings()) as embedder:
+    async with vector_index.embedder(settings()) as embedder:
         assert (embedder.model, embedder.dimension) == ("all-MiniLM-L6-v2-int8", 384)
 
 
 async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named() -> None:
     async with EmbeddingServer(dimension=48, key=KEY) as server:
         ollama = settings(embedder="ollama", embedder_model=MODEL, embedder_base_url=server.url)
-        async with vectors.embedder(ollama) as embedder:
+        async with vector_index.embedder(ollama) as embedder:
             assert (embedder.model, embedder.dimension) == (f"{MODEL}:latest", 48)
             assert (await embedder.embed(["tea"])).shape == (1, 48)
         openai = settings(
@@ -36,7 +36,7 @@ async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named
             embedder_api_key=KEY,
             embedder_dimension=16,
         )
-        async with vectors.embedder(openai) as embedder:
+        async with vector_index.embedder(openai) as embedder:
             assert (embedder.model, embedder.dimension) == (MODEL, 16)
         assert KEY not in repr(openai)
 
@@ -44,7 +44,7 @@ async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named
 async def test_without_an_answer_of_its_endpoint_an_embedder_is_refused_as_what_may_pass() -> None:
     gone = settings(embedder="ollama", embedder_model=MODEL, embedder_base_url="http://127.0.0.1:1")
     with pytest.raises(Retryable, match="no answer"):
-        async with vectors.embedder(gone):
+        async with vector_index.embedder(gone):
             raise AssertionError("nobody is there")
 
 
@@ -73,7 +73,7 @@ async def test_an_embedder_elsewhere_is_refused_under_a_policy_whose_texts_must_
     policies = tmp_path / "policies.json"
     policies.write_bytes(codec.encode((Policy(name="open"), Policy(name="ward", local_only=True))))
     with pytest.raises(Misconfigured, match=r"'ward' is local_only.*MEMSTREAM_EMBEDDER=onnx"):
-        async with vectors.embedder(settings(policies_file=policies, **given)):
+        async with vector_index.embedder(settings(policies_file=policies, **given)):
             raise AssertionError("texts would leave")
 
 
@@ -84,7 +84,7 @@ async def test_an_embedder_on_this_machine_serves_a_policy_whose_texts_must_stay
         here = settings(
             embedder="openai", embedder_model=MODEL, embedder_base_url=server.openai_url, policies_file=policies
         )
-        async with vectors.embedder(here) as embedder:
+        async with vector_index.embedder(here) as embedder:
             assert embedder.model == MODEL
 
 
@@ -95,9 +95,9 @@ def test_policies_that_come_later_are_held_against_where_texts_are_embedded(
     given: dict[str, object], refused: bool
 ) -> None:
     chosen = settings(**given)
-    vectors.refuse_if_texts_must_stay(chosen, Policies((Policy(name="open"),)))
+    vector_index.refuse_if_texts_must_stay(chosen, Policies((Policy(name="open"),)))
     with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
-        vectors.refuse_if_texts_must_stay(chosen, Policies((Policy(name="ward", local_only=True),)))
+        vector_index.refuse_if_texts_must_stay(chosen, Policies((Policy(name="ward", local_only=True),)))
 
 
 @pytest.mark.parametrize(("put", "refused"), [(True, True), (False, False)], ids=["put", "put and removed"])
@@ -111,6 +111,6 @@ async def test_a_command_asks_the_topic_before_it_embeds_elsewhere(
         topic.remove("ward")
     monkeypatch.setattr(vectors, "policy_topic", lambda _: nullcontext(topic))
     with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
-        await vectors.refuse_by_topic(settings(**ELSEWHERE))
+        await vector_index.refuse_by_topic(settings(**ELSEWHERE))
     topic.down = True
-    await vectors.refuse_by_topic(settings())
+    await vector_index.refuse_by_topic(settings())
