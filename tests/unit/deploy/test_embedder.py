@@ -109,7 +109,7 @@ async def test_a_command_asks_the_topic_before_it_embeds_elsewhere(
     topic.write(b"ward", b"{")  # passed over
     if not put:
         topic.remove("ward")
-    monkeypatch.setattr(vectors, "policy_topic", lambda _: nullcontext(topic))
+    monkeypatch.setattr(vector_index, "policy_topic", lambda _: nullcontext(topic))
     with pytest.raises(Misconfigured, match="'ward'") if refused else nullcontext():
         await vector_index.refuse_by_topic(settings(**ELSEWHERE))
     topic.down = True
