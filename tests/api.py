@@ -34,7 +34,7 @@ from schemas.memories.memories import Memory
 from schemas.policies.policies import Match, Policies, Policy
 from sinks.access.audit import Audited
 from sinks.embeddings.fake import FakeEmbedder
-from streams.windows.model_limits import ModelLimits
+from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.accesses import FakeAccesses
 from tests.fakes.archive import FakeArchive
 from tests.fakes.chronicle import FakeChronicle

@@ -26,7 +26,7 @@ from schemas.policies.policies import Policy
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.consolidation.dry_runs import DryRuns, Stretch
 from sinks.extraction.answers import Extractions
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 log = logging.getLogger(__name__)
 

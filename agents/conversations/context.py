@@ -10,15 +10,16 @@ from schemas.conversations.contexts import ContextEntry, ContextQuery, LeftOut, 
 from schemas.conversations.messages import Message
 from schemas.conversations.windows import Gap, LastPrune, Reason, WindowState
 from sinks.archive.messages import ArchivedMessage
-from streams.windows import context, gaps, importance, statistics
-from streams.windows.accounting import Budget
 from streams.windows.arrival import arrived
-from streams.windows.decision import Decision
+from streams.windows.context import building, gaps, statistics
 from streams.windows.detectors.detect import found_in
-from streams.windows.reasons import SENTENCES
+from streams.windows.pruning import importance
+from streams.windows.pruning.decision import Decision
+from streams.windows.pruning.reasons import SENTENCES
 from streams.windows.segments import Segmentation
-from streams.windows.tokens import TokenCount, message_tokens
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget
+from streams.windows.tokens.counting import TokenCount, message_tokens
+from streams.windows.traits import Turn
 
 UNPUBLISHED: Final = ""  # the id of a message that has none
 
@@ -52,7 +53,7 @@ def shown(
     limited = budget if asked.max_tokens is None else budget.within(asked.max_tokens)
     messages = {each.position: each.message for each in archived} | unpublished(archived, asked, now)
     turns = turned(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
-    built = context.build(turns, known.gaps, limited, now)
+    built = building.build(turns, known.gaps, limited, now)
     kept = [entry for entry in built.entries if isinstance(entry, Turn)]
     return ShownContext(
         entries=tuple(entries(built, kept, messages, {each.position for each in archived}, now)),
@@ -102,7 +103,7 @@ def turned(messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: flo
 
 
 def entries(
-    built: context.Context, kept: Sequence[Turn], messages: Mapping[int, Message], published: set[int], now: float
+    built: building.Context, kept: Sequence[Turn], messages: Mapping[int, Message], published: set[int], now: float
 ) -> Iterator[ContextEntry]:
     scores = dict(zip((turn.position for turn in kept), importance.scores(kept, now), strict=True))
     for entry in built.entries:

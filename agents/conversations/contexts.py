@@ -10,7 +10,7 @@ from agents.windows.terms import WindowTerms
 from schemas.conversations.contexts import ContextQuery, ShownContext
 from schemas.conversations.windows import Gap
 from sinks.archive.messages import ArchivedMessage, Place
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 
 class Said(Protocol):

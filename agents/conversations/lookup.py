@@ -13,7 +13,7 @@ from schemas.conversations.windows import Pruning, WindowState
 from schemas.policies.policies import Choosing, Policy
 from sinks.archive.messages import ArchivedMessage, Place
 from sinks.windows.projection import PruningPlace
-from streams.windows.gaps import summarised
+from streams.windows.context.gaps import summarised
 
 
 class Conversation(Struct, frozen=True):

@@ -30,7 +30,7 @@ from schemas.replay.shadows import shadow_of, standing_for
 from sinks.archive.messages import ArchivedMessage
 from sinks.replay.generations import Planned, Replayed
 from streams.windows.arrival import merged
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from itertools import groupby
 from agents.windows.terms import WindowTerms
 from schemas.extraction.requests import ControlKind, ExtractionRequest, WindowControl
 from sinks.archive.messages import ArchivedMessage
-from streams.windows.tokens import TokenCount, message_tokens
-from streams.windows.told import Told
+from streams.windows.effects import Told
+from streams.windows.tokens.counting import TokenCount, message_tokens
 from streams.windows.window import Window
 
 

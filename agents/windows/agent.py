@@ -25,8 +25,8 @@ from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.kafka.topics import TopicSettings
 from streams.windows.detectors.detect import found_in
-from streams.windows.tokens import TokenCount, message_tokens
-from streams.windows.told import Told
+from streams.windows.effects import Told
+from streams.windows.tokens.counting import TokenCount, message_tokens
 
 log = logging.getLogger(__name__)
 

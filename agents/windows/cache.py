@@ -8,8 +8,8 @@ from schemas.policies.policies import Policy
 from streams.delivery.app import StageApp
 from streams.delivery.ledger import Ledger
 from streams.delivery.store import Rows
-from streams.windows import rows
-from streams.windows.head import Head
+from streams.windows.rows import rows
+from streams.windows.rows.head import Head
 from streams.windows.window import Alarm, Window
 
 CACHED_WINDOWS = 20_000

@@ -20,8 +20,8 @@ from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.ledger import Ledger
-from streams.windows import rows
-from streams.windows.head import Head
+from streams.windows.rows import rows
+from streams.windows.rows.head import Head
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.observability import traces
-from streams.windows.told import Pruned, Told, Warned
+from streams.windows.effects import Pruned, Told, Warned
 
 
 def outgoing(told: Told, partition: int, at: datetime) -> Outgoing:

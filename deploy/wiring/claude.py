@@ -3,7 +3,7 @@
 from agents.models.billing import Energy
 from agents.models.claude.provider import ClaudeProvider
 from deploy.settings import Settings
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 
 def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy | None) -> ClaudeProvider:

@@ -15,8 +15,8 @@ from agents.models.port import Provider
 from agents.models.prompts.extraction import MOST_TOKENS
 from deploy.embedded.vocabulary import ensure_vocabulary
 from deploy.settings import Settings
-from streams.windows.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
-from streams.windows.tokens import TokenCount, TokenCounter
+from streams.windows.tokens.counting import TokenCount, TokenCounter
+from streams.windows.tokens.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
 
 
 def provider(settings: Settings, count_tokens: TokenCount | None = None, energy: Energy | None = None) -> Provider:

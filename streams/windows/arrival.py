@@ -6,7 +6,7 @@ from streams.windows import segments
 from streams.windows.detectors.detect import Found
 from streams.windows.entry import Entry
 from streams.windows.segments import Segmentation
-from streams.windows.turn import Turn
+from streams.windows.traits import Turn
 
 
 def learned(known: Scope, message: Message) -> Scope:

@@ -14,15 +14,15 @@ from schemas.extraction.requests import Lane, WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Policy
 from streams.windows.arrival import arrived, learned
-from streams.windows.chunks import Chunks
+from streams.windows.context.history import History
 from streams.windows.detectors.detect import Found, found_in
+from streams.windows.effects import Told
 from streams.windows.entry import Entry
-from streams.windows.extraction import Extraction
-from streams.windows.head import Erased, Head, HeldEnd, Removals
-from streams.windows.history import History
+from streams.windows.extraction.progress import Extraction
+from streams.windows.rows.chunks import Chunks
+from streams.windows.rows.head import Erased, Head, HeldEnd, Removals
 from streams.windows.seen import Seen
 from streams.windows.terms import Terms
-from streams.windows.told import Told
 
 
 class Alarm(NamedTuple):

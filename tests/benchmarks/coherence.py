@@ -18,8 +18,8 @@ import tiktoken
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas import codec
 from schemas.conversations.messages import Message
-from streams.windows.tokens import TokenCounter
-from streams.windows.turn import Turn
+from streams.windows.tokens.counting import TokenCounter
+from streams.windows.traits import Turn
 from tests import public_data
 from tests.benchmarks.coherence_data import Conversation, langmem, memorybank
 from tests.benchmarks.coherence_measures import FIGURES, MARKED, counted, shares

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR
-from streams.windows.importance import scores
-from streams.windows.turn import Turn
-from streams.windows.units import grouped
+from streams.windows.pruning.importance import scores
+from streams.windows.pruning.units import grouped
+from streams.windows.traits import Turn
 from tests.benchmarks.coherence_data import Conversation, Question
 from tests.benchmarks.coherence_ways import Kept, markers
 

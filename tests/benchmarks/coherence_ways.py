@@ -8,13 +8,13 @@ from msgspec import Struct
 
 from schemas.conversations.window_settings import MOST_MESSAGES, Strategy, WindowSettings
 from schemas.conversations.windows import MARKER_TOKENS, Cause, Gap
-from streams.windows import gaps as gaps_
-from streams.windows.accounting import Budget, used_tokens
-from streams.windows.importance import scores
-from streams.windows.pruning import prune
-from streams.windows.room import Room
-from streams.windows.turn import Turn
-from streams.windows.units import grouped
+from streams.windows.context import gaps as gaps_
+from streams.windows.pruning.importance import scores
+from streams.windows.pruning.pruning import prune
+from streams.windows.pruning.remaining import Room
+from streams.windows.pruning.units import grouped
+from streams.windows.tokens.accounting import Budget, used_tokens
+from streams.windows.traits import Turn
 
 STRATEGIES: Final[tuple[Strategy, ...]] = ("rolling_window", "importance", "hybrid")
 ANY_NUMBER: Final = MOST_MESSAGES  # more than any of these conversations has: here only tokens are scarce

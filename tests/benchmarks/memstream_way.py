@@ -24,7 +24,7 @@ from streams.delivery.batch import Batch
 from streams.kafka.cluster import ClusterSettings
 from streams.kafka.publisher import KafkaPublisher
 from streams.kafka.topics import TopicSettings
-from streams.windows.tokens import TokenCounter
+from streams.windows.tokens.counting import TokenCounter
 from tests.benchmarks.signals import COMMIT_INTERVAL_S, ENCODING, FirstRecord, Job, Opened, Tokenised, tell
 from tests.benchmarks.windows_by_event import window_terms
 

@@ -13,13 +13,13 @@ from msgspec import Struct
 from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import Strategy, WindowSettings
 from schemas.conversations.windows import Cause, Gap, LastPrune
-from streams.windows.accounting import Budget, used_tokens
-from streams.windows.context import build
-from streams.windows.pruning import due, prune
+from streams.windows.context.building import build
+from streams.windows.context.statistics import statistics
+from streams.windows.pruning.pruning import due, prune
 from streams.windows.segments import Segmentation
-from streams.windows.statistics import statistics
-from streams.windows.tokens import TokenCounter
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget, used_tokens
+from streams.windows.tokens.counting import TokenCounter
+from streams.windows.traits import Turn
 from tests.benchmarks.signals import ENCODING
 from tests.benchmarks.windows_chat import long
 from tests.benchmarks.windows_turns import arrived, turns

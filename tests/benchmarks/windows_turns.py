@@ -6,7 +6,7 @@ from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import WindowSettings
 from streams.windows.detectors.detect import Found, detect
 from streams.windows.segments import Segmentation, following
-from streams.windows.turn import Turn
+from streams.windows.traits import Turn
 
 GAP_S = WindowSettings().task_gap_s
 

@@ -6,9 +6,9 @@ from schemas.conversations.window_settings import WindowSettings
 from schemas.extraction.requests import ExtractionRequest
 from schemas.ids import summary_id
 from schemas.policies.policies import Policy
-from streams.windows.accounting import Budget
+from streams.windows.effects import Pruned, Told, Warned
 from streams.windows.terms import Terms
-from streams.windows.told import Pruned, Told, Warned
+from streams.windows.tokens.accounting import Budget
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, always, control, message, requests_among
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from schemas.conversations.messages import Role
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import Calibration
-from streams.windows.accounting import Budget
 from streams.windows.detectors.traits import GRATEFUL, MOST_REFERENCES, REFERENCE
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import Turn
 
 NOW = 1_000_000.0
 

@@ -28,7 +28,7 @@ from sinks.embeddings.fake import FakeEmbedder
 from sinks.extraction.answers import Extractions
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
-from streams.windows.model_limits import ModelLimits
+from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.windows import a_state
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.observability import traces
 from streams.kafka.publisher import CausedPublisher
-from streams.windows import rows
+from streams.windows.rows import rows
 from tests.fakes.batches import batch_of
 from tests.fakes.chats import CONVERSATION, ended
 from tests.fakes.publisher import FakePublisher

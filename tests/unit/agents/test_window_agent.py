@@ -12,7 +12,7 @@ from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Triggers
 from streams.apps import BATCH_RECORDS
-from streams.windows import rows
+from streams.windows.rows import rows
 from tests.fakes.batches import batch_of
 from tests.fakes.chats import CONVERSATION, control, ended, unextracted
 from tests.fakes.clock import START_S

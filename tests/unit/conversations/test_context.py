@@ -19,12 +19,12 @@ from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
 from schemas.policies.policies import Match, Policies, Policy
 from sinks.archive.messages import ArchivedMessage
-from streams.windows import context, gaps
-from streams.windows.accounting import Budget
-from streams.windows.model_limits import ModelLimits
+from streams.windows.context import building, gaps
 from streams.windows.terms import Terms
-from streams.windows.tokens import message_tokens
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget
+from streams.windows.tokens.counting import message_tokens
+from streams.windows.tokens.model_limits import ModelLimits
+from streams.windows.traits import Turn
 from streams.windows.window import Window
 from tests.fakes.archive import FakeArchive
 from tests.fakes.chats import always, control, ended
@@ -164,7 +164,7 @@ def test_the_context_is_that_of_the_window_itself(limits, model_tokens, turns, b
             earlier = Known(window.history.removals.gaps)
     known = Known(window.history.removals.gaps)
     try:
-        own = context.build(window.history.turns(), known.gaps, terms.budget, NOW)
+        own = building.build(window.history.turns(), known.gaps, terms.budget, NOW)
     except Rejected as refused:
         with pytest.raises(Rejected) as alike:
             build(said, known, terms.budget)

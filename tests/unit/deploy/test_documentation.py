@@ -13,8 +13,8 @@ from deploy.settings import table
 from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
 from schemas.retrieval.block_settings import HEADING_FIELDS, LINE_FIELDS, BlockSettings
-from streams.windows.reasons import SENTENCES, STAYED
-from streams.windows.statistics import STRATEGIES
+from streams.windows.context.statistics import STRATEGIES
+from streams.windows.pruning.reasons import SENTENCES, STAYED
 
 ROOT = Path(__file__).parents[3]
 MARKED = re.compile(r"<!-- settings: .*? -->\n(.*?)<!-- /settings -->", re.DOTALL)

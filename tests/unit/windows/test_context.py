@@ -5,9 +5,9 @@ from hypothesis import given
 
 from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
-from streams.windows.context import build
-from streams.windows.pruning import prune
-from streams.windows.turn import Turn
+from streams.windows.context.building import build
+from streams.windows.pruning.pruning import prune
+from streams.windows.traits import Turn
 from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
 
 

@@ -1,8 +1,8 @@
 """Units are questions with their answers and calls with their results, whatever order they come in."""
 
 from streams.windows.detectors.traits import CASUAL, CORRECTION, ERROR
-from streams.windows.turn import Turn
-from streams.windows.units import MOST_CALLS, MOST_RESULTS, PAIR_REACH, grouped
+from streams.windows.pruning.units import MOST_CALLS, MOST_RESULTS, PAIR_REACH, grouped
+from streams.windows.traits import Turn
 from tests.fakes.turns import exchanges, turn
 
 

@@ -31,7 +31,7 @@ from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
 from sinks.replay.generations import Generations
 from sinks.vectors.qdrant import Vectors
-from streams.windows.model_limits import ModelLimits
+from streams.windows.tokens.model_limits import ModelLimits
 from tests.deployment import eventually
 from tests.fakes.sinks import FakePublisher
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from schemas.conversations.windows import LONGEST_SUMMARY, Gap
 from schemas.ids import summary_id
-from streams.windows.turn import Turn
+from streams.windows.traits import Turn
 
 
 def of(turn: Turn) -> Gap:

@@ -13,8 +13,8 @@ from msgspec import Struct, field
 from schemas.conversations.messages import Role
 from schemas.conversations.window_settings import MAX_TOKENS_SHARE, WindowSettings
 from schemas.conversations.windows import Calibration, Gap, Level
-from streams.windows.calibration import UNCALIBRATED
-from streams.windows.turn import Turn
+from streams.windows.tokens.calibration import UNCALIBRATED
+from streams.windows.traits import Turn
 
 ROLES: Final[tuple[Role, ...]] = ("system", "user", "assistant", "tool")
 PLACE: Final = {role: place for place, role in enumerate(ROLES)}

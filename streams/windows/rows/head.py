@@ -4,8 +4,8 @@ from msgspec import Struct, field, structs
 
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Gap, LastPrune, Level, Pruning
+from streams.windows.context.tally import Tally
 from streams.windows.segments import Segmentation
-from streams.windows.tally import Tally
 
 REMEMBERED_PRUNINGS = 8  # of those, what has not been told elsewhere survives any crash
 

@@ -6,8 +6,8 @@ from msgspec import Struct, field
 
 from schemas.conversations.messages import Role
 from schemas.conversations.windows import MARKER_TOKENS, Gap
-from streams.windows.accounting import Account
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Account
+from streams.windows.traits import Turn
 
 
 class Tally(Struct, array_like=True, gc=False):

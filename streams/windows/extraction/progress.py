@@ -7,11 +7,11 @@ from itertools import takewhile
 from schemas import ids
 from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
 from schemas.policies.policies import Policy
-from streams.windows import slices, triggers
 from streams.windows.entry import Entry
-from streams.windows.head import Asked, Head
+from streams.windows.extraction import slices, triggers
+from streams.windows.extraction.triggers import Waiting
+from streams.windows.rows.head import Asked, Head
 from streams.windows.terms import Terms
-from streams.windows.triggers import Waiting
 
 MOST_ASKED = 32  # slices of one window on their way at a time; what waits behind them is asked for as answers come
 

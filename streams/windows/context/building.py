@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
-from streams.windows import gaps as gaps_
-from streams.windows.accounting import Budget
-from streams.windows.decision import Decision
-from streams.windows.pruning import prune
-from streams.windows.turn import Turn
+from streams.windows.context import gaps as gaps_
+from streams.windows.pruning.decision import Decision
+from streams.windows.pruning.pruning import prune
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import Turn
 
 
 class Context(Struct, frozen=True):

@@ -4,14 +4,15 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from schemas.conversations.windows import Cause, Gap, Reason
-from streams.windows import ordering, segments
-from streams.windows.accounting import Budget
-from streams.windows.decision import Decision, decided, followed
-from streams.windows.importance import scores
-from streams.windows.ordering import Ranked
-from streams.windows.room import Room
-from streams.windows.turn import Turn
-from streams.windows.units import grouped
+from streams.windows import segments
+from streams.windows.pruning import ordering
+from streams.windows.pruning.decision import Decision, decided, followed
+from streams.windows.pruning.importance import scores
+from streams.windows.pruning.ordering import Ranked
+from streams.windows.pruning.remaining import Room
+from streams.windows.pruning.units import grouped
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import Turn
 
 KEPT: Final[dict[int, Reason]] = {
     ordering.LASTING: "directive",

@@ -15,7 +15,7 @@ from streams.windows.detectors.traits import (
     TOOL_RESULT,
     references,
 )
-from streams.windows.turn import Turn
+from streams.windows.traits import Turn
 
 # Tenths, so that sums are exact. All but the last of them are given by the product's requirements.
 BASE: Final = 5

@@ -6,9 +6,9 @@ from typing import Final
 
 from schemas.conversations.window_settings import Strategy, WindowSettings
 from schemas.conversations.windows import Gap, LastPrune, Statistics
-from streams.windows.accounting import Budget
-from streams.windows.tally import Tally
-from streams.windows.turn import Turn
+from streams.windows.context.tally import Tally
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import Turn
 
 STRATEGIES: Final[dict[Strategy, str]] = {
     "rolling_window": "The oldest messages leave first.",

@@ -6,16 +6,18 @@ from itertools import groupby
 from schemas.conversations.windows import Cause, Gap, LastPrune, Level, Pruning, Run
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
-from streams.windows import gaps, pruning, slices, statistics
-from streams.windows.accounting import Budget
-from streams.windows.decision import Decision
+from streams.windows.context import gaps, statistics
+from streams.windows.context.tally import Tally
+from streams.windows.effects import Pruned, Told, Warned
 from streams.windows.entry import Entry
-from streams.windows.head import REMEMBERED_PRUNINGS, Head, Removals
+from streams.windows.extraction import slices
+from streams.windows.pruning import pruning
+from streams.windows.pruning.decision import Decision
+from streams.windows.rows.head import REMEMBERED_PRUNINGS, Head, Removals
 from streams.windows.segments import Segmentation
-from streams.windows.tally import Tally
 from streams.windows.terms import Terms
-from streams.windows.told import Pruned, Told, Warned
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import Turn
 
 # A conversation that is caught up on is pruned again before the first summary comes: the next request makes one of them.
 SUMMARIES_IN_ONE_MARKER = 4

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from schemas.conversations.windows import MARKER_TOKENS, Gap
-from streams.windows.turn import Turn
+from streams.windows.traits import Turn
 
 
 class Room:

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from schemas.conversations.windows import Cause, Gap, Level, Reason
-from streams.windows import gaps as gaps_
-from streams.windows.reasons import STAYED
-from streams.windows.turn import Turn
+from streams.windows.context import gaps as gaps_
+from streams.windows.pruning.reasons import STAYED
+from streams.windows.traits import Turn
 
 
 class Decision(Struct, frozen=True):

@@ -14,7 +14,7 @@ from streams.windows.detectors.traits import (
     TOOL_CALL,
     TOOL_RESULT,
 )
-from streams.windows.turn import Turn
+from streams.windows.traits import Turn
 
 PAIR_REACH: Final = 16  # positions, at most, from an error to its correction: they stay the same when messages leave
 MOST_CALLS: Final = 64  # of one message that are tied to their results
