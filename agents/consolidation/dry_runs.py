@@ -14,7 +14,8 @@ from msgspec import Struct
 from agents.consolidation.slices import apart, requests
 from agents.curation.forecast import Forecast, Foreseen
 from agents.extraction.erased import still_said
-from agents.extraction.extractor import LEASE_S, candidate_batch
+from agents.extraction.extractor import LEASE_S
+from agents.extraction.records import candidate_batch
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider
 from agents.stage.leases import StillHeld, leased, tolerated

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from agents.extraction.extractor import candidate_batches
+from agents.extraction.records import candidate_batches
 from agents.models.port import Answer
 from agents.replay.slices import slices
 from agents.stage.key_queues import Turn, Turns
