@@ -35,8 +35,8 @@ def test_the_table_of_settings_is_that_of_the_code():
     assert MARKED.findall(readme) == [settings_table()], f"deploy/README.md should say:\n{settings_table()}"
 
 
-def test_the_readme_shows_the_sample_chat_service_as_it_is():
-    sample = (ROOT / "deploy" / "samples" / "chat_service.py").read_text()
+def test_the_readme_shows_the_shortest_sample_as_it_is():
+    sample = (ROOT / "deploy" / "samples" / "quickstart.py").read_text()
     assert f"```python\n{sample}```" in (ROOT / "README.md").read_text()
 
 
