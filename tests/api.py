@@ -15,7 +15,7 @@ from agents.api.access.authentication import KeyedDoor
 from agents.api.access.rate_limits import Rates
 from agents.api.app import create_app
 from agents.api.budgets.consumption import Consumption
-from agents.api.live.change_notifier import Bell
+from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.memories.access_counter import AccessCounter
 from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Ports
@@ -114,7 +114,7 @@ class Api:
         self.remembered = FakeRemembered()  # what is searched
         self.accesses = FakeAccesses()
         self.chronicle = FakeChronicle()
-        self.bell = Bell()
+        self.bell = ChangeNotifier()
         self.archive, self.windows, self.searched = FakeArchive(), FakeWindows(), Searched()
         self.published = FakePublisher()
         self.door = KeyedDoor(self.keys, lambda: self.now, lambda: self.seconds)

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from agents.consolidation.slices import apart, requests
 from agents.curation.forecast import Forecast, Foreseen
-from agents.extraction.erased import still_said
+from agents.extraction.erased import without_erased
 from agents.extraction.extractor import LEASE_S
 from agents.extraction.records import candidate_batch
 from agents.extraction.related import RelatedMemories
@@ -38,7 +38,7 @@ class Terms(Protocol):
     def policy(self, scope: Scope) -> Policy: ...
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ExtractionParts(Struct, frozen=True, kw_only=True):
     """Whom dry runs ask, as the extractor does."""
 
     provider: Provider
@@ -67,7 +67,7 @@ class DryRunAgent:
     def __init__(
         self,
         runs: DryRuns,
-        asked: Asked,
+        asked: ExtractionParts,
         forecast: Callable[[], Forecast],
         worker: str,
         clock: Callable[[], datetime],
@@ -159,7 +159,7 @@ class DryRunAgent:
         scope, policy = stretch.scope, self._policy(stretch.scope)
         async for request in self._slices(stretch, policy):
             fenced = await self._asked.extractions.fences_of(scope, policy.namespaces_of(scope))
-            if (spared := still_said(request, fenced)).messages:
+            if (spared := without_erased(request, fenced)).messages:
                 yield apart(spared, run.run_id, run.namespace)
 
     async def _slices(self, stretch: Stretch, policy: Policy) -> AsyncIterator[ExtractionRequest]:

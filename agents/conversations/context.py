@@ -19,12 +19,12 @@ from streams.windows.pruning.reasons import SENTENCES
 from streams.windows.segments import Segmentation
 from streams.windows.tokens.accounting import Budget
 from streams.windows.tokens.counting import TokenCount, message_tokens
-from streams.windows.traits import Turn
+from streams.windows.traits import MessageTraits
 
 UNPUBLISHED: Final = ""  # the id of a message that has none
 
 
-class Known(Struct, frozen=True):
+class KnownWindow(Struct, frozen=True):
     """What is known of a window: what left its context, and how many messages are in it. Of a new one, nothing."""
 
     gaps: tuple[Gap, ...] = ()
@@ -32,7 +32,7 @@ class Known(Struct, frozen=True):
     last_prune: LastPrune | None = None
 
     @classmethod
-    def of(cls, state: WindowState | None) -> "Known":
+    def of(cls, state: WindowState | None) -> "KnownWindow":
         if state is None:
             return cls()
         return cls(state.gaps, state.statistics.messages_in_context, state.statistics.last_prune)
@@ -40,7 +40,7 @@ class Known(Struct, frozen=True):
 
 def shown(
     archived: Sequence[ArchivedMessage],
-    known: Known,
+    known: KnownWindow,
     asked: ContextQuery,
     budget: Budget,
     count: TokenCount,
@@ -54,7 +54,7 @@ def shown(
     messages = {each.position: each.message for each in archived} | unpublished(archived, asked, now)
     turns = turned(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
     built = building.build(turns, known.gaps, limited, now)
-    kept = [entry for entry in built.entries if isinstance(entry, Turn)]
+    kept = [entry for entry in built.entries if isinstance(entry, MessageTraits)]
     return ShownContext(
         entries=tuple(entries(built, kept, messages, {each.position for each in archived}, now)),
         tokens=built.tokens,
@@ -90,7 +90,9 @@ def unpublished(archived: Sequence[ArchivedMessage], asked: ContextQuery, now: f
     return added
 
 
-def turned(messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: float, count: TokenCount) -> list[Turn]:
+def turned(
+    messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: float, count: TokenCount
+) -> list[MessageTraits]:
     """The messages that no gap holds, as the rules see them."""
     turns, stands = [], Segmentation()
     for position, message in messages.items():
@@ -103,7 +105,11 @@ def turned(messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: flo
 
 
 def entries(
-    built: building.Context, kept: Sequence[Turn], messages: Mapping[int, Message], published: set[int], now: float
+    built: building.Context,
+    kept: Sequence[MessageTraits],
+    messages: Mapping[int, Message],
+    published: set[int],
+    now: float,
 ) -> Iterator[ContextEntry]:
     scores = dict(zip((turn.position for turn in kept), importance.scores(kept, now), strict=True))
     for entry in built.entries:
@@ -111,7 +117,7 @@ def entries(
             yield marker(entry)
             continue
         place = entry.position if entry.position in published else None
-        yield told(
+        yield context_entry(
             messages[entry.position], entry, place, scores[entry.position], built.decision.reasons[entry.position]
         )
 
@@ -122,7 +128,9 @@ def marker(gap: Gap) -> ContextEntry:
     )
 
 
-def told(message: Message, turn: Turn, position: int | None, score: float, reason: Reason) -> ContextEntry:
+def context_entry(
+    message: Message, turn: MessageTraits, position: int | None, score: float, reason: Reason
+) -> ContextEntry:
     return ContextEntry(
         role=message.role,
         content=message.content,

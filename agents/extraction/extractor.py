@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import structs
 
 from agents.extraction.calibration import Calibrations, Teacher
-from agents.extraction.erased import nothing_of, still_asked, still_proposed, still_told
+from agents.extraction.erased import nothing_of, proposals_without_erased, still_answerable, summary_without_erased
 from agents.extraction.records import outgoing
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider, Summary
@@ -79,14 +79,14 @@ class Extractor:
 
     async def left_of(self, request: ExtractionRequest) -> ExtractionRequest:
         """A request without what was erased since; without messages if there is nothing to ask any more. Raises Retryable."""
-        return still_asked(request, await self._fences(request))
+        return still_answerable(request, await self._fences(request))
 
-    async def heeded(self, request: ExtractionRequest) -> tuple[ExtractionRequest, Sequence[str], Sequence[Fence]]:
+    async def with_fences(self, request: ExtractionRequest) -> tuple[ExtractionRequest, Sequence[str], Sequence[Fence]]:
         """What `left_of` tells, with what it feeds, and the fences that were heeded. Raises Retryable."""
         fences = await self._fences(request)
-        return still_asked(request, fences), self._fed(request), fences
+        return still_answerable(request, fences), self._fed(request), fences
 
-    async def enrol(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
+    async def prepare_elsewhere(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
         """For a request that is answered elsewhere, and later: what the question knows besides the slice.
 
         If it has been answered already that is published, and the outcome is as `answer` says. Raises as `answer` does;
@@ -154,11 +154,11 @@ class Extractor:
     async def _store(self, request: ExtractionRequest, owner: str, answer: Answer | Summary) -> bytes:
         self._teacher.teach(answer.model, answer.calls)
         if isinstance(answer, Summary):
-            answer = still_told(request, answer, await self._fences(request))
+            answer = summary_without_erased(request, answer, await self._fences(request))
         else:
             kept, rejected = len(answer.proposals), answer.rejected or "nothing"
             log.info("%s proposes %d memories for %s, not kept: %s", answer.model, kept, request.request_id, rejected)
-            answer = still_proposed(request, answer, await self._fences(request))
+            answer = proposals_without_erased(request, answer, await self._fences(request))
         return await self._extractions.store_answer(
             request.request_id,
             owner,

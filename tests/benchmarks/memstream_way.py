@@ -11,7 +11,7 @@ import tiktoken
 
 from agents.stage.loop import Handle, serve
 from agents.windows.agent import WindowAgent
-from agents.windows.erasures import Heard
+from agents.windows.erasures import Decoded
 from agents.windows.projection import WindowProjection
 from deploy.runtime.garbage_collection import collect_seldom
 from deploy.wiring.periodic import repeat
@@ -93,7 +93,7 @@ class TimedAgent(WindowAgent):
 
     messages = nanoseconds = 0
 
-    def counted(self, heard: Iterable[Heard]) -> list[int]:
+    def counted(self, heard: Iterable[Decoded]) -> list[int]:
         begun = time.thread_time_ns()
         counts = super().counted(heard)
         self.nanoseconds += time.thread_time_ns() - begun

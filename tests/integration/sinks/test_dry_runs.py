@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.dry_runs import Asked, DryRunAgent
+from agents.consolidation.dry_runs import DryRunAgent, ExtractionParts
 from agents.consolidation.requests import run_by_hand
 from agents.consolidation.scheduler import Scheduler
 from agents.curation.editor import Editor
@@ -83,7 +83,7 @@ class Rehearsal:
 
     def another(self, policies: Policies = POLICIES, **limits: int) -> DryRunAgent:
         memories, provider = self.bench.memories, self.provider
-        asked = Asked(
+        asked = ExtractionParts(
             provider=provider,
             related=RelatedMemories(FakeEmbedder(), self.bench.vectors, memories),
             extractions=Extractions(self.pool),

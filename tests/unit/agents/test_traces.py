@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec import structs
 
-from agents.dead_letters.writer import told
+from agents.dead_letters.writer import letter_headers
 from deploy.metrics.instrumented import MeasuredProvider
 from deploy.metrics.meters import Meters
 from schemas import codec
@@ -167,7 +167,7 @@ async def test_spans_tell_ids_and_nothing_of_what_was_said(spans):
     assert attributes["memstream.request_id"] == asked.request_id
     assert attributes["memstream.conversation_id"] == CONVERSATION
     (letter,) = extraction.publisher.on(topics.DEAD_LETTERS)
-    assert told(letter.headers)["reason"] == "unforeseen"
+    assert letter_headers(letter.headers)["reason"] == "unforeseen"
     assert trace_of(traceparent(letter)) == trace_of(CAUSE)  # published again, it goes on
 
 
