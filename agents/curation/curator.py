@@ -12,11 +12,13 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from agents.curation import notices
 from agents.curation.compactor import Compactor
 from agents.curation.editor import Editor
+from agents.curation.eraser import Ends, Eraser
 from agents.curation.ledgers import Limit, close_ledger, open_ledger, same_texts
 from agents.curation.parts import fences_on, settled
-from agents.curation.rules import change, notices
+from agents.curation.rules import change
 from agents.curation.rules.apply_command import Undone, lacks, obey
 from agents.curation.rules.arrivals import erases, named
 from agents.curation.rules.ledger import Ledger
@@ -25,7 +27,6 @@ from agents.curation.rules.missing import Missing
 from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.prepared import Incomplete, Prepared, Unembedded, Unrated
 from agents.curation.rules.scrubbing import scrubbed
-from agents.erasure.memories import Ends, Eraser
 from schemas.codec import shaped
 from schemas.erasure.erasures import Fence
 from schemas.errors import Retryable

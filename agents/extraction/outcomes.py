@@ -9,9 +9,9 @@ from opentelemetry.trace import SpanKind, get_current_span
 
 from agents.dead_letters.writer import dead_letter, position
 from agents.extraction.extractor import to_window
-from agents.extraction.undecodable import failure_of
 from agents.stage.leases import StillHeld
 from agents.windows.records import request_attributes
+from agents.windows.undecodable import failure_of
 from schemas.errors import MemstreamError, Rejected
 from schemas.extraction.requests import ExtractionRequest, WindowControl
 from schemas.kafka.records import Outgoing, Publisher

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from opentelemetry.trace import SpanKind
 
 from agents.dead_letters.writer import dead_letter
-from agents.erasure.windows import Heard, WindowErasures
 from agents.windows.cache import WindowCache
+from agents.windows.erasures import Heard, WindowErasures
 from agents.windows.records import outgoing
 from agents.windows.terms import WindowTerms
 from schemas import codec

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import to_builtins
 from opentelemetry.trace import SpanKind
 
-from agents.extraction.undecodable import headers_of
+from agents.windows.undecodable import headers_of
 from schemas import codec, ids
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics

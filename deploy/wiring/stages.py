@@ -4,10 +4,10 @@ from collections.abc import Collection
 from contextlib import AsyncExitStack
 
 from agents.archive.agent import ArchiveAgent
-from agents.erasure.windows import WindowErasures
 from agents.retention.sweeper import RecordsKept, Sweeper
 from agents.stage.loop import Handle
 from agents.windows.agent import WindowAgent
+from agents.windows.erasures import WindowErasures
 from agents.windows.projection import WindowProjection
 from deploy.metrics.instrumented import MeasuredPublisher
 from deploy.metrics.meters import Meters

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import tiktoken
 
-from agents.erasure.windows import Heard
 from agents.stage.loop import Handle, serve
 from agents.windows.agent import WindowAgent
+from agents.windows.erasures import Heard
 from agents.windows.projection import WindowProjection
 from deploy.runtime.garbage_collection import collect_seldom
 from deploy.wiring.periodic import repeat

@@ -14,8 +14,8 @@ from agents.api.http.problems import Problem, conflict
 from agents.api.memories.commands import told_at
 from agents.api.memories.views import MemoryView, etag, view
 from agents.api.ports import Ports
+from agents.curation.eraser import erasure_id
 from agents.curation.rules.outcome import Outcome
-from agents.erasure.memories import erasure_id
 from schemas import codec, ids
 from schemas.extraction.requests import Command
 from schemas.memories.memories import Change, Memory

@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 from pydantic import SecretStr
 
-from agents.extraction.undecodable import REQUEST_ID
+from agents.windows.undecodable import REQUEST_ID
 from schemas import codec
 from schemas.kafka import topics
 from schemas.policies.policies import Policy, Privacy

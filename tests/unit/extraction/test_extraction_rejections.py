@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from agents.dead_letters.writer import told
-from agents.extraction.undecodable import REQUEST_ID
 from agents.windows.records import outgoing
+from agents.windows.undecodable import REQUEST_ID
 from schemas import codec
 from schemas.errors import Misconfigured, Rejected
 from schemas.extraction.requests import ExtractionRequest, WindowControl

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agents.erasure.windows import CLOCKS_APART_S, WHOLE, WindowErasures
 from agents.windows.agent import WindowAgent
+from agents.windows.erasures import CLOCKS_APART_S, WHOLE, WindowErasures
 from schemas import codec
 from schemas.erasure.erasures import Erasure
 from schemas.extraction.requests import WindowControl

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from agents.curation.rules import change, notices
+from agents.curation import notices
+from agents.curation.rules import change
 from agents.curation.rules.outcome import Outcome
 from schemas import ids
 from schemas.erasure.erasures import Erasure, Fence
