@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct, convert
 
-FILE = Path(__file__).parent / "unit" / "curation" / "labelled_pairs.json"
+FILE = Path(__file__).parent / "unit" / "curation" / "rules" / "labelled_pairs.json"
 
 Label = Literal["duplicate", "refinement", "contradiction", "related", "unrelated"]
 

@@ -19,8 +19,7 @@ PASSWORD = "EXAMPLE-pa55word"
 async def prepared(stack: EmbeddedStack, name: str, directory: Path, **chosen: Any) -> Settings:
     """Settings of a deployment of its own on a shared stack, migrated and with its topics."""
     settings = unprepared(stack, name, directory, **chosen)
-    await administer(stack.dsn, f'CREATE DATABASE "{name}"')
-    await migrate(settings.postgres_dsn.get_secret_value())
+    await make_database(stack.dsn, name)
     await create(settings.cluster().client(), specs(settings.topics()), 1)
     return settings
 
@@ -45,6 +44,32 @@ def dsn_of(stack: EmbeddedStack, database: str) -> str:
     """With a password in it."""
     parts = urlsplit(stack.dsn)
     return parts._replace(netloc=parts.netloc.replace("@", f":{PASSWORD}@"), path=f"/{database}").geturl()
+
+
+async def make_database(dsn: str, name: str) -> str:
+    """The address of a migrated database on the server at `dsn`; migrated once a server, and copied from then on."""
+    if not await _exists(dsn, "migrated"):
+        await administer(dsn, "CREATE DATABASE migrating")
+        await migrate(of_database(dsn, "migrating"))
+        await administer(dsn, "ALTER DATABASE migrating RENAME TO migrated")
+    await administer(dsn, f'CREATE DATABASE "{name}" TEMPLATE migrated')
+    return of_database(dsn, name)
+
+
+async def _exists(dsn: str, name: str) -> bool:
+    connection = await asyncpg.connect(dsn)
+    try:
+        return bool(await connection.fetchval("SELECT true FROM pg_database WHERE datname = $1", name))
+    finally:
+        await connection.close()
+
+
+async def drop_database(dsn: str, name: str) -> None:
+    await administer(dsn, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+def of_database(dsn: str, name: str) -> str:
+    return urlsplit(dsn)._replace(path=f"/{name}").geturl()
 
 
 async def administer(dsn: str, statement: str) -> None:

@@ -1,7 +1,7 @@
 """Erasures in PostgreSQL: what is to be erased, how far that is, and the fences that keep older input out.
 
 Whatever table holds what somebody said, or what comes of it, is reached here or in sinks/erasure/purges.py, or it holds no words:
-`tests/integration/sinks/test_every_table_is_erased.py` has them all.
+`tests/integration/erasure/test_every_table_is_erased.py` has them all.
 """
 
 from collections.abc import Collection, Sequence

@@ -60,3 +60,8 @@ async def settled(turns: int = 50) -> None:
     """Lets everything run that can run without time passing."""
     for _ in range(turns):
         await asyncio.sleep(0)
+
+
+def pytest_asyncio_loop_factories(config, item):
+    """A hook: a `conftest.py` that imports it lets the tests of its folder run in virtual time."""
+    return {"virtual-time": VirtualLoop}

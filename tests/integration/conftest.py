@@ -1,4 +1,4 @@
-"""Deployments on the session's stack, and the sample conversations, played once for all who read them."""
+"""Databases and deployments on the session's stack, and the sample conversations, played once for all who read them."""
 
 import asyncio
 import json
@@ -6,12 +6,17 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from msgspec import Struct
 
 from deploy.embedded.stack import EmbeddedStack
+from sinks.postgres.connection import Pool, connect
 from tests.deployment import Deployment, Event, Snapshot, deployed
+from tests.fakes.sinks import Fuse
+from tests.integration.curation_bench import Bench
+from tests.preparation import administer, drop_database, make_database, of_database
 
 SAMPLES = Path(__file__).parents[2] / "deploy" / "samples"
 TRACE = (("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),)
@@ -26,6 +31,45 @@ class Played(Struct):
     published: list[Event]
     once: Snapshot
     twice: Snapshot
+
+
+@pytest.fixture
+async def empty_dsn(embedded_stack: EmbeddedStack) -> AsyncIterator[str]:
+    """A database without tables."""
+    name = f"empty_{uuid4().hex[:12]}"
+    await administer(embedded_stack.dsn, f"CREATE DATABASE {name}")
+    yield of_database(embedded_stack.dsn, name)
+    await drop_database(embedded_stack.dsn, name)
+
+
+@pytest.fixture
+async def dsn(embedded_stack: EmbeddedStack) -> AsyncIterator[str]:
+    """A migrated database."""
+    name = f"test_{uuid4().hex[:12]}"
+    yield await make_database(embedded_stack.dsn, name)
+    await drop_database(embedded_stack.dsn, name)
+
+
+@pytest.fixture
+async def pool(dsn: str) -> AsyncIterator[Pool]:
+    pool = await connect(dsn, max_size=8)
+    yield pool
+    await pool.close()
+
+
+@pytest.fixture
+def bench(pool: Pool) -> Bench:
+    return Bench(pool)
+
+
+@pytest.fixture
+def make_bench(pool: Pool) -> Callable[..., Bench]:
+    """Further benches on the same database, as other workers would be."""
+
+    def make(fuse: Fuse | None = None) -> Bench:
+        return Bench(pool, fuse)
+
+    return make
 
 
 @pytest.fixture

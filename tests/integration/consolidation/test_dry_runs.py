@@ -1,0 +1,295 @@
+"""Dry runs on a real database: what would become of what waits, with nothing written but what was found."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from msgspec.structs import replace
+
+from agents.consolidation.dry_runs import DryRunAgent, ExtractionParts
+from agents.consolidation.requests import run_by_hand
+from agents.consolidation.scheduler import Scheduler
+from agents.curation.editor import Editor
+from agents.curation.forecast import Forecast
+from agents.extraction.related import RelatedMemories
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Answer, Context
+from agents.windows.terms import WindowTerms
+from schemas.consolidation.runs import ConsolidationRun, Counts, Finding, RunWanted
+from schemas.conversations.messages import Message
+from schemas.errors import Deferred, Rejected, Retryable
+from schemas.extraction.requests import Command, ExtractionRequest
+from schemas.policies.policies import Policies, Policy
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.consolidation.dry_runs import DryRuns
+from sinks.consolidation.runs import Runs
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.extraction.answers import Extractions
+from sinks.postgres.leaders import Leadership
+from sinks.windows.projection import Windows
+from streams.windows.tokens.model_limits import ModelLimits
+from tests.fakes.windows import a_state
+
+if TYPE_CHECKING:
+    from tests.integration.curation_bench import Bench
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+POLICIES = Policies((Policy(name="p", namespaces=("n", "{app_id}/{user_id}"), complete=False),))
+UNTOUCHED = (
+    "namespaces",
+    "memories",
+    "memory_versions",
+    "outbox",
+    "extractions",
+    "extraction_parts",
+    "parked",
+    "windows",
+)
+
+
+class Failing(OfflineProvider):
+    """The rules; `failures` are raised first, one a call. What is proposed contradicts what `contradicts` says by its text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failures: list[Exception] = []
+        self.contradicts: dict[str, str] = {}
+        self.asked: list[ExtractionRequest] = []
+
+    async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
+        self.asked.append(request)
+        if self.failures:
+            raise self.failures.pop(0)
+        answer = await super().extract(request, context)
+        proposals = [replace(each, contradicts=self.contradicts.get(each.text)) for each in answer.proposals]
+        return replace(answer, proposals=tuple(proposals))
+
+
+class Governing(NamedTuple):
+    now: Policies
+
+
+class Rehearsal:
+    """A worker's scheduler and dry runs, and conversations for them."""
+
+    def __init__(self, bench: "Bench") -> None:
+        self.bench, self.pool, self.now = bench, bench.pool, NOON
+        self.runs = Runs(bench.pool)
+        self.provider = Failing()
+        leading = Leadership(self.pool, "scheduler", "w")
+        self.scheduler = Scheduler(leading, Governing(POLICIES), bench.publisher, lambda: self.now)
+        self.agent = self.another()
+
+    def another(self, policies: Policies = POLICIES, **limits: int) -> DryRunAgent:
+        memories, provider = self.bench.memories, self.provider
+        asked = ExtractionParts(
+            provider=provider,
+            related=RelatedMemories(FakeEmbedder(), self.bench.vectors, memories),
+            extractions=Extractions(self.pool),
+            archive=Archive(self.pool),
+            terms=WindowTerms(policies, ModelLimits(1_000, {})),
+            count_tokens=lambda text: len(text.split()),
+        )
+
+        def forecast() -> Forecast:
+            return Forecast(self.pool, self.bench.vectors, FakeEmbedder(), Editor(provider), lambda: self.now)
+
+        return DryRunAgent(DryRuns(self.pool, **limits), asked, forecast, "w", lambda: self.now)
+
+    async def said(self, conversation: str, *texts: str) -> None:
+        await Archive(self.pool).store(
+            [
+                ArchivedMessage(
+                    message=Message(
+                        conversation_id=conversation,
+                        message_id=f"{conversation}-{at}",
+                        role="user",
+                        timestamp=NOON + timedelta(minutes=30),
+                        content=text,
+                        app_id="app",
+                        user_id="user",
+                    ),
+                    partition=3,
+                    position=at,
+                )
+                for at, text in enumerate(texts)
+            ]
+        )
+        await Windows(self.pool).project([a_state(conversation)])
+
+    async def asked(self, **wanted: Any) -> str:
+        self.now += timedelta(seconds=1)
+        run = run_by_hand(RunWanted(dry_run=True, **wanted), (), "ada", self.now)
+        await self.runs.ask(run)
+        await self.scheduler.tick()
+        return run.run_id
+
+    async def carried_out(
+        self, run_id: str, agent: DryRunAgent | None = None
+    ) -> tuple[ConsolidationRun, tuple[Finding, ...]]:
+        """Waits until its worker has nothing left to do about it."""
+        agent = agent or self.agent
+        await agent.tick()
+        assert agent._running is not None
+        await asyncio.wait({agent._running}, timeout=30)
+        run = await self.runs.of(run_id)
+        assert run is not None
+        return run, await self.runs.findings(run_id)
+
+    async def rows(self) -> dict[str, list[Any]]:
+        return {table: await self.pool.fetch(f"SELECT * FROM {table} ORDER BY 1, 2") for table in UNTOUCHED}
+
+
+@pytest.fixture
+def rehearsal(bench: "Bench") -> Rehearsal:
+    return Rehearsal(bench)
+
+
+async def test_it_shows_what_would_be_created_reinforced_and_superseded_and_writes_nothing(
+    rehearsal: Rehearsal,
+) -> None:
+    ghent = await rehearsal.bench.remember("User lives in Ghent.")
+    rehearsal.provider.contradicts = {"User moved from Ghent to Lisbon.": ghent.memory_id}
+    await rehearsal.bench.remember("User prefers TypeScript.", kind="preference")
+    await rehearsal.said("a", "I prefer TypeScript.", "I'm allergic to peanuts.")
+    await rehearsal.said("b", "I'm allergic to peanuts.", "I moved from Ghent to Lisbon.")
+    before = await rehearsal.rows()
+    run, findings = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
+    assert await rehearsal.rows() == before
+    assert (run.status, run.conversations, run.processed, run.requests) == ("completed", 2, 2, 2)
+    assert (run.providers, run.models, run.error) == (("offline",), ("rules-1",), None)
+    told = [(each.conversation_id, each.result, each.text, each.known) for each in findings]
+    assert told == [
+        ("a", "reinforced", "User prefers TypeScript.", "User prefers TypeScript."),
+        ("a", "created", "User is allergic to peanuts.", None),
+        ("b", "reinforced", "User is allergic to peanuts.", None),
+        ("b", "superseded", "User moved from Ghent to Lisbon.", "User lives in Ghent."),
+    ]
+    assert (run.created, run.reinforced, run.superseded) == (1, 2, 1)
+    assert {each.namespace for each in findings} == {"n"}, "no other namespace of the conversations is meant"
+    assert findings[0].message_ids == ("a-0",) and findings[0].memory_id is not None
+    assert "flush" not in {control.kind for control in rehearsal.bench.controls()}, "no window is asked for anything"
+
+
+async def test_without_a_namespace_it_is_about_all_that_a_conversation_feeds(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    _, findings = await rehearsal.carried_out(await rehearsal.asked(conversation_id="a"))
+    assert [each.namespace for each in findings] == ["n", "app/user"]
+
+
+async def test_it_asks_for_itself_alone_and_takes_nothing_from_the_run_that_follows(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    await rehearsal.carried_out(await rehearsal.asked(policy="p"))
+    await rehearsal.carried_out(await rehearsal.asked(policy="p"))
+    first, again = rehearsal.provider.asked
+    assert first.request_id != again.request_id and (first.lane, first.overlap) == ("background", ())
+    assert await rehearsal.pool.fetchval("SELECT count(*) FROM extractions") == 0
+
+
+async def test_it_looks_at_as_many_conversations_as_it_may(rehearsal: Rehearsal) -> None:
+    for name in "abc":
+        await rehearsal.said(name, "I'm allergic to peanuts.")
+    run, findings = await rehearsal.carried_out(await rehearsal.asked(most=2, conversation_id=None))
+    assert (run.conversations, run.processed) == (2, 2)
+    assert {each.conversation_id for each in findings} == {"a", "b"}
+
+
+async def test_what_waits_is_cut_into_the_same_slices_however_little_of_it_is_read_together(
+    rehearsal: Rehearsal,
+) -> None:
+    small = Policies((replace(POLICIES.listed[0], slice_tokens=100, overlap_messages=1),))
+    await rehearsal.said("a", *("word " * (30 + 7 * (number % 5)) for number in range(23)))
+    cuts = []
+    for limits in ({}, {"messages": 5}, {"messages": 1}):
+        await rehearsal.carried_out(await rehearsal.asked(namespace="n"), rehearsal.another(small, **limits))
+        cuts.append([(each.first, each.last, each.overlap) for each in rehearsal.provider.asked])
+        rehearsal.provider.asked.clear()
+    whole, by_five, one_by_one = cuts
+    assert len(whole) > 5 and by_five == whole
+    assert [(first, last) for first, last, _ in one_by_one] == [(at, at) for at in range(23)]
+
+
+async def test_a_slice_that_is_refused_is_counted_and_the_others_are_shown(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    await rehearsal.said("b", "I'm allergic to peanuts.")
+    rehearsal.provider.failures = [Rejected("refused", "no")]
+    run, findings = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
+    assert (run.status, run.failed_requests, run.created, len(findings)) == ("completed", 1, 1, 1)
+    assert run.error and run.error.startswith("1 of 2 requests")
+
+
+async def test_without_room_in_a_budget_it_ends_and_says_so(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    rehearsal.provider.failures = [Deferred(NOON, "budget")]
+    run, _ = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
+    assert run.status == "failed" and run.error and "budget: waits until 2026-03-01T12:00:00" in run.error
+
+
+async def test_what_nobody_foresaw_ends_the_dry_run_and_not_the_worker(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    rehearsal.provider.failures = [KeyError("what")]
+    run, _ = await rehearsal.carried_out(await rehearsal.asked(namespace="n"))
+    assert run.status == "failed" and run.error == "unforeseen: KeyError"
+    await rehearsal.agent.tick()
+
+
+async def test_another_worker_goes_on_behind_the_last_conversation_that_was_stored(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    await rehearsal.said("b", "I prefer TypeScript.")
+    run_id = await rehearsal.asked(namespace="n")
+    rehearsal.provider.failures = [Retryable("an outage")]
+    run, findings = await rehearsal.carried_out(run_id)
+    assert (run.status, findings) == ("running", ())
+    await rehearsal.pool.execute("UPDATE consolidation_runs SET lease_until = clock_timestamp()")
+    run, findings = await rehearsal.carried_out(run_id, rehearsal.another())
+    assert (run.status, len(findings)) == ("completed", 2)
+
+
+async def test_a_worker_that_was_paused_before_it_stored_finds_nothing_twice(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    run_id = await rehearsal.asked(namespace="n")
+    runs = DryRuns(rehearsal.pool)
+    stretch = await runs.next(run_id)
+    assert stretch is not None
+    run, (finding,) = await rehearsal.carried_out(run_id)
+    late = Counts(requests=7, created=7)
+    await runs.store(run_id, stretch, [finding, finding], late, ["late"], rehearsal.now)
+    assert await rehearsal.runs.findings(run_id) == (finding,)
+    assert await rehearsal.runs.of(run_id) == run
+
+
+async def test_nothing_is_found_of_a_conversation_that_was_erased_since_it_was_asked_for(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    await rehearsal.said("b", "I prefer TypeScript.")
+    run_id = await rehearsal.asked(namespace="n")
+    await rehearsal.pool.execute(
+        "INSERT INTO erasures (erasure_id, kind, conversation_id, at, actor) VALUES ('e', 'conversation', 'a', $1, 'ada')",
+        rehearsal.now,
+    )
+    await rehearsal.pool.execute("INSERT INTO erased_conversations VALUES ('a', 'e')")
+    _, findings = await rehearsal.carried_out(run_id)
+    assert [each.conversation_id for each in findings] == ["b"]
+
+
+async def test_what_a_memory_says_is_told_as_it_says_it_and_no_more_once_it_is_gone(rehearsal: Rehearsal) -> None:
+    known = await rehearsal.bench.remember("User prefers TypeScript.")
+    await rehearsal.said("a", "I prefer TypeScript.")
+    run_id = await rehearsal.asked(namespace="n")
+    _, (finding,) = await rehearsal.carried_out(run_id)
+    assert (finding.memory_id, finding.known) == (known.memory_id, "User prefers TypeScript.")
+    await rehearsal.pool.execute("UPDATE memories SET status = 'deleted'")
+    (finding,) = await rehearsal.runs.findings(run_id)
+    assert finding.known is None
+
+
+async def test_erasing_a_namespace_takes_what_was_found_for_it_and_lets_nothing_of_it_in(rehearsal: Rehearsal) -> None:
+    await rehearsal.said("a", "I'm allergic to peanuts.")
+    first, later = await rehearsal.asked(policy="p"), await rehearsal.asked(policy="p")
+    await rehearsal.carried_out(first)
+    rehearsal.bench.now = lambda: rehearsal.now  # type: ignore[method-assign]
+    purge = Command(command_id="x", kind="purge", namespace="n", at=rehearsal.now)
+    await rehearsal.bench.curator_under(POLICIES).carry_out(purge)
+    assert {each.namespace for each in await rehearsal.runs.findings(first)} == {"app/user"}
+    _, findings = await rehearsal.carried_out(later)
+    assert {each.namespace for each in findings} <= {"app/user"}

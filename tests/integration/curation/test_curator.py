@@ -1,0 +1,226 @@
+"""What becomes of candidates, end to end through Postgres, with stand-ins for Qdrant and Kafka."""
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from schemas import ids
+from schemas.codec import decode, encode
+from schemas.errors import Rejected
+from schemas.extraction.requests import CandidateBatch
+from schemas.kafka import topics
+from schemas.memories.memories import Memory
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.memories.settlements import Part
+
+if TYPE_CHECKING:
+    from tests.integration.curation_bench import Bench
+
+
+async def test_a_candidate_becomes_a_memory_a_version_a_point_and_an_event(bench: "Bench") -> None:
+    candidate = bench.candidate("User has a dog", kinds=("pet",), tags=("dog",), context="asked about walks")
+    outcome = await bench.curator.curate(bench.batch(candidate))
+    memory_id = ids.memory_id(candidate.candidate_id)
+    memory = await bench.memories.get(memory_id)
+    assert memory is not None
+    assert (memory.text, memory.version, memory.sequence, memory.tags) == ("User has a dog", 1, 1, ("dog",))
+    assert (memory.context, memory.kinds, memory.sources) == ("asked about walks", ("pet",), candidate.sources)
+    assert [version.change for version in await bench.memories.versions(memory_id)] == ["created"]
+    assert bench.vectors.points[memory_id].kinds == ("fact", "pet")
+    (event,) = bench.events()
+    assert (event.type, event.data.sequence, event.data.memory) == ("memstream.memory.created", 1, memory)
+    (state,) = bench.publisher.on(topics.STATE)
+    assert (state.key, decode(state.value, Memory)) == (memory_id.encode(), memory)
+    assert outcome.rulings[0].memory_id == memory_id
+    assert await bench.pending() == 0
+
+
+async def test_the_same_text_from_another_message_reinforces(bench: "Bench") -> None:
+    first = await bench.remember("User has a dog")
+    second = await bench.remember("user has a DOG!")
+    assert (second.memory_id, second.reinforcement_count, len(second.sources)) == (first.memory_id, 1, 2)
+    assert [event.data.change for event in bench.events()] == ["created", "reinforced"]
+
+
+async def test_another_way_to_say_it_reinforces(bench: "Bench") -> None:
+    first = await bench.remember("User likes to hike in the mountains every weekend")
+    second = await bench.remember("The user likes to hike in the mountains every weekend")
+    assert second.memory_id == first.memory_id
+    assert second.text == first.text
+
+
+async def test_a_negation_stays_apart_however_near_its_vector_is(bench: "Bench") -> None:
+    first = await bench.remember("User is allergic to peanuts and to the pollen of birches")
+    second = await bench.remember("User is not allergic to peanuts and to the pollen of birches")
+    assert second.memory_id != first.memory_id
+    assert await bench.memories.count_live("n") == 2
+
+
+async def test_a_contradiction_supersedes_and_the_old_memory_keeps_its_interval(bench: "Bench") -> None:
+    old = await bench.remember("User lives in Paris")
+    new = await bench.remember("User moved to Berlin", contradicts=old.memory_id)
+    old_now = await bench.memories.get(old.memory_id)
+    assert old_now is not None
+    assert (old_now.status, old_now.superseded_by, old_now.text) == ("superseded", new.memory_id, old.text)
+    assert (old_now.valid_from, old_now.valid_until) == (old.valid_from, new.valid_from)
+    assert new.supersedes == old.memory_id
+    assert [memory.memory_id for memory in await bench.memories.in_namespace("n")] == [new.memory_id]
+    assert bench.vectors.points[old.memory_id].status == "superseded"
+    assert [event.data.change for event in bench.events()] == ["created", "created", "superseded"]
+
+
+async def test_a_memory_of_another_namespace_is_never_touched(bench: "Bench") -> None:
+    foreign = await bench.remember("User lives in Paris")
+    candidate = bench.candidate("User lives in Paris", contradicts=foreign.memory_id)
+    await bench.curator.curate(bench.batch(candidate, namespace="other"))
+    assert await bench.memories.get(foreign.memory_id) == foreign
+    assert await bench.memories.count_live("other") == 1
+
+
+async def test_duplicates_within_a_batch_make_one_memory(bench: "Bench") -> None:
+    outcome = await bench.curator.curate(
+        bench.batch("User has a dog", "user has a dog.", "The user has a dog", "User has a cat")
+    )
+    assert [ruling.result for ruling in outcome.rulings] == ["created", "reinforced", "reinforced", "created"]
+    assert await bench.memories.count_live("n") == 2
+
+
+async def test_a_part_that_comes_twice_changes_nothing_and_gets_the_same_answer(bench: "Bench") -> None:
+    batch = bench.batch("User has a dog", "User has a cat")
+    first = await bench.curator.curate(batch)
+    published = list(bench.publisher.records)
+    again = await bench.curator.curate(batch)
+    assert again.repeated
+    assert again.rulings == first.rulings
+    assert bench.publisher.records == published
+
+
+async def test_a_part_that_comes_to_two_workers_at_once_is_settled_once(
+    bench: "Bench", make_bench: Callable[[], "Bench"]
+) -> None:
+    batch = bench.batch("User has a dog")
+    outcomes = await asyncio.gather(*(make_bench().curator.curate(batch) for _ in range(5)))
+    assert sum(not outcome.repeated for outcome in outcomes) == 1
+    assert await bench.memories.count_live("n") == 1
+
+
+async def test_twenty_concurrent_duplicates_make_one_memory(bench: "Bench") -> None:
+    said = [bench.batch("User has a dog" if n % 2 else "The user has a dog") for n in range(20)]
+    await asyncio.gather(*map(bench.curator.curate, said))
+    (memory,) = await bench.memories.in_namespace("n")
+    assert (memory.reinforcement_count, len(memory.sources), memory.version) == (19, 20, 20)
+    assert [event.data.sequence for event in bench.events()] == list(range(1, 21))
+
+
+def parts(bench: "Bench", number: int) -> list[CandidateBatch]:
+    """The parts of one request, each for a namespace of its own."""
+    request_id = f"request {bench.candidate('x').candidate_id}"
+    return [
+        bench.batch(f"User has {n} dogs", request_id=request_id, part=n, parts=number, namespace=f"{request_id} {n}")
+        for n in range(1, number + 1)
+    ]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+async def test_the_last_part_completes_its_request_whichever_that_is(bench: "Bench", order: tuple[int, ...]) -> None:
+    batches = parts(bench, 3)
+    outcomes = [await bench.curator.curate(batches[n]) for n in (*order, *order)]
+    assert [outcome.completed for outcome in outcomes] == [False, False, True, False, False, False]
+    (control,) = bench.controls()
+    assert (control.kind, control.request_id) == ("extraction_completed", batches[0].request_id)
+    (record,) = bench.publisher.on(topics.WINDOW_CONTROL)
+    assert (record.key, record.partition) == (b"c", 3)
+    assert [event.type for event in bench.activity()] == ["memstream.extraction.completed"]
+    assert await bench.pool.fetchval("SELECT count(*) FROM extractions WHERE completed_at IS NOT NULL") == 1
+
+
+async def test_parts_that_commit_at_the_same_time_complete_their_request_once(
+    bench: "Bench", make_bench: Callable[[], "Bench"]
+) -> None:
+    workers = [make_bench() for _ in range(4)]
+    for _ in range(15):
+        batches = parts(bench, 4)
+        pairs = zip(workers, batches, strict=True)
+        outcomes = await asyncio.gather(*(worker.curator.curate(batch) for worker, batch in pairs))
+        assert sum(outcome.completed for outcome in outcomes) == 1
+    assert len([control for worker in workers for control in worker.controls()]) == 15
+
+
+async def test_an_empty_part_completes_its_request(bench: "Bench") -> None:
+    assert (await bench.curator.curate(bench.batch())).completed
+    assert bench.events() == []
+    assert len(bench.controls()) == 1
+
+
+async def test_a_dropped_part_counts_as_answered(bench: "Bench") -> None:
+    first, second = parts(bench, 2)
+    assert not (await bench.curator.curate(first)).completed
+    # as an agent finds it: the batch does not decode, its ids do
+    poison = encode(second).replace(b'"text":"', b'"text":7,"was":"')
+    with pytest.raises(Rejected):
+        decode(poison, CandidateBatch)
+    dropped = await bench.curator.drop_part(decode(poison, Part), "invalid")
+    assert (dropped.status, dropped.completed, dropped.reason) == ("dropped", True, "invalid")
+    assert len(bench.controls()) == 1
+    assert (await bench.curator.curate(second)).repeated
+
+
+async def test_what_is_not_confident_enough_is_dropped_and_said_so(bench: "Bench") -> None:
+    outcome = await bench.curator.curate(bench.batch(bench.candidate("User has a dog", confidence=0.1)))
+    assert (outcome.rulings[0].result, outcome.rulings[0].memory_id) == ("dropped", None)
+    assert await bench.memories.count_live("n") == 0
+
+
+async def test_what_became_of_the_candidates_of_all_parts_is_counted_and_told(bench: "Bench") -> None:
+    first, second = parts(bench, 2)
+    weak = bench.candidate("User has a cat", confidence=0.29)
+    await bench.curator.curate(replace(first, candidates=(*first.candidates, weak)))
+    again = bench.candidate("User has 2 dogs!")
+    await bench.curator.curate(replace(second, candidates=(*second.candidates, again, weak)))
+    (told,) = bench.activity()
+    assert told.data["results"] == {"created": 2, "dropped": 2, "reinforced": 1}
+
+
+async def test_every_event_but_a_deletion_tells_the_memory_as_it_was_before(bench: "Bench") -> None:
+    old = await bench.remember("User lives in Paris")
+    reinforced = await bench.remember("user lives in PARIS")
+    await bench.remember("User moved to Berlin", contradicts=old.memory_id)
+    first, second, third, fourth = (event.data for event in bench.events())
+    assert (first.before, third.before) == (None, None), "there was nothing"
+    assert (second.change, second.before) == ("reinforced", old)
+    assert (fourth.change, fourth.before) == ("superseded", reinforced)
+
+
+async def test_what_the_model_refines_is_merged_and_the_old_text_stays_readable(bench: "Bench") -> None:
+    old = await bench.remember("User has a dog", context="asked about walks", tags=("pets",))
+    new = await bench.remember("User has a dog named Rex", refines=old.memory_id, context="at the vet", tags=("vet",))
+    assert (new.memory_id, new.text, new.version) == (old.memory_id, "User has a dog named Rex", 2)
+    assert (new.context, new.tags, len(new.sources)) == ("asked about walks; at the vet", ("pets", "vet"), 2)
+    created, merged = await bench.memories.versions(old.memory_id)
+    assert (created.change, merged.change) == ("created", "merged")
+    assert merged.before is not None
+    assert (merged.before.text, merged.after.text) == (old.text, new.text)
+    event = bench.events()[-1]
+    assert (event.type, event.data.before and event.data.before.text) == ("memstream.memory.merged", old.text)
+    assert bench.vectors.points[old.memory_id].text == new.text
+
+
+async def test_a_merged_memory_is_found_by_what_it_says_now(bench: "Bench") -> None:
+    """Its vector and its normalised text are those of the new text."""
+    old = await bench.remember("User has a dog")
+    await bench.remember("User has a dog named Rex", refines=old.memory_id)
+    again = await bench.remember("user has a dog named REX!")
+    assert (again.memory_id, again.reinforcement_count) == (old.memory_id, 2)
+    (vector,) = await FakeEmbedder().embed(["User has a dog named Rex"])
+    (near,) = await bench.vectors.neighbours("n", vector, min_score=0.99, limit=1)
+    assert near.memory_id == old.memory_id
+
+
+async def test_an_exact_match_is_seen_without_asking_the_vector_index(bench: "Bench") -> None:
+    first = await bench.remember("User has a dog")
+    bench.vectors.points.clear()
+    second = await bench.remember("user has a dog.")
+    assert second.memory_id == first.memory_id

@@ -1,0 +1,114 @@
+"""Memories whose time is over stop being live, and a conversation makes no more memories than it may."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pytest
+from msgspec.structs import replace
+
+from agents.curation.curator import Curator
+from schemas.extraction.requests import Command, Source
+from schemas.policies.policies import Policies, Policy
+from tests.integration.curation_bench import NOON
+
+if TYPE_CHECKING:
+    from tests.integration.curation_bench import Bench
+
+DAY = timedelta(days=1)
+BRIEF = Policy(name="brief", expire_after_s=DAY.total_seconds())
+
+
+def at(bench: "Bench", moment: timedelta, *policies: Policy) -> Curator:
+    """A curator whose clock shows so long after noon."""
+    curator = bench.curator_under(Policies(policies))
+    curator._clock = lambda: NOON + moment
+    return curator
+
+
+def elsewhere(message_id: str) -> Source:
+    """A message of another conversation."""
+    return Source(conversation_id="another", message_id=message_id, timestamp=NOON)
+
+
+async def test_what_was_not_said_again_expires_and_stays_readable(bench: "Bench") -> None:
+    await at(bench, timedelta(), BRIEF).curate(bench.batch("User has a cold", "User likes tea", policy="brief"))
+    await at(bench, DAY / 2, BRIEF).curate(bench.batch("User likes tea", policy="brief"))
+    assert await at(bench, DAY * 0.99).expire() == 0
+    assert await at(bench, DAY).expire() == 1
+    assert await at(bench, DAY).expire() == 0
+    (tea,) = await bench.memories.in_namespace("n")
+    assert tea.text == "User likes tea"
+    (cold,) = await bench.memories.in_namespace("n", statuses=("expired",))
+    assert (cold.text, cold.valid_until) == ("User has a cold", NOON + DAY)
+    event = bench.events()[-1]
+    assert (event.type, event.data.memory) == ("memstream.memory.expired", cold)
+    assert bench.vectors.points[cold.memory_id].status == "expired"
+    assert await bench.pending() == 0
+    assert await at(bench, DAY * 2).expire() == 1
+
+
+async def test_a_memory_has_a_time_of_its_own_and_an_undo_brings_it_back(bench: "Bench") -> None:
+    memory = await bench.remember("User has a cold")
+    update = {"command_id": uuid4().hex, "namespace": "n", "at": NOON, "memory_id": memory.memory_id}
+    await bench.curator.carry_out(Command(kind="update", expires_at=NOON + DAY, **update))
+    assert await at(bench, DAY).expire() == 1
+    await at(bench, DAY).carry_out(Command(kind="undo", **(update | {"command_id": "undo"})))
+    (restored,) = await bench.memories.in_namespace("n")
+    assert (restored.text, restored.expires_at) == ("User has a cold", None)
+    assert await at(bench, DAY * 9).expire() == 0
+
+
+async def test_what_lasts_for_ever_by_hand_does_not_expire_because_it_is_said_again(bench: "Bench") -> None:
+    await bench.remember("User has a dog")
+    await at(bench, timedelta(), BRIEF).curate(bench.batch("User has a dog", policy="brief"))
+    assert await at(bench, DAY * 9).expire() == 0
+
+
+@pytest.mark.parametrize("batches", [1, 2])
+async def test_a_conversation_makes_no_more_than_its_number_the_most_important_first(
+    bench: "Bench", batches: int
+) -> None:
+    one = Policy(name="one", max_per_conversation=1)
+    curator = at(bench, timedelta(), one)
+    trifle = bench.candidate("User likes tea", importance=0.2)
+    allergy = bench.candidate("User is allergic to nuts", importance=0.9)
+    outcome = await curator.curate(bench.batch(trifle, allergy, policy="one"))
+    if batches == 2:
+        late = await curator.curate(bench.batch(bench.candidate("User owns a boat", importance=1.0), policy="one"))
+        assert [ruling.result for ruling in late.rulings] == ["dropped"]
+    assert [ruling.result for ruling in outcome.rulings] == ["dropped", "created"]
+    assert "at most 1" in (outcome.rulings[0].reason or "")
+    assert [memory.text for memory in await bench.memories.in_namespace("n")] == ["User is allergic to nuts"]
+
+
+async def test_what_is_known_is_reinforced_whatever_the_conversation_made_before(bench: "Bench") -> None:
+    curator = at(bench, timedelta(), Policy(name="one", max_per_conversation=1))
+    await bench.remember("User has a dog")
+    outcome = await curator.curate(bench.batch("User has a dog", "User owns a boat", policy="one"))
+    assert [ruling.result for ruling in outcome.rulings] == ["reinforced", "dropped"]
+
+
+async def test_a_contradiction_makes_no_memory_more_than_its_conversation_may(bench: "Bench") -> None:
+    curator = at(bench, timedelta(), Policy(name="one", max_per_conversation=1))
+    known = [await bench.remember(text, sources=(elsewhere(text),)) for text in ("User has a dog", "User owns a boat")]
+    said = [
+        bench.candidate(text, contradicts=memory.memory_id)
+        for text, memory in zip(("User gave the puppy away", "User sold the ship"), known, strict=True)
+    ]
+    outcome = await curator.curate(bench.batch(*said, policy="one"))
+    assert [ruling.result for ruling in outcome.rulings] == ["superseded", "dropped"]
+    assert "at most 1" in (outcome.rulings[1].reason or "")
+    late = await curator.curate(bench.batch(replace(said[1], candidate_id="late"), policy="one"))
+    assert [ruling.result for ruling in late.rulings] == ["dropped"]
+    live = {memory.text for memory in await bench.memories.in_namespace("n")}
+    assert live == {"User gave the puppy away", "User owns a boat"}
+
+
+async def test_what_is_known_follows_what_it_contradicts_whatever_the_conversation_made_before(bench: "Bench") -> None:
+    curator = at(bench, timedelta(), Policy(name="one", max_per_conversation=1))
+    dog, cat = [await bench.remember(text, sources=(elsewhere(text),)) for text in ("User has a dog", "User has a cat")]
+    said = bench.candidate("User has a cat", contradicts=dog.memory_id, importance=0.9)
+    outcome = await curator.curate(bench.batch(said, "User owns a boat", policy="one"))
+    assert [ruling.result for ruling in outcome.rulings] == ["superseded", "created"]
+    assert outcome.rulings[0].memory_id == cat.memory_id

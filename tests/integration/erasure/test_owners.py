@@ -1,0 +1,119 @@
+"""What is kept of a user on a real database, what an export reads, and the numbers of a namespace."""
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from msgspec import structs
+
+from agents.api.access.erasure import concerned
+from agents.api.http.lines import lines
+from agents.api.memories.exports import exported
+from agents.api.memories.imports import Import
+from schemas.codec import decode
+from schemas.conversations.messages import Message
+from schemas.extraction.requests import Command, Source
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies, Policy
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.erasure.owners import Owners, User
+from sinks.memories.access_counts import Access, Accesses
+from sinks.memories.exports import Exports
+from sinks.memories.statistics import NamespaceStatistics
+from tests.integration.curation_bench import NOON
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from tests.integration.curation_bench import Bench
+
+POLICIES = Policies((Policy(name="both", namespaces=("{app_id}/{user_id}", "{app_id}")),))
+
+
+def said(user_id: str, app_id: str = "notes") -> ArchivedMessage:
+    message = Message(
+        conversation_id=f"with {user_id}",
+        message_id=uuid4().hex,
+        role="user",
+        timestamp=NOON,
+        content="hello",
+        app_id=app_id,
+        user_id=user_id,
+    )
+    return ArchivedMessage(message=message, partition=0, position=1, feeds=(f"{app_id}/{user_id}",))
+
+
+async def test_a_users_namespaces_are_found_counted_and_erased_and_nobody_elses(bench: "Bench") -> None:
+    owners, curator = Owners(bench.pool), bench.curator_under(POLICIES)
+    await Archive(bench.pool).store([said("mara"), said("anna")])
+    mine = Source(conversation_id="with mara", message_id="1", timestamp=NOON)
+    await curator.curate(bench.batch(bench.candidate("User skis", sources=(mine,)), namespace="notes/mara"))
+    await curator.curate(bench.batch(bench.candidate("Mara skis", sources=(mine,)), namespace="notes"))
+    await curator.curate(bench.batch("User sails", namespace="notes/anna"))
+    user = User(user_id="mara")
+    found = await concerned(owners, POLICIES, user)
+    assert (found.own, found.shared, found.conversations) == (("notes/mara",), ("notes",), ("with mara",))
+    assert found.whole
+    assert await owners.from_conversations("notes", found.conversations) == 1
+    assert (await owners.held_in(["notes/mara", "notes"]))["notes/mara"]["memories"] == 1
+    assert (await owners.said(user))["messages"] == 1
+    await curator.carry_out(Command(command_id="p", kind="purge", namespace="notes/mara", at=NOON))
+    assert [set(held.values()) for held in (await owners.held_in(["notes/mara"])).values()] == [{0}]
+    assert (await owners.said(user))["messages"] == 0
+    assert (await owners.held_in(["notes/anna"]))["notes/anna"]["memories"] == 1
+    assert (await concerned(owners, POLICIES, User(user_id="mara", app_id="other"))).own == ()
+
+
+async def test_what_others_said_in_a_users_conversations_is_concerned_too(bench: "Bench") -> None:
+    mara, anna = said("mara"), said("anna")
+    both = structs.replace(anna, message=structs.replace(anna.message, conversation_id="with mara"))
+    await Archive(bench.pool).store([mara, both, said("otto")])
+    found = await concerned(Owners(bench.pool), POLICIES, User(user_id="mara"))
+    assert found.own == ("conversation/with mara", "notes/mara")
+    assert (found.shared, found.conversations) == (("notes", "notes/anna"), ("with mara",))
+
+
+async def test_what_is_exported_is_imported_as_it_was_and_once(bench: "Bench") -> None:
+    for number in range(5):
+        await bench.remember(f"User owns thing number {number}", tags=("things",))
+    exports = Exports(bench.pool)
+    pages = [page async for page in exported(exports, "n", ("active",), with_versions=True)]
+    before = [decode(line, Memory) for page in pages for line in page.splitlines()]
+    assert len(before) == 5
+    await bench.curator.carry_out(Command(command_id="p", kind="purge", namespace="n", at=NOON))
+    outcomes = []
+
+    async def send(commands: "Sequence[Command]") -> None:
+        outcomes.extend([await bench.curator.carry_out(command) for command in commands])
+
+    async def chunks() -> "AsyncIterator[bytes]":
+        for page in pages:
+            yield page
+
+    later = NOON.replace(hour=13)
+    for import_id in ("one", "one", "two"):
+        run = Import("n", import_id, "an operator", lambda: later, send)
+        assert (await run.run(lines(chunks()))).accepted == 5
+    assert [outcome.change for outcome in outcomes] == ["created"] * 10 + [None] * 5
+    assert [outcome.repeated for outcome in outcomes[5:10]] == [True] * 5
+    after = await bench.memories.by_ids([memory.memory_id for memory in before])
+    for memory in before:
+        now = after[memory.memory_id]
+        kept = ("text", "kind", "tags", "importance", "confidence", "created_at", "created_by", "sources", "language")
+        assert [getattr(now, name) for name in kept] == [getattr(memory, name) for name in kept]
+        assert now.version == 1
+
+
+async def test_the_numbers_of_a_namespace_are_counted(bench: "Bench") -> None:
+    first = await bench.remember("User has a dog", tags=("pets",), importance=0.4)
+    await bench.remember("User likes tea", kind="preference", tags=("drinks",), importance=0.8)
+    gone = await bench.remember("User has a cat", tags=("pets",))
+    await bench.curator.carry_out(
+        Command(command_id="d", kind="delete", namespace="n", at=NOON, memory_id=gone.memory_id)
+    )
+    await Accesses(bench.pool).add({first.memory_id: Access(3, NOON)})
+    told = await NamespaceStatistics(bench.pool).of("n")
+    assert (told.live, told.statuses, told.kinds) == (2, {"active": 2}, {"fact": 1, "preference": 1})
+    assert (told.tags, told.versions, told.sequence) == ({"drinks": 1, "pets": 1}, 4, 4)
+    assert (told.mean_importance, told.reads, told.last_read_at) == (0.6, 3, NOON)
+    empty = await NamespaceStatistics(bench.pool).of("nobody")
+    assert (empty.live, empty.sequence, empty.mean_importance) == (0, 0, None)

@@ -1,0 +1,183 @@
+"""Erasures on a real database: what goes of what is shared, and a receipt that waits for windows."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from agents.erasure import complete
+from schemas.codec import decode
+from schemas.erasure.erasures import Erasure, Fence
+from schemas.extraction.requests import Command, Source
+from schemas.kafka import topics
+from schemas.replay.shadows import shadow_of
+from sinks.access.audit import Audit
+from sinks.archive.messages import Archive
+from sinks.erasure.erasures import Erasures
+from tests.integration.curation_bench import NOON
+from tests.integration.erasure.eraser import AT, LATER, Worker, of, said
+
+if TYPE_CHECKING:
+    from tests.integration.curation_bench import Bench
+
+
+async def shared_memory(bench: "Bench", text: str, sources: tuple[Source, ...], namespace: str = "notes") -> str:
+    outcome = await bench.curator.curate(bench.batch(bench.candidate(text, sources=sources), namespace=namespace))
+    return outcome.rulings[0].memory_id or ""
+
+
+async def test_what_came_of_a_user_alone_goes_and_what_others_said_too_is_counted(bench: "Bench", worker: Worker):
+    await Archive(bench.pool).store([said("mara", "m"), said("anna", "a")])
+    own = await shared_memory(bench, "Mara skis", of("m"))
+    both = await shared_memory(bench, "They sail", of("m", "a"))
+    later = await shared_memory(bench, "Mara is back", of("m", at=LATER))
+    theirs = await shared_memory(bench, "Anna sings", of("a"))
+    await worker.erasing.begin("e", "user", "ada", "as asked", user_id="mara")
+    receipt = await worker.through("e", "m")
+    left = {row["memory_id"] for row in await bench.pool.fetch("SELECT memory_id FROM memories")}
+    assert left == {both, later, theirs}
+    assert own not in left
+    (shared,) = [each for each in receipt.namespaces if each.namespace == "notes"]
+    assert (shared.how, shared.memories, shared.kept) == ("forget", 1, 1)
+    assert await Archive(bench.pool).conversation("m") == ()
+    assert len(await Archive(bench.pool).conversation("a")) == 1
+    assert (receipt.status, receipt.remains[0].topic, receipt.reason) == ("complete", "chat.messages", "as asked")
+    stores = {each.store: each.removed for each in receipt.stores}
+    assert stores["Kafka, memory.dead-letters"] == {"letters": 3}
+    assert stores["PostgreSQL, what was said"]["messages"] == 1
+    assert worker.letters.asked == [(frozenset({"m"}), frozenset({"notes/mara"}))]
+
+
+async def test_what_replays_remember_in_the_shadow_of_what_is_shared_goes_too(bench: "Bench", worker: Worker):
+    await Archive(bench.pool).store([said("mara", "m")])
+    for namespace in ("notes", shadow_of("0a1b2c3d", "notes")):
+        await shared_memory(bench, "Mara skis", of("m"), namespace)
+        await shared_memory(bench, "Anna sings", of("a"), namespace)
+    await worker.erasing.begin("e", "user", "ada", user_id="mara")
+    receipt = await worker.through("e", "m")
+    texts = await bench.pool.fetch("SELECT DISTINCT text FROM memories")
+    assert (receipt.status, [row["text"] for row in texts]) == ("complete", ["Anna sings"])
+    assert receipt.stores[0].removed == {"memories": 1, "versions": 1}
+    assert {each.namespace for each in receipt.namespaces} >= {"notes", "notes/mara"}
+    assert not any("~" in each.namespace for each in receipt.namespaces)
+
+
+async def test_a_receipt_is_complete_once_the_owners_of_all_windows_have_answered(bench: "Bench", worker: Worker):
+    await worker.erasing.begin("e", "conversation", "ada", conversation_id="c")
+    for _ in range(2):
+        await worker.turn()
+    await worker.erasures.answer("e", 0, ["c"], 4, AT)
+    ((partition, erasure),) = await worker.erasures.unanswered([0, 1])
+    assert await worker.erasures.answered([0, 1]) == {0: AT}
+    assert (partition, erasure.fence) == (1, Fence(AT, worker.ends))
+    await worker.turn()
+    pending = await worker.erasing.receipt("e")
+    assert pending is not None
+    assert (pending.status, worker.letters.asked) == ("pending", [])
+    await worker.erasures.answer("e", 1, [], 0, AT)
+    for _ in range(3):
+        await worker.turn()
+    receipt = await worker.erasing.receipt("e")
+    assert receipt is not None
+    assert (receipt.status, receipt.completed_at) == ("complete", AT)
+    windows = next(each for each in receipt.stores if each.store.startswith("windows"))
+    assert windows.removed == {"windows": 1, "window_messages": 4}
+
+
+async def test_conversations_that_only_the_owners_of_windows_know_are_erased_too(bench: "Bench", worker: Worker):
+    memory_id = await shared_memory(bench, "Mara skis", of("unarchived"))
+    await bench.pool.execute("UPDATE extractions SET conversation_id = 'unarchived'")
+    await worker.erasing.begin("e", "user", "ada", user_id="mara")
+    await worker.through("e", "unarchived")
+    assert await bench.memories.get(memory_id) is None
+
+
+async def test_a_purge_from_any_kafka_client_is_audited_and_has_a_receipt(bench: "Bench", worker: Worker):
+    command = Command(command_id="p", kind="purge", namespace="notes/mara", at=NOON, actor="a service")
+    await worker.curator.carry_out(command)
+    (row,) = await Audit(bench.pool).latest(5)
+    assert (row.actor, row.action, row.subject) == ("a service", "namespace.erase", "notes/mara")
+    (name,) = [row["erasure_id"] for row in await bench.pool.fetch("SELECT erasure_id FROM erasures")]
+    receipt = await worker.through(name)
+    assert (receipt.status, receipt.subject) == ("complete", {"namespace": "notes/mara"})
+    assert worker.letters.asked == [(frozenset(), frozenset({"notes/mara"}))]
+
+
+async def test_a_namespace_is_erased_by_whoever_begins_it(bench: "Bench", worker: Worker):
+    await bench.curator.curate(bench.batch("User has a dog", namespace="notes/mara"))
+    await worker.erasing.begin("e", "namespace", "ada", namespace="notes/mara")
+    receipt = await worker.through("e")
+    assert (receipt.status, receipt.namespaces[0].memories) == ("complete", 1)
+    assert await bench.memories.count_live("notes/mara") == 0
+
+
+async def test_a_purge_of_an_erasure_that_was_lost_with_a_database_is_carried_out(bench: "Bench", worker: Worker):
+    await bench.curator.curate(bench.batch("User has a dog", namespace="notes/mara"))
+    command = Command(command_id="p", kind="purge", namespace="notes/mara", at=AT, actor="ada", erasure_id="lost")
+    await worker.curator.carry_out(command)
+    receipt = await worker.through("lost")
+    assert (receipt.status, receipt.at, receipt.namespaces[0].memories) == ("complete", AT, 1)
+
+
+async def test_forgetting_under_an_erasure_that_nobody_began_is_rejected(bench: "Bench", worker: Worker):
+    memory = await bench.remember("Mara skis", sources=of("m"))
+    command = Command(command_id="f", kind="forget", namespace="n", at=AT, erasure_id="unknown")
+    assert (await worker.curator.carry_out(command)).status == "rejected"
+    assert await bench.memories.get(memory.memory_id) == memory
+
+
+async def test_a_worker_that_died_is_replaced_and_commands_are_sent_again_under_their_own_ids(
+    bench: "Bench", worker: Worker
+):
+    await Archive(bench.pool).store([said("mara", "m")])
+    await worker.erasing.begin("e", "user", "ada", user_id="mara")
+    await worker.completing.tick()
+    first = [decode(record.value, Command) for record in worker.publisher.on(topics.COMMANDS)]
+    assert {each.namespace for each in first} == {"notes/mara"}
+    assert (await worker.turn()) == [], "they are on their way"
+    await bench.pool.execute("UPDATE erased_namespaces SET sent_at = sent_at - interval '2 minutes'")
+    assert [each.command_id for each in await worker.turn()] == [each.command_id for each in first]
+
+
+async def test_an_erasure_whose_letters_take_longer_than_a_lease_is_nobody_elses_meanwhile(
+    bench: "Bench", worker: Worker, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(complete, "LEASE_S", 2.0)
+    other = Worker(bench)
+
+    async def take() -> None:
+        claimed_until = await bench.pool.fetchval("SELECT lease_until FROM erasures")
+        await bench.pool.execute("SELECT pg_sleep_until($1::timestamptz + interval '100 ms')", claimed_until)
+        await other.completing.tick()
+
+    await worker.erasing.begin("e", "user", "ada", user_id="mara")
+    await worker.turn()
+    await worker.answer("e")
+    worker.letters.take = take
+    await worker.turn()
+    assert (len(worker.letters.asked), other.letters.asked) == (1, [])
+
+
+async def test_the_newest_fence_reaches_as_far_as_any_of_those_that_began_together(bench: "Bench") -> None:
+    erasures = Erasures(bench.pool)
+    assert await erasures.newest() is None
+    for name, at, positions in (("e1", AT, {0: 7, 1: 9}), ("e2", LATER, {0: 8, 1: 5})):
+        erasure = Erasure(erasure_id=name, kind="user", user_id=name, at=at, actor="ada", positions=positions)
+        await erasures.begin(erasure)
+    assert await erasures.newest() == Fence(LATER, {0: 8, 1: 9})
+
+
+async def test_what_waits_for_long_is_looked_at_every_few_seconds_alone(bench: "Bench", worker: Worker):
+    pauses: list[float] = []
+    release = worker.erasures.release
+
+    async def released(name: str, pause_s: float) -> None:
+        pauses.append(pause_s)
+        await release(name, pause_s)
+
+    worker.erasures.release = released  # type: ignore[method-assign]
+    await worker.erasing.begin("e", "user", "ada", user_id="mara")
+    for waited_s in (0, 20, 7_200):
+        worker.completing._clock = lambda now=AT + timedelta(seconds=waited_s): now  # type: ignore[misc]
+        await worker.turn()
+    assert pauses == [0.1, 1.0, 5.0]

@@ -1,0 +1,199 @@
+"""Batches from parked request to published answer: real PostgreSQL, the real SDK, and a local Messages server."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from agents.dead_letters.writer import letter_headers
+from schemas import codec
+from schemas.extraction.requests import CandidateBatch, ExtractionRequest, WindowControl
+from schemas.kafka import topics
+from tests.integration.curation_bench import Bench
+from tests.integration.extraction.batches.batch_stage import Worker, asked, lives_in
+from tests.messages_server import MODELS, MessagesServer
+
+
+async def test_requests_are_asked_together_and_each_answer_is_stored_and_published(
+    worker: Worker, server: MessagesServer
+) -> None:
+    await worker.park(asked(1), asked(2), asked(3))
+    await worker.agent.tick()
+    (batch,) = server.batches.made.values()
+    assert set(batch.requests) == {asked(number).request_id for number in (1, 2, 3)}
+    await worker.look()
+    assert worker.remembered == lives_in(1, 2, 3)
+    assert await worker.count("parked") == 0
+    assert server.seen == []
+    usage = await worker.pool.fetch("SELECT provider, model, usage FROM extractions WHERE answer IS NOT NULL")
+    assert [(row["provider"], row["model"], row["usage"]["batched"]) for row in usage] == 3 * [
+        ("claude", MODELS[0], True)
+    ]
+
+
+async def test_a_batch_that_is_not_ended_is_looked_at_again_more_and_more_seldom(
+    worker: Worker, server: MessagesServer
+) -> None:
+    server.batches.ends_at_poll = 3
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    worker.agent._poll_s = 60.0
+    pauses = []
+    for _ in range(2):
+        await worker.look()
+        pauses.append(await worker.pool.fetchval("SELECT extract(epoch FROM look_at - now()) FROM batches"))
+        assert worker.remembered == []
+    assert 55 < pauses[0] < 65 and 85 < pauses[1] < 95
+    await worker.look()
+    assert worker.remembered == lives_in(1)
+
+
+async def test_a_batch_is_collected_by_another_worker_after_a_restart(
+    worker: Worker, another: Worker, server: MessagesServer
+) -> None:
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    await another.look()
+    assert another.remembered == lives_in(1, 2)
+    assert len(server.batches.made) == 1
+
+
+async def test_a_worker_that_dies_while_it_collects_leaves_the_rest_to_another(
+    worker: Worker, another: Worker, server: MessagesServer
+) -> None:
+    await worker.park(*(asked(number) for number in range(1, 6)))
+    await worker.agent.tick()
+    taken = 0
+    published = worker.publisher.publish
+
+    async def publish(records: Any) -> None:
+        nonlocal taken
+        taken += 1
+        if taken == 3:
+            raise asyncio.CancelledError
+        await published(records)
+
+    worker.publisher.publish = publish  # type: ignore[method-assign]
+    with pytest.raises(asyncio.CancelledError):
+        await worker.look()
+    assert len(worker.remembered) == 2
+    await worker.pool.execute("UPDATE batches SET lease_until = now()")
+    await another.look()
+    assert sorted(worker.remembered + another.remembered) == lives_in(1, 2, 3, 4, 5)
+    assert await worker.count("parked") == 0
+
+
+async def test_the_memories_that_a_prompt_showed_are_those_that_its_reply_names(
+    worker: Worker, server: MessagesServer, bench: Bench
+) -> None:
+    shown = [await bench.remember(text) for text in ("User likes chess.", "User drinks coffee.")]
+    worker.related.memories = tuple(shown)
+    await worker.park(asked(1, "I prefer tea over coffee."))
+    server.batches.script(
+        'text:{"memories":[{"kind":"fact","text":"User drinks tea.","messages":[1],"confidence":0.9,"contradicts":2}]}'
+    )
+    await worker.agent.tick()
+    worker.related.memories = ()
+    await bench.pool.execute("DELETE FROM memories WHERE memory_id = $1", shown[0].memory_id)
+    await worker.look()
+    (part,) = [codec.decode(each.value, CandidateBatch) for each in worker.publisher.on(topics.CANDIDATES)]
+    assert part.candidates[0].contradicts == shown[1].memory_id
+
+
+@pytest.mark.parametrize("step", ["expired", "canceled", "overloaded", "server_error", "rate_limited", "no_credit"])
+async def test_a_request_without_a_reply_is_asked_alone(worker: Worker, server: MessagesServer, step: str) -> None:
+    server.batches.script("rules", step)
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    await worker.look()
+    assert worker.remembered == lives_in(1)
+    await worker.resume()
+    assert worker.remembered == lives_in(1, 2)
+    assert len(server.seen) == 1
+    assert await worker.count("parked") == 0
+
+
+@pytest.mark.parametrize(("step", "reason"), [("refusal", "refused"), ("bad_request", "refused_request")])
+async def test_a_request_that_can_never_be_answered_is_a_dead_letter_and_its_window_is_told(
+    worker: Worker, server: MessagesServer, step: str, reason: str
+) -> None:
+    server.batches.script(step)
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    await worker.look()
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert letter_headers(letter.headers)["reason"] == reason
+    assert codec.decode(letter.value, ExtractionRequest) == asked(1)
+    (control,) = [codec.decode(each.value, WindowControl) for each in worker.publisher.on(topics.WINDOW_CONTROL)]
+    assert (control.kind, control.request_id) == ("extraction_failed", asked(1).request_id)
+    assert worker.remembered == lives_in(2)
+    assert await worker.count("parked") == 0
+
+
+@pytest.mark.parametrize("step", ["text:I would rather not.", "truncated"])
+async def test_a_reply_that_is_not_whole_is_mended_by_one_call(
+    worker: Worker, server: MessagesServer, step: str
+) -> None:
+    server.batches.script(step)
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    await worker.look()
+    assert worker.remembered == lives_in(1)
+    assert len(server.seen) == 1
+    usage = await worker.pool.fetchval("SELECT usage FROM extractions")
+    assert not usage.get("batched"), "not all of it has the price of batches"
+
+
+async def test_a_reply_that_cannot_be_mended_now_is_mended_later_and_the_others_do_not_wait(
+    worker: Worker, server: MessagesServer
+) -> None:
+    server.batches.script("text:no", "rules")
+    server.script("overloaded")
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    await worker.look()
+    assert worker.remembered == lives_in(2)
+    await worker.look()
+    assert worker.remembered == lives_in(1, 2)
+    assert len(server.batches.made) == 1
+
+
+async def test_a_batch_whose_results_are_gone_is_asked_one_by_one(worker: Worker, server: MessagesServer) -> None:
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    server.batches.made.clear()
+    await worker.look()
+    await worker.resume()
+    assert worker.remembered == lives_in(1)
+
+
+async def test_a_slice_that_was_erased_while_its_batch_was_under_way_is_passed_over(
+    worker: Worker, server: MessagesServer
+) -> None:
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    for table in ("parked", "extractions"):
+        await worker.pool.execute(f"DELETE FROM {table} WHERE conversation_id = 'c1'")
+    await worker.look()
+    assert worker.remembered == lives_in(2)
+    assert worker.publisher.on(topics.DEAD_LETTERS) == []
+
+
+async def test_what_lies_in_a_batch_is_not_asked_alone_at_its_deadline_but_long_after(
+    worker: Worker, server: MessagesServer
+) -> None:
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    for days, answered in ((1, []), (3, lives_in(1))):
+        await worker.pool.execute("UPDATE parked SET deadline = now() - $1 * interval '1 day'", days)
+        await worker.resume()
+        assert worker.remembered == answered
+
+
+async def test_batches_that_ended_long_ago_are_forgotten(worker: Worker, server: MessagesServer) -> None:
+    for number in (1, 2):
+        await worker.park(asked(number))
+        await worker.agent.tick()
+        await worker.look()
+        await worker.pool.execute("UPDATE batches SET ended_at = now() - $1 * interval '1 day'", 31)
+    assert await worker.count("batches") == 1

@@ -1,0 +1,139 @@
+"""Handing a batch in: once, whatever becomes of the call or the worker, and what is refused is asked alone."""
+
+import asyncio
+
+import pytest
+from msgspec.structs import replace
+
+from agents.dead_letters.writer import letter_headers
+from schemas.errors import Misconfigured, Retryable
+from schemas.kafka import topics
+from tests.integration.extraction.batches.batch_stage import (
+    POLICY,
+    Worker,
+    aged,
+    asked,
+    dies_once_it_was_taken,
+    lives_in,
+)
+from tests.messages_server import MessagesServer
+
+
+async def test_a_member_that_is_no_request_holds_up_no_other(worker: Worker) -> None:
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    await worker.pool.execute("UPDATE parked SET headers = '{}'::jsonb WHERE request_id = $1", asked(1).request_id)
+    await worker.look()
+    assert worker.remembered == lives_in(2)
+    assert await worker.count("parked", "not_before = 'infinity'") == 1
+
+
+async def test_a_batch_that_is_refused_for_now_is_made_again(worker: Worker, server: MessagesServer) -> None:
+    server.batches.faults.append("rate_limited")
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    assert await worker.count("batches") == 0
+    await worker.pool.execute("UPDATE parked SET not_before = now()")
+    await worker.agent.tick()
+    await worker.look()
+    assert worker.remembered == lives_in(1)
+
+
+async def test_a_batch_that_is_refused_for_good_is_asked_one_by_one(worker: Worker, server: MessagesServer) -> None:
+    server.batches.faults.append("bad_request")
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    await worker.resume()
+    assert worker.remembered == lives_in(1, 2)
+    assert len(server.seen) == 2
+
+
+async def test_a_wrong_key_stops_the_agent_and_loses_nothing(worker: Worker, server: MessagesServer) -> None:
+    server.batches.faults.append("unauthorized")
+    await worker.park(asked(1))
+    with pytest.raises(Misconfigured):
+        await worker.agent.tick()
+    assert await worker.count("parked", "batched AND batch_key IS NULL") == 1
+
+
+async def test_a_conversation_that_must_stay_is_not_sent_in_a_batch(worker: Worker, server: MessagesServer) -> None:
+    worker.client.base_url = "http://elsewhere.example"  # type: ignore[assignment]
+    elsewhere = Worker(worker.pool, server, policy=replace(POLICY, local_only=True), client=worker.client)
+    await elsewhere.park(asked(1))
+    await elsewhere.agent.tick()
+    (letter,) = elsewhere.publisher.on(topics.DEAD_LETTERS)
+    assert letter_headers(letter.headers)["reason"] == "must_stay"
+    assert server.batches.made == {}
+
+
+async def test_a_batch_that_was_taken_without_anybody_knowing_is_found_and_not_sent_again(
+    worker: Worker, another: Worker, server: MessagesServer
+) -> None:
+    """The worker dies between the provider's answer and storing its id; somebody else's batch of the same size is there."""
+    await worker.park(asked(1), asked(2))
+    await dies_once_it_was_taken(worker)
+    server.batches.submitted([{"custom_id": f"theirs-{n}", "params": {}} for n in range(2)])
+    await aged(worker, 3_600)
+    await another.look()
+    await another.look()
+    await another.look()
+    assert another.remembered == lives_in(1, 2)
+    assert len(server.batches.made) == 2
+    assert server.seen == []
+
+
+async def test_a_batch_is_waited_for_before_it_is_taken_for_not_taken(
+    worker: Worker, another: Worker, server: MessagesServer
+) -> None:
+    await worker.park(asked(1))
+    await dies_once_it_was_taken(worker)
+    await worker.pool.execute("UPDATE batches SET lease_until = now()")
+    await another.look()
+    assert await worker.pool.fetchval("SELECT look_at > now() + interval '5 minutes' FROM batches")
+    assert len(server.batches.made) == 1
+
+
+async def test_a_batch_that_may_have_been_taken_and_was_not_is_sent_again(
+    worker: Worker, server: MessagesServer
+) -> None:
+    server.batches.faults.append("server_error")
+    await worker.park(asked(1))
+    await worker.agent.tick()
+    assert await worker.pool.fetchval("SELECT state FROM batches") == "submitting"
+    await aged(worker, 3_600)
+    await worker.look()
+    await worker.agent.tick()
+    await worker.look()
+    assert worker.remembered == lives_in(1)
+    assert len(server.batches.made) == 1
+
+
+async def test_a_batch_that_nobody_sent_is_sent_by_whoever_comes_next(
+    worker: Worker, another: Worker, server: MessagesServer
+) -> None:
+    await worker.park(asked(1))
+    worker.related.failures.append(Retryable("qdrant away"))
+    await worker.agent.tick()
+    assert await worker.pool.fetchval("SELECT state FROM batches") == "forming"
+    await another.look()
+    await another.look()
+    assert another.remembered == lives_in(1)
+
+
+async def test_what_was_answered_meanwhile_is_published_without_a_question(
+    worker: Worker, server: MessagesServer
+) -> None:
+    await worker.park(asked(1), deadline_s=0.0)
+    await worker.resume()
+    await worker.park(asked(1), asked(2))
+    await worker.agent.tick()
+    (batch,) = server.batches.made.values()
+    assert set(batch.requests) == {asked(2).request_id}
+    assert worker.remembered == lives_in(1, 1)
+    assert await worker.count("parked") == 1
+
+
+async def test_of_two_workers_one_forms_the_batch(worker: Worker, another: Worker, server: MessagesServer) -> None:
+    await worker.park(*(asked(number) for number in range(1, 21)))
+    await asyncio.gather(worker.agent.tick(), another.agent.tick())
+    assert [len(batch.requests) for batch in server.batches.made.values()] == [20]

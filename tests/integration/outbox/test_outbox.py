@@ -1,0 +1,169 @@
+"""A crash at any step is healed: Qdrant and Kafka end where Postgres is, in order and without a gap."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from schemas.errors import Retryable
+from schemas.extraction.requests import Candidate, CandidateBatch, Command
+from schemas.ids import memory_id
+from schemas.kafka.records import Outgoing
+from schemas.observability import traces
+from sinks.outbox.projector import put_records
+from sinks.postgres.queries import query
+from tests.fakes.sinks import Fuse
+from tests.fakes.spans import CAUSE, OTHER
+
+if TYPE_CHECKING:
+    from tests.integration.curation_bench import Bench
+
+
+def scenario(bench: "Bench", name: str) -> list[CandidateBatch | Command]:
+    """A namespace's life: create, reinforce, supersede, update, delete; its ids are of its name."""
+    first = bench.candidate("User lives in Paris", f"{name} 1")
+    made = [bench.candidate(text, f"{name} {text}") for text in ("User has a dog", "User has a cat")]
+    moved = bench.candidate("User moved to Berlin", f"{name} 3", contradicts=memory_id(f"{name} 1"))
+    again = bench.candidate("user has a dog", f"{name} 4")
+    said: list[tuple[str, list[Candidate]]] = [("r1", [first, *made]), ("r2", [again, moved]), ("r3", [])]
+    commands = [
+        Command(
+            command_id="c1",
+            kind="update",
+            namespace=name,
+            at=bench.now(),
+            memory_id=memory_id(f"{name} User has a dog"),
+            text="User had a dog",
+        ),
+        Command(
+            command_id="c2",
+            kind="delete",
+            namespace=name,
+            at=bench.now(),
+            memory_id=memory_id(f"{name} User has a cat"),
+        ),
+    ]
+    batches = [bench.batch(*candidates, request_id=f"{name} {request}", namespace=name) for request, candidates in said]
+    return [*batches, *commands]
+
+
+async def carry_out(bench: "Bench", step: CandidateBatch | Command) -> None:
+    if isinstance(step, Command):
+        await bench.curator.carry_out(step)
+    else:
+        await bench.curator.curate(step)
+
+
+async def assert_projected(bench: "Bench", name: str) -> None:
+    """The index holds what Postgres says, and a consumer sees each sequence once, in order, without a gap."""
+    rows = await bench.pool.fetch("SELECT memory_id FROM memories WHERE namespace = $1", name)
+    points = await bench.memories.points([row["memory_id"] for row in rows], bench.vectors.embedding_model)
+    wanted = {point.memory_id: point for point in points}
+    assert set(bench.vectors.points) == set(wanted)
+    for known, point in bench.vectors.points.items():
+        assert (point.text, point.status) == (wanted[known].text, wanted[known].status)
+        assert np.array_equal(point.vector, wanted[known].vector)
+    sequence = await bench.pool.fetchval("SELECT sequence FROM namespaces WHERE namespace = $1", name)
+    assert [event.data.sequence for event in bench.events(name)] == list(range(1, (sequence or 0) + 1))
+    assert await bench.pool.fetchval("SELECT count(*) FROM outbox WHERE namespace = $1", name) == 0
+    by_id: dict[bytes, set[bytes | None]] = {}
+    for record in bench.publisher.on("memory.events"):
+        by_id.setdefault((record.value or b"")[:50], set()).add(record.value)
+    assert all(len(values) == 1 for values in by_id.values()), "the same id was published with two contents"
+
+
+async def steps_of(bench: "Bench", fuse: Fuse) -> int:
+    for step in scenario(bench, "undisturbed"):
+        await carry_out(bench, step)
+    await assert_projected(bench, "undisturbed")
+    return fuse.steps
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before the step", "after the step"])
+async def test_a_crash_at_any_step_is_healed_by_the_sweep(make_bench: Callable[..., "Bench"], after: bool) -> None:
+    counting = Fuse()
+    steps = await steps_of(make_bench(counting), counting)
+    assert steps > 30
+    for at in range(1, steps + 1):
+        fuse = Fuse(at, after=after)
+        bench, name = make_bench(fuse), f"crash {at}"
+        life = scenario(bench, name)
+        crashed = 0
+        for number, step in enumerate(life):
+            try:
+                await carry_out(bench, step)
+            except Retryable:
+                crashed = number
+                break
+        assert fuse.steps >= at, "the fuse never blew"
+        await bench.projector.sweep()
+        await assert_projected(bench, name)
+        for step in life[crashed:]:  # the step is delivered again, and the others follow
+            await carry_out(bench, step)
+        await assert_projected(bench, name)
+        assert [event.data.change for event in bench.events(name)] == [
+            *("created", "created", "created", "reinforced", "created", "superseded", "updated", "deleted")
+        ]
+        assert len(bench.controls()) >= 3
+
+
+async def test_a_decision_first_projects_what_its_namespace_has_pending(make_bench: Callable[..., "Bench"]) -> None:
+    fuse = Fuse(2)  # step 1 is the search, step 2 the first write to the index
+    bench = make_bench(fuse)
+    with pytest.raises(Retryable):
+        await bench.remember("User likes to hike in the mountains every weekend")
+    assert bench.vectors.points == {}
+    fuse.at = 0
+    assert await bench.pending() > 0
+    outcome = await bench.curator.curate(bench.batch("The user likes to hike in the mountains every weekend"))
+    assert outcome.rulings[0].result == "reinforced"
+
+
+async def test_the_sweep_leaves_alone_what_somebody_holds_and_what_is_young(make_bench: Callable[..., "Bench"]) -> None:
+    bench = make_bench()
+    record = Outgoing(topic="memory.events", key=b"held", value=b"{}")
+    async with bench.pool.acquire() as connection:
+        for namespace in ("held", "free"):
+            await put_records(connection, namespace, [record])
+        async with connection.transaction():
+            await connection.execute(query("memories", "lock_namespace"), "held")
+            assert await bench.projector.sweep() == 1
+    assert await bench.pending() == 1
+    bench.projector._stale_s = 60.0
+    assert await bench.projector.sweep() == 0
+    bench.projector._stale_s = 0.0
+    assert await bench.projector.sweep() == 1
+
+
+async def test_a_namespace_that_cannot_be_projected_does_not_hold_up_the_others(
+    make_bench: Callable[..., "Bench"],
+) -> None:
+    bench = make_bench(Fuse(1))
+    async with bench.pool.acquire() as connection:
+        for name in ("a", "b", "c"):
+            await put_records(connection, name, [Outgoing(topic="memory.events", key=name.encode(), value=b"{}")])
+    with pytest.raises(Retryable, match="1 of 3 namespaces"):
+        await bench.projector.sweep()
+    assert {record.key for record in bench.publisher.records} == {b"b", b"c"}
+    assert await bench.pending() == 1
+
+
+async def test_more_rows_than_a_page_leave_in_order(make_bench: Callable[..., "Bench"]) -> None:
+    bench = make_bench()
+    records = [Outgoing(topic="t", key=b"k", value=str(number).encode()) for number in range(1_234)]
+    async with bench.pool.acquire() as connection:
+        await put_records(connection, "n", records)
+    assert await bench.projector.project_now("n") == 1_234
+    assert bench.publisher.records == records
+
+
+async def test_records_leave_with_the_trace_of_their_decision_whoever_publishes_them(bench: "Bench") -> None:
+    record = Outgoing(topic="memory.events", key=b"n", value=b"{}")
+    async with bench.pool.acquire() as connection:
+        for cause in (CAUSE, None):
+            with traces.span("deciding", causes=[cause]):
+                await put_records(connection, "n", [record])
+    with traces.span("another decision", causes=[OTHER]):
+        await bench.projector.project_now("n")
+    assert [dict(record.headers) for record in bench.publisher.records] == [{"traceparent": CAUSE.encode()}, {}]

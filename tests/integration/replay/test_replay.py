@@ -1,0 +1,174 @@
+"""Remembering again by other policies, beside live traffic."""
+
+from contextlib import AsyncExitStack
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from agents.replay.conversations import planned
+from agents.replay.sides import differences
+from deploy.settings import Settings
+from deploy.wiring import replay
+from deploy.wiring.replay import Parts
+from schemas.errors import Misconfigured
+from schemas.replay.shadows import shadow_of
+from tests.integration.replay.replaying import (
+    ADA,
+    BOTH,
+    GENERATION,
+    PEANUTS,
+    PREFERENCES,
+    SAID_FROM,
+    SHELLFISH,
+    SHORT,
+    Asked,
+    Town,
+    kitchen,
+    told,
+)
+
+
+async def test_nothing_of_a_shadow_is_told_to_anybody(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    published = len(town.publisher.records)
+    generation = await town.replay(GENERATION, BOTH)
+    assert await town.live(shadow_of(GENERATION, ADA)) == {
+        "User is allergic to peanuts.",
+        "User prefers short recipes.",
+    }
+    assert len(town.publisher.records) == published
+    assert told(await town.diff(generation)) == {
+        ("same", "User is allergic to peanuts."),
+        ("added", "User prefers short recipes."),
+    }
+
+
+async def test_a_replay_that_is_killed_goes_on_and_asks_no_model_twice(town: Town):
+    for number, user in enumerate(("ada", "bob", "cleo", "ada")):
+        await town.say(f"talk-{number}", PEANUTS, SHORT, user=user)
+    generation = town.generation(GENERATION, BOTH)
+    dying, rest = Asked(dies_at=3), Asked()
+    replayer = town.replayer(generation, dying)
+    await town.generations.begin(generation, await planned(town.generations, generation, replayer))
+    with pytest.raises(RuntimeError, match="killed"):
+        await town.replay_rest(generation, replayer)
+    assert dying.requests
+    await town.replay_rest(generation, town.replayer(generation, rest))
+    asked = [*dying.requests, *rest.requests]
+    assert len(asked) == len(set(asked)) == 4
+    progress = await town.generations.progress(GENERATION)
+    assert (progress.conversations, progress.done, progress.slices, progress.failed) == (4, 4, 4, 0)
+    for user in ("ada", "bob", "cleo"):
+        assert len(await town.live(shadow_of(GENERATION, f"kitchen/{user}"))) == 2
+
+
+async def test_what_came_of_messages_that_retention_deleted_stays_though_the_rest_around_them_is_replayed(town: Town):
+    town.policies = BOTH
+    await town.say("breakfast", "Please answer briefly today.", PEANUTS, SHORT, "Good morning to you.")
+    (at,) = [each.position for each in await town.archive.conversation("breakfast") if each.message.content == PEANUTS]
+    await town.pool.execute("DELETE FROM messages WHERE position = $1", at)
+    generation = await town.replay(GENERATION, BOTH)
+    assert told(await town.diff(generation)) == {
+        ("kept", "User is allergic to peanuts."),
+        ("same", "User prefers short recipes."),
+    }
+    await town.cutover.cut_over(GENERATION)
+    assert await town.live() == {"User is allergic to peanuts.", "User prefers short recipes."}
+
+
+async def test_more_than_may_be_compared_is_refused_whichever_side_it_is_on(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    (memory,) = await town.memories.in_namespace(ADA)
+    await town.command("delete", memory_id=memory.memory_id)
+    generation = await town.replay(GENERATION, BOTH)
+    model = town.vectors.embedding_model
+    assert len(await differences(town.pool, generation, ADA, model, at_most=2)) == 2
+    with pytest.raises(Misconfigured, match="memstream diff 0a1b2c3d"):
+        await differences(town.pool, generation, ADA, model, at_most=1)
+    await town.command("create", text="Ada cooks on Sundays.")
+    (made,) = await town.memories.in_namespace(ADA)
+    await town.command("delete", memory_id=made.memory_id)
+    await town.pool.execute("DELETE FROM memories WHERE text LIKE '%recipes%'")
+    with pytest.raises(Misconfigured, match="more than 1 memories"):
+        await differences(town.pool, generation, ADA, model, at_most=1)
+
+
+async def test_what_is_only_replayed_still_waits_to_be_extracted(town: Town):
+    await town.say("breakfast", PEANUTS)
+    await town.pool.execute("DELETE FROM extractions")  # as if its window had not asked for it yet
+    waiting = await town.archive.unextracted("breakfast", town.now())
+    await town.replay(GENERATION, BOTH)
+    assert [said.content for said in waiting] == [PEANUTS]
+    assert await town.archive.unextracted("breakfast", town.now()) == waiting
+
+
+async def test_of_a_conversation_only_what_was_said_in_the_time_is_replayed_and_the_rest_stays(town: Town):
+    town.policies = BOTH
+    await town.say("breakfast", PEANUTS, SHORT, SHELLFISH)  # a minute each
+    second, third = (SAID_FROM + timedelta(minutes=minute) for minute in (2, 3))
+    generation = await town.replay(GENERATION, BOTH, since=second, until=third)
+    assert await town.live(shadow_of(GENERATION, ADA)) == {"User prefers short recipes."}
+    assert told(await town.diff(generation)) == {
+        ("kept", "User is allergic to peanuts."),
+        ("same", "User prefers short recipes."),
+        ("kept", "User is allergic to shellfish."),
+    }
+
+
+async def test_only_what_feeds_the_namespaces_is_replayed(town: Town):
+    await town.say("breakfast", PEANUTS)
+    await town.say("lunch", SHORT, user="bob")
+    generation = await town.replay(GENERATION, BOTH, namespaces="kitchen/b*")
+    assert await town.generations.progress(GENERATION) is not None
+    assert await town.live(shadow_of(GENERATION, ADA)) == set()
+    assert told(await town.diff(generation, "kitchen/bob")) == {("added", "User prefers short recipes.")}
+
+
+async def test_what_is_being_replayed_is_not_discarded_meanwhile(town: Town):
+    await town.say("breakfast", PEANUTS)
+    await town.replay(GENERATION, BOTH)
+    async with town.generations.held(GENERATION):
+        with pytest.raises(Misconfigured, match="by somebody else"):
+            await town.cutover.discard(GENERATION)
+    assert await town.cutover.discard(GENERATION) == 1
+
+
+async def test_who_resumes_looks_again_at_what_became_of_it_once_nobody_else_has_it(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    generation = await town.replay(GENERATION, PREFERENCES)
+    await town.cutover.cut_over(GENERATION)
+    asked = Asked()
+    fields: Any = (Settings(), town.pool, town.embedder, town.vectors, town.publisher, town.projector, AsyncExitStack())
+    with pytest.raises(Misconfigured, match="is cutover: nothing of it is left"):
+        await replay.replay(Parts(*fields), generation, town.replayer(generation, asked), lambda: None)
+    assert asked.requests == []
+
+
+async def test_a_replay_is_complete_though_the_session_that_held_it_is_lost(town: Town):
+    await town.say("breakfast", PEANUTS)
+    generation = town.generation(GENERATION, BOTH)
+    replayer = town.replayer(generation, Asked())
+    await town.generations.begin(generation, await planned(town.generations, generation, replayer))
+    async with town.generations.held(GENERATION):
+        await town.pool.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+        )
+        await town.replay_rest(generation, replayer)
+    async with town.generations.held(GENERATION):
+        assert await town.live(shadow_of(GENERATION, ADA)) == {"User is allergic to peanuts."}
+
+
+async def test_where_a_policy_feeds_other_namespaces_now_what_the_old_ones_held_is_compared_too(town: Town):
+    await town.say("breakfast", PEANUTS, SHORT)
+    moved = kitchen(taxonomy=("fact", "preference"), namespaces=("cooks/{user_id}",))
+    generation = await town.replay(GENERATION, moved)
+    assert told(await town.diff(generation)) == {("lost", "User is allergic to peanuts.")}
+    assert told(await town.diff(generation, "cooks/ada")) == {
+        ("added", "User is allergic to peanuts."),
+        ("added", "User prefers short recipes."),
+    }
+    assert (await town.cutover.cut_over(GENERATION)).namespaces == 2
+    assert (await town.live(), len(await town.live("cooks/ada"))) == (set(), 2)
+    await town.cutover.undo(GENERATION)
+    assert (len(await town.live()), await town.live("cooks/ada")) == (1, set())

@@ -1,0 +1,86 @@
+"""Candidates, batches and memories to decide about."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from schemas.extraction.requests import Candidate, CandidateBatch, Command, Source
+from schemas.memories.memories import Memory
+from tests.memories import a_memory
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def source_at(minutes: float, message_id: str | None = None) -> Source:
+    said = NOON + timedelta(minutes=minutes)
+    return Source(conversation_id="c", message_id=message_id or f"m{minutes:g}", timestamp=said)
+
+
+@pytest.fixture
+def now() -> datetime:
+    return NOON + timedelta(days=1)
+
+
+@pytest.fixture
+def source() -> Callable[..., Source]:
+    """A message said so many minutes after noon."""
+    return source_at
+
+
+@pytest.fixture
+def candidate() -> Callable[..., Candidate]:
+    def make(text: str, *, at: float = 10, **fields: Any) -> Candidate:
+        defaults: dict[str, Any] = {
+            "candidate_id": f"candidate {text}",
+            "kind": "fact",
+            "confidence": 0.8,
+            "sources": (source_at(at),),
+        }
+        return Candidate(text=text, **(defaults | fields))
+
+    return make
+
+
+@pytest.fixture
+def memory() -> Callable[..., Memory]:
+    def make(text: str, *, at: float = 0, **fields: Any) -> Memory:
+        defaults: dict[str, Any] = {
+            "memory_id": f"memory {text}",
+            "confidence": 0.8,
+            "created_by": "offline",
+            "valid_from": NOON + timedelta(minutes=at),
+            "sources": (source_at(at),),
+        }
+        return a_memory(text, NOON, **(defaults | fields))
+
+    return make
+
+
+@pytest.fixture
+def batch() -> Callable[..., CandidateBatch]:
+    def make(*candidates: Candidate) -> CandidateBatch:
+        return CandidateBatch(
+            request_id="r",
+            conversation_id="c",
+            partition=0,
+            namespace="n",
+            part=1,
+            parts=1,
+            policy="default",
+            policy_version=1,
+            provider="offline",
+            candidates=candidates,
+            extracted_at=NOON,
+        )
+
+    return make
+
+
+@pytest.fixture
+def command() -> Callable[..., Command]:
+    def make(kind: Any, **fields: Any) -> Command:
+        return Command(**({"command_id": "x", "namespace": "n", "at": NOON} | fields), kind=kind)
+
+    return make

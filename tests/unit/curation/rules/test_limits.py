@@ -1,0 +1,169 @@
+"""A namespace is brought back within its number: by what was planned where that still holds, else by the rule."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.limits import Crowded, Planned, after, brought_within
+from agents.models.port import Compaction
+from schemas.memories.events import Cause
+from schemas.memories.memories import Memory
+from tests.memories import a_memory
+from tests.unit.curation.rules.conftest import NOON
+
+MakeMemory = Callable[..., Memory]
+CAUSE = Cause(actor="offline", request_id="r")
+
+
+def remembered(number: int, **fields: Any) -> Memory:
+    defaults: dict[str, Any] = {
+        "memory_id": f"m{number}",
+        "text": f"User has {number} dogs",
+        "confidence": 0.8,
+        "sequence": number,
+        "created_at": NOON + timedelta(minutes=number),
+        "created_by": "offline",
+    }
+    return a_memory(at=NOON, **(defaults | fields))
+
+
+def ledger_of(*memories: Memory) -> Ledger:
+    return Ledger("n", 10, memories)
+
+
+def planned(action: str, memory: Memory, absorbs: Memory | None = None, text: str | None = None) -> Planned:
+    compaction = Compaction(
+        provider="claude",
+        model="m",
+        action=action,
+        memory_id=memory.memory_id,
+        reason="because",
+        text=text,
+        absorbs=absorbs.memory_id if absorbs else None,
+    )
+    return Planned(compaction=compaction, seen={each.memory_id: each.text for each in (memory, absorbs) if each})
+
+
+def live(ledger: Ledger) -> list[str]:
+    return [memory.memory_id for memory in ledger.all_live()]
+
+
+def test_within_the_limit_nothing_happens(now: datetime) -> None:
+    ledger = ledger_of(remembered(1), remembered(2))
+    brought_within(ledger, 2, None, CAUSE, now)
+    brought_within(ledger, None, None, CAUSE, now)
+    assert ledger.entries == []
+
+
+def test_too_many_without_a_plan_are_told_with_the_newest_last(now: datetime) -> None:
+    with pytest.raises(Crowded) as crowded:
+        brought_within(ledger_of(remembered(3), remembered(1), remembered(2)), 2, None, CAUSE, now)
+    assert [memory.memory_id for memory in crowded.value.free] == ["m1", "m2", "m3"]
+    assert crowded.value.surplus == 1
+
+
+def test_the_rule_takes_the_oldest_of_least_importance(now: datetime) -> None:
+    ledger = ledger_of(remembered(1, importance=0.6), remembered(2), remembered(3), remembered(4, importance=0.9))
+    brought_within(ledger, 2, (), CAUSE, now)
+    assert live(ledger) == ["m1", "m4"]
+    assert [(entry.after.memory_id, entry.change, entry.after.status) for entry in ledger.entries] == [
+        ("m2", "compacted", "deleted"),
+        ("m3", "compacted", "deleted"),
+    ]
+    assert ledger.entries[0].cause.actor == "memstream"
+    assert "there may be 2 memories" in (ledger.entries[0].cause.reason or "")
+
+
+def test_a_planned_deletion_is_taken_with_its_reason(now: datetime) -> None:
+    ledger = ledger_of(one := remembered(1, importance=0.9), remembered(2))
+    brought_within(ledger, 1, [planned("delete", one)], CAUSE, now)
+    assert live(ledger) == ["m2"]
+    cause = ledger.entries[0].cause
+    assert (cause.actor, cause.reason, cause.request_id) == ("claude", "because", "r")
+
+
+def test_an_edit_absorbs_a_second_memory_with_all_that_it_was_known_from(
+    now: datetime, source: Callable[..., Any]
+) -> None:
+    one = remembered(1, sources=(source(1),), tags=("a",), importance=0.4, reinforcement_count=2)
+    two = remembered(2, sources=(source(2),), tags=("b",), importance=0.7, kind="event", reinforcement_count=1)
+    ledger = ledger_of(one, two)
+    brought_within(ledger, 1, [planned("edit", one, two, "User has 1 dog, then 2 dogs")], CAUSE, now)
+    (memory,) = ledger.all_live()
+    assert (memory.memory_id, memory.text) == ("m1", "User has 1 dog, then 2 dogs")
+    assert (memory.sources, memory.tags, memory.kinds) == ((source(1), source(2)), ("a", "b"), ("event",))
+    assert (memory.importance, memory.reinforcement_count) == (0.7, 3)
+    assert [entry.change for entry in ledger.entries] == ["compacted", "compacted"]
+    assert ledger.entries[1].after.superseded_by == "m1"
+
+
+def test_what_was_planned_about_texts_that_changed_since_is_left_to_the_rule(now: datetime) -> None:
+    one, two = remembered(1, importance=0.9), remembered(2)
+    step = planned("edit", one, two, "User has 1 dog, then 2 dogs")
+    ledger = ledger_of(remembered(1, importance=0.9, text="User has 5 dogs"), two)
+    brought_within(ledger, 1, [step], CAUSE, now)
+    assert [memory.text for memory in ledger.all_live()] == ["User has 5 dogs"]
+    assert ledger.entries[0].cause.actor == "memstream"
+
+
+def test_pinned_memories_are_never_taken(now: datetime) -> None:
+    pinned = [remembered(number, pinned=True, importance=0.1) for number in (1, 2, 3)]
+    ledger = ledger_of(*pinned, remembered(4))
+    brought_within(ledger, 2, [planned("delete", pinned[0])], CAUSE, now)
+    assert live(ledger) == ["m1", "m2", "m3"]
+
+
+def test_what_a_person_just_added_is_spared(now: datetime) -> None:
+    ledger = ledger_of(remembered(1, importance=0.9), remembered(2, importance=0.1))
+    brought_within(ledger, 1, (), CAUSE, now, spared="m2")
+    assert live(ledger) == ["m2"]
+
+
+def test_what_a_step_leaves_is_what_the_next_one_is_asked_about() -> None:
+    one, two, three = remembered(1), remembered(2), remembered(3)
+    left = after((one, two, three), planned("edit", one, two, "both").compaction)
+    assert [memory.text for memory in left] == ["both", "User has 3 dogs"]
+    assert after(left, planned("delete", three).compaction) == left[:1]
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=12),
+    st.integers(1, 12),
+    st.lists(st.tuples(st.integers(1, 12), st.integers(1, 12), st.booleans()), max_size=6),
+)
+def test_whatever_is_planned_the_number_is_kept_as_far_as_what_is_pinned_allows(
+    said: list[tuple[float, bool]], most: int, steps: list[tuple[int, int, bool]]
+) -> None:
+    memories = [remembered(at, importance=each, pinned=pin) for at, (each, pin) in enumerate(said, 1)]
+    plan = [
+        planned("edit", remembered(one), remembered(two), f"both {one} {two}")
+        if edits and one != two
+        else planned("delete", remembered(one))
+        for one, two, edits in steps
+    ]
+    ledger = ledger_of(*memories)
+    brought_within(ledger, most, plan, CAUSE, NOON)
+    pins = {memory.memory_id for memory in memories if memory.pinned}
+    assert pins <= set(live(ledger))
+    assert len(live(ledger)) == min(len(memories), max(most, len(pins)))
+
+
+def test_many_too_many_go_in_one_pass_over_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = 0
+    of_all = Ledger.all_live
+
+    def counted(ledger: Ledger) -> list[Memory]:
+        nonlocal asked
+        asked += 1
+        return of_all(ledger)
+
+    ledger = ledger_of(*(remembered(number) for number in range(1_000)))
+    monkeypatch.setattr(Ledger, "all_live", counted)
+    brought_within(ledger, 10, (), CAUSE, NOON)
+    assert asked == 1, "each pass costs milliseconds of everybody's time"
+    assert live(ledger) == [f"m{number}" for number in range(990, 1_000)]

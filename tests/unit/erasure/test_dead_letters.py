@@ -1,0 +1,123 @@
+"""Which dead letters an erasure concerns: whatever they hold, as far as it can be told."""
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from agents.dead_letters.reader import letter_of, settlement
+from agents.erasure.dead_letters import concerns, settles
+from schemas.erasure.erasures import Erasure
+from schemas.policies.policies import Policies, Policy
+from tests.slices import MONDAY
+from tests.unit.dead_letters.test_reader import put_aside, record_of, source
+
+AT = MONDAY + timedelta(hours=1)  # letters are of MONDAY
+SAID = {"conversation_id": "c", "user_id": "ada", "app_id": "app", "content": "I live in Zanzibar"}
+
+
+def erasure(kind: Any = "user", at: Any = AT, **subject: Any) -> Erasure:
+    subject = subject or {"user_id": "ada"}
+    return Erasure(erasure_id="e", kind=kind, at=at, actor="ada", positions={5: 50}, **subject)
+
+
+def letter(value: Any, key: bytes | None = b"k", **changed: Any) -> Any:
+    encoded = value if isinstance(value, bytes) else json.dumps(value).encode()
+    return put_aside(source(key=key, value=encoded, **changed))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        SAID,
+        {"request_id": "r", "scope": SAID, "messages": []},
+        {"user_id": "ada"},
+        b'{"user_id": "ada", "content": "broken',
+        b'{"user_id": "ada", "content":' + b"[" * 200_000,
+    ],
+)
+def test_what_names_the_user_is_theirs_however_broken_it_is(value: Any):
+    assert concerns(letter(value), erasure(), (), ())
+    assert not concerns(letter(value), erasure(user_id="adam"), (), ())
+
+
+def test_the_user_of_another_app_keeps_theirs():
+    assert concerns(letter(SAID), erasure(user_id="ada", app_id="app"), (), ())
+    assert not concerns(letter(SAID), erasure(user_id="ada", app_id="other"), (), ())
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{"conversation_id": "c"}, {"scope": {"conversation_id": "c"}}, {"request_id": "r", "conversation_id": "c"}],
+)
+def test_what_belongs_to_an_erased_conversation_goes(value: Any):
+    assert concerns(letter(value), erasure(), {"c"}, ())
+    assert concerns(letter(value), erasure("conversation", conversation_id="c"), (), ())
+    assert not concerns(letter(value), erasure(), {"d"}, ())
+
+
+def test_what_cannot_be_read_at_all_goes_by_its_key():
+    assert concerns(letter(b"\xff\xfe", key=b"c"), erasure(), {"c"}, ())
+    assert concerns(letter(b"\xff\xfe", key=b"app/ada"), erasure("namespace", namespace="app/ada"), (), ())
+    assert not concerns(letter(b"\xff\xfe", key=b"d"), erasure(), {"c"}, {"app/ada"})
+    assert not concerns(letter(b"\xff\xfe", key=None), erasure(), {"c"}, {"app/ada"})
+
+
+@pytest.mark.parametrize("value", [{"namespace": "app/ada"}, {"namespaces": ["app", "app/ada"]}])
+def test_what_was_for_an_erased_namespace_goes(value: Any):
+    assert concerns(letter(value), erasure(), (), {"app/ada"})
+    assert concerns(letter(value), erasure("namespace", namespace="app/ada"), (), ())
+    assert not concerns(letter(value), erasure("namespace", namespace="app/bob"), (), ())
+
+
+def test_an_id_of_half_characters_names_nobody():
+    odd = letter(SAID | {"conversation_id": "\ud800" * 300})
+    assert not concerns(odd, erasure("namespace", namespace="app/bob"), (), ())
+
+
+@pytest.mark.parametrize("value", [SAID, {"request_id": "r", "scope": SAID, "messages": []}])
+def test_a_message_of_a_conversation_that_feeds_an_erased_namespace_goes(value: Any):
+    by_mode = Policies((Policy(name="by mode", namespaces=("{app_id}", "{mode}/{user_id}")),))
+    for namespace in ("app", "conversation/c"):
+        assert concerns(letter(value, key=b"c"), erasure("namespace", namespace=namespace), (), (), by_mode)
+    assert not concerns(letter(value, key=b"c"), erasure("namespace", namespace="voice/ada"), (), (), by_mode)
+    spoken = value | {"mode": "voice"} | ({"scope": SAID | {"mode": "voice"}} if "scope" in value else {})
+    assert concerns(letter(spoken, key=b"c"), erasure("namespace", namespace="voice/ada"), (), (), by_mode)
+
+
+def test_a_letter_of_after_the_erasure_stays_unless_what_it_holds_is_older():
+    before = MONDAY - timedelta(hours=1)
+    gone, back = before - timedelta(hours=1), MONDAY + timedelta(days=2)
+    after = erasure(at=before)
+    assert concerns(letter(SAID | {"timestamp": gone.isoformat()}, offset=90), after, (), ())
+    assert not concerns(letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=90), after, (), ())
+    assert not concerns(letter(SAID | {"timestamp": "noon"}, offset=90), after, (), ())
+    assert concerns(letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=41), after, (), ()), "it lay before the end"
+    assert not concerns(letter(SAID | {"timestamp": back.isoformat()}, offset=41), after, (), ()), (
+        "of a topic made anew"
+    )
+
+
+@pytest.mark.parametrize("timestamp", [1_700_000_000_000_000, -(2**62)])
+def test_a_letter_that_says_no_moment_is_older_than_the_erasure(timestamp: int):
+    record = letter(SAID | {"timestamp": MONDAY.isoformat()}, offset=90)
+    record.headers = tuple((name, value) for name, value in record.headers if name != "memstream-at")
+    record.timestamp = timestamp
+    assert concerns(record, erasure(at=MONDAY - timedelta(hours=1)), (), ())
+
+
+def test_a_record_that_settles_a_letter_says_which():
+    record = letter(SAID)
+    assert settles(record) is None
+    assert settles(record_of(settlement(record, letter_of(record), "discarded", MONDAY))) == record.offset
+
+
+@pytest.mark.parametrize("value", [None, b"\xff", b"", b"no place", b"2026-01-01T00:00:00", b"5:" + b"9" * 5_000])
+@pytest.mark.parametrize("name", ["letter", "settled", "at", "partition"])
+def test_a_letter_with_anybodys_headers_is_looked_at_like_any_other(name: str, value: bytes | None):
+    record = letter(SAID)
+    foreign = {"memstream-letter": b"5:7", "memstream-settled": b"discarded", f"memstream-{name}": value}
+    record.headers = (*record.headers, *foreign.items())
+    settles(record)
+    assert concerns(record, erasure(at=AT + timedelta(days=9_000)), (), ())

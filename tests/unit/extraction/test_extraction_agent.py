@@ -1,0 +1,188 @@
+"""The extraction stage with a fake store, provider and publisher, in virtual time."""
+
+import asyncio
+from collections import deque
+
+import pytest
+from msgspec import structs
+
+from agents.models.port import Answer
+from schemas import codec, ids
+from schemas.conversations.windows import Calibration
+from schemas.errors import Retryable
+from tests.fakes.clock import settled
+from tests.unit.extraction.extraction_stage import CALL, PARTITION, POLICY, Worker, asked, left
+
+
+@pytest.fixture
+async def worker() -> Worker:
+    return Worker()
+
+
+async def test_a_request_becomes_one_part_for_each_namespace_and_is_then_acked(worker):
+    batch = await worker.take(asked())
+    assert not batch.acked
+    await asyncio.sleep(2)
+    assert batch.acked
+    first, second = worker.candidates
+    assert [(part.namespace, part.part, part.parts) for part in (first, second)] == [("app", 1, 2), ("app/user", 2, 2)]
+    assert [record.key for record in worker.publisher.records] == [b"app", b"app/user"]
+    assert first.partition == PARTITION
+    (candidate,) = second.candidates
+    assert candidate.candidate_id == ids.candidate_id(asked().request_id, "app/user", 0)
+    assert [(s.message_id, s.position) for s in candidate.sources] == [("m10", 10)]
+    assert first.candidates[0].candidate_id != candidate.candidate_id
+
+
+async def test_what_was_not_kept_of_an_answer_is_stored_with_it_and_told(worker, caplog):
+    worker.provider.rejected = {"kind": 2}
+    with caplog.at_level("INFO"):
+        await worker.take(asked())
+        await asyncio.sleep(2)
+    stored = worker.extractions.rows[asked().request_id].answer
+    assert codec.decode(stored, Answer).rejected == {"kind": 2}
+    assert "{'kind': 2}" in caplog.text
+
+
+async def test_the_provider_is_told_the_policy_of_the_request(worker):
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    assert worker.provider.contexts[0].policy == POLICY
+
+
+async def test_calls_are_bounded_by_the_concurrency():
+    worker = Worker(concurrency=2)
+    batch = await worker.take(*(asked(number) for number in range(1, 7)))
+    await asyncio.sleep(2.5)
+    assert not batch.acked
+    await asyncio.sleep(2.5)
+    assert worker.provider.most == 2
+    assert batch.acked
+
+
+async def test_no_more_is_taken_on_than_stated():
+    worker = Worker(in_flight=2)
+    await worker.take(asked(1))
+    await worker.take(asked(2))
+    third = asyncio.create_task(worker.take(asked(3)))
+    await settled()
+    assert not third.done()
+    await asyncio.sleep(1.5)
+    assert third.done()
+    await asyncio.sleep(2)
+
+
+async def test_batches_are_acked_in_the_order_they_end(worker):
+    worker.provider.slow[asked(1).request_id] = 50.0
+    slow, quick = await worker.take(asked(1)), await worker.take(asked(2))
+    await asyncio.sleep(2)
+    assert quick.acked
+    assert not slow.acked
+    await asyncio.sleep(50)
+    assert slow.acked
+
+
+async def test_a_batch_is_acked_when_all_of_its_requests_are_done(worker):
+    worker.provider.slow[asked(1).request_id] = 50.0
+    batch = await worker.take(asked(1), asked(2))
+    await asyncio.sleep(2)
+    assert [part.request_id for part in worker.candidates] == [asked(2).request_id] * 2
+    assert not batch.acked
+    await asyncio.sleep(50)
+    assert batch.acked
+
+
+async def test_a_provider_that_is_down_is_asked_again_and_its_lease_given_back(worker):
+    worker.provider.failures += [Retryable("overloaded"), Retryable("overloaded")]
+    batch = await worker.take(asked())
+    await asyncio.sleep(1.05)
+    assert "release" in worker.extractions.calls
+    assert not batch.acked
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert worker.provider.asked == {asked().request_id: 3}
+    assert len(worker.candidates) == 2
+
+
+@pytest.mark.parametrize("name", ["lease", "store_answer"])
+async def test_a_store_that_is_down_is_tried_again(worker, name):
+    worker.extractions.failures[name] = deque([Retryable("postgres away")])
+    batch = await worker.take(asked())
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert len(worker.candidates) == 2
+
+
+async def test_related_memories_that_cannot_be_looked_up_are_tried_again_before_the_model_is_asked(worker):
+    worker.related.failures.append(Retryable("qdrant away"))
+    batch = await worker.take(asked())
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert worker.provider.asked == {asked().request_id: 1}
+
+
+async def test_a_publisher_that_is_down_is_tried_again_without_another_call(worker):
+    worker.publisher.failures.append(Retryable("broker away"))
+    batch = await worker.take(asked())
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert len(worker.candidates) == 2
+
+
+@pytest.mark.parametrize("make", [asked, left])
+async def test_a_call_teaches_how_its_model_counts_and_a_stored_answer_teaches_nothing(worker, make):
+    worker.provider.calls = (CALL,)
+    await worker.take(make())
+    await asyncio.sleep(2)
+    assert worker.calibrations.known == {"fake-1": Calibration(1.2, 1)}
+    await worker.take(make())
+    await asyncio.sleep(2)
+    assert worker.calibrations.lessons == 1
+
+
+async def test_a_provider_that_counts_nothing_teaches_nothing(worker):
+    await worker.take(asked(), left())
+    await asyncio.sleep(2)
+    assert worker.calibrations.lessons == 0
+
+
+@pytest.mark.parametrize("error", [Retryable("postgres away"), ValueError("a bug")])
+async def test_a_lesson_that_cannot_be_kept_changes_nothing_else(worker, error):
+    worker.provider.calls = (CALL,)
+    worker.calibrations.failures.append(error)
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert len(worker.candidates) == 2
+
+
+async def test_nobody_waits_for_a_lesson(worker):
+    worker.provider.calls = (CALL,)
+    worker.calibrations.takes_s = 1_000.0
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    assert worker.calibrations.lessons == 1
+    await worker.agent.close()
+    assert worker.calibrations.known == {}
+
+
+@pytest.mark.parametrize("make", [asked, left])
+async def test_what_was_said_under_a_policy_that_kept_it_here_stays_when_the_policy_is_gone(worker, make):
+    worker.provider.leaves_machine = True
+    await worker.take(structs.replace(make(), policy="gone", local_only=True))
+    await asyncio.sleep(2)
+    policies = [context.policy for context in worker.provider.contexts]
+    policies += [policy for _, policy in worker.provider.summarised]
+    assert [(policy.name, policy.local_only) for policy in policies] == [("default", True)]
+
+
+async def test_an_answer_that_came_from_elsewhere_is_told_to_who_counts_answers(worker):
+    told: list[Answer] = []
+    worker.extractor._taken = told.append
+    answer = Answer(provider="claude", model="a-model")
+    assert await worker.extractor.prepare_elsewhere(asked(), "owner", lambda: True)
+    assert await worker.extractor.take(asked(), "owner", answer, lambda: True)
+    assert told == [answer]

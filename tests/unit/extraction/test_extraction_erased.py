@@ -1,0 +1,182 @@
+"""The extraction stage and what was erased: no model is told of it, and nothing that comes of it is kept."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+from msgspec import structs
+
+from agents.extraction.erased import summary_without_erased
+from agents.models.port import Summary
+from schemas.erasure.erasures import Fence
+from schemas.errors import Rejected
+from schemas.kafka import topics
+from tests.unit.extraction.extraction_stage import Worker, asked, left
+
+
+@pytest.fixture
+async def worker() -> Worker:
+    return Worker()
+
+
+async def test_of_what_was_said_before_its_namespaces_were_erased_no_model_is_told(worker):
+    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    given = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert given.acked
+    assert not worker.provider.asked
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def test_a_message_of_before_the_erasure_is_left_out_beside_one_of_after_it(worker):
+    first, second = asked().messages
+    first = structs.replace(first, timestamp=second.timestamp - timedelta(minutes=1))
+    worker.extractions.fences = dict.fromkeys(asked().namespaces, first.timestamp)
+    await worker.take(structs.replace(asked(), messages=(first, second)))
+    await asyncio.sleep(2)
+    ((candidate,), _) = (batch.candidates for batch in worker.candidates)
+    assert [source.message_id for source in candidate.sources] == [second.message_id]
+
+
+async def test_a_sender_whose_clock_is_ahead_brings_nothing_past_an_erasure(worker):
+    tomorrow = asked().requested_at + timedelta(days=1)
+    ahead = [structs.replace(each, timestamp=tomorrow) for each in asked().messages]
+    worker.extractions.fences = dict.fromkeys(asked().namespaces, asked().requested_at)
+    await worker.take(structs.replace(asked(), messages=tuple(ahead), overlap=tuple(ahead[:1])))
+    await asyncio.sleep(2)
+    assert not worker.provider.asked
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def test_candidates_say_when_they_were_asked_for(worker):
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    assert [batch.requested_at for batch in worker.candidates] == [asked().requested_at] * 2
+
+
+async def test_what_another_namespace_still_feeds_on_is_asked_about(worker):
+    worker.extractions.fences = {asked().namespaces[0]: asked().messages[-1].timestamp}
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    assert all(batch.candidates for batch in worker.candidates)
+
+
+async def test_what_comes_of_a_message_that_was_erased_while_the_model_was_asked_is_not_stored(worker):
+    worker.provider.takes_s = 5.0
+    await worker.take(asked())
+    await asyncio.sleep(1.0)
+    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    await asyncio.sleep(10)
+    assert worker.provider.asked == {asked().request_id: 1}
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+    assert b"answer" not in (worker.extractions.rows[asked().request_id].answer or b"").replace(b'"answers"', b"")
+
+
+async def test_of_messages_that_are_erased_there_is_no_summary(worker):
+    worker.extractions.fences = {name: asked().messages[-1].timestamp for name in asked().namespaces}
+    await worker.take(left())
+    await asyncio.sleep(2)
+    assert not worker.provider.summarised
+    assert [control.summary for control in worker.controls] == [""]
+
+
+async def test_what_an_erased_user_or_conversation_said_no_model_is_told_whatever_else_it_feeds(worker):
+    worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
+    await worker.take(asked())
+    await asyncio.sleep(2)
+    assert not worker.provider.asked
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def test_where_messages_ended_counts_whatever_a_senders_clock_said(worker):
+    first, second = asked().messages
+    before = first.timestamp - timedelta(hours=1)
+    worker.extractions.person_fences = (Fence(before, {asked().partition: second.position}),)
+    await worker.take(structs.replace(asked(), requested_at=second.timestamp))
+    await asyncio.sleep(2)
+    ((candidate,), _) = (batch.candidates for batch in worker.candidates)
+    assert [source.message_id for source in candidate.sources] == [second.message_id]
+
+
+async def test_what_was_erased_goes_into_no_batch_and_is_answered_at_once(worker):
+    worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
+    assert await worker.extractor.prepare_elsewhere(asked(), "batch", lambda: True) is True
+    assert not worker.provider.asked
+    assert [batch.candidates for batch in worker.candidates] == [(), ()]
+
+
+async def refused(worker: Worker, *erased: Fence) -> None:
+    """The model refuses what is erased while it thinks."""
+    worker.provider.takes_s = 5.0
+    worker.provider.failures.append(Rejected("refused", "Zanzibar is no place to talk about"))
+    await worker.take(asked())
+    await asyncio.sleep(1)
+    worker.extractions.person_fences = erased
+    await asyncio.sleep(10)
+
+
+async def test_what_was_erased_while_a_model_refused_it_becomes_no_dead_letter(worker):
+    await refused(worker, Fence(asked().messages[-1].timestamp))
+    assert not worker.publisher.on(topics.DEAD_LETTERS)
+    assert [control.kind for control in worker.controls] == ["extraction_failed"]
+
+
+async def test_what_was_erased_in_part_while_a_model_refused_it_becomes_a_dead_letter_without_words(worker):
+    before = asked().messages[0].timestamp - timedelta(days=1)
+    await refused(worker, Fence(before, {asked().partition: asked().messages[0].position + 1}))
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert letter.value is None
+    assert dict(letter.headers)["memstream-by-reference"] == b"true"
+    assert not any(b"Zanzibar" in value for _, value in letter.headers)
+
+
+@pytest.mark.parametrize("purpose", ["extract", "summarise"])
+async def test_what_was_erased_waits_nowhere_and_is_answered_at_once(purpose):
+    worker = Worker(background_concurrency=1)
+    await worker.take(structs.replace(asked(9), lane="background"))
+    await asyncio.sleep(0.1)  # the one call that there may be is under way
+    worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
+    request = asked() if purpose == "extract" else left()
+    await worker.take(structs.replace(request, lane="background"))
+    await asyncio.sleep(20)
+    assert not await worker.parking.holds(request.request_id)
+    assert request.request_id not in worker.provider.asked
+    assert not any(batch.candidates for batch in worker.candidates if batch.request_id == request.request_id)
+
+
+async def test_what_is_erased_while_it_is_about_to_be_parked_is_answered_at_once():
+    worker = Worker(background_concurrency=1)
+    await worker.take(structs.replace(asked(9), lane="background"))
+    await asyncio.sleep(0.1)
+
+    async def erased(*_: object) -> tuple[Fence, ...]:
+        worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
+        return worker.extractions.person_fences
+
+    worker.parking.fences_of = erased
+    given = await worker.take(structs.replace(asked(), lane="background"))
+    await asyncio.sleep(20)
+    assert given.acked
+    assert not worker.parking.rows
+    assert asked().request_id not in worker.provider.asked
+
+
+async def test_of_what_was_erased_in_part_the_rest_is_parked():
+    worker = Worker(background_concurrency=1)
+    await worker.take(structs.replace(asked(9), lane="background"))
+    await asyncio.sleep(0.1)
+    first, second = asked().messages
+    before = first.timestamp - timedelta(days=1)
+    worker.extractions.person_fences = (Fence(before, {asked().partition: second.position}),)
+    request = structs.replace(asked(), lane="background", requested_at=second.timestamp)
+    await worker.take(request)
+    await asyncio.sleep(0.5)
+    parked = worker.parking.rows[request.request_id].parked.request()
+    assert (parked.request_id, parked.messages) == (request.request_id, (second,))
+
+
+async def test_a_summary_of_a_message_that_was_erased_meanwhile_says_nothing():
+    request = structs.replace(asked(), purpose="summarise")
+    told = Summary(provider="p", model="m", text="They live in Zanzibar")
+    assert summary_without_erased(request, told, (Fence(asked().messages[0].timestamp),)).text == ""
+    assert summary_without_erased(request, told, ()) == told

@@ -1,0 +1,111 @@
+"""Requests that get no answer: dead letters, and the word to the window that waits."""
+
+import asyncio
+
+import pytest
+
+from agents.dead_letters.writer import letter_headers
+from agents.windows.records import outgoing
+from agents.windows.undecodable import REQUEST_ID
+from schemas import codec
+from schemas.errors import Misconfigured, Rejected
+from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.kafka import topics
+from tests.fakes.batches import batch, record
+from tests.fakes.clock import utc
+from tests.unit.extraction.extraction_stage import PARTITION, Worker, asked
+
+
+@pytest.fixture
+async def worker() -> Worker:
+    return Worker()
+
+
+async def test_what_can_never_be_answered_is_dead_lettered_recorded_and_told_to_its_window(worker):
+    worker.provider.failures.append(Rejected("refused", "the model refused"))
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert codec.decode(letter.value, ExtractionRequest) == asked()
+    assert letter_headers(letter.headers)["reason"] == "refused"
+    (control,) = worker.controls
+    assert (control.kind, control.request_id, control.reason) == (
+        "extraction_failed",
+        asked().request_id,
+        "refused",
+    )
+    assert control.conversation_id == asked().conversation_id
+    assert worker.publisher.on(topics.WINDOW_CONTROL)[0].partition == PARTITION
+    assert str(worker.extractions.rows[asked().request_id].failed) == "refused: the model refused"
+    assert worker.candidates == []
+
+
+async def test_a_request_that_does_not_decode_is_dead_lettered_and_the_rest_goes_on(worker):
+    batch = await worker.take(b"{}", asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert (letter.value, letter_headers(letter.headers)["stage"]) == (b"{}", "extraction")
+    assert len(worker.candidates) == 2
+
+
+async def test_the_window_of_a_request_that_does_not_decode_is_told_by_the_header_and_asks_no_more(worker):
+    sent = outgoing(asked(), PARTITION, utc())
+    broken = record(topics.REQUESTS, 0, sent.value[:100], partition=sent.partition, key=sent.key, headers=sent.headers)
+    given = batch(worker.app.fence, topics.REQUESTS, [broken], partition=PARTITION)
+    await worker.agent.handle(given)
+    await asyncio.sleep(2)
+    assert given.acked
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert (letter.value, letter.headers[0]) == (sent.value[:100], sent.headers[0])
+    (control,) = worker.controls
+    assert (control.kind, control.request_id, control.reason) == (
+        "extraction_failed",
+        asked().request_id,
+        "undecodable",
+    )
+    (record_of_control,) = worker.publisher.on(topics.WINDOW_CONTROL)
+    assert (record_of_control.key, record_of_control.partition) == (sent.key, PARTITION)
+    assert control.conversation_id == asked().conversation_id
+
+
+@pytest.mark.parametrize(
+    ("key", "headers"),
+    [(b"c", ()), (None, ((REQUEST_ID, b"r"),)), (b"\xff", ((REQUEST_ID, b"r"),)), (b"c", ((REQUEST_ID, b""),))],
+)
+async def test_no_window_is_told_of_a_request_that_nothing_names(worker, key, headers):
+    broken = record(topics.REQUESTS, 0, b"{", partition=PARTITION, key=key, headers=headers)
+    given = batch(worker.app.fence, topics.REQUESTS, [broken], partition=PARTITION)
+    await worker.agent.handle(given)
+    await asyncio.sleep(2)
+    assert given.acked
+    assert [sent.topic for sent in worker.publisher.records] == [topics.DEAD_LETTERS]
+
+
+async def test_a_slice_that_fails_for_an_unforeseen_reason_is_dead_lettered_and_the_window_lets_go(worker):
+    worker.provider.failures.append(ValueError("a bug"))
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    (letter,) = worker.publisher.on(topics.DEAD_LETTERS)
+    assert letter_headers(letter.headers)["reason"] == "unforeseen"
+    (control,) = worker.publisher.on(topics.WINDOW_CONTROL)
+    assert codec.decode(control.value, WindowControl).kind == "extraction_failed"
+    assert batch.acked
+
+
+async def test_a_wrong_set_up_stops_the_worker_with_nothing_acked(worker):
+    error = Misconfigured("no such model")
+    worker.provider.failures.append(error)
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert worker.app.crashes == [error]
+    assert not batch.acked
+
+
+async def test_a_cancellation_that_nobody_asked_for_stops_the_worker_and_acks_nothing(worker):
+    worker.provider.failures.append(asyncio.CancelledError())
+    given = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert not given.acked
+    assert ["cancelled from within" in str(crash) for crash in worker.app.crashes] == [True]

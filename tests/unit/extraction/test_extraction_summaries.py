@@ -1,0 +1,124 @@
+"""Summaries of what leaves a context, asked of the extraction stage."""
+
+import asyncio
+
+import pytest
+from msgspec import structs
+
+from agents.dead_letters.writer import letter_headers
+from agents.extraction.extractor import LEASE_S
+from agents.models.port import Answer
+from schemas import codec
+from schemas.errors import Rejected, Retryable
+from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.ids import summary_id
+from schemas.kafka import topics
+from tests.unit.extraction.extraction_stage import PARTITION, POLICY, Worker, asked, left
+
+
+@pytest.fixture
+async def worker() -> Worker:
+    return Worker()
+
+
+async def test_a_summary_is_told_to_the_window_that_asked_and_nothing_is_proposed(worker):
+    batch = await worker.take(left(summary="User plays chess."))
+    await asyncio.sleep(2)
+    assert batch.acked
+    (control,) = worker.controls
+    assert control == WindowControl(
+        conversation_id=left().conversation_id,
+        kind="summarised",
+        at=control.at,
+        request_id=left().request_id,
+        first=3,
+        last=11,
+        summary="answer 1",
+        known=summary_id("User plays chess."),
+    )
+    (record,) = worker.publisher.records
+    assert (record.key, record.partition) == (left().conversation_id.encode(), PARTITION)
+    assert worker.provider.summarised == [(left(summary="User plays chess."), POLICY)]
+    assert worker.provider.contexts == []
+
+
+async def test_a_summary_needs_no_related_memories(worker):
+    worker.related.failures.append(Retryable("qdrant away"))
+    batch = await worker.take(left())
+    await asyncio.sleep(2)
+    assert batch.acked
+
+
+async def test_a_summary_asked_for_again_is_the_stored_one_without_a_call(worker):
+    await worker.take(left())
+    await asyncio.sleep(2)
+    await worker.take(left())
+    await asyncio.sleep(2)
+    assert worker.provider.asked == {left().request_id: 1}
+    assert [control.summary for control in worker.controls] == ["answer 1", "answer 1"]
+
+
+async def test_the_same_summary_asked_of_two_workers_is_one_call():
+    one = Worker(name="worker-1")
+    two = Worker(one.extractions, name="worker-2")
+    one.provider.takes_s = two.provider.takes_s = 10 * LEASE_S
+    batches = [await one.take(left()), await two.take(left())]
+    await asyncio.sleep(11 * LEASE_S)
+    assert one.provider.asked + two.provider.asked == {left().request_id: 1}
+    assert all(batch.acked for batch in batches)
+    assert one.controls[0].summary == two.controls[0].summary == "answer 1"
+
+
+async def test_a_summary_that_could_not_be_published_is_tried_again_without_another_call(worker):
+    worker.publisher.failures.append(Retryable("broker away"))
+    batch = await worker.take(left())
+    await asyncio.sleep(60)
+    assert batch.acked
+    assert worker.provider.asked == {left().request_id: 1}
+    assert len(worker.controls) == 1
+
+
+async def test_a_summary_is_not_sent_once_the_partition_is_lost(worker):
+    batch = await worker.take(left())
+    await asyncio.sleep(0.5)
+    worker.app.fence.shut()
+    await asyncio.sleep(60)
+    assert worker.publisher.records == []
+    assert not batch.acked
+
+
+async def test_a_summary_that_can_never_be_made_is_dead_lettered_and_no_window_waits_for_it(worker):
+    worker.provider.failures.append(Rejected("refused", "the model refused"))
+    batch = await worker.take(left())
+    await asyncio.sleep(2)
+    assert batch.acked
+    (letter,) = worker.publisher.records
+    assert codec.decode(letter.value, ExtractionRequest) == left()
+    assert letter_headers(letter.headers)["reason"] == "refused"
+    assert str(worker.extractions.rows[left().request_id].failed) == "refused: the model refused"
+
+
+async def test_an_answer_to_something_else_is_taken_neither_for_a_summary_nor_for_an_extraction(worker):
+    """The same request id with another purpose: a bug somewhere, which must not become an empty answer."""
+    confused = structs.replace(left(), request_id=asked().request_id), structs.replace(asked(2), request_id="shared")
+    await worker.take(asked(), structs.replace(left(2), request_id="shared"))
+    await asyncio.sleep(2)
+    sent = len(worker.publisher.records)
+    await worker.take(*confused)
+    await asyncio.sleep(2)
+    letters = worker.publisher.on(topics.DEAD_LETTERS)
+    assert [letter_headers(letter.headers)["reason"] for letter in letters] == ["invalid", "invalid"]
+    assert len(worker.publisher.records) == sent + len(letters) + 1, (
+        "only the extraction's window is told of its failure"
+    )
+
+
+async def test_an_answer_stored_before_summaries_were_made_is_still_read(worker):
+    stored = codec.encode({"provider": "fake", "model": "fake-1"})
+    await worker.extractions.lease(asked(), "worker-1", LEASE_S)
+    await worker.extractions.store_answer(asked().request_id, "worker-1", stored)
+    batch = await worker.take(asked())
+    await asyncio.sleep(2)
+    assert batch.acked
+    assert [part.candidates for part in worker.candidates] == [(), ()]
+    assert codec.decode(stored, Answer).provider == "fake"

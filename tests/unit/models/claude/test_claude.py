@@ -1,0 +1,170 @@
+"""The Claude provider, through the real SDK, against a local Messages server with the API's faults."""
+
+import json
+
+import pytest
+from msgspec import structs
+
+from agents.models.calls.exchange import MAX_TOKENS
+from agents.models.claude.calls import ClaudeCalls
+from agents.models.claude.provider import ClaudeProvider
+from schemas.errors import Rejected
+from tests.messages_server import KEY, MessagesServer
+from tests.slices import knowing, said, slice_of
+from tests.unit.models.claude.claude_asking import SLICE, draft, provider_at
+
+
+async def test_slice_becomes_proposals_with_the_ids_of_its_messages(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert [(item.text, item.message_ids) for item in answer.proposals] == [
+        ("User is allergic to peanuts.", ("m1",)),
+        ("User prefers tea over coffee.", ("m2",)),
+    ]
+    assert (answer.provider, answer.model, answer.rejected) == ("claude", "claude-test-1", {})
+
+
+async def test_second_call_reads_the_stable_part_from_the_cache_that_the_first_wrote(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    first = await provider.extract(SLICE, knowing())
+    second = await provider.extract(slice_of("I live in Turin."), knowing())
+    await provider.close()
+    assert first.usage.cache_write_tokens > 0 and first.usage.cache_read_tokens == 0
+    assert second.usage.cache_read_tokens == first.usage.cache_write_tokens and second.usage.cache_write_tokens == 0
+    assert second.usage.input_tokens > 0 and second.usage.output_tokens > 0
+
+
+async def test_related_memories_travel_under_numbers_and_come_back_as_ids(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("text:" + json.dumps({"memories": [draft(contradicts=2), draft(text="User eats nuts.", repeats=9)]}))
+    answer = await provider.extract(SLICE, knowing("User likes chess.", "User eats peanuts."))
+    await provider.close()
+    assert answer.proposals[0].contradicts == "User eats peanuts."
+    assert answer.proposals[1].repeats is None
+    assert '"id":2' in server.seen[0]["messages"][0]["content"]
+
+
+async def test_empty_answer_means_that_nothing_was_worth_keeping(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    answer = await provider.extract(slice_of("Thanks, bye!"), knowing())
+    await provider.close()
+    assert answer.proposals == () and answer.rejected == {}
+    assert len(server.seen) == 1
+
+
+async def test_message_without_content_is_repaired_once_and_then_rejected(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("empty", "rules", "empty", "empty")
+    answer = await provider.extract(SLICE, knowing())
+    with pytest.raises(Rejected) as caught:
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(answer.proposals) == 2
+    assert caught.value.reason == "unreadable"
+    assert len(server.seen) == 4
+
+
+async def test_blocks_and_reasons_to_stop_of_tomorrow_are_passed_over(server: MessagesServer) -> None:
+    text = json.dumps({"type": "text", "text": json.dumps({"memories": [draft()]})})
+    body = f'"content": [{{"type": "musing", "words": 3}}, {text}], "stop_reason": "rested", "model": "claude-test-1"'
+    server.script(f'json:{{"type": "message", {body}, "usage": {{"input_tokens": 3, "output_tokens": 2}}}}')
+    provider = provider_at(server)
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert [item.text for item in answer.proposals] == ["User is allergic to peanuts."]
+    assert (answer.usage.input_tokens, answer.usage.cache_read_tokens) == (3, 0)
+
+
+async def test_truncated_answer_is_asked_again_with_more_room(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("truncated")
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(answer.proposals) == 2
+    assert [body["max_tokens"] for body in server.seen] == [MAX_TOKENS, ClaudeCalls.larger_max_tokens]
+    assert answer.usage.cache_read_tokens > 0 and answer.usage.cache_write_tokens > 0
+
+
+async def test_answer_truncated_twice_is_rejected(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("truncated", "truncated")
+    with pytest.raises(Rejected) as caught:
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert caught.value.reason == "truncated"
+
+
+@pytest.mark.parametrize("reply", ["I have extracted two memories.", '{"facts": []}', "", '{"memories": "none"}', "[1"])
+async def test_unreadable_answer_is_repaired_once(server: MessagesServer, reply: str) -> None:
+    provider = provider_at(server)
+    server.script(f"text:{reply}")
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(answer.proposals) == 2
+    assert [message["role"] for message in server.seen[1]["messages"]] == ["user", "assistant", "user"]
+
+
+async def test_answer_unreadable_twice_is_rejected_and_not_taken_for_an_empty_one(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("text:sorry", "text:still sorry")
+    with pytest.raises(Rejected) as caught:
+        await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert caught.value.reason == "unreadable"
+
+
+async def test_what_is_valid_in_a_broken_answer_is_kept_after_the_repair_failed(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    broken = f'text:Here you are: {{"memories": [{json.dumps(draft())}, {{"kind": "fact", "te'
+    server.script(broken, "text:no")
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert [item.text for item in answer.proposals] == ["User is allergic to peanuts."]
+    assert answer.rejected == {"unreadable": 1}
+
+
+@pytest.mark.parametrize("fault", [{"kind": "recipe"}, {"confidence": 7}, {"importance": "high"}, {"messages": "1"}])
+async def test_drafts_of_another_form_are_asked_for_once_more(server: MessagesServer, fault: dict[str, object]) -> None:
+    provider = provider_at(server)
+    server.script("text:" + json.dumps({"memories": [draft(), draft(text="User likes tea.") | fault]}))
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(server.seen) == 2 and len(answer.proposals) == 2 and answer.rejected == {}
+
+
+async def test_what_is_of_another_form_twice_is_counted_and_the_rest_is_kept(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    broken = "text:" + json.dumps({"memories": [draft(), draft(text="User likes tea.", kind="recipe")]})
+    server.script(broken, broken)
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert [item.text for item in answer.proposals] == ["User is allergic to peanuts."]
+    assert len(server.seen) == 2 and answer.rejected == {"kind": 1}
+
+
+async def test_faults_of_judgement_are_counted_and_not_asked_for_again(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    server.script("text:" + json.dumps({"memories": [draft(), draft(messages=[99])]}))
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(server.seen) == 1 and answer.rejected == {"provenance": 1}
+
+
+async def test_a_message_of_a_megabyte_is_answered(server: MessagesServer) -> None:
+    provider = provider_at(server)
+    pasted = structs.replace(said("lorem ipsum " * 90_000, 2), tokens=270_000)
+    answer = await provider.extract(slice_of("I live in Turin.", pasted), knowing())
+    await provider.close()
+    assert [item.text for item in answer.proposals] == ["User lives in Turin."]
+    assert len(json.dumps(server.seen[0])) < 120_000
+
+
+async def test_base_url_of_the_environment_is_honoured(server: MessagesServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    provider = ClaudeProvider("claude-test-1")
+    assert await provider.trouble() is None
+    answer = await provider.extract(SLICE, knowing())
+    await provider.close()
+    assert len(answer.proposals) == 2

@@ -1,0 +1,76 @@
+"""Whether an Ollama server can be asked, and whether what it is told stays on this machine."""
+
+import pytest
+
+from agents.models.ollama.models import runs_elsewhere, tagged
+from agents.models.ollama.provider import OllamaProvider
+from tests.ollama_server import MODEL, OllamaServer
+from tests.unit.models.ollama.asking import NOBODY
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [(MODEL, True), ("llama-test", True), ("Llama-Test", True), ("llama-test:70b", False), ("llama", False)],
+)
+async def test_provider_is_available_when_its_model_was_pulled(
+    server: OllamaServer, model: str, expected: bool
+) -> None:
+    provider = OllamaProvider(model, server.url + "/")
+    trouble = await provider.trouble()
+    assert (trouble is None) is expected
+    assert expected or f"`ollama pull {model}`" in str(trouble)
+    await provider.close()
+    assert server.seen == []
+
+
+@pytest.mark.parametrize("path", ["/elsewhere", "/api/version?"])
+async def test_server_of_another_kind_is_not_available(server: OllamaServer, path: str) -> None:
+    provider = OllamaProvider(MODEL, server.url + path)
+    assert "is no Ollama server" in str(await provider.trouble())
+    await provider.close()
+
+
+@pytest.mark.parametrize("address", [NOBODY, "127.0.0.1:11434", ""])
+async def test_server_that_is_not_there_is_not_available(address: str) -> None:
+    provider = OllamaProvider(MODEL, address)
+    trouble = str(await provider.trouble())
+    assert "ollama serve" in trouble if address == NOBODY else "http://127.0.0.1:11434" in trouble
+    await provider.close()
+
+
+async def test_conversation_goes_through_no_proxy_of_the_environment(
+    server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, NOBODY)
+    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
+    assert await provider.trouble() is None
+    await provider.close()
+
+
+@pytest.mark.parametrize(
+    ("model", "address", "leaves"),
+    [
+        (MODEL, "http://127.0.0.1:11434", False),
+        (MODEL, "http://localhost:11434", False),
+        (MODEL, "http://[::1]:11434", False),
+        (MODEL, "http://192.168.1.7:11434", True),
+        (MODEL, "http://127.0.0.1.example.com", True),
+        ("gpt-oss:120b-cloud", "http://127.0.0.1:11434", True),
+    ],
+)
+async def test_what_is_asked_stays_on_the_machine_if_server_and_model_are_on_it(
+    model: str, address: str, leaves: bool
+) -> None:
+    provider = OllamaProvider(model, address)
+    assert provider.leaves_machine is leaves
+    await provider.close()
+
+
+def test_model_of_ollamas_own_machines_is_known_by_its_tag() -> None:
+    assert runs_elsewhere("glm-5:cloud") and not runs_elsewhere("cloudy:7b")
+
+
+def test_tag_is_what_follows_the_last_part_of_a_name() -> None:
+    assert tagged("hub.example:5000/team/Model") == "hub.example:5000/team/model:latest"
+    assert tagged("model:7b") == "model:7b"

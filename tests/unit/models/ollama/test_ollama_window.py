@@ -1,0 +1,116 @@
+"""The window that an Ollama model is asked in: large enough, never smaller than before, and no prompt is cut unseen."""
+
+import asyncio
+
+import pytest
+from msgspec import structs
+
+from agents.models.ollama.calls import OllamaCalls
+from agents.models.ollama.context_window import STEP, fewest_tokens, window_for
+from agents.models.ollama.provider import OllamaProvider
+from schemas.errors import Rejected
+from schemas.extraction.requests import ExtractionRequest
+from tests.ollama_server import MODEL, OllamaServer
+from tests.slices import knowing, slice_of
+from tests.unit.models.ollama.asking import DIGITS, LONG, SLICE, raised_at
+
+
+async def test_window_holds_the_slice_and_its_answer(server: OllamaServer, provider: OllamaProvider) -> None:
+    await provider.extract(LONG, knowing())
+    (body,) = server.seen
+    window = body["options"]["num_ctx"]
+    prompt = sum(len(message["content"]) for message in body["messages"])
+    assert window > prompt / 4 + OllamaCalls.larger_max_tokens and window % STEP == 0
+    assert (body["truncate"], body["shift"]) == (False, False)
+
+
+async def test_window_never_shrinks_as_the_model_would_be_loaded_anew(
+    server: OllamaServer, provider: OllamaProvider
+) -> None:
+    for request in (SLICE, LONG, SLICE):
+        await provider.extract(request, knowing())
+    small, large, after = (body["options"]["num_ctx"] for body in server.seen)
+    assert small < large == after
+
+
+async def test_slice_with_more_tokens_than_estimated_is_asked_again_in_the_largest_window() -> None:
+    async with OllamaServer(chars_per_token=1) as server:
+        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
+        answer = await provider.extract(slice_of("I live in Turin.", "My number is " + "7" * 9_000), knowing())
+        await provider.close()
+    assert [item.text for item in answer.proposals] == ["User lives in Turin."]
+    assert [body["options"]["num_ctx"] for body in server.seen][-2:] == [12_288, 32_768]
+
+
+async def test_slices_that_wait_together_are_each_asked_again_in_the_largest_window() -> None:
+    async with OllamaServer(chars_per_token=1) as server:
+        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, concurrency=3)
+        wide = slice_of("I live in Turin.", "My number is " + "7" * 9_000)
+        answers = await asyncio.gather(*(provider.extract(wide, knowing()) for _ in range(3)))
+        await provider.close()
+    assert [len(answer.proposals) for answer in answers] == [1, 1, 1]
+    assert [body["options"]["num_ctx"] for body in server.seen].count(32_768) == 3
+
+
+async def test_a_slice_larger_than_the_window_is_cut_to_fit_and_says_so(server: OllamaServer) -> None:
+    provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
+    answer = await provider.extract(LONG, knowing())
+    await provider.close()
+    assert answer.provider == "ollama" and len(server.seen) == 1
+    assert "characters left out" in server.seen[0]["messages"][-1]["content"]
+
+
+async def test_window_of_the_model_itself_is_a_limit_too() -> None:
+    async with OllamaServer(trained=4_096) as server:
+        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0)
+        with pytest.raises(Rejected) as caught:
+            await provider.extract(LONG, knowing())
+        assert len((await provider.extract(SLICE, knowing())).proposals) == 2
+        await provider.close()
+    assert caught.value.reason == "too_large"
+
+
+async def test_older_wording_of_too_large_is_known(server: OllamaServer) -> None:
+    server.script("overlong", "overlong")
+    error = await raised_at(server.url)
+    assert isinstance(error, Rejected) and error.reason == "too_large"
+
+
+@pytest.mark.parametrize("asked", [LONG, DIGITS], ids=["words", "digits"])
+async def test_prompt_that_an_old_server_shortens_without_a_word_is_too_large(asked: ExtractionRequest) -> None:
+    uncounted = tuple(structs.replace(message, tokens=1) for message in asked.messages)
+    async with OllamaServer(refuses=False) as server:
+        provider = OllamaProvider(MODEL, server.url, timeout_s=5.0, most_window_tokens=8_192)
+        with pytest.raises(Rejected, match="it read 8192 tokens") as caught:
+            await provider.extract(structs.replace(asked, messages=uncounted), knowing())
+        await provider.close()
+    assert caught.value.reason == "too_large"
+
+
+async def test_prompt_of_which_half_was_read_is_too_large(server: OllamaServer) -> None:
+    server.script("shortened", "shortened")
+    error = await raised_at(server.url)
+    assert isinstance(error, Rejected) and error.reason == "too_large"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"), [(0, 4_096), (1, 8_192), (4_096, 8_192), (9_000, 16_384), (99_000, 32_768)]
+)
+def test_window_grows_in_steps_up_to_the_largest(prompt: int, expected: int) -> None:
+    assert window_for(prompt, 4_096, 32_768) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("I live in Turin.", 4),
+        ('{"kind":"fact","text":"don\'t"}', 4),
+        ("    ====   7777 ────", 0),
+        ("Привет, мир", 2),
+        ("हिन्दी में", 2),
+        ("我住在都灵。我住", 1),
+    ],
+)
+def test_least_tokens_are_words_or_three_characters(text: str, expected: int) -> None:
+    assert fewest_tokens(text) == expected

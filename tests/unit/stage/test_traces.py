@@ -1,0 +1,191 @@
+"""A message's trace goes with it through windows, requests and models to the candidates, and stays where it is not recorded."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+from msgspec import structs
+
+from agents.dead_letters.writer import letter_headers
+from deploy.metrics.instrumented import MeasuredProvider
+from deploy.metrics.meters import Meters
+from schemas import codec
+from schemas.extraction.requests import ExtractionRequest
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+from schemas.observability import traces
+from streams.kafka.publisher import CausedPublisher
+from streams.windows.rows import rows
+from tests.fakes.batches import batch_of
+from tests.fakes.chats import CONVERSATION, ended
+from tests.fakes.publisher import FakePublisher
+from tests.fakes.spans import CAUSE, OTHER, Spans, linked, recorded, trace_id, trace_of
+from tests.unit.extraction import extraction_stage
+from tests.unit.extraction.parking_stage import deferred
+from tests.unit.windows.stage import window_stage
+from tests.unit.windows.stage.window_stage import MESSAGES, PARTITION, said
+
+RECORD = Outgoing(topic=topics.COMMANDS, key=b"n", value=b"{}")
+
+
+@pytest.fixture
+def spans() -> Iterator[Spans]:
+    with recorded() as spans:
+        yield spans
+
+
+class Windows(window_stage.Stage):
+    async def say_traced(self, number: int, traceparent: str | None) -> None:
+        headers = () if traceparent is None else [("traceparent", traceparent.encode())]
+        self.app.consumer.log_ends[MESSAGES, PARTITION] = self.offsets[MESSAGES] + 1
+        given = batch_of(
+            self.app.fence,
+            MESSAGES,
+            self.offsets[MESSAGES],
+            [codec.encode(said(number))],
+            partition=PARTITION,
+            headers=headers,
+        )
+        self.offsets[MESSAGES] = given.end
+        self.app.consumer.handed(MESSAGES, PARTITION, given.end)
+        await self.agent.handle(given)
+
+    async def asked(self):
+        """The record of the request that the end of the conversation calls for."""
+        await self.end(ended())
+        await self.checkpoint()
+        (record,) = (effect for effect in self.app.broker.effects if effect.topic == topics.REQUESTS)
+        return record
+
+
+class Extraction(extraction_stage.Worker):
+    """Its publisher adds what the composition root's adds; `answered` hands it a request's record."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        measured = MeasuredProvider(self.provider, Meters())
+        self.extractor._provider = measured
+        self.extractor._publisher = CausedPublisher(self.publisher)
+
+    async def answered(self, record) -> None:
+        given = batch_of(self.app.fence, topics.REQUESTS, 0, [record.value], partition=3, headers=record.headers)
+        await self.agent.handle(given)
+        await asyncio.sleep(5)
+        assert given.acked
+
+
+def traceparent(record) -> bytes | None:
+    return dict(record.headers).get("traceparent")
+
+
+async def test_a_messages_trace_rests_with_it_and_goes_on_with_its_candidates(spans):
+    windows = await Windows().begin()
+    await windows.say_traced(1, CAUSE)
+    request = await windows.asked()
+    extraction = Extraction()
+    await extraction.answered(request)
+    parts = extraction.publisher.on(topics.CANDIDATES)
+    assert {trace_of(traceparent(part)) for part in parts} == {trace_of(CAUSE)}
+    assert spans.names == ["windows take in", "windows ask for extraction", "model extract", "extraction answer"]
+    assert {trace_id(span) for span in spans.ended} == {trace_of(CAUSE)}
+    parents = {span.name: span.parent.span_id for span in spans.ended}
+    ids = {span.name: span.context.span_id for span in spans.ended}
+    assert parents["windows ask for extraction"] == ids["windows take in"]
+    assert parents["extraction answer"] == ids["windows ask for extraction"]
+    assert parents["model extract"] == ids["extraction answer"]
+    assert traceparent(parts[0]).decode().split("-")[2] == f"{ids['extraction answer']:016x}"
+
+
+async def test_where_nothing_is_recorded_the_trace_is_passed_on_all_the_same():
+    windows = await Windows().begin()
+    await windows.say_traced(1, CAUSE)
+    extraction = Extraction()
+    await extraction.answered(await windows.asked())
+    assert {traceparent(part) for part in extraction.publisher.on(topics.CANDIDATES)} == {CAUSE.encode()}
+
+
+async def test_a_request_of_messages_of_several_traces_links_to_each(spans):
+    windows = await Windows().begin()
+    for number, cause in enumerate((CAUSE, OTHER, None)):
+        await windows.say_traced(number, cause)
+    request = await windows.asked()
+    asking = spans.named("windows ask for extraction")
+    assert linked(asking) == {trace_of(CAUSE), trace_of(OTHER)}
+    assert trace_of(traceparent(request)) == trace_id(asking) not in linked(asking)
+
+
+async def test_the_trace_survives_a_change_of_the_windows_owner():
+    first = await Windows().begin()
+    await first.say_traced(1, CAUSE)
+    await first.checkpoint()
+    second = Windows(first.app.broker, first.clock)
+    second.offsets = first.offsets
+    await second.begin()
+    assert traceparent(await second.asked()) == CAUSE.encode()
+
+
+async def test_a_message_without_a_trace_takes_not_a_byte_more():
+    windows = await Windows().begin()
+    await windows.say_traced(1, None)
+    row = windows.app.checkpointer[PARTITION].read(rows.chunk_key(CONVERSATION, 0))
+    assert row is not None
+    assert b"trace" not in row
+    request = await windows.asked()
+    assert traceparent(request) is None
+    assert b'"trace"' not in request.value
+
+
+async def test_what_is_no_traceparent_stops_nothing():
+    windows = await Windows().begin()
+    await windows.say_traced(1, "00-no-trace")
+    assert traceparent(await windows.asked()) is None
+
+
+async def test_a_request_that_was_parked_goes_on_with_its_trace():
+    windows = await Windows().begin()
+    await windows.say_traced(1, CAUSE)
+    extraction = Extraction()
+    extraction.provider.failures.append(deferred(1))
+    await extraction.answered(await windows.asked())
+    assert extraction.publisher.records == []
+    for _ in range(20):
+        await extraction.resuming.tick()
+        await asyncio.sleep(1)
+    assert {traceparent(part) for part in extraction.publisher.on(topics.CANDIDATES)} == {CAUSE.encode()}
+
+
+async def test_spans_tell_ids_and_nothing_of_what_was_said(spans):
+    windows = await Windows().begin()
+    await windows.say_traced(1, CAUSE)
+    request = await windows.asked()
+    extraction = Extraction()
+    extraction.provider.failures.append(ValueError("hello"))
+    await extraction.answered(request)
+    everything = "".join(span.to_json() for span in spans.ended)
+    assert "hello" not in everything
+    asked = codec.decode(request.value, ExtractionRequest)
+    attributes = spans.named("extraction answer").attributes
+    assert attributes["memstream.request_id"] == asked.request_id
+    assert attributes["memstream.conversation_id"] == CONVERSATION
+    (letter,) = extraction.publisher.on(topics.DEAD_LETTERS)
+    assert letter_headers(letter.headers)["reason"] == "unforeseen"
+    assert trace_of(traceparent(letter)) == trace_of(CAUSE)  # published again, it goes on
+
+
+async def test_the_overlap_of_a_slice_brings_no_traces():
+    windows = await Windows(policy=structs.replace(window_stage.POLICY, overlap_messages=1)).begin()
+    await windows.say_traced(1, CAUSE)
+    await windows.asked()
+    await windows.say_traced(2, OTHER)
+    await windows.end(ended())
+    await windows.checkpoint()
+    record = [effect for effect in windows.app.broker.effects if effect.topic == topics.REQUESTS][-1]
+    assert trace_of(traceparent(record)) == trace_of(OTHER)
+
+
+async def test_records_published_one_by_one_go_with_the_trace_of_the_moment():
+    publisher = FakePublisher()
+    with traces.span("work", causes=[CAUSE]):
+        await CausedPublisher(publisher).publish([RECORD])
+    await CausedPublisher(publisher).publish([RECORD])
+    assert [traceparent(record) for record in publisher.records] == [CAUSE.encode(), None]

@@ -1,0 +1,295 @@
+"""The window agent decodes, applies, and lets rows, effects and offsets leave together."""
+
+import asyncio
+import json
+
+import pytest
+from msgspec.structs import replace
+
+from agents.dead_letters.writer import letter_headers
+from schemas import codec
+from schemas.errors import Retryable
+from schemas.kafka import topics
+from schemas.policies.policies import Policies, Triggers
+from streams.apps import BATCH_RECORDS
+from streams.windows.rows import rows
+from tests.fakes.batches import batch_of
+from tests.fakes.chats import CONVERSATION, control, ended, unextracted
+from tests.fakes.clock import START_S
+from tests.unit.windows.stage.window_stage import CONTROL, ENDED, MESSAGES, PARTITION, POLICY, Stage, said
+
+
+@pytest.fixture
+async def stage() -> Stage:
+    return await Stage().begin()
+
+
+async def test_messages_and_their_end_become_one_request_with_the_source_partition(stage):
+    batches = [await stage.say(said(1), said(2)), await stage.end(ended())]
+    assert stage.requests == []
+    await stage.checkpoint()
+    (request,) = stage.requests
+    assert [m.message_id for m in request.messages] == ["m1", "m2"]
+    assert (request.partition, request.first, request.last) == (PARTITION, 0, 1)
+    assert request.policy == "app"
+    assert request.namespaces == ("app/user",)
+    (effect,) = stage.app.broker.effects
+    assert (effect.partition, effect.key) == (PARTITION, CONVERSATION.encode())
+    assert [batch.acked for batch in batches] == [True, True]
+
+
+async def test_rows_effects_and_offsets_leave_in_one_transaction(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    ((partition, sent),) = stage.app.broker.transactions
+    assert partition == PARTITION
+    assert sent.offsets() == {MESSAGES: 1, ENDED: 1}
+    assert list(sent.rows)[-1] == rows.head_key(CONVERSATION)
+    assert len(sent.effects) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [(b"not json", "undecodable"), (None, "undecodable"), (b"{}", "invalid"), (b'{"role": "\\ud800"}', "undecodable")],
+)
+async def test_what_cannot_be_decoded_becomes_a_dead_letter_and_the_rest_goes_on(stage, value, reason):
+    batch = await stage.say(said(1), value, said(2))
+    await stage.end(ended())
+    await stage.checkpoint()
+    (letter,) = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
+    assert letter.value == value
+    assert letter_headers(letter.headers)["reason"] == reason
+    assert letter_headers(letter.headers)["offset"] == "1"
+    assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m2"]
+    assert batch.acked
+
+
+@pytest.mark.parametrize("depth", [50, 300, 1_000])
+async def test_arguments_nested_too_deeply_to_be_written_again_become_a_dead_letter(stage, depth):
+    called = json.loads(codec.encode(said(1, role="assistant")))
+    called["tool_calls"] = [{"id": "c", "name": "n", "arguments": "HERE"}]
+    value = json.dumps(called).replace('"HERE"', "[" * depth + "]" * depth).encode()
+    await stage.say(value, said(2))
+    await stage.end(ended())
+    await stage.checkpoint()
+    letters = [effect.value for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
+    kept = [m.message_id for request in stage.requests for m in request.messages]
+    assert (letters, kept) in [([value], ["m2"]), ([], ["m1", "m2"])]
+    assert depth > 100 or letters == []
+
+
+@pytest.mark.parametrize("topic", [ENDED, CONTROL])
+async def test_malformed_ends_and_controls_become_dead_letters_too(stage, topic):
+    await stage.deliver(topic, b"{", b'{"conversation_id": ""}')
+    await stage.checkpoint()
+    assert [letter_headers(effect.headers)["reason"] for effect in stage.app.broker.effects] == [
+        "undecodable",
+        "invalid",
+    ]
+
+
+async def test_a_batch_whose_epoch_ended_while_it_awaited_changes_nothing(stage):
+    await stage.say(said(1))
+    stage.app.consumer.answer.clear()
+    batch = stage.batch(ENDED, [ended()])
+    handling = asyncio.create_task(stage.agent.handle(batch))
+    await stage.app.consumer.asked.wait()
+    await stage.app.end_epoch()
+    before = list(stage.app.broker.transactions)
+    await stage.begin()
+    stage.app.consumer.answer.set()
+    await handling
+    await stage.checkpoint()
+    assert stage.app.broker.transactions == before
+    assert not batch.acked
+    assert not rows.load(CONVERSATION, stage.app.checkpointer[PARTITION].read).head.ended
+
+
+async def test_a_batch_that_awaits_while_its_epoch_closes_changes_nothing(stage):
+    stage.app.consumer.answer.clear()
+    batch = stage.batch(ENDED, [ended()])
+    handling = asyncio.create_task(stage.agent.handle(batch))
+    await stage.app.consumer.asked.wait()
+    stage.app.fence.close()
+    stage.app.consumer.answer.set()
+    await handling
+    assert not stage.app.checkpointer[PARTITION].dirty
+
+
+async def test_an_end_whose_log_end_cannot_be_asked_for_is_tried_again_unapplied(stage):
+    await stage.say(said(1))
+    stage.app.consumer.failures.append(Retryable("broker away"))
+    batch = stage.batch(ENDED, [ended()])
+    with pytest.raises(Retryable):
+        await stage.agent.handle(batch)
+    await stage.agent.handle(batch)
+    await stage.checkpoint()
+    assert len(stage.requests) == 1
+
+
+async def test_an_end_that_overtakes_its_messages_is_released_by_them(stage):
+    await stage.say(said(1))
+    stage.app.consumer.log_ends[MESSAGES, PARTITION] = 3
+    await stage.end(ended())
+    await stage.checkpoint()
+    assert stage.requests == []
+    await stage.deliver(MESSAGES, said(2), said(3))
+    await stage.checkpoint()
+    assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m2", "m3"]
+
+
+async def test_an_end_held_for_another_conversation_is_released_by_reading_on(stage):
+    """The partition is read past the end's highwater by messages of somebody else."""
+    await stage.say(said(1))
+    stage.app.consumer.log_ends[MESSAGES, PARTITION] = 2
+    await stage.end(ended())
+    await stage.deliver(MESSAGES, said(2, conversation_id="another"))
+    await stage.checkpoint()
+    assert [m.message_id for m in stage.requests[0].messages] == ["m1"]
+
+
+async def test_an_end_held_for_control_records_is_released_by_a_timer(stage):
+    await stage.say(said(1))
+    stage.app.consumer.log_ends[MESSAGES, PARTITION] = 2
+    await stage.end(ended())
+    assert await stage.due() == []
+    stage.app.consumer.handed(MESSAGES, PARTITION, 2, records=False)
+    (due,) = await stage.due()
+    assert (due.conversation_id, due.kind, due.read_to) == (CONVERSATION, "due", 2)
+    assert stage.publisher.records[0].partition == PARTITION
+    await stage.tell(due)
+    await stage.checkpoint()
+    assert len(stage.requests) == 1
+
+
+async def test_a_batch_that_waits_for_its_checkpoint_holds_no_records(stage):
+    given = await stage.say(said(1), said(2))
+    assert (given.records, given.acked) == ([], False)
+    await stage.checkpoint()
+    assert given.acked
+
+
+async def test_a_batch_delivered_again_changes_nothing(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    await stage.app.end_epoch()
+    stage.offsets = dict.fromkeys(stage.offsets, 0)
+    await stage.begin()
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    assert len(stage.requests) == 1
+    assert len(stage.app.broker.transactions) == 2
+
+
+async def test_conversations_that_are_mixed_in_one_batch_come_to_what_they_come_to_one_message_at_a_time(stage):
+    at_once = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
+    one_by_one = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
+    mixed = [
+        said(number, f"message {number}", conversation_id=conversation_id, role=role)
+        for number, (conversation_id, role) in enumerate(
+            [("a", "user"), ("b", "user"), ("a", "assistant"), ("c", "user"), ("b", "assistant"), ("a", "user")]
+        )
+    ]
+    await (await at_once.begin()).say(*mixed)
+    await one_by_one.begin()
+    for each in mixed:
+        await one_by_one.say(each)
+    for one in (at_once, one_by_one):
+        await one.checkpoint()
+    assert by_id(at_once.requests) == by_id(one_by_one.requests)
+    assert {each.conversation_id: len(each.messages) for each in at_once.requests} == {"a": 2, "b": 2}
+    for conversation_id in ("a", "b", "c"):
+        together, single = (
+            rows.load(conversation_id, each.app.checkpointer[PARTITION].read) for each in (at_once, one_by_one)
+        )
+        assert list(together.entries.values()) == list(single.entries.values())
+        assert (together.head.tally, together.head.cut_to) == (single.head.tally, single.head.cut_to)
+
+
+def by_id(requests):
+    return {request.request_id: request for request in requests}
+
+
+async def test_an_answer_lets_the_messages_go(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    await stage.tell(control("extraction_completed", request_id=stage.requests[0].request_id))
+    assert unextracted(stage.window()) == []
+    await stage.tell(control("clear"))
+    await stage.checkpoint()
+    left = {rows.removals_key(CONVERSATION), rows.head_key(CONVERSATION)}
+    assert set(stage.app.broker.rows(PARTITION)) == left
+
+
+async def test_a_late_message_waits_as_long_as_its_own_policy_says_even_if_the_window_knew_only_its_end(stage):
+    await stage.end(ended())
+    await stage.say(said(1))
+    stage.clock.advance(POLICY.late_idle_s - 0.1)
+    assert await stage.due() == []
+    stage.clock.advance(0.1)
+    assert len(await stage.due()) == 1
+
+
+@pytest.mark.parametrize("kind", ["flush", "prune", "clear"])
+async def test_what_is_asked_of_a_window_that_is_not_there_is_a_dead_letter(stage, kind):
+    await stage.tell(control(kind))
+    await stage.checkpoint()
+    assert stage.app.broker.rows(PARTITION) == {}
+    (letter,) = stage.app.broker.effects
+    assert letter_headers(letter.headers)["reason"] == "no_window"
+
+
+async def test_a_batch_without_records_carries_its_offset_on(stage):
+    """Control records alone: no lag may stay."""
+    for topic in (MESSAGES, ENDED, CONTROL):
+        given = batch_of(stage.app.fence, topic, 0, [], partition=PARTITION)
+        given.end = 1
+        await stage.agent.handle(given)
+    await stage.checkpoint()
+    assert stage.app.broker.committed == {(topic, PARTITION): 1 for topic in (MESSAGES, ENDED, CONTROL)}
+
+
+async def test_requests_say_when_they_were_made(stage):
+    await stage.say(said(1))
+    await stage.end(ended())
+    await stage.checkpoint()
+    assert stage.requests[0].requested_at.timestamp() == START_S
+
+
+@pytest.mark.parametrize(("before", "urgent"), [(10, True), (BATCH_RECORDS["windows"] - 1, False)])
+async def test_a_request_brings_the_next_checkpoint_forward_unless_there_is_a_backlog(before, urgent):
+    eager = Stage(policy=replace(POLICY, triggers=Triggers(on_exchange=True)))
+    await eager.begin()
+    await eager.say(*(said(number) for number in range(before)), said(before, role="assistant"))
+    assert bool(eager.app.checkpointer._wanted) is urgent
+    await eager.checkpoint()
+    assert sum(len(request.messages) for request in eager.requests) == before + 1
+
+
+async def test_a_changed_policy_sets_the_alarms_of_windows_that_were_waiting_and_cuts_by_its_own_rules():
+    stage = await Stage().begin()
+    await stage.say(said(1), said(2))
+    stage.clock.advance(60.0)
+    assert await stage.due() == [], "nothing but its end, or a day of silence, asks for this conversation"
+    changed = replace(POLICY, version=2, triggers=Triggers(idle_s=30.0), namespaces=("changed",))
+    stage.terms.governed(Policies((changed,)))
+    (due,) = await stage.due()
+    assert due.conversation_id == CONVERSATION
+    await stage.tell(due)
+    await stage.checkpoint()
+    (request,) = stage.requests
+    assert (request.policy, request.policy_version, request.namespaces) == ("app", 2, ("changed",))
+    assert len(request.messages) == 2
+
+
+async def test_a_changed_policy_holds_for_the_next_message_of_a_window_in_memory():
+    stage = await Stage().begin()
+    await stage.say(said(1))
+    stage.terms.governed(Policies((replace(POLICY, triggers=Triggers(after_tokens=1)),)))
+    await stage.say(said(2))
+    await stage.checkpoint()
+    assert [len(request.messages) for request in stage.requests] == [2]

@@ -1,0 +1,129 @@
+"""What becomes of a context is told as activity events, in the same transaction as the rows that record it."""
+
+import pytest
+from msgspec.structs import replace
+
+from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import Calibration
+from schemas.kafka import topics
+from tests.fakes.chats import CONVERSATION, control, in_context
+from tests.unit.windows.stage.window_stage import PARTITION, POLICY, Stage, said
+
+LONG = "x" * 100  # a token a character
+
+
+def types(stage: Stage) -> list[str]:
+    return [event.type.removeprefix("memstream.window.") for event in stage.activity]
+
+
+@pytest.fixture
+async def stage() -> Stage:
+    return await Stage(policy=replace(POLICY, window=WindowSettings(min_recent=2))).begin()
+
+
+async def test_a_context_that_fills_up_is_told_of_and_pruned(stage):
+    await stage.say(*(said(n, LONG, model="small") for n in range(8)))
+    await stage.checkpoint()
+    warned, pruned = stage.activity
+    assert types(stage) == ["warned", "pruned"]
+    assert warned.subject == CONVERSATION
+    assert warned.data["level"] == "warning"
+    assert warned.data["statistics"]["percent_used"] == 80.0
+    assert pruned.data["cause"] == "usage"
+    assert pruned.data["removed"] == len(pruned.data["reasons"]) == 2
+    assert pruned.data["app_id"] == "app"
+    assert pruned.data["tokens_after"] == 612
+    ((_, sent),) = stage.app.broker.transactions
+    assert [effect.topic for effect in sent.effects] == [topics.ACTIVITY] * 2
+    assert dict(sent.effects[0].headers)["content-type"] == b"application/cloudevents+json"
+
+
+async def test_the_model_is_the_one_last_named(stage):
+    await stage.say(*(said(n, LONG, model="large" if n < 8 else None) for n in range(9)))
+    await stage.checkpoint()
+    assert stage.activity == []
+    await stage.say(said(9, LONG, model="small"))
+    await stage.checkpoint()
+    assert types(stage) == ["warned", "pruned"]
+    assert stage.activity[0].data["level"] == "aggressive"
+
+
+async def test_what_is_learned_of_a_model_counts_from_the_next_message_on(stage):
+    await stage.say(*(said(n, LONG, model="small") for n in range(6)))
+    stage.terms.calibrated({"small": Calibration(1.5, 30)})
+    await stage.say(said(6, "x", model="small"))
+    await stage.checkpoint()
+    assert types(stage) == ["warned", "pruned"]
+    assert stage.activity[0].data["statistics"]["total_tokens"] == 902
+
+
+async def test_a_batch_applied_again_after_a_crash_tells_the_same_events(stage):
+    told = []
+    for _ in range(2):
+        again = await Stage(policy=stage_policy()).begin()
+        await again.say(*(said(n, LONG, model="small") for n in range(8)))
+        await again.checkpoint()
+        told.append([event.id for event in again.activity])
+    assert told[0] == told[1]
+    assert len(set(told[0])) == 2
+
+
+def stage_policy():
+    return replace(POLICY, window=WindowSettings(min_recent=2))
+
+
+async def test_clear_by_hand_empties_the_context_and_is_told(stage):
+    await stage.say(said(0, role="system"), said(1), said(2))
+    await stage.tell(control("clear"))
+    await stage.checkpoint()
+    (cleared,) = stage.activity
+    assert types(stage) == ["cleared"]
+    assert cleared.data["removed"] == 2
+    assert set(cleared.data["reasons"].values()) == {"cleared"}
+    assert in_context(stage.window()) == [0]
+    await stage.tell(control("flush"))
+    await stage.checkpoint()
+    assert [m.message_id for m in stage.requests[0].messages] == ["m0", "m1", "m2"]
+
+
+async def test_clear_and_prune_delivered_again_change_nothing(stage):
+    await stage.say(said(1), said(2))
+    await stage.tell(control("clear"))
+    await stage.checkpoint()
+    await stage.app.end_epoch()
+    stage.offsets = dict.fromkeys(stage.offsets, 0)
+    await stage.begin()
+    await stage.say(said(1), said(2))
+    await stage.tell(control("clear"))
+    await stage.checkpoint()
+    assert types(stage) == ["cleared"]
+
+
+async def test_a_summary_is_asked_for_on_the_conversations_partition_and_put_in_its_marker():
+    stage = await Stage(policy=replace(POLICY, window=WindowSettings(min_recent=2, summarise=True))).begin()
+    await stage.say(*(said(n, LONG, model="small") for n in range(8)))
+    await stage.checkpoint()
+    (request,) = stage.requests
+    assert (request.purpose, request.partition, request.namespaces) == ("summarise", PARTITION, ())
+    answer = control("summarised", first=request.first, last=request.last, summary="They said x.")
+    await stage.tell(answer)
+    window = stage.window()
+    (gap,) = window.history.removals.gaps
+    assert gap.marker == "... [2 messages removed: They said x.] ..."
+    assert gap.summary_tokens == len("They said x.")
+
+
+async def test_a_window_that_was_pruned_leaves_no_rows_when_it_is_forgotten(stage):
+    await stage.say(*(said(n, LONG, model="small") for n in range(20)))
+    await stage.tell(control("flush"))
+    await stage.checkpoint()
+    extractions = [request.request_id for request in stage.requests]
+    await stage.tell(*(control("extraction_completed", request_id=request_id) for request_id in extractions))
+    stage.clock.advance(POLICY.triggers.abandoned_s + POLICY.grace_s)
+    (due,) = await stage.due()
+    await stage.tell(due)
+    await stage.checkpoint()
+    assert stage.app.broker.rows(PARTITION) == {}
+    await stage.say(said(30))
+    assert in_context(stage.window()) == [20]
+    assert stage.window().head.received == 1

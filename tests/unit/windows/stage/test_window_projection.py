@@ -1,0 +1,187 @@
+"""What others may know of windows follows each checkpoint, never runs ahead of it, and is told again after a crash."""
+
+from datetime import UTC, datetime
+
+import pytest
+from msgspec.structs import replace
+
+from agents.windows.projection import WindowProjection
+from schemas.conversations.window_settings import WindowSettings
+from schemas.errors import Retryable
+from schemas.policies.policies import Policy
+from streams.delivery.fence import Phase
+from tests.fakes.chats import CONVERSATION, control, ended
+from tests.fakes.windows import FakeWindows
+from tests.unit.windows.stage.window_stage import CONTROL, ENDED, MESSAGES, PARTITION, POLICY, Stage, said
+
+AT = datetime(2026, 11, 1, tzinfo=UTC)
+LONG = "x" * 100
+ASTRAY = PARTITION + 1
+NAMELESS = Policy(name="default")  # of a window that no message named an app to
+
+
+class Projected(Stage):
+    """A stage whose windows are projected when the test says so."""
+
+    def __init__(self, broker=None, clock=None, policy=POLICY, windows: FakeWindows | None = None) -> None:
+        super().__init__(broker, clock, policy)
+        self.windows = windows or FakeWindows()
+        self.projection = WindowProjection(self.app, self.windows, self.terms)
+
+    async def told(self, conversation_id: str = CONVERSATION):
+        await self.projection.tell(AT)
+        return await self.windows.of(conversation_id)
+
+
+@pytest.fixture
+async def stage() -> Projected:
+    stage = await Projected().begin()
+    await stage.projection.tell(AT)
+    return stage
+
+
+async def test_a_window_is_told_of_once_its_checkpoint_has_arrived(stage):
+    await stage.say(said(1), said(2, role="assistant", model="small"))
+    assert await stage.told() is None
+    await stage.checkpoint()
+    state = await stage.told()
+    assert (state.scope.user_id, state.partition, state.policy, state.phase) == ("user", PARTITION, "app", "open")
+    assert (state.statistics.messages_in_context, state.statistics.total_tokens) == (2, 10)
+    assert (state.model, state.statistics.context_tokens) == ("small", 1_000)
+
+
+async def test_what_is_not_checkpointed_yet_is_not_told(stage):
+    await stage.say(said(1))
+    await stage.checkpoint()
+    await stage.say(said(2))
+    assert (await stage.told()).statistics.total_messages == 1
+
+
+async def test_prunings_gaps_clearing_and_extraction_are_told():
+    policy = replace(POLICY, window=WindowSettings(min_recent=2))
+    stage = await Projected(policy=policy).begin()
+    await stage.say(*(said(n, LONG, model="small") for n in range(8)))
+    await stage.end(ended())
+    await stage.checkpoint()
+    state = await stage.told()
+    assert (state.phase, state.extracted_to) == ("ended", 0)
+    assert [gap.count for gap in state.gaps] == [2]
+    assert [pruning.count for pruning in state.prunings] == [2]
+    assert state.statistics.last_prune.removed == 2
+    request = stage.requests[0].request_id
+    await stage.tell(control("extraction_completed", request_id=request), control("clear"))
+    await stage.checkpoint()
+    state = await stage.told()
+    assert state.extracted_to == 8
+    assert state.cleared_at == stage.clock()
+    assert [pruning.cause for pruning in state.prunings] == ["usage", "cleared"]
+
+
+async def test_a_busy_window_is_told_of_once_a_turn(stage):
+    for number in range(5):
+        await stage.say(said(number))
+        await stage.checkpoint()
+    calls = []
+    project = stage.windows.project
+
+    async def counted(states):
+        calls.append(len(states))
+        await project(states)
+
+    stage.windows.project = counted
+    assert (await stage.told()).statistics.total_messages == 5
+    await stage.told()
+    assert calls == [1]
+
+
+async def test_what_could_not_be_told_is_told_at_the_next_turn(stage):
+    await stage.say(said(1))
+    await stage.checkpoint()
+    stage.windows.failures.append(Retryable("Postgres is away"))
+    with pytest.raises(Retryable):
+        await stage.projection.tell(AT)
+    assert (await stage.told()).statistics.total_messages == 1
+
+
+async def test_what_a_crash_left_untold_is_told_by_the_next_owner(stage):
+    await stage.say(said(1), said(2, conversation_id="another"))
+    await stage.checkpoint()
+    await stage.app.end_epoch()
+    successor = Projected(stage.app.broker, stage.clock, windows=stage.windows)
+    successor.offsets = dict(stage.offsets)
+    await successor.begin()
+    assert (await successor.told()).statistics.total_messages == 1
+    assert (await successor.told("another")).statistics.total_messages == 1
+
+
+async def test_a_forgotten_window_is_told_of_as_such(stage):
+    await stage.say(said(1))
+    await stage.checkpoint()
+    await stage.told()
+    await forget(stage)
+    assert (await stage.told()).phase == "forgotten"
+    await stage.say(said(5))
+    await stage.checkpoint()
+    state = await stage.told()
+    assert (state.phase, state.opened) == ("open", 1)
+
+
+async def test_a_window_that_was_forgotten_before_a_crash_could_tell_is_told_of_as_such(stage):
+    await stage.say(said(1))
+    await stage.checkpoint()
+    await stage.told()
+    await forget(stage)
+    await stage.app.end_epoch()
+    successor = Projected(stage.app.broker, stage.clock, windows=stage.windows)
+    successor.offsets = dict(stage.offsets)
+    await successor.begin()
+    stage.windows.failures.append(Retryable("Postgres is away"))
+    with pytest.raises(Retryable):
+        await successor.projection.tell(AT)
+    assert (await successor.told()).phase == "forgotten"
+
+
+async def test_an_end_event_in_another_partition_neither_hides_nor_forgets_the_real_window():
+    stage = await Projected().begin(frozenset({PARTITION, ASTRAY}))
+    for _ in (PARTITION, ASTRAY):
+        await stage.projection.tell(AT)
+    await stage.say(said(1), said(2))
+    await stage.agent.handle(stage.batch(ENDED, [ended()], partition=ASTRAY))
+    await stage.checkpoint()
+    state = await stage.told()
+    assert (state.partition, state.phase, state.statistics.total_messages) == (PARTITION, "open", 2)
+    assert stage.windows.states[CONVERSATION, ASTRAY].statistics.total_messages == 0
+    for wait_s in (NAMELESS.straggler_wait_s, NAMELESS.grace_s):
+        stage.clock.advance(wait_s)
+        await stage.agent.handle(stage.batch(CONTROL, await stage.due(), partition=ASTRAY))
+    await stage.checkpoint()
+    assert await stage.told() == state
+    assert stage.windows.states[CONVERSATION, ASTRAY].phase == "forgotten"
+
+
+async def forget(stage: Stage) -> None:
+    """The window's extraction is answered and its grace period passes."""
+    await stage.tell(control("flush"))
+    await stage.checkpoint()
+    await stage.tell(control("extraction_completed", request_id=stage.requests[-1].request_id))
+    stage.clock.advance(POLICY.triggers.abandoned_s + POLICY.grace_s)
+    await stage.tell(*await stage.due())
+    await stage.checkpoint()
+    assert stage.app.broker.rows(PARTITION) == {}
+
+
+@pytest.mark.parametrize("phase", [Phase.CLOSING, Phase.SHUT])
+async def test_nothing_is_told_unless_the_epoch_is_open(stage, phase):
+    await stage.say(said(1))
+    await stage.checkpoint()
+    stage.app.fence.phase = phase
+    assert await stage.told() is None
+    stage.app.fence.phase = Phase.OPEN
+    assert await stage.told() is not None
+
+
+async def test_many_windows_are_all_told(stage):
+    await stage.deliver(MESSAGES, *(said(n, conversation_id=f"c{n}") for n in range(1_000)))
+    await stage.checkpoint()
+    await stage.told()
+    assert len(stage.windows.states) == 1_000
