@@ -5,7 +5,7 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import tiktoken
 
@@ -28,7 +28,6 @@ from streams.windows.tokens.counting import TokenCounter
 from tests.benchmarks.signals import COMMIT_INTERVAL_S, ENCODING, FirstRecord, Job, Opened, Tokenised, tell
 from tests.benchmarks.windows_by_event import window_terms
 
-STORE: Final = "rocksdb"
 TELL_S = 0.25
 
 
@@ -50,7 +49,6 @@ def cluster_of(job: Job) -> ClusterSettings:
         bootstrap_servers=job.bootstrap_servers,
         datadir=Path(job.directory),
         checkpoint_interval_s=COMMIT_INTERVAL_S,
-        store=STORE,
     )
 
 
