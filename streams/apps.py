@@ -21,12 +21,13 @@ from streams.kafka.topics import WINDOWS_TABLE, TopicSettings
 STAGES: dict[str, tuple[str, ...]] = {
     "windows": (names.MESSAGES, names.ENDED, names.WINDOW_CONTROL),
     "archive": (names.MESSAGES,),
+    "passages": (names.MESSAGES,),
     "extraction": (names.REQUESTS,),
     "curation": (names.CANDIDATES, names.COMMANDS),
 }
 
 # Records an event carries at most: cheap work in thousands, calls to models and decisions in a few.
-BATCH_RECORDS = {"windows": 4_000, "archive": 500, "extraction": 8, "curation": 32}
+BATCH_RECORDS = {"windows": 4_000, "archive": 500, "passages": 256, "extraction": 8, "curation": 32}
 
 
 def stage_app(

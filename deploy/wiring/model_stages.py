@@ -50,14 +50,18 @@ USAGE_S = 5.0
 ASK_S = 15.0
 
 
-async def add(wiring: Wiring, stages: Collection[str]) -> None:
-    """Those of the two that are among `stages`, on one embedder, index and provider. Raises Misconfigured where a policy
-    keeps texts on this machine that these would send elsewhere."""
-    settings = wiring.settings
-    keep_texts_here = partial(vector_index.refuse_if_texts_must_stay, settings)
+async def shared_embedder(wiring: Wiring) -> Embedder:
+    """One for all stages of a worker. Raises Misconfigured where a policy keeps texts on this machine that it would send
+    elsewhere."""
+    keep_texts_here = partial(vector_index.refuse_if_texts_must_stay, wiring.settings)
     keep_texts_here(wiring.policies.now)
     wiring.policies.tell(keep_texts_here)  # a worker stops rather than embed elsewhere what has to stay
-    embedder = await wiring.resources.enter_async_context(vector_index.embedder(settings))
+    return await wiring.resources.enter_async_context(vector_index.embedder(wiring.settings))
+
+
+async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> None:
+    """Those of the two that are among `stages`, on one index and provider. Raises Misconfigured."""
+    settings = wiring.settings
     vectors = await wiring.resources.enter_async_context(vector_index.qdrant(settings, embedder))
     await refuse_a_lost_index(wiring.pool, vectors)
     await vectors.ensure_collection()

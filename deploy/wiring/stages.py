@@ -13,7 +13,7 @@ from deploy.metrics.instrumented import MeasuredPublisher
 from deploy.metrics.meters import Meters
 from deploy.metrics.sampled import look
 from deploy.settings import Settings
-from deploy.wiring import budgets, connections, model_stages, models, policy_terms
+from deploy.wiring import budgets, connections, model_stages, models, passages, policy_terms
 from deploy.wiring.periodic import Chores
 from deploy.wiring.stage_parts import Wiring, now
 from sinks.archive.messages import Archive
@@ -61,8 +61,12 @@ async def wired(
         await add_windows(wiring)
     if "archive" in stages:
         await add_archive(wiring)
-    if {"extraction", "curation"} & set(stages):
-        await model_stages.add(wiring, stages)
+    if {"passages", "extraction", "curation"} & set(stages):
+        embedder = await model_stages.shared_embedder(wiring)
+        if "passages" in stages:
+            await passages.add(wiring, embedder)
+        if {"extraction", "curation"} & set(stages):
+            await model_stages.add(wiring, stages, embedder)
     if settings.metrics_port is not None and "curation" in stages:
         budget = budgets.overall(settings)
         chores.add("metrics", LOOK_S, lambda: look(meters, pool, budget))

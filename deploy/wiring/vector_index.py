@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, closing
+from typing import TypeVar
 
 import httpx
 from qdrant_client import AsyncQdrantClient
@@ -17,8 +18,10 @@ from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.embeddings.port import Embedder
 from sinks.embeddings.protocols import Dialect, OllamaDialect, OpenAiDialect
 from sinks.embeddings.remote import RemoteEmbedder
-from sinks.vectors.qdrant import Vectors
+from sinks.passages.vectors import SUFFIX, PassageVectors
 from sinks.vectors.qdrant_direct import DirectVectors
+
+Index = TypeVar("Index", bound=DirectVectors)
 
 OLLAMA_URL = "http://127.0.0.1:11434"
 DIALECTS: dict[str, type[Dialect]] = {"ollama": OllamaDialect, "openai": OpenAiDialect}
@@ -63,19 +66,28 @@ def embeds_elsewhere(settings: Settings) -> bool:
 
 
 @asynccontextmanager
-async def qdrant(settings: Settings, embedder: Embedder) -> AsyncIterator[Vectors]:
-    """The vector index; its collection is not looked at yet."""
+async def qdrant(settings: Settings, embedder: Embedder) -> AsyncIterator[DirectVectors]:
+    """The vector index of memories; its collection is not looked at yet."""
+    async with opened(settings, embedder, DirectVectors, settings.qdrant_collection) as vectors:
+        yield vectors
+
+
+@asynccontextmanager
+async def passage_index(settings: Settings, embedder: Embedder) -> AsyncIterator[PassageVectors]:
+    """The vector index of passages; its collection is not looked at yet."""
+    async with opened(settings, embedder, PassageVectors, settings.qdrant_collection + SUFFIX) as vectors:
+        yield vectors
+
+
+@asynccontextmanager
+async def opened(settings: Settings, embedder: Embedder, kind: type[Index], collection: str) -> AsyncIterator[Index]:
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
     # By itself the client makes a new connection for each request to this machine.
     kept = httpx.Limits(max_connections=100, max_keepalive_connections=20)
     client = AsyncQdrantClient(url=settings.qdrant_url, api_key=key, timeout=30, check_compatibility=False, limits=kept)
     try:
-        vectors = DirectVectors(
-            client,
-            api_key=key,
-            dimension=embedder.dimension,
-            embedding_model=embedder.model,
-            collection=settings.qdrant_collection,
+        vectors = kind(
+            client, api_key=key, dimension=embedder.dimension, embedding_model=embedder.model, collection=collection
         )
         async with aclosing(vectors):
             yield vectors

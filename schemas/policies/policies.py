@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from msgspec import field as setting
 
 from schemas.budgets.budgets import Budget
-from schemas.conversations.messages import Scope
+from schemas.conversations.messages import Message, Moment, Scope
 from schemas.conversations.window_settings import WindowSettings
 from schemas.memories.kinds import DEFAULT_KINDS, Kind, KindName, named
 from schemas.policies.namespaces import OWN_NAMESPACE, UNSAID, read_back, render, require_template, shortened
@@ -126,7 +126,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     What is `local_only` is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and
     two are merged or one goes. A conversation makes at most `max_per_conversation` of them, the most important of what it
     says first. A memory expires `expire_after_s` after it was last said. `retention_days` after it was archived a message that
-    was consolidated leaves the archive: 7 to 90 days, 0 for never.
+    was consolidated leaves the archive: 7 to 90 days, 0 for never. With `recall` what users and assistants say can be searched
+    as it was said, from `recall_since` on where that is given.
     """
 
     name: Annotated[str, Meta(min_length=1, max_length=100)]
@@ -165,6 +166,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     background_deadline_s: Seconds = 86_400.0
     batch: bool = False
     retention_days: Annotated[int, Meta(ge=0, le=MOST_DAYS)] = 0
+    recall: bool = True
+    recall_since: Moment | None = None
 
     def __post_init__(self) -> None:
         if 0 < self.retention_days < LEAST_DAYS:
@@ -199,6 +202,11 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         rendered = [render(template, scope) for template in self.namespaces]
         named = tuple(dict.fromkeys(shortened(name) for name in rendered if name is not None))
         return named or (shortened(str(render(OWN_NAMESPACE, scope))),)
+
+    def recalls(self, message: Message) -> bool:
+        """Whether a message can be searched as it was said."""
+        since = self.recall_since
+        return self.recall and message.role in ("user", "assistant") and (since is None or message.timestamp >= since)
 
     def governs(self, namespace: str) -> bool:
         """Whether conversations it applies to can feed a namespace of this name."""

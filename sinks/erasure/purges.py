@@ -80,13 +80,14 @@ class Purges:
         return PurgeCounts(len(gone), int(versions.rpartition(" ")[2]), vectors)
 
     async def forget(self, namespace: str, scopes: Iterable[Scope], fence: Fence) -> bool:
-        """Cached answers, parked requests, and archived messages of `scopes` that lie before the fence, with the
+        """Cached answers, parked requests, passages, and archived messages of `scopes` that lie before the fence, with the
         summaries of their conversations. True once no message is left; a call takes some of them."""
         with translated("erasing what was said"):
             await self._connection.execute(query("purges", "lock_archive"))
             await self._connection.execute(query("purges", "empty_answers"), namespace)
             await self._connection.execute(query("purges", "drop_parked"), namespace)
             await self._connection.execute(query("purges", "drop_findings"), namespace)
+            await self._connection.execute(query("passages", "drop_namespace"), namespace, fence.at, fence.positions)
             return all([await self._forget_messages(scope, fence) for scope in scopes])
 
     async def _forget_messages(self, scope: Scope, fence: Fence) -> bool:

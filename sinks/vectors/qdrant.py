@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
@@ -29,7 +29,12 @@ WHOLE_FOR_S = 2.0
 
 
 class Vectors:
-    """A VectorIndex on a Qdrant collection of cosine vectors of `dimension`, all made by `embedding_model`."""
+    """A VectorIndex on a Qdrant collection of cosine vectors of `dimension`, all made by `embedding_model`.
+
+    `indexes` are the payload fields that searches filter by.
+    """
+
+    indexes: ClassVar[Mapping[str, models.KeywordIndexParams | models.FloatIndexParams]] = INDEXES
 
     def __init__(
         self,
@@ -99,8 +104,8 @@ class Vectors:
 
     async def _index(self, known: Mapping[str, Any]) -> None:
         """Indexes of what searches filter by, where they are not `known`."""
-        for field in INDEXES.keys() - known.keys():
-            await self._client.create_payload_index(self._collection, field, INDEXES[field], wait=True)
+        for field in self.indexes.keys() - known.keys():
+            await self._client.create_payload_index(self._collection, field, self.indexes[field], wait=True)
 
     def _check_dimension(self, held: object) -> None:
         size = held.size if isinstance(held, models.VectorParams) else None
@@ -119,7 +124,7 @@ class Vectors:
             )
         if metadata.get(REINDEXING):
             raise Misconfigured(
-                f"the Qdrant collection {self._collection!r} does not hold every memory yet: `memstream reindex` is running, "
+                f"the Qdrant collection {self._collection!r} is not whole yet: `memstream reindex` is running, "
                 "or was ended before it was done; run it again"
             )
 

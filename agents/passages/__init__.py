@@ -1,0 +1,1 @@
+"""The passages stage: makes what was said searchable."""

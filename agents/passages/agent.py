@@ -1,0 +1,73 @@
+"""The passages agent: every message of users and assistants into the index of what was said."""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+from agents.dead_letters.writer import dead_letter
+from agents.passages.indexer import PassageIndexer
+from schemas import codec
+from schemas.conversations.messages import Message, Scope
+from schemas.errors import Rejected
+from schemas.kafka.records import Publisher
+from schemas.policies.policies import Choosing
+from sinks.archive.messages import Archive, ArchivedMessage
+from streams.delivery.batch import Batch
+
+log = logging.getLogger(__name__)
+
+STAGE = "passages"
+
+
+class PassageAgent:
+    """Stores a batch's messages in the archive as the archive agent does, whichever of the two comes first, then indexes them
+    and acks. What does not decode is the window agent's to dead-letter, what cannot be archived the archive agent's."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        indexer: PassageIndexer,
+        publisher: Publisher,
+        policies: Choosing,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._archive = archive
+        self._indexer = indexer
+        self._publisher = publisher
+        self._policies = policies
+        self._clock = clock
+
+    async def handle(self, batch: Batch) -> None:
+        decoded = [(record, archived) for record in batch.records if (archived := self._decoded(record)) is not None]
+        try:
+            await self._index([archived for _, archived in decoded])
+        except Rejected:
+            for record, archived in decoded:
+                await self._index_alone(record, archived)
+        batch.ack()
+
+    async def _index(self, messages: Sequence[ArchivedMessage]) -> None:
+        await self._archive.store(messages)
+        await self._indexer.index(messages)
+
+    async def _index_alone(self, record: Any, archived: ArchivedMessage) -> None:
+        """A message of a batch is the others' no more: what cannot be indexed goes to the dead letters by itself."""
+        try:
+            await self._archive.store([archived])
+        except Rejected as rejected:
+            log.warning("message %s is not archived, so not searchable: %s", archived.message.message_id, rejected)
+            return
+        try:
+            await self._indexer.index([archived])
+        except Rejected as rejected:
+            await self._publisher.publish([dead_letter(record, STAGE, rejected, self._clock())])
+
+    def _decoded(self, record: Any) -> ArchivedMessage | None:
+        try:
+            message = codec.admit(record.value, Message)
+        except Rejected:
+            return None
+        scope = Scope.of(message)
+        feeds = self._policies.match(scope).namespaces_of(scope)
+        return ArchivedMessage(message=message, partition=record.partition, position=record.offset, feeds=feeds)

@@ -1,0 +1,55 @@
+"""Passages from messages: who speaks, which parts a long text has, and whether it only asks. Pure."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from agents.privacy.scrub import sendable, storable
+from schemas.policies.policies import Privacy
+
+PIECE_WORDS: Final = 100  # of a part; the models that ship read 256 tokens
+WHOLE_WORDS: Final = 150  # a text of so many words stays whole
+MOST_PIECES: Final = 200
+SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
+
+
+def searchable_text(content: str, privacy: Privacy) -> str:
+    """What of a message may be embedded, indexed and shown: neither stored secrets nor what no model is sent."""
+    return sendable(storable(content, privacy), privacy)
+
+
+def pieces(text: str) -> list[str]:
+    """The parts of a text, broken at sentences and lines; one for a short text, none for one without a word."""
+    if not text.strip():
+        return []
+    if len(text.split()) <= WHOLE_WORDS:
+        return [text.strip()]
+    parts = joined(sentence.split() for sentence in SENTENCE_END.split(text))
+    if len(parts) > 1 and len(parts[-1]) < PIECE_WORDS // 4:
+        last = parts.pop()
+        parts[-1] += last
+    return [" ".join(part) for part in parts[:MOST_PIECES]]
+
+
+def joined(sentences: Iterable[list[str]]) -> list[list[str]]:
+    """Sentences, as words, put together to parts of about PIECE_WORDS; a sentence without an end is cut."""
+    parts: list[list[str]] = [[]]
+    for rest in sentences:
+        while len(rest) > WHOLE_WORDS:
+            parts += [rest[:PIECE_WORDS], []]
+            rest = rest[PIECE_WORDS:]
+        if parts[-1] and len(parts[-1]) + len(rest) > PIECE_WORDS:
+            parts.append([])
+        parts[-1] += rest
+    return [part for part in parts if part]
+
+
+def only_asks(text: str) -> bool:
+    """All its sentences are questions: it is seldom the answer."""
+    sentences = [sentence.strip() for sentence in SENTENCE_END.split(text) if sentence.strip()]
+    return bool(sentences) and all(sentence.endswith(("?", "？")) for sentence in sentences)
+
+
+def embedded_text(speaker: str, piece: str) -> str:
+    """What the embedder reads: who said it belongs to what was said."""
+    return f"{speaker}: {piece}"

@@ -1,0 +1,141 @@
+"""Search in what was said: the nearest passages and those with the question's words, ranked together."""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agents.passages.building import pieces, searchable_text
+from agents.passages.words import question_words, terms
+from agents.privacy.scrub import sendable
+from agents.retrieval.said_ranking import SCALES, UNMEASURED, CosineScale, Ranked, Span, ranked
+from agents.retrieval.time_limits import WITHIN_S, Bounded
+from schemas.passages.passages import Passage
+from schemas.policies.policies import Choosing, Privacy
+from schemas.retrieval.searches import Degraded
+from sinks.embeddings.port import Embedder
+from sinks.passages.store import ANY, PassageFilters, PassageRow, PassageText
+from sinks.vectors.port import Neighbour, Vector
+
+NEAREST = 200  # candidates of the vector index
+WORDED = 400  # messages with words of the question; of more the latest
+ASKED_CHARS = 2_000
+
+
+class PassageStore(Protocol):
+    """sinks.passages.store.Passages."""
+
+    async def matches(
+        self, terms: Collection[int], namespaces: Collection[str], filters: PassageFilters = ANY, *, limit: int = WORDED
+    ) -> list[PassageRow]: ...
+
+    async def rows(
+        self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY
+    ) -> list[PassageRow]: ...
+
+    async def size(self, namespaces: Collection[str]) -> int: ...
+
+    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]: ...
+
+
+class NearestPassages(Protocol):
+    """sinks.passages.vectors.PassageVectors."""
+
+    async def nearest(self, vector: Vector, namespaces: Collection[str], *, limit: int) -> list[Neighbour]: ...
+
+
+class SaidHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A passage that was found; `score` is comparable within one answer."""
+
+    score: float
+    passage: Passage
+    cosine: float | None = None
+    words: float = 0.0
+
+
+class SaidFound(Struct, frozen=True, kw_only=True):
+    """The best first; `degraded` says what could not be asked."""
+
+    hits: tuple[SaidHit, ...] = ()
+    degraded: tuple[Degraded, ...] = ()
+
+
+class SaidSearch:
+    """Searches passages of namespaces. Raises Retryable when PostgreSQL cannot answer now, and for nothing else."""
+
+    def __init__(
+        self,
+        embedder: Embedder,
+        vectors: NearestPassages,
+        passages: PassageStore,
+        policies: Choosing,
+        *,
+        scale: CosineScale | None = None,
+        within_s: float = WITHIN_S,
+    ) -> None:
+        self._embedder = embedder
+        self._vectors = vectors
+        self._passages = passages
+        self._policies = policies
+        self._scale = scale or SCALES.get(embedder.model, UNMEASURED)
+        self._embedding = Bounded("embedder_slow", "embedder_failed", within_s=within_s)
+        self._indexed = Bounded("vectors_slow", "vectors_failed", within_s=within_s)
+
+    async def search(
+        self,
+        text: str,
+        namespaces: Collection[str],
+        filters: PassageFilters = ANY,
+        *,
+        spans: Sequence[Span] = (),
+        limit: int = 10,
+        but: Callable[[PassageRow], bool] = lambda row: False,
+    ) -> SaidFound:
+        """At most `limit` passages, one a message, the best first. `spans` are times that the question names; rows that `but`
+        accepts are left out."""
+        words = question_words(text)
+        asked = {namespace: terms(namespace, words) for namespace in namespaces}
+        flat = {term for each in asked.values() for term in each}
+        near, worded, size = await asyncio.gather(
+            self._near(text, namespaces),
+            self._passages.matches(flat, namespaces, filters),
+            self._passages.size(namespaces),
+        )
+        cosines, degraded = near
+        missing = cosines.keys() - {row.passage_id for row in worded}
+        rows = [*worded, *await self._passages.rows(missing, namespaces, filters)]
+        best = ranked([row for row in rows if not but(row)], cosines, asked, size, spans, self._scale)[:limit]
+        return SaidFound(hits=tuple(await self._shown(best)), degraded=degraded)
+
+    async def _near(self, text: str, namespaces: Collection[str]) -> tuple[dict[str, float], tuple[Degraded, ...]]:
+        asked = sendable(text[: 2 * ASKED_CHARS], Privacy())[:ASKED_CHARS]
+        embedded = await self._embedding.ask(lambda: self._embedder.embed([asked]))
+        if embedded.value is None:
+            return {}, embedded.degraded
+        vector = embedded.value[0]
+        found = await self._indexed.ask(lambda: self._vectors.nearest(vector, namespaces, limit=NEAREST))
+        if found.value is None:
+            return {}, found.degraded
+        return {each.memory_id: each.score for each in found.value}, ()
+
+    async def _shown(self, best: Sequence[Ranked]) -> list[SaidHit]:
+        """With their texts, without those that left the archive meanwhile."""
+        texts = await self._passages.texts([each.passage_id for each in best])
+        return [
+            SaidHit(
+                score=each.score,
+                cosine=each.cosine,
+                words=each.words,
+                passage=self.shown(texts[each.passage_id]),
+            )
+            for each in best
+            if each.passage_id in texts
+        ]
+
+    def shown(self, found: PassageText) -> Passage:
+        """The piece of the message that the passage stands for, without what privacy takes out now."""
+        privacy = self._policies.match(found.scope).privacy
+        parts = pieces(searchable_text(found.passage.text, privacy)) or [""]
+        return replace(found.passage, text=parts[min(found.passage.piece, len(parts) - 1)])

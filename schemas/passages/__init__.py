@@ -1,0 +1,1 @@
+"""Passages: what was said, as search finds it."""

@@ -1,0 +1,27 @@
+"""A passage: a message of a conversation, or a part of a long one, with who said it and when."""
+
+from msgspec import Struct
+
+from schemas.conversations.messages import Message, Moment, Role
+
+
+class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What search gives back. `text` is read from the archive, without what privacy takes out; `piece` numbers the parts of a
+    long message from 0. `ordinal` numbers the messages of the conversation that have passages, in the order they were said."""
+
+    passage_id: str
+    namespace: str
+    conversation_id: str
+    message_id: str
+    role: Role
+    speaker: str
+    said_at: Moment
+    text: str
+    piece: int = 0
+    ordinal: int = 0
+
+
+def speaker_of(message: Message) -> str:
+    """A user's id or an agent's; else the role alone."""
+    named = message.user_id if message.role == "user" else message.agent_id
+    return named or message.role

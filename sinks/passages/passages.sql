@@ -1,0 +1,116 @@
+-- name: known
+-- Which messages have passages already.
+SELECT DISTINCT namespace, conversation_id, message_id
+FROM passages JOIN unnest($1::text[], $2::text[], $3::text[]) AS asked (namespace, conversation_id, message_id)
+    USING (namespace, conversation_id, message_id)
+
+-- name: lock
+-- Writers share it; who takes removed points out of Qdrant has it alone, so that none is written again meanwhile.
+SELECT pg_advisory_xact_lock_shared(5200003)
+
+-- name: lock_alone
+SELECT pg_advisory_xact_lock(5200003)
+
+-- name: last_ordinals
+SELECT namespace, conversation_id, max(ordinal) AS ordinal
+FROM passages JOIN unnest($1::text[], $2::text[]) AS asked (namespace, conversation_id) USING (namespace, conversation_id)
+GROUP BY namespace, conversation_id
+
+-- name: store
+-- Only of messages that the archive has: what was erased or has left it is in no index.
+INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, terms)
+SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, asks,
+       string_to_array(terms, ' ')::integer[]
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::integer[], $7::timestamptz[], $8::text[],
+            $9::boolean[], $10::text[])
+         AS given (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, terms)
+     JOIN messages USING (conversation_id, message_id)
+ORDER BY passage_id
+ON CONFLICT DO NOTHING
+RETURNING passage_id::text
+
+-- name: matches
+-- Terms are hashed with their namespace, so the index finds rows of these namespaces alone, but for a rare collision. With the
+-- messages right before and after: what is answered has the words of its question.
+WITH found AS (
+    SELECT namespace, conversation_id, ordinal
+    FROM passages
+    WHERE terms && $1::integer[] AND namespace = ANY ($2::text[])
+    ORDER BY said_at DESC
+    LIMIT $7
+), places AS (
+    SELECT DISTINCT namespace, conversation_id, ordinal + step AS ordinal FROM found, generate_series(-1, 1) AS step
+)
+SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
+FROM places JOIN passages USING (namespace, conversation_id, ordinal)
+WHERE ($3::text[] IS NULL OR conversation_id = ANY ($3)) AND ($4::text[] IS NULL OR speaker = ANY ($4))
+  AND ($5::timestamptz IS NULL OR said_at >= $5) AND ($6::timestamptz IS NULL OR said_at < $6)
+
+-- name: rows
+SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
+FROM passages
+WHERE passage_id = ANY ($1::uuid[]) AND namespace = ANY ($2::text[])
+  AND ($3::text[] IS NULL OR conversation_id = ANY ($3)) AND ($4::text[] IS NULL OR speaker = ANY ($4))
+  AND ($5::timestamptz IS NULL OR said_at >= $5) AND ($6::timestamptz IS NULL OR said_at < $6)
+
+-- name: size
+SELECT count(*) AS passages FROM (SELECT FROM passages WHERE namespace = ANY ($1::text[]) LIMIT $2) AS counted
+
+-- name: with_texts
+SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker,
+       m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode
+FROM passages p JOIN messages m USING (conversation_id, message_id)
+WHERE p.passage_id = ANY ($1::uuid[])
+
+-- name: of_messages
+SELECT p.passage_id::text
+FROM passages p JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)
+WHERE p.namespace = ANY ($3::text[])
+ORDER BY p.said_at, p.passage_id
+LIMIT $4
+
+-- name: drop_namespace
+-- What lies before a fence; messages that feed other namespaces too stay in the archive.
+DELETE FROM passages p USING messages m
+WHERE p.namespace = $1 AND m.conversation_id = p.conversation_id AND m.message_id = p.message_id
+  AND (least(m.said_at, m.archived_at) <= $2
+       OR m.position < ($3::jsonb->>m.partition::text)::bigint AND m.said_at <= $2 + interval '1 day')
+
+-- name: removals
+SELECT passage_id::text, EXISTS (SELECT FROM passages p WHERE p.passage_id = r.passage_id) AS there
+FROM passage_removals r ORDER BY removed_at LIMIT $1
+
+-- name: removed
+DELETE FROM passage_removals WHERE passage_id = ANY ($1::uuid[])
+
+-- name: pending_removals
+SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
+
+-- name: page
+-- Every passage, in the order of ids.
+SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker,
+       m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode
+FROM passages p JOIN messages m USING (conversation_id, message_id)
+WHERE p.passage_id > $1::uuid
+ORDER BY p.passage_id
+LIMIT $2
+
+-- name: existing
+SELECT passage_id::text FROM passages WHERE passage_id = ANY ($1::uuid[])
+
+-- name: conversations
+SELECT conversation_id FROM messages WHERE conversation_id > $1 GROUP BY conversation_id ORDER BY conversation_id LIMIT $2
+
+-- name: backfill
+SELECT conversation_id FROM passage_backfill
+
+-- name: advance_backfill
+INSERT INTO passage_backfill (conversation_id) VALUES ($1)
+ON CONFLICT (singleton) DO UPDATE SET conversation_id = excluded.conversation_id
+
+-- name: end_backfill
+DELETE FROM passage_backfill
+
+-- name: count_conversations
+SELECT count(DISTINCT conversation_id) AS conversations, count(DISTINCT conversation_id) FILTER (WHERE conversation_id > $1) AS ahead
+FROM messages

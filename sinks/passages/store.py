@@ -1,0 +1,254 @@
+"""The `passages` table: written beside the archive, read by search."""
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from schemas.conversations.messages import Moment, Scope
+from schemas.passages.passages import Passage
+from sinks.archive.messages import ArchivedMessage, unerased
+from sinks.passages.vectors import PassagePoint, PassageVectors
+from sinks.postgres.connection import Connection, Pool, storable, translated
+from sinks.postgres.queries import query
+from sinks.vectors.port import Vector
+
+Terms = NDArray[np.int32]
+ARRAY_HEADER = 20  # bytes that `array_send` puts before the elements of a one-dimensional array
+EMPTY = np.empty(0, np.int32)
+NO_VECTOR: Vector = np.empty(0, np.float32)
+
+
+class Piece(Struct, frozen=True, kw_only=True):
+    """A passage on its way into the index; its ordinal is counted when it is stored."""
+
+    passage_id: str
+    namespace: str
+    archived: ArchivedMessage
+    piece: int
+    speaker: str
+    asks: bool
+    terms: tuple[int, ...]
+    vector: Vector = NO_VECTOR
+
+
+class PassageFilters(Struct, frozen=True, kw_only=True):
+    """Of which conversations, by whom, and when; from is included, to is not. Empty: any."""
+
+    conversations: tuple[str, ...] = ()
+    speakers: tuple[str, ...] = ()
+    said_from: Moment | None = None
+    said_to: Moment | None = None
+
+
+ANY = PassageFilters()
+
+
+class PassageRow(NamedTuple):
+    """What ranking looks at. `terms` are hashes, one for each word that says something; `ordinal` counts messages of the
+    conversation."""
+
+    passage_id: str
+    namespace: str
+    conversation_id: str
+    message_id: str
+    ordinal: int
+    said_at: datetime
+    speaker: str
+    asks: bool
+    terms: Terms
+
+
+class PassageText(Struct, frozen=True, kw_only=True):
+    """A passage whose whole message is at hand; who shows it takes the piece, without what privacy takes out."""
+
+    passage: Passage
+    scope: Scope
+
+
+class Passages:
+    """Every method raises Retryable."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def known(self, messages: Collection[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+        """Those (namespace, conversation, message) that have passages already."""
+        columns = [[storable(value) for value in column] for column in zip(*messages, strict=True)] or [[], [], []]
+        with translated("looking for passages"):
+            rows = await self._pool.fetch(query("passages", "known"), *columns)
+        return {(row["namespace"], row["conversation_id"], row["message_id"]) for row in rows}
+
+    async def store(self, pieces: Sequence[Piece], vectors: PassageVectors) -> int:
+        """Writes rows and points, and returns how many were new. Repeating it changes nothing.
+
+        One transaction: behind the archive's lock the fences are looked at once more, so nothing that is erased meanwhile comes
+        in; the points are written before it commits, so each row has its point. A point without a row, after a crash in between,
+        is found by nobody, and written again with the row.
+        """
+        if not pieces:
+            return 0
+        with translated("storing passages"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute(query("purges", "share_archive"))
+                await connection.execute(query("passages", "lock"))
+                left = await self._left(connection, pieces)
+                stored = await self._insert(connection, left)
+                await vectors.write([point(piece) for piece in left if piece.passage_id in stored])
+        return len(stored)
+
+    async def _left(self, connection: Connection, pieces: Sequence[Piece]) -> list[Piece]:
+        messages = {id(piece.archived): piece.archived for piece in pieces}
+        kept = {id(archived) for archived in await unerased(connection, list(messages.values()))}
+        return [piece for piece in pieces if id(piece.archived) in kept]
+
+    async def _insert(self, connection: Connection, pieces: Sequence[Piece]) -> set[str]:
+        if not pieces:
+            return set()
+        conversations = {(piece.namespace, storable(piece.archived.message.conversation_id)) for piece in pieces}
+        asked = [list(column) for column in zip(*sorted(conversations), strict=True)]
+        rows = await connection.fetch(query("passages", "last_ordinals"), *asked)
+        last = {(row["namespace"], row["conversation_id"]): row["ordinal"] for row in rows}
+        columns = list(zip(*(row_of(piece, ordinal) for piece, ordinal in numbered(pieces, last)), strict=True))
+        stored = await connection.fetch(query("passages", "store"), *columns)
+        return {row["passage_id"] for row in stored}
+
+    async def matches(
+        self, terms: Collection[int], namespaces: Collection[str], filters: PassageFilters = ANY, *, limit: int = 5_000
+    ) -> list[PassageRow]:
+        """Passages that have any of the terms; of more than `limit` the latest."""
+        if not terms:
+            return []
+        values = (list(terms), *arguments(namespaces, filters), limit)
+        with translated("searching what was said"):
+            rows = await self._pool.fetch(query("passages", "matches"), *values)
+        return [passage_row(row) for row in rows]
+
+    async def rows(
+        self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY
+    ) -> list[PassageRow]:
+        """Those of these ids that are there, in any order: what the vector index names may be gone."""
+        if not passage_ids:
+            return []
+        with translated("searching what was said"):
+            rows = await self._pool.fetch(query("passages", "rows"), list(passage_ids), *arguments(namespaces, filters))
+        return [passage_row(row) for row in rows]
+
+    async def size(self, namespaces: Collection[str], *, most: int = 100_000) -> int:
+        """How many passages there are, counted up to `most`."""
+        with translated("counting passages"):
+            return int(await self._pool.fetchval(query("passages", "size"), spaces(namespaces), most) or 0)
+
+    async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
+        """By id, with the whole content of their messages."""
+        if not passage_ids:
+            return {}
+        with translated("reading passages"):
+            rows = await self._pool.fetch(query("passages", "with_texts"), list(passage_ids))
+        return {row["passage_id"]: passage_text(row) for row in rows}
+
+    async def of_messages(
+        self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
+    ) -> list[str]:
+        """The ids of the passages that hold these (conversation, message)."""
+        conversations, names = [storable(each) for each, _ in messages], [storable(each) for _, each in messages]
+        with translated("reading passages"):
+            rows = await self._pool.fetch(
+                query("passages", "of_messages"), conversations, names, spaces(namespaces), limit
+            )
+        return [row["passage_id"] for row in rows]
+
+    async def page(self, after: str, limit: int) -> list[PassageText]:
+        """Passages behind an id, in the order of ids."""
+        with translated("reading passages"):
+            rows = await self._pool.fetch(query("passages", "page"), after, limit)
+        return [passage_text(row) for row in rows]
+
+    async def existing(self, passage_ids: Collection[str]) -> set[str]:
+        with translated("looking for passages"):
+            rows = await self._pool.fetch(query("passages", "existing"), list(passage_ids))
+        return {row["passage_id"] for row in rows}
+
+    async def drop_removed(self, vectors: PassageVectors, *, limit: int = 1_000) -> int:
+        """Takes points out of Qdrant whose rows were deleted, and returns how many. None is written meanwhile."""
+        with translated("removing points of passages"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute(query("passages", "lock_alone"))
+                rows = await connection.fetch(query("passages", "removals"), limit)
+                await vectors.delete([row["passage_id"] for row in rows if not row["there"]])
+                await connection.execute(query("passages", "removed"), [row["passage_id"] for row in rows])
+        return len(rows)
+
+
+def numbered(pieces: Sequence[Piece], last: Mapping[tuple[str, str], int]) -> list[tuple[Piece, int]]:
+    """Each with its ordinal: the next one for each message of a conversation, in the order given."""
+    counts, seen, found = dict(last), dict[tuple[str, str, str], int](), []
+    for piece in pieces:
+        said = piece.archived.message
+        conversation = (piece.namespace, storable(said.conversation_id))
+        message = (*conversation, said.message_id)
+        if message not in seen:
+            counts[conversation] = seen[message] = counts.get(conversation, -1) + 1
+        found.append((piece, seen[message]))
+    return found
+
+
+def row_of(piece: Piece, ordinal: int) -> tuple[Any, ...]:
+    said = piece.archived.message
+    return (
+        *(piece.passage_id, piece.namespace, storable(said.conversation_id), storable(said.message_id)),
+        *(piece.piece, ordinal, said.timestamp, storable(piece.speaker), piece.asks),
+        " ".join(map(str, piece.terms)),
+    )
+
+
+def point(piece: Piece) -> PassagePoint:
+    return PassagePoint(piece.passage_id, piece.namespace, piece.vector)
+
+
+def spaces(namespaces: Collection[str]) -> list[str]:
+    return [storable(namespace) for namespace in namespaces]
+
+
+def arguments(namespaces: Collection[str], filters: PassageFilters) -> tuple[Any, ...]:
+    """What is not asked for is NULL."""
+    return (
+        spaces(namespaces),
+        [storable(each) for each in filters.conversations] or None,
+        [storable(each) for each in filters.speakers] or None,
+        filters.said_from,
+        filters.said_to,
+    )
+
+
+def passage_row(row: Any) -> PassageRow:
+    return PassageRow(**dict(row) | {"terms": terms_of(row["terms"])})
+
+
+def terms_of(sent: bytes) -> Terms:
+    """PostgreSQL's binary form of integer[]: after the header each element is its length and its value, 4 bytes each."""
+    if len(sent) < ARRAY_HEADER:
+        return EMPTY
+    return np.frombuffer(sent, ">i4", offset=ARRAY_HEADER)[1::2].astype(np.int32)
+
+
+def passage_text(row: Any) -> PassageText:
+    names = (
+        "passage_id",
+        "namespace",
+        "conversation_id",
+        "message_id",
+        "piece",
+        "ordinal",
+        "said_at",
+        "speaker",
+        "role",
+    )
+    fields = ("conversation_id", "tenant_id", "app_id", "user_id", "agent_id", "mode")
+    return PassageText(
+        passage=Passage(text=row["content"], **{name: row[name] for name in names}),
+        scope=Scope(**{name: row[name] for name in fields}),
+    )

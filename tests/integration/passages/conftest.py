@@ -1,0 +1,85 @@
+"""The index of what was said on a database and a collection of a test's own, embedded by words alone."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import pytest
+from qdrant_client import AsyncQdrantClient
+
+from agents.passages.indexer import PassageIndexer
+from agents.retrieval.said import SaidSearch
+from deploy.embedded.stack import EmbeddedStack
+from schemas.conversations.messages import Message, Scope
+from schemas.policies.policies import Policies, Policy
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.passages.store import Passages
+from sinks.passages.vectors import PassageVectors
+from sinks.postgres.connection import Pool
+
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+class Said:
+    """What a test says, archives, indexes and looks for."""
+
+    def __init__(self, pool: Pool, vectors: PassageVectors, policy: Policy) -> None:
+        self.pool = pool
+        self.policies = Policies((policy,))
+        self.vectors = vectors
+        self.archive = Archive(pool)
+        self.passages = Passages(pool)
+        embedder = FakeEmbedder()
+        self.indexer = PassageIndexer(self.passages, vectors, embedder, self.policies)
+        self.search = SaidSearch(embedder, vectors, self.passages, self.policies)
+        self._position = 0
+
+    def message(
+        self, content: str, *, conversation: str = "c1", user: str = "ada", **fields: object
+    ) -> ArchivedMessage:
+        """The next message of a conversation in kitchen/USER, a minute after the one before."""
+        self._position += 1
+        message = Message(
+            **{"conversation_id": conversation, "message_id": f"{conversation}-{self._position}", "role": "user"}
+            | {"timestamp": MONDAY + timedelta(minutes=self._position), "content": content}
+            | {"app_id": "kitchen", "user_id": user}
+            | fields  # type: ignore[arg-type]
+        )
+        feeds = self.policies.match(Scope.of(message)).namespaces_of(Scope.of(message))
+        return ArchivedMessage(message=message, partition=0, position=self._position, feeds=feeds)
+
+    async def said(self, *messages: ArchivedMessage) -> int:
+        """Archives and indexes; how many passages are new."""
+        await self.archive.store(messages)
+        return await self.indexer.index(messages)
+
+    async def found(self, text: str, namespace: str = "kitchen/ada", **asked: object) -> list[str]:
+        hits = (await self.search.search(text, (namespace,), **asked)).hits  # type: ignore[arg-type]
+        return [hit.passage.text for hit in hits]
+
+    async def rows(self) -> set[str]:
+        return {row["passage_id"] for row in await self.pool.fetch("SELECT passage_id::text FROM passages")}
+
+    async def points(self) -> set[str]:
+        return {point_id async for page in self.vectors.ids() for _, point_id in page}
+
+
+@pytest.fixture
+async def passage_vectors(embedded_stack: EmbeddedStack) -> AsyncIterator[PassageVectors]:
+    client = AsyncQdrantClient(url=embedded_stack.qdrant_url, check_compatibility=False)
+    embedder = FakeEmbedder()
+    made = PassageVectors(
+        client, dimension=embedder.dimension, embedding_model=embedder.model, collection=f"said-{uuid4().hex[:8]}"
+    )
+    async with aclosing(made) as vectors:
+        await vectors.ensure_collection()
+        yield vectors
+        await vectors.drop_collection()
+    await client.close()
+
+
+@pytest.fixture
+def said(pool: Pool, passage_vectors: PassageVectors) -> Said:
+    return Said(pool, passage_vectors, Policy(name="kitchen"))

@@ -1,0 +1,96 @@
+"""What was said is found again, once, in its namespace, for as long as the archive has it."""
+
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Fence
+from schemas.policies.namespaces import UNSAID
+from schemas.policies.policies import Policies, Policy, Privacy
+from sinks.erasure.purges import Purges
+from sinks.passages.store import PassageFilters
+from tests.integration.passages.conftest import MONDAY, Said
+
+
+async def test_a_message_is_found_by_its_words_with_who_said_it_and_when(said: Said) -> None:
+    await said.said(said.message("We drove to Porto in a blue van."), said.message("The weather was awful."))
+    (hit, *_) = (await said.search.search("Which van went to Porto?", ("kitchen/ada",))).hits
+    assert hit.passage.text == "We drove to Porto in a blue van."
+    assert (hit.passage.speaker, hit.passage.message_id, hit.passage.said_at.date()) == ("ada", "c1-1", MONDAY.date())
+
+
+async def test_a_reply_is_found_by_the_words_of_its_question(said: Said) -> None:
+    await said.said(
+        said.message("Where did you leave the passport?", role="assistant"),
+        said.message("In the drawer beneath the radio."),
+        *(said.message(f"Talk of other things, number {number}.") for number in range(20)),
+    )
+    assert "In the drawer beneath the radio." in (await said.found("where is the passport"))[:2]
+
+
+async def test_what_is_indexed_again_is_there_once(said: Said) -> None:
+    messages = [said.message("Tea at four."), said.message("Bring the biscuits.")]
+    assert await said.said(*messages) == 2
+    assert await said.said(*messages) == 0
+    assert await said.rows() == await said.points() and len(await said.rows()) == 2
+
+
+async def test_nobody_finds_what_was_said_in_another_namespace(said: Said) -> None:
+    await said.said(said.message("My locker has number 42.", user="bob", conversation="c2"))
+    assert await said.found("which locker number") == []
+    assert await said.found("which locker number", "kitchen/bob") == ["My locker has number 42."]
+
+
+async def test_secrets_are_neither_found_nor_shown(said: Said) -> None:
+    await said.said(said.message("The password is hunter2secret, keep the melons cold."))
+    (text,) = await said.found("melons")
+    assert "hunter2secret" not in text
+    assert await said.found("hunter2secret") == []
+
+
+async def test_a_long_message_is_found_by_a_part_of_it(said: Said) -> None:
+    filler = " ".join(f"Sentence {number} says nothing of note at all today." for number in range(60))
+    await said.said(said.message(f"{filler} The spare key hangs behind the mirror. {filler}"))
+    (text,) = await said.found("spare key mirror")
+    assert "behind the mirror" in text and len(text.split()) < 160
+
+
+async def test_what_leaves_the_archive_is_found_no_more_and_leaves_qdrant(said: Said) -> None:
+    await said.said(said.message("The code of the gate is on the fridge."), said.message("Lovely roses."))
+    await said.pool.execute("DELETE FROM messages WHERE message_id = 'c1-1'")
+    assert await said.found("gate code") == []
+    assert await said.passages.drop_removed(said.vectors) == 1
+    assert await said.rows() == await said.points() and len(await said.rows()) == 1
+
+
+async def test_a_purged_namespace_has_no_passages(said: Said) -> None:
+    await said.said(said.message("The boat is called Marlin."))
+    fence = Fence(MONDAY.replace(year=2027), {})
+    async with said.pool.acquire() as connection, connection.transaction():
+        purges = Purges(connection)
+        await purges.fence("kitchen/ada", fence)
+        assert await purges.forget(
+            "kitchen/ada", [Scope(conversation_id=UNSAID, app_id="kitchen", user_id="ada")], fence
+        )
+    await said.passages.drop_removed(said.vectors)
+    assert await said.rows() == await said.points() == set()
+    assert await said.said(said.message("The boat is called Marlin.", conversation="c9")) == 0
+
+
+async def test_a_policy_without_recall_indexes_nothing(said: Said) -> None:
+    said.policies = Policies((Policy(name="kitchen", recall=False),))
+    said.indexer._policies = said.policies
+    assert await said.said(said.message("Nobody is to find this.")) == 0
+
+
+async def test_only_what_a_filter_accepts_is_found(said: Said) -> None:
+    await said.said(
+        said.message("The train leaves at nine."), said.message("The train leaves at ten.", conversation="c2")
+    )
+    filters = PassageFilters(conversations=("c2",))
+    assert await said.found("when does the train leave", filters=filters) == ["The train leaves at ten."]
+
+
+async def test_personal_data_that_a_policy_takes_out_is_not_found(said: Said) -> None:
+    said.policies = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
+    said.indexer._policies = said.search._policies = said.policies
+    await said.said(said.message("Write to ada@example.org about the plums."))
+    (text,) = await said.found("plums")
+    assert "example" not in text and await said.found("example.org") == []
