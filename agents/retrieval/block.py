@@ -1,7 +1,7 @@
 """The best memories and what was just said, within a token budget. Pure: values in, values out.
 
 What was just said comes first to its share of the budget, then memories to all the rest; room that they leave goes to what
-was said before that. Nothing is told twice: a memory all of whose sources are among the messages in the block, or in the prompt
+was said before that, and what is left then to passages of what was said earlier. Nothing is told twice: a memory all of whose sources are among the messages in the block, or in the prompt
 already, is left out.
 """
 
@@ -10,13 +10,13 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, structs
 
-from agents.retrieval.block_style import TAIL_HEADING, BlockStyle
+from agents.retrieval.block_style import SAID_HEADING, TAIL_HEADING, BlockStyle
 from schemas.conversations.messages import Message
 from schemas.errors import Rejected
 from schemas.memories.memories import Memory
 from schemas.retrieval.block_settings import Order
-from schemas.retrieval.blocks import Block, ToldMemory, ToldMessage
-from schemas.retrieval.searches import Hit
+from schemas.retrieval.blocks import Block, ToldMemory, ToldMessage, ToldPassage
+from schemas.retrieval.searches import Hit, SaidHit
 
 SHORTEST: Final = 24  # tokens of a message whose middle is left out; less of it tells nothing
 SPARE: Final = 4  # tokens that joined texts may make beyond those of their parts
@@ -33,6 +33,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     max_tokens: int
     max_memories: int
     tail_share: float
+    max_said: int = 0
     order: Order = "best"
 
 
@@ -43,6 +44,14 @@ class Entry(Struct, frozen=True):
     text: str
     tokens: int
     shortened: bool = False
+
+
+class Quote(Struct, frozen=True):
+    """A passage as it is told, and its tokens."""
+
+    hit: SaidHit
+    text: str
+    tokens: int
 
 
 class Line(Struct, frozen=True):
@@ -62,14 +71,15 @@ def block(
     limits: Limits,
     count: TokenCount,
     covers: Covers,
+    earlier: Sequence[SaidHit] = (),
 ) -> Block:
-    """`hits` with the best first, `tail` in the order it was said; `covers` says whether a memory tells nothing but what
+    """`hits` and passages of `earlier` with the best first, `tail` in the order it was said; `covers` says whether a memory tells nothing but what
     messages do, given the ids of those that are told whole.
 
     Equal values make equal bytes. Raises Rejected `budget_too_small`, naming the sizes, when there is something to tell and
     none of it has room.
     """
-    return _Draft(hits, tail, style, limits, count, covers).block()
+    return _Draft(hits, tail, style, limits, count, covers, earlier).block()
 
 
 class _Draft:
@@ -83,14 +93,18 @@ class _Draft:
         limits: Limits,
         count: TokenCount,
         covers: Covers,
+        earlier: Sequence[SaidHit],
     ) -> None:
         self._tail, self._style, self._limits, self._count, self._covers = tail, style, limits, count, covers
         wanted = hits if limits.max_memories else ()
         self._candidates = [self._line(hit, place, hits) for place, hit in enumerate(wanted)]
         self._frame = sum(self._cost(part) for part in (style.heading, style.closing) if part)
         self._tail_frame = self._cost("\n" + TAIL_HEADING)
+        self._said_frame = self._cost("\n" + SAID_HEADING)
+        self._earlier = earlier
         self._entries: list[Entry] = []
         self._lines: list[Line] = []
+        self._quotes: list[Quote] = []
 
     def _cost(self, text: str) -> int:
         """With the end of its line."""
@@ -109,13 +123,36 @@ class _Draft:
         if len(self._entries) < len(self._tail) or any(entry.shortened for entry in self._entries):
             self._entries = self._said(most - self._taken_by_memories())
             self._lines = self._remembered(most - self._taken_by_tail())
+        self._quotes = self._quoted(most - self._taken_by_tail() - self._taken_by_memories())
         return self._finished()
+
+    def _quoted(self, room: int) -> list[Quote]:
+        """The best passages that say something besides the memories and messages told, as far as there is room."""
+        room -= self._said_frame
+        told = {
+            (source.conversation_id, source.message_id)
+            for line in self._lines
+            if len(line.hit.memory.sources) == 1
+            for source in line.hit.memory.sources
+        }
+        shown = {(entry.message.conversation_id, entry.message.message_id) for entry in self._entries}
+        quotes: list[Quote] = []
+        for hit in self._earlier:
+            text = self._style.passage(hit.passage)
+            tokens = self._cost(text) if len(text) <= LONGEST_TOKEN * max(room, 0) else room + 1
+            place = (hit.passage.conversation_id, hit.passage.message_id)
+            if tokens <= room and len(quotes) < self._limits.max_said and place not in told | shown:
+                room -= tokens
+                quotes.append(Quote(hit, text, tokens))
+        return sorted(quotes, key=lambda quote: (quote.hit.passage.said_at, quote.hit.passage.passage_id))
 
     def _finished(self) -> Block:
         """Counted as a whole: joined texts may make a token more than their parts, and then the least of it goes."""
         text = self._text()
         while (tokens := self._count(text)) > self._limits.max_tokens:
-            if self._lines:
+            if self._quotes:
+                self._quotes.remove(min(self._quotes, key=lambda quote: quote.hit.score))
+            elif self._lines:
                 self._lines.remove(max(self._lines, key=lambda line: line.place))
             else:
                 self._entries.pop(0)
@@ -193,7 +230,8 @@ class _Draft:
         memories, messages = self._ordered(), self._entries
         told = [self._style.heading, *(line.text for line in memories), self._style.closing] if memories else []
         said = [TAIL_HEADING, *(entry.text for entry in messages)] if messages else []
-        return "\n\n".join("\n".join(part for part in parts if part) for parts in (told, said) if parts)
+        earlier = [SAID_HEADING, *(quote.text for quote in self._quotes)] if self._quotes else []
+        return "\n\n".join("\n".join(part for part in parts if part) for parts in (told, earlier, said) if parts)
 
     def _told(self, text: str, tokens: int) -> Block:
         wanted = len(self._wanted())
@@ -203,6 +241,7 @@ class _Draft:
             max_tokens=self._limits.max_tokens,
             memories=tuple(map(told_memory, self._ordered())),
             messages=tuple(map(told_message, self._entries)),
+            said=tuple(map(told_passage, self._quotes)),
             memories_left_out=min(wanted, self._limits.max_memories) - len(self._lines),
             messages_left_out=len(self._tail) - len(self._entries),
             memories_known=len(self._candidates) - wanted,
@@ -253,6 +292,21 @@ def told_memory(line: Line) -> ToldMemory:
         importance=memory.importance,
         score=line.hit.score,
         tokens=line.tokens,
+    )
+
+
+def told_passage(quote: Quote) -> ToldPassage:
+    said = quote.hit.passage
+    return ToldPassage(
+        passage_id=said.passage_id,
+        namespace=said.namespace,
+        conversation_id=said.conversation_id,
+        message_id=said.message_id,
+        speaker=said.speaker,
+        said_at=said.said_at,
+        text=said.text,
+        score=quote.hit.score,
+        tokens=quote.tokens,
     )
 
 

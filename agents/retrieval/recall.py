@@ -17,7 +17,7 @@ from schemas.policies.namespaces import UNSAID
 from schemas.policies.policies import Choosing, Policy
 from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery
-from schemas.retrieval.searches import Found, Query
+from schemas.retrieval.searches import Found, Query, SaidHit, Tier
 
 SETTLING: Final = timedelta(seconds=5)  # after a slice was completed, until any search finds its memories
 SPARE: Final = 20  # memories beyond those wanted: some tell only what the messages tell, some have no room
@@ -90,10 +90,11 @@ class Recall:
             raise ValueError("neither namespaces nor a known conversation nor a scope are given")
         limits = limits_of(asked, target.policy.block)
         found, tail = await asyncio.gather(
-            self._found(asked, target.namespaces, limits.max_memories), self._tail(asked, conversation)
+            self._found(asked, target.namespaces, limits), self._tail(asked, conversation)
         )
         style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, asked.cite)
-        made = block(found.hits, tail, style, limits, self._count_tokens, covers(asked))
+        earlier = [hit for hit in found.said if not in_prompt(hit, asked)]
+        made = block(found.hits, tail, style, limits, self._count_tokens, covers(asked), earlier)
         return replace(
             made,
             namespaces=target.namespaces,
@@ -102,13 +103,19 @@ class Recall:
             conversation_known=conversation is not None,
         )
 
-    async def _found(self, asked: BlockQuery, namespaces: tuple[str, ...], most: int) -> Found:
-        if not most:
-            return Found(hits=())
-        limit = min(most + SPARE, MOST_FOUND)
-        return await self._retrieval.search(
-            Query(namespaces=namespaces, text=asked.text, filters=asked.filters, limit=limit, floor=asked.floor)
+    async def _found(self, asked: BlockQuery, namespaces: tuple[str, ...], limits: Limits) -> Found:
+        """Each tier by itself: neither takes the other's room before it is known how much of it there is."""
+        wanted = Query(namespaces=namespaces, text=asked.text, filters=asked.filters, floor=asked.floor)
+        memories, said = await asyncio.gather(
+            self._tier(wanted, "memories", limits.max_memories), self._tier(wanted, "said", limits.max_said)
         )
+        degraded = tuple(dict.fromkeys((*memories.degraded, *said.degraded)))
+        return Found(hits=memories.hits, said=said.said, degraded=degraded)
+
+    async def _tier(self, wanted: Query, tier: Tier, most: int) -> Found:
+        if not most or (tier == "said" and not (wanted.text or "").strip()):
+            return Found()
+        return await self._retrieval.search(replace(wanted, tier=tier, limit=min(most + SPARE, MOST_FOUND)))
 
     async def _tail(self, asked: BlockQuery, conversation: Conversation | None) -> Sequence[Message]:
         """Under a policy without extraction nothing waits for one: the conversation's own context has its messages."""
@@ -123,8 +130,15 @@ def limits_of(asked: BlockQuery, settings: BlockSettings) -> Limits:
         max_tokens=settings.max_tokens if asked.max_tokens is None else asked.max_tokens,
         max_memories=settings.max_memories if asked.max_memories is None else asked.max_memories,
         tail_share=settings.tail_share,
+        max_said=settings.max_said if asked.max_said is None else asked.max_said,
         order=asked.order or settings.order,
     )
+
+
+def in_prompt(hit: SaidHit, asked: BlockQuery) -> bool:
+    """Whether the prompt has the message already."""
+    said = hit.passage
+    return said.conversation_id == asked.conversation_id and asked.knows(said.message_id, said.said_at)
 
 
 def covers(asked: BlockQuery) -> Covers:

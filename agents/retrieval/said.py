@@ -14,7 +14,7 @@ from agents.retrieval.said_ranking import SCALES, UNMEASURED, CosineScale, Ranke
 from agents.retrieval.time_limits import WITHIN_S, Bounded
 from schemas.passages.passages import Passage
 from schemas.policies.policies import Choosing, Privacy
-from schemas.retrieval.searches import Degraded
+from schemas.retrieval.searches import Degraded, SaidHit
 from sinks.embeddings.port import Embedder
 from sinks.passages.store import ANY, PassageFilters, PassageRow, PassageText
 from sinks.vectors.port import Neighbour, Vector
@@ -46,15 +46,6 @@ class NearestPassages(Protocol):
     async def nearest(self, vector: Vector, namespaces: Collection[str], *, limit: int) -> list[Neighbour]: ...
 
 
-class SaidHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A passage that was found; `score` is comparable within one answer."""
-
-    score: float
-    passage: Passage
-    cosine: float | None = None
-    words: float = 0.0
-
-
 class SaidFound(Struct, frozen=True, kw_only=True):
     """The best first; `degraded` says what could not be asked."""
 
@@ -79,7 +70,7 @@ class SaidSearch:
         self._vectors = vectors
         self._passages = passages
         self._policies = policies
-        self._scale = scale or SCALES.get(embedder.model, UNMEASURED)
+        self.scale = scale or SCALES.get(embedder.model, UNMEASURED)
         self._embedding = Bounded("embedder_slow", "embedder_failed", within_s=within_s)
         self._indexed = Bounded("vectors_slow", "vectors_failed", within_s=within_s)
 
@@ -106,7 +97,7 @@ class SaidSearch:
         cosines, degraded = near
         missing = cosines.keys() - {row.passage_id for row in worded}
         rows = [*worded, *await self._passages.rows(missing, namespaces, filters)]
-        best = ranked([row for row in rows if not but(row)], cosines, asked, size, spans, self._scale)[:limit]
+        best = ranked([row for row in rows if not but(row)], cosines, asked, size, spans, self.scale)[:limit]
         return SaidFound(hits=tuple(await self._shown(best)), degraded=degraded)
 
     async def _near(self, text: str, namespaces: Collection[str]) -> tuple[dict[str, float], tuple[Degraded, ...]]:

@@ -44,8 +44,8 @@ DEFAULT_WEIGHTS: Final = Weights()
 
 
 class CosineScale(Struct, frozen=True):
-    """The cosines of an embedding model: `start` counts 0, `start + span` 1; neither end is clipped. What has neither words of
-    the question nor a cosine of `floor` is not found."""
+    """The cosines of an embedding model: `start` counts 0, `start + span` 1; neither end is clipped. A question whose nearest
+    passage lies below `floor` is about nothing that was said."""
 
     start: float
     span: float
@@ -53,11 +53,11 @@ class CosineScale(Struct, frozen=True):
 
 
 SCALES: Final[Mapping[str, CosineScale]] = {
-    "all-MiniLM-L6-v2-int8": CosineScale(0.15, 0.70, 0.30),
-    "e5-small-v2-int8": CosineScale(0.70, 0.20, 0.77),
-    "bge-small-en-v1.5-int8": CosineScale(0.45, 0.50, 0.55),
+    "all-MiniLM-L6-v2-int8": CosineScale(0.15, 0.70, 0.449),
+    "e5-small-v2-int8": CosineScale(0.70, 0.20, 0.807),
+    "bge-small-en-v1.5-int8": CosineScale(0.45, 0.50, 0.616),
 }
-UNMEASURED: Final = CosineScale(0.15, 0.70, 0.30)
+UNMEASURED: Final = CosineScale(0.15, 0.70, 0.0)
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
@@ -86,7 +86,9 @@ def ranked(
     known = np.array([cosines.get(row.passage_id, np.nan) for row in rows])
     words = bm25(rows, asked, passages, weights)
     lowest = float(np.nanmin(known)) if cosines and not np.isnan(known).all() else scale.start
-    found = ~np.isnan(known) & (known >= scale.floor) | (words > 0)
+    found = ~np.isnan(known) | (words > 0)
+    if is_unrelated(known, words, scale, weights):
+        return []
     scores = fused(np.where(np.isnan(known), lowest, known), words, scale, weights)
     scores -= weights.asks * np.array([row.asks for row in rows])
     scores += weights.length * length_preference(np.array([len(row.terms) for row in rows]))
@@ -107,6 +109,12 @@ def ranked(
         )
         for at in best.values()
     ]
+
+
+def is_unrelated(known: Scores, words: Scores, scale: CosineScale, weights: Weights) -> bool:
+    """Whether nothing is near enough to be about what is asked, and no rare words are shared."""
+    nearest = float(np.nanmax(known)) if not np.isnan(known).all() else -1.0
+    return nearest < scale.floor and float(words.max(initial=0.0)) < weights.words_full / 2
 
 
 def fused(nearness: Scores, words: Scores, scale: CosineScale, weights: Weights) -> Scores:

@@ -20,7 +20,7 @@ COMMANDS = {
     "serve": "Run the HTTP API until SIGTERM; any number of them may run side by side.",
     "migrate": "Bring PostgreSQL's schema up to date.",
     "publish": "Publish events from a file, as a chat service would.",
-    "search": "Find the memories that have to do with a question.",
+    "search": "Find the memories, and what was said, that have to do with a question.",
     "mcp": "Give a model's client tools over memories: a server of the Model Context Protocol on standard input and output.",
     "events": "Print memory events, one a line.",
     "erase": "Erase a user, a conversation or a namespace everywhere, and show the receipt.",

@@ -86,10 +86,10 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
     pool = await resources.enter_async_context(connections.postgres(settings, max_size=4))
     publisher = await resources.enter_async_context(connections.kafka(settings))
     policies = await policy_terms.current_policies(settings, publisher, resources, chores)
-    embedder, vectors = await search.searchable(settings, policies, resources)
+    embedder, index = await search.searchable(settings, policies, resources)
     memories, archive, commands = Memories(pool), Archive(pool), Commands(publisher, CommandResults(pool))
     resources.push_async_callback(commands.close)
-    retrieval = search.retrieval(pool, embedder, vectors)
+    retrieval = search.retrieval(pool, embedder, index, policies)
     blocks = Blocks(
         Conversations(Windows(pool), archive, policies),
         Recall(retrieval, archive, policies, models.token_counter(settings), now),

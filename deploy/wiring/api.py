@@ -80,13 +80,14 @@ async def wired(
     publisher = CausedPublisher(await resources.enter_async_context(connections.kafka(settings)))
     policies = await policy_terms.current_policies(settings, publisher, resources, chores)
     terms = await policy_terms.window_terms(settings, policies, pool, chores)
-    embedder, vectors = await search.searchable(settings, policies, resources)
+    embedder, index = await search.searchable(settings, policies, resources)
+    vectors = index.memories
     stored, bell = Memories(pool), ChangeNotifier()
     memories = following(settings, stored, bell, chores)
     commands = Commands(publisher, CommandResults(pool), wait_s=settings.api_wait_s, changed=memories.forget)
     resources.push_async_callback(commands.close)
     archive, count_tokens = Archive(pool), models.token_counter(settings)
-    searched = search.retrieval(pool, embedder, vectors)
+    searched = search.retrieval(pool, embedder, index, policies)
     return Ports(
         door=door(pool, resources, chores) if keyed else OpenDoor(),
         rates=rates(settings.api_requests_per_minute),

@@ -4,38 +4,62 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from functools import partial
+from typing import NamedTuple
 
 from agents.policies.reader import CurrentPolicies
+from agents.retrieval.said import SaidSearch
 from agents.retrieval.search import Retrieval
+from agents.retrieval.tiers import Tiers
 from deploy.settings import Settings
 from deploy.wiring import vector_index
 from schemas.errors import Retryable
+from schemas.policies.policies import Choosing
 from sinks.embeddings.cache import Remembering
 from sinks.embeddings.port import Embedder
 from sinks.memories.lexical import FullText
 from sinks.memories.reader import Memories
+from sinks.passages.store import Passages
+from sinks.passages.vectors import PassageVectors
 from sinks.postgres.connection import Pool
-from sinks.vectors.port import VectorIndex
 from sinks.vectors.qdrant import Vectors
 
 
-def retrieval(pool: Pool, embedder: Embedder, vectors: VectorIndex) -> Retrieval:
-    return Retrieval(Remembering(embedder), vectors, FullText(pool), Memories(pool), clock=lambda: datetime.now(UTC))
+class Index(NamedTuple):
+    """The vector indexes of both tiers."""
+
+    memories: Vectors
+    passages: PassageVectors
+
+
+def retrieval(pool: Pool, embedder: Embedder, index: Index, policies: Choosing) -> Tiers:
+    """Search over memories and over what was said."""
+    cached = Remembering(embedder)
+    memories = Retrieval(cached, index.memories, FullText(pool), Memories(pool), clock=now)
+    return Tiers(memories, SaidSearch(cached, index.passages, Passages(pool), policies), now)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
 
 
 @asynccontextmanager
-async def index(settings: Settings, embedder: Embedder) -> AsyncIterator[Vectors]:
-    """The vector index, to be searched. While Qdrant is down words are. Raises Misconfigured for one of another model."""
-    async with vector_index.qdrant(settings, embedder) as vectors:
+async def index(settings: Settings, embedder: Embedder) -> AsyncIterator[Index]:
+    """The vector indexes, to be searched. While Qdrant is down words are. Raises Misconfigured for one of another model."""
+    async with (
+        vector_index.qdrant(settings, embedder) as memories,
+        vector_index.passage_index(settings, embedder) as passages,
+    ):
         with suppress(Retryable):
-            await vectors.verify()
-        yield vectors
+            await memories.verify()
+            if await passages.exists():
+                await passages.verify()
+        yield Index(memories, passages)
 
 
 async def searchable(
     settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack
-) -> tuple[Embedder, Vectors]:
-    """Who embeds questions, and the index. A policy that forbids to send texts ends the process, whenever it comes."""
+) -> tuple[Embedder, Index]:
+    """Who embeds questions, and the indexes. A policy that forbids to send texts ends the process, whenever it comes."""
     keep_texts_here = partial(vector_index.refuse_if_texts_must_stay, settings)
     keep_texts_here(policies.now)
     policies.tell(keep_texts_here)

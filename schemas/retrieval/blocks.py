@@ -30,7 +30,7 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     `scope` would feed. Of the conversation comes what was said and is not
     extracted yet, unless `tail` is false. What the prompt has already is neither told nor remembered again: the messages of
     the conversation that `known_messages` names, and all that were said at `known_since` or later. What is left out here
-    (`max_tokens`, `max_memories`, `order`) is as the policy says; `cite` puts a reference behind each memory.
+    (`max_tokens`, `max_memories`, `max_said`, `order`) is as the policy says; `cite` puts a reference behind each memory.
     """
 
     namespaces: Annotated[tuple[Identifier, ...], Meta(max_length=100)] = ()
@@ -41,6 +41,7 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     floor: Fraction | None = None
     max_tokens: Annotated[int, Meta(ge=1, le=200_000)] | None = None
     max_memories: Annotated[int, Meta(ge=0, le=100)] | None = None
+    max_said: Annotated[int, Meta(ge=0, le=50)] | None = None
     order: Order | None = None
     cite: bool = False
     tail: bool = True
@@ -76,10 +77,25 @@ class ToldMessage(Struct, frozen=True, kw_only=True):
     shortened: bool = False
 
 
+class ToldPassage(Struct, frozen=True, kw_only=True):
+    """A passage of what was said earlier, in a block."""
+
+    passage_id: str
+    namespace: str
+    conversation_id: str
+    message_id: str
+    speaker: str
+    said_at: datetime
+    text: str
+    score: float
+    tokens: int
+
+
 class Block(Struct, frozen=True, kw_only=True):
     """`text` is for the prompt, empty when there is nothing to tell; `tokens` are its own, counted as windows count.
 
-    Memories and messages are in the order in which they are told. `memories_left_out` and `messages_left_out` had no room;
+    Memories, messages and passages (`said`) are in the order in which they are told. `memories_left_out` and
+    `messages_left_out` had no room;
     `memories_known` say nothing but what messages in the block or in the prompt say. `conversation_known`: the conversation
     was found, and may be read; a new one is found about a second after its first message.
     """
@@ -89,6 +105,7 @@ class Block(Struct, frozen=True, kw_only=True):
     max_tokens: int
     memories: tuple[ToldMemory, ...] = ()
     messages: tuple[ToldMessage, ...] = ()
+    said: tuple[ToldPassage, ...] = ()
     memories_left_out: int = 0
     messages_left_out: int = 0
     memories_known: int = 0

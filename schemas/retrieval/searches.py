@@ -4,15 +4,20 @@ from datetime import datetime
 from typing import Annotated, Literal, Protocol
 
 from msgspec import Meta, Struct
+from msgspec import field as setting
 
 from schemas.conversations.messages import Identifier, Moment
 from schemas.memories import importance
 from schemas.memories.memories import Memory, Status
+from schemas.passages.passages import Passage
 from schemas.policies.policies import Fraction
 
 Scale = Literal["fraction", "tenths", "points"]
 # The embedder or the vector index was too slow, or failed; words were searched all the same.
 Degraded = Literal["embedder_slow", "embedder_failed", "vectors_slow", "vectors_failed"]
+
+# Memories, what was said word for word, or both ranked together.
+Tier = Literal["memories", "said", "both"]
 
 Words = Annotated[tuple[Identifier, ...], Meta(max_length=100)]
 
@@ -103,7 +108,8 @@ class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
     """What is looked for, in which namespaces. Without a `text` the filters decide, and importance orders.
 
     Nothing of a relevance below `floor` is found; by default that of the embedding model. `explain` shows how each score
-    came about.
+    came about. `in` says where to look: what was said is left out where filters look at memories, and without a text. Times that
+    the text names ("in March", "two weeks ago") are resolved against `asked_at`, by default now.
     """
 
     namespaces: Annotated[tuple[Identifier, ...], Meta(min_length=1, max_length=100)]
@@ -112,6 +118,8 @@ class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
     floor: Fraction | None = None
     explain: bool = False
+    tier: Tier = setting(default="both", name="in")
+    asked_at: Moment | None = None
 
 
 class Parts(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -135,10 +143,23 @@ class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     parts: Parts | None = None
 
 
-class Found(Struct, frozen=True, kw_only=True):
-    """The best first. `degraded` says what could not be asked: the answer is what the rest knows."""
+class SaidHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A passage of what was said; `score` is comparable within an answer. `cosine` is None where the vector index did not name
+    it, `words` is its BM25 score."""
 
-    hits: tuple[Hit, ...]
+    score: float
+    passage: Passage
+    cosine: float | None = None
+    words: float = 0.0
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """The best first: `hits` are the memories, `said` the passages, `mixed` both in one order. `degraded` says what could not be
+    asked: the answer is what the rest knows."""
+
+    hits: tuple[Hit, ...] = ()
+    said: tuple[SaidHit, ...] = ()
+    mixed: tuple[Hit | SaidHit, ...] = ()
     degraded: tuple[Degraded, ...] = ()
 
 

@@ -17,8 +17,7 @@ from typing import Any
 
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
-from deploy.wiring.search import retrieval
-from deploy.wiring.vector_index import qdrant
+from deploy.wiring.search import index, retrieval
 from schemas import codec
 from schemas.retrieval.searches import Query
 from sinks.embeddings.onnx import MiniLmEmbedder
@@ -111,8 +110,8 @@ async def without_embedding(settings: Settings, embedder: MiniLmEmbedder, reques
     try:
         asked = list(itertools.islice(questions(), requests))
         ready = Ready(embedder, dict(zip(asked, await embedder.embed(asked), strict=True)))
-        async with qdrant(settings, ready) as vectors:
-            search_in = retrieval(pool, ready, vectors)
+        async with index(settings, ready) as vectors:
+            search_in = retrieval(pool, ready, vectors, settings.policies())
             return await in_turn(
                 lambda number: search_in.search(
                     Query(namespaces=(namespace(number % NAMESPACES),), text=asked[number])

@@ -14,7 +14,8 @@ from agents.api.http.json_bodies import answer, described, takes
 from agents.api.memories.list_parameters import MOST, Label
 from agents.api.memories.views import Detail, MemoryView, view
 from agents.api.ports import Ports, PortsOf
-from schemas.retrieval.searches import Degraded, Filters, Parts, Query, Scale
+from schemas.passages.passages import Passage
+from schemas.retrieval.searches import Degraded, Filters, Hit, Parts, Query, SaidHit, Scale, Tier
 
 router = APIRouter(prefix="/v1/search", tags=["search"])
 
@@ -25,18 +26,21 @@ class SearchQuery(Query, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     detail: Detail = "short"
 
 
-class FoundMemory(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory with its score, from 0 to 1 and comparable within one answer; `parts` where they were asked for."""
+class FoundHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What was found, with a score that is comparable within its tier: a `memory`, or, with `tier` `said`, a `passage` of what
+    was said word for word. `parts` where they were asked for."""
 
     score: float
-    memory: MemoryView
+    tier: Literal["memory", "said"] = "memory"
+    memory: MemoryView | None = None
+    passage: Passage | None = None
     parts: Parts | None = None
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
     """The best first. `degraded` is empty, or says what could not be asked: then this is what the rest knows."""
 
-    hits: tuple[FoundMemory, ...]
+    hits: tuple[FoundHit, ...]
     degraded: tuple[Degraded, ...]
 
 
@@ -58,6 +62,8 @@ class SimpleQuery(BaseModel):
     limit: int = Field(10, ge=1, le=100, description="How many at most.")
     explain: bool = Field(False, description="Show how each score came about.")
     detail: Literal["short", "full"] = Field("short", description="Without the long parts, or with them.")
+    tier: Tier = Field("both", alias="in", description="Memories, what was said word for word, or both.")
+    asked_at: AwareDatetime | None = Field(None, description="What times in the question refer to; default now.")
 
     @model_validator(mode="after")
     def importance_fits_its_scale(self) -> Self:
@@ -84,6 +90,8 @@ class SimpleQuery(BaseModel):
             floor=self.floor,
             explain=self.explain,
             detail=self.detail,
+            tier=self.tier,
+            asked_at=self.asked_at,
         )
 
 
@@ -91,7 +99,8 @@ class SimpleQuery(BaseModel):
 async def search(
     asked: Annotated[SearchQuery, Depends(takes(SearchQuery))], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """Memories that have to do with a text; without one those that the filters accept, the most important first."""
+    """Memories, and passages of what was said, that have to do with a text; without one the memories that the filters accept, the
+    most important first."""
     return answer(await found(asked, caller, ports))
 
 
@@ -106,7 +115,12 @@ async def found(asked: SearchQuery, caller: Caller, ports: Ports) -> SearchAnswe
         caller.require("read", namespace)
     answered = await ports.retrieval.search(asked)
     ports.accesses.note(hit.memory for hit in answered.hits)
-    hits = (
-        FoundMemory(score=hit.score, memory=view(hit.memory, asked.detail), parts=hit.parts) for hit in answered.hits
-    )
-    return SearchAnswer(hits=tuple(hits), degraded=answered.degraded)
+    hits = tuple(shown(hit, asked.detail) for hit in answered.mixed or answered.hits)
+    return SearchAnswer(hits=hits, degraded=answered.degraded)
+
+
+def shown(hit: Hit | SaidHit, detail: Detail) -> FoundHit:
+    if isinstance(hit, SaidHit):
+        parts = Parts(cosine=hit.cosine, lexical=hit.words)
+        return FoundHit(score=hit.score, tier="said", passage=hit.passage, parts=parts)
+    return FoundHit(score=hit.score, memory=view(hit.memory, detail), parts=hit.parts)
