@@ -1,8 +1,8 @@
 """The best memories and what was just said, within a token budget. Pure: values in, values out.
 
 What was just said comes first to its share of the budget, then memories to all the rest; room that they leave goes to what
-was said before that, and what is left then to passages of what was said earlier. Nothing is told twice: a memory all of whose sources are among the messages in the block, or in the prompt
-already, is left out.
+was said before that, and what is left then to passages of what was said earlier. Nothing is told twice: a memory all of whose
+sources are among the messages in the block, or in the prompt already, is left out.
 """
 
 from collections.abc import Callable, Sequence
@@ -73,8 +73,8 @@ def block(
     covers: Covers,
     earlier: Sequence[SaidHit] = (),
 ) -> Block:
-    """`hits` and passages of `earlier` with the best first, `tail` in the order it was said; `covers` says whether a memory tells nothing but what
-    messages do, given the ids of those that are told whole.
+    """`hits` and passages of `earlier` with the best first, `tail` in the order it was said; `covers` says whether a memory tells
+    nothing but what messages do, given the ids of those that are told whole.
 
     Equal values make equal bytes. Raises Rejected `budget_too_small`, naming the sizes, when there is something to tell and
     none of it has room.

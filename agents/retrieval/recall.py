@@ -17,7 +17,7 @@ from schemas.policies.namespaces import UNSAID
 from schemas.policies.policies import Choosing, Policy
 from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery
-from schemas.retrieval.searches import Found, Query, SaidHit, Tier
+from schemas.retrieval.searches import Found, Query, SaidHit, Tier, looks_at_memories
 
 SETTLING: Final = timedelta(seconds=5)  # after a slice was completed, until any search finds its memories
 SPARE: Final = 20  # memories beyond those wanted: some tell only what the messages tell, some have no room
@@ -113,7 +113,8 @@ class Recall:
         return Found(hits=memories.hits, said=said.said, degraded=degraded)
 
     async def _tier(self, wanted: Query, tier: Tier, most: int) -> Found:
-        if not most or (tier == "said" and not (wanted.text or "").strip()):
+        nothing_said = not (wanted.text or "").strip() or looks_at_memories(wanted.filters)
+        if not most or (tier == "said" and nothing_said):
             return Found()
         return await self._retrieval.search(replace(wanted, tier=tier, limit=min(most + SPARE, MOST_FOUND)))
 

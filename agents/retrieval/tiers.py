@@ -10,10 +10,8 @@ from msgspec.structs import replace
 from agents.retrieval.question_times import spans
 from agents.retrieval.said import SaidFound, SaidSearch
 from agents.retrieval.said_ranking import DEFAULT_WEIGHTS, CosineScale
-from schemas.retrieval.searches import LIVE, Filters, Found, Hit, Query, SaidHit
+from schemas.retrieval.searches import Found, Hit, Query, SaidHit, looks_at_memories
 from sinks.passages.store import PassageFilters
-
-DATED = ("happened_from", "happened_to")  # filters that what was said has as well
 
 
 class MemorySearch(Protocol):
@@ -32,9 +30,12 @@ class Tiers:
 
     async def search(self, asked: Query) -> Found:
         """At most `limit` of both together."""
-        if asked.tier == "memories" or not (asked.text or "").strip() or looks_at_memories(asked.filters):
+        searchable = bool((asked.text or "").strip()) and not looks_at_memories(asked.filters)
+        if asked.tier == "memories" or (asked.tier == "both" and not searchable):
             found = await self._memories.search(asked)
             return replace(found, mixed=found.hits)
+        if not searchable:
+            return Found()
         if asked.tier == "said":
             said = await self._passages(asked)
             return Found(said=said.hits, mixed=said.hits, degraded=said.degraded)
@@ -58,11 +59,6 @@ class Tiers:
             spans=spans(text, asked.asked_at or self._clock()),
             limit=asked.limit,
         )
-
-
-def looks_at_memories(filters: Filters) -> bool:
-    """Whether a filter asks for something that only memories have."""
-    return replace(filters, **dict.fromkeys(DATED)) != LIVE
 
 
 def merged(hits: Sequence[Hit], said: Sequence[SaidHit], scale: CosineScale) -> list[Hit | SaidHit]:

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Annotated, Literal, Protocol
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 from msgspec import field as setting
 
 from schemas.conversations.messages import Identifier, Moment
@@ -102,6 +102,12 @@ class Filters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
 
 
 LIVE = Filters()
+DATED = ("happened_from", "happened_to")  # what was said has these as well
+
+
+def looks_at_memories(filters: Filters) -> bool:
+    """Whether a filter asks for something that only memories have."""
+    return structs.replace(filters, **dict.fromkeys(DATED)) != LIVE
 
 
 class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
