@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling
 
 from deploy.embedded.stack import EmbeddedStack
 from streams.delivery.fenced_futures import leave_out_fenced_futures
@@ -25,6 +27,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     twice = [name for name, count in Counter(item.nodeid for item in items).items() if count > 1]
     if twice:
         raise pytest.UsageError(f"several tests have the same id: {', '.join(twice)}")
+
+
+class OneStackForContracts(LoadFileScheduling):
+    """Files go to processes one by one, but contract tests to one together: their files last less long than a stack's start."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "tests/contract" if nodeid.startswith("tests/contract/") else super()._split_scope(nodeid)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadFileScheduling | None:
+    return OneStackForContracts(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 @pytest.fixture(scope="session", autouse=True)
