@@ -11,7 +11,7 @@ from schemas.kafka import topics as names
 from streams.delivery.app import StageApp
 from streams.delivery.batch import BatchSchema
 from streams.delivery.changelog import KafkaChangelog
-from streams.delivery.checkpoint import Checkpointer, in_memory
+from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.store import RocksStore, Stores
 from streams.delivery.table import CheckpointedTable
 from streams.kafka.cluster import ClusterSettings
@@ -69,7 +69,7 @@ def stage_app(
             changelog,
             app.fence,
             app.checkpoint_failed,
-            stores=in_memory if cluster.store == "memory" else durable(cluster.datadir / "tables" / stage),
+            stores=durable(cluster.datadir / "tables" / stage),
             counters=app.counters,
             interval_s=cluster.checkpoint_interval_s,
         )

@@ -19,7 +19,7 @@ from agents.api.access.authentication import KeyedDoor
 from agents.api.access.rate_limits import Rates
 from agents.api.app import create_app
 from agents.api.budgets.consumption import Consumption
-from agents.api.live.change_notifier import Bell
+from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.memories.access_counter import AccessCounter
 from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Ports
@@ -38,7 +38,7 @@ from schemas.memories.memories import Memory
 from schemas.policies.policies import Match, Policies, Policy
 from sinks.access.audit import Audited
 from sinks.embeddings.fake import FakeEmbedder
-from streams.windows.model_limits import ModelLimits
+from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.accesses import FakeAccesses
 from tests.fakes.archive import FakeArchive
 from tests.fakes.chronicle import FakeChronicle
@@ -118,7 +118,7 @@ class Api:
         self.remembered = FakeRemembered()  # what is searched
         self.accesses = FakeAccesses()
         self.chronicle = FakeChronicle()
-        self.bell = Bell()
+        self.bell = ChangeNotifier()
         self.archive, self.windows, self.searched = FakeArchive(), FakeWindows(), Searched()
         self.published = FakePublisher()
         self.door = KeyedDoor(self.keys, lambda: self.now, lambda: self.seconds)

@@ -14,7 +14,8 @@ from deploy.cli import terminal
 from deploy.cli.main import cli
 from deploy.embedded.process import module_environment
 from deploy.runtime.dev import environment
-from deploy.settings import PREFIX, Settings
+from deploy.settings import Settings
+from deploy.settings.defaults import PREFIX
 from tests.preparation import PASSWORD
 
 WITHIN_S = 90  # where a command hangs; on two busy cores its imports alone take ten

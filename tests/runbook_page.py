@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 
-from deploy.settings import PREFIX
+from deploy.settings.defaults import PREFIX
 from tests.command_line import run_here
 from tests.deployment import Deployment
 

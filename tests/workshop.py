@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from agents.api.tools.ports import Blocks
-from agents.api.tools.tools import Reach, Tools
+from agents.api.tools.tools import ToolAccess, Tools
 from agents.conversations.lookup import Conversations
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
@@ -38,7 +38,7 @@ class Workshop(Struct):
     def tools(self, *namespaces: str, **reach: Any) -> Tools:
         """Over these namespaces, all of them writable unless `reach` says otherwise."""
         namespaces = namespaces or (MINE,)
-        wired = Reach(**({"namespaces": namespaces, "writable": namespaces} | reach))
+        wired = ToolAccess(**({"namespaces": namespaces, "writable": namespaces} | reach))
         return Tools(wired, self.retrieval, self.remembered, self.commands, lambda: NOON, self.blocks(), self.note)
 
     def note(self, memories: Iterable[Memory]) -> None:

@@ -47,20 +47,16 @@ KEYED: Final = (
 )
 
 DESCRIPTION = "Long-term memory for chat systems that live on Kafka: what is remembered, and changing it."
-MAX_BODY_BYTES: Final = 1_048_576
 WITHIN_S: Final = 20.0
 
 
-def create_app(
-    ports: Ports, *, max_body_bytes: int = MAX_BODY_BYTES, within_s: float = WITHIN_S, local: bool = False
-) -> FastAPI:
-    """An ASGI app over the ports. A larger body of a Struct is answered with 413, and with 503 what has no answer `within_s`.
+def create_app(ports: Ports, *, within_s: float = WITHIN_S, local: bool = False) -> FastAPI:
+    """An ASGI app over the ports. What has no answer `within_s` is answered with 503.
 
     A `local` app answers to this machine's names alone.
     """
     app = routed()
     app.state.ports = ports
-    app.state.max_body_bytes = max_body_bytes
     app.state.document = cache(document)
     app.state.methods = methods
     problems.handle_in(app)

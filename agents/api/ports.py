@@ -11,7 +11,7 @@ from agents.api.access.callers import Caller
 from agents.api.access.erasure import Kept
 from agents.api.access.rate_limits import Rates
 from agents.api.budgets.consumption import Consumption
-from agents.api.live.change_notifier import Bell
+from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.live.event_stream import Told
 from agents.api.memories.access_counter import AccessCounter
 from agents.api.memories.exports import Pages
@@ -180,7 +180,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     retrieval: Searching
     accesses: AccessCounter
     chronicle: Told
-    bell: Bell
+    bell: ChangeNotifier
     commands: Commanding
     vectors: VectorIndex
     audit: Auditing

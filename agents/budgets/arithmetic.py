@@ -55,7 +55,7 @@ def limits(budget: Budget, level: Level, now: datetime) -> Iterator[Limit]:
         yield Limit(micros(budget.usd_per_day), level.day.micros, level.reserved.micros, day)
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class LimitStatus(Struct, frozen=True, kw_only=True):
     """One limit of a budget and what is gone of it, in tokens or dollars; `remains` may be below 0 by one call."""
 
     limit: str
@@ -65,14 +65,16 @@ class Standing(Struct, frozen=True, kw_only=True):
     remains: float
 
 
-def standings(budget: Budget, level: Level, now: datetime) -> Iterator[Standing]:
+def limit_statuses(budget: Budget, level: Level, now: datetime) -> Iterator[LimitStatus]:
     """Each limit that the budget states."""
     stated = [name for name in LIMITS if getattr(budget, name) is not None]
     for name, limit in zip(stated, limits(budget, level, now), strict=True):
         unit = 1 if name.startswith("tokens") else MICROS
         gone = limit.spent + limit.reserved
         parts = {"of": limit.limit, "spent": limit.spent, "reserved": limit.reserved, "remains": limit.limit - gone}
-        yield Standing(limit=name, **{part: amount if unit == 1 else amount / unit for part, amount in parts.items()})
+        yield LimitStatus(
+            limit=name, **{part: amount if unit == 1 else amount / unit for part, amount in parts.items()}
+        )
 
 
 def smaller(stated: Budget, chat: Budget, share: float) -> Budget:

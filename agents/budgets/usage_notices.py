@@ -15,7 +15,7 @@ from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 PAGE: Final = 200
 
 
-class Untold(Protocol):
+class UnpublishedUsage(Protocol):
     """Where the records are kept."""
 
     def untold(self, limit: int) -> AbstractAsyncContextManager[Sequence[Consumed]]:
@@ -25,7 +25,7 @@ class Untold(Protocol):
 class UsageNotices:
     """Publishes `memstream.usage.recorded` events. A crash between the broker and the mark repeats one with the same id."""
 
-    def __init__(self, records: Untold, publisher: Publisher) -> None:
+    def __init__(self, records: UnpublishedUsage, publisher: Publisher) -> None:
         self._records = records
         self._publisher = publisher
 
@@ -47,14 +47,14 @@ def of_usage(consumed: Consumed) -> Outgoing:
         type="memstream.usage.recorded",
         time=consumed.at,
         subject=consumed.subject,
-        data=told(consumed),
+        data=usage_payload(consumed),
     )
     return Outgoing(
         topic=topics.ACTIVITY, key=consumed.subject.encode(), value=codec.encode(event), headers=CLOUD_EVENT
     )
 
 
-def told(consumed: Consumed) -> dict[str, Any]:
+def usage_payload(consumed: Consumed) -> dict[str, Any]:
     """Every field, absent ones too: who adds up events needs no defaults."""
     return {name: to_builtins(getattr(consumed, name)) for name in consumed.__struct_fields__} | {
         "tokens": consumed.tokens

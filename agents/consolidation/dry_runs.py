@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from agents.consolidation.slices import apart, requests
 from agents.curation.forecast import Forecast, Foreseen
-from agents.extraction.erased import still_said
-from agents.extraction.extractor import LEASE_S, candidate_batch
+from agents.extraction.erased import without_erased
+from agents.extraction.extractor import LEASE_S
+from agents.extraction.records import candidate_batch
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider
 from agents.stage.leases import StillHeld, leased, tolerated
@@ -26,7 +27,7 @@ from schemas.policies.policies import Policy
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.consolidation.dry_runs import DryRuns, Stretch
 from sinks.extraction.answers import Extractions
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ class Terms(Protocol):
     def policy(self, scope: Scope) -> Policy: ...
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class ExtractionParts(Struct, frozen=True, kw_only=True):
     """Whom dry runs ask, as the extractor does."""
 
     provider: Provider
@@ -66,7 +67,7 @@ class DryRunAgent:
     def __init__(
         self,
         runs: DryRuns,
-        asked: Asked,
+        asked: ExtractionParts,
         forecast: Callable[[], Forecast],
         worker: str,
         clock: Callable[[], datetime],
@@ -158,7 +159,7 @@ class DryRunAgent:
         scope, policy = stretch.scope, self._policy(stretch.scope)
         async for request in self._slices(stretch, policy):
             fenced = await self._asked.extractions.fences_of(scope, policy.namespaces_of(scope))
-            if (spared := still_said(request, fenced)).messages:
+            if (spared := without_erased(request, fenced)).messages:
                 yield apart(spared, run.run_id, run.namespace)
 
     async def _slices(self, stretch: Stretch, policy: Policy) -> AsyncIterator[ExtractionRequest]:

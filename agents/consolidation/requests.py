@@ -7,7 +7,7 @@ from schemas.consolidation.runs import ConsolidationRun, RunWanted
 from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
-from sinks.consolidation.run_progress import Asking
+from sinks.consolidation.run_progress import ConversationToExtract
 
 
 def run_by_hand(wanted: RunWanted, namespaces: tuple[str, ...], asked_by: str, now: datetime) -> ConsolidationRun:
@@ -30,7 +30,7 @@ def run_by_hand(wanted: RunWanted, namespaces: tuple[str, ...], asked_by: str, n
     )
 
 
-def flush(asking: Asking, at: datetime) -> Outgoing:
+def flush(asking: ConversationToExtract, at: datetime) -> Outgoing:
     """To the partition of the conversation's messages. Said twice it changes nothing: what was asked for waits no more."""
     event = WindowControl(conversation_id=asking.conversation_id, kind="flush", at=at, lane=asking.lane)
     return Outgoing(

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from schemas import ids
 from schemas.consolidation.runs import ConsolidationRun
 from schemas.policies.policies import Schedule
-from streams.windows.triggers import next_run
+from streams.windows.extraction.triggers import next_run
 
 SCHEDULER = "schedule"  # who asks for the runs of schedules
 

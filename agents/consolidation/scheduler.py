@@ -78,7 +78,7 @@ class Scheduler:
             progress, now = RunProgress(connection), self._clock()
             self._settled_to = await progress.settle(now, self._settled_to, PAGE)
             for run in await progress.finish(now, now - GIVEN_UP_AFTER):
-                log.info("consolidation of %s %s: %s", run.scope, run.status, told(run))
+                log.info("consolidation of %s %s: %s", run.scope, run.status, run_summary(run))
         await self._ask()
 
     async def close(self) -> None:
@@ -160,7 +160,7 @@ def concerns(run: ConsolidationRun, scope: Scope, policies: Policies) -> bool:
     return run.namespace is None or run.namespace in policy.namespaces_of(scope)
 
 
-def told(run: ConsolidationRun) -> str:
+def run_summary(run: ConsolidationRun) -> str:
     """What came of a run, for a log."""
     counts = (
         f"{run.created} created, {run.reinforced + run.merged} reinforced, {run.superseded} superseded of "

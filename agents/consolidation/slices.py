@@ -10,13 +10,13 @@ from schemas.conversations.messages import Scope
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
 from sinks.archive.messages import ArchivedMessage
-from streams.windows import slices
 from streams.windows.arrival import arrived
 from streams.windows.detectors.detect import found_in
 from streams.windows.entry import Entry
-from streams.windows.extraction import latest
+from streams.windows.extraction import slices
+from streams.windows.extraction.progress import latest
 from streams.windows.segments import Segmentation
-from streams.windows.tokens import TokenCount, message_tokens
+from streams.windows.tokens.counting import TokenCount, message_tokens
 
 
 def entered(archived: Sequence[ArchivedMessage], policy: Policy, count: TokenCount) -> list[Entry]:

@@ -10,20 +10,21 @@ from schemas.conversations.contexts import ContextEntry, ContextQuery, LeftOut, 
 from schemas.conversations.messages import Message
 from schemas.conversations.windows import Gap, LastPrune, Reason, WindowState
 from sinks.archive.messages import ArchivedMessage
-from streams.windows import context, gaps, importance, statistics
-from streams.windows.accounting import Budget
 from streams.windows.arrival import arrived
-from streams.windows.decision import Decision
+from streams.windows.context import building, gaps, statistics
 from streams.windows.detectors.detect import found_in
-from streams.windows.reasons import SENTENCES
+from streams.windows.pruning import importance
+from streams.windows.pruning.decision import Decision
+from streams.windows.pruning.reasons import SENTENCES
 from streams.windows.segments import Segmentation
-from streams.windows.tokens import TokenCount, message_tokens
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget
+from streams.windows.tokens.counting import TokenCount, message_tokens
+from streams.windows.traits import MessageTraits
 
 UNPUBLISHED: Final = ""  # the id of a message that has none
 
 
-class Known(Struct, frozen=True):
+class KnownWindow(Struct, frozen=True):
     """What is known of a window: what left its context, and how many messages are in it. Of a new one, nothing."""
 
     gaps: tuple[Gap, ...] = ()
@@ -31,7 +32,7 @@ class Known(Struct, frozen=True):
     last_prune: LastPrune | None = None
 
     @classmethod
-    def of(cls, state: WindowState | None) -> "Known":
+    def of(cls, state: WindowState | None) -> "KnownWindow":
         if state is None:
             return cls()
         return cls(state.gaps, state.statistics.messages_in_context, state.statistics.last_prune)
@@ -39,7 +40,7 @@ class Known(Struct, frozen=True):
 
 def shown(
     archived: Sequence[ArchivedMessage],
-    known: Known,
+    known: KnownWindow,
     asked: ContextQuery,
     budget: Budget,
     count: TokenCount,
@@ -52,8 +53,8 @@ def shown(
     limited = budget if asked.max_tokens is None else budget.within(asked.max_tokens)
     messages = {each.position: each.message for each in archived} | unpublished(archived, asked, now)
     turns = turned(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
-    built = context.build(turns, known.gaps, limited, now)
-    kept = [entry for entry in built.entries if isinstance(entry, Turn)]
+    built = building.build(turns, known.gaps, limited, now)
+    kept = [entry for entry in built.entries if isinstance(entry, MessageTraits)]
     return ShownContext(
         entries=tuple(entries(built, kept, messages, {each.position for each in archived}, now)),
         tokens=built.tokens,
@@ -89,7 +90,9 @@ def unpublished(archived: Sequence[ArchivedMessage], asked: ContextQuery, now: f
     return added
 
 
-def turned(messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: float, count: TokenCount) -> list[Turn]:
+def turned(
+    messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: float, count: TokenCount
+) -> list[MessageTraits]:
     """The messages that no gap holds, as the rules see them."""
     turns, stands = [], Segmentation()
     for position, message in messages.items():
@@ -102,7 +105,11 @@ def turned(messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: flo
 
 
 def entries(
-    built: context.Context, kept: Sequence[Turn], messages: Mapping[int, Message], published: set[int], now: float
+    built: building.Context,
+    kept: Sequence[MessageTraits],
+    messages: Mapping[int, Message],
+    published: set[int],
+    now: float,
 ) -> Iterator[ContextEntry]:
     scores = dict(zip((turn.position for turn in kept), importance.scores(kept, now), strict=True))
     for entry in built.entries:
@@ -110,7 +117,7 @@ def entries(
             yield marker(entry)
             continue
         place = entry.position if entry.position in published else None
-        yield told(
+        yield context_entry(
             messages[entry.position], entry, place, scores[entry.position], built.decision.reasons[entry.position]
         )
 
@@ -121,7 +128,9 @@ def marker(gap: Gap) -> ContextEntry:
     )
 
 
-def told(message: Message, turn: Turn, position: int | None, score: float, reason: Reason) -> ContextEntry:
+def context_entry(
+    message: Message, turn: MessageTraits, position: int | None, score: float, reason: Reason
+) -> ContextEntry:
     return ContextEntry(
         role=message.role,
         content=message.content,

@@ -4,16 +4,16 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from agents.conversations.context import Known, shown
+from agents.conversations.context import KnownWindow, shown
 from agents.conversations.lookup import Conversation
 from agents.windows.terms import WindowTerms
 from schemas.conversations.contexts import ContextQuery, ShownContext
 from schemas.conversations.windows import Gap
 from sinks.archive.messages import ArchivedMessage, Place
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 
-class Said(Protocol):
+class ArchivedPages(Protocol):
     """sinks.archive.messages.Archive."""
 
     async def page(
@@ -29,7 +29,7 @@ class Contexts:
     """`terms` are told of changed policies and calibrations by whoever made them."""
 
     def __init__(
-        self, archive: Said, terms: WindowTerms, count_tokens: TokenCount, clock: Callable[[], datetime]
+        self, archive: ArchivedPages, terms: WindowTerms, count_tokens: TokenCount, clock: Callable[[], datetime]
     ) -> None:
         self._archive = archive
         self._terms = terms
@@ -42,7 +42,7 @@ class Contexts:
         terms = self._terms.of(conversation.scope, asked.model or (state.model if state else None))
         archived = await self._said(conversation)
         now = self._clock().timestamp()
-        return shown(archived, Known.of(state), asked, terms.budget, self._count_tokens, now)
+        return shown(archived, KnownWindow.of(state), asked, terms.budget, self._count_tokens, now)
 
     async def _said(self, conversation: Conversation) -> tuple[ArchivedMessage, ...]:
         """Of a window that nothing is known of yet, in the partition of its latest message."""

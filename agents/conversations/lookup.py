@@ -13,7 +13,7 @@ from schemas.conversations.windows import Pruning, WindowState
 from schemas.policies.policies import Choosing, Policy
 from sinks.archive.messages import ArchivedMessage, Place
 from sinks.windows.projection import PruningPlace
-from streams.windows.gaps import summarised
+from streams.windows.context.gaps import summarised
 
 
 class Conversation(Struct, frozen=True):
@@ -37,7 +37,7 @@ class States(Protocol):
     async def prunings(self, conversation_id: str, limit: int, before: PruningPlace | None) -> tuple[Pruning, ...]: ...
 
 
-class Said(Protocol):
+class ArchivedMessages(Protocol):
     """sinks.archive.messages.Archive."""
 
     async def scopes(self, conversation_id: str) -> tuple[Scope, ...]: ...
@@ -57,7 +57,7 @@ def wordless(state: WindowState) -> WindowState:
 class Conversations:
     """All that are known. Every method raises Retryable."""
 
-    def __init__(self, states: States, archive: Said, policies: Choosing) -> None:
+    def __init__(self, states: States, archive: ArchivedMessages, policies: Choosing) -> None:
         self._states = states
         self._archive = archive
         self._policies = policies

@@ -13,7 +13,7 @@ from agents.curation.curator import Curator
 from agents.curation.dead_letters import concerned, letter
 from agents.dead_letters.writer import position
 from agents.stage.in_flight import InFlight, while_held
-from agents.stage.key_queues import Turn, Turns
+from agents.stage.key_queues import KeyQueues, QueuePlace
 from schemas import codec
 from schemas.errors import MemstreamError, Rejected
 from schemas.extraction.requests import CandidateBatch, Command
@@ -47,7 +47,7 @@ class CurationAgent:
         self._candidates_topic = names.physical(topics.CANDIDATES)
         self._publisher = publisher
         self._clock = clock
-        self._turns = Turns()
+        self._turns = KeyQueues()
         self._in_flight = InFlight(app, in_flight)
 
     async def handle(self, batch: Batch) -> None:
@@ -58,21 +58,21 @@ class CurationAgent:
         """Ends what is still running; what is not decided is delivered again."""
         await self._in_flight.close()
 
-    def _queued(self, batch: Batch) -> list[tuple[Turn, list[Any]]]:
+    def _queued(self, batch: Batch) -> list[tuple[QueuePlace, list[Any]]]:
         """Each namespace's records with its place in the namespace's queue: taken before anything is awaited."""
         by_namespace: dict[bytes, list[Any]] = {}
         for record in batch.records:
             by_namespace.setdefault(record.key or b"", []).append(record)
         return [(self._turns.next(namespace), records) for namespace, records in by_namespace.items()]
 
-    async def _namespaces(self, batch: Batch, queued: list[tuple[Turn, list[Any]]]) -> None:
+    async def _namespaces(self, batch: Batch, queued: list[tuple[QueuePlace, list[Any]]]) -> None:
         """Everything of the batch is decided, or it raises. What was decided is found settled when repeated."""
         namespaces = (self._namespace(batch, turn, records) for turn, records in queued)
         ends = await asyncio.gather(*namespaces, return_exceptions=True)
         if failed := [end for end in ends if isinstance(end, BaseException)]:
             raise failed[0]
 
-    async def _namespace(self, batch: Batch, turn: Turn, records: list[Any]) -> None:
+    async def _namespace(self, batch: Batch, turn: QueuePlace, records: list[Any]) -> None:
         """What may pass is tried again before anything later of the namespace."""
         async with turn:
             for record in records:

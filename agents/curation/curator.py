@@ -19,11 +19,11 @@ from agents.curation.eraser import Ends, Eraser
 from agents.curation.ledgers import Limit, close_ledger, open_ledger, same_texts
 from agents.curation.parts import fences_on, settled
 from agents.curation.rules import change
-from agents.curation.rules.apply_command import Undone, lacks, obey
+from agents.curation.rules.apply_command import Undone, apply_command, lacks
 from agents.curation.rules.arrivals import erases, named
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.limits import Crowded
-from agents.curation.rules.missing import Missing
+from agents.curation.rules.missing import NeedsInput
 from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.prepared import Incomplete, Prepared, Unembedded, Unrated
 from agents.curation.rules.scrubbing import scrubbed
@@ -139,7 +139,7 @@ class Curator:
         fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
         if prepared.completed is None and (fenced is None or command.at > fenced) and lacks(ledger, command):
             raise Incomplete
-        outcome = obey(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
+        outcome = apply_command(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
         most = policy.max_memories if outcome.change in ("created", "restored") else None
         cause = Cause(actor=command.actor, command_id=command.command_id)
         limit = Limit(most=most, plan=prepared.plan, spared=outcome.memory_id)
@@ -207,14 +207,14 @@ class Curator:
 
         What earlier decisions left pending is projected first, so that the index shows every memory of the namespace.
         """
-        missing: Missing | None = None
+        missing: NeedsInput | None = None
         with translated("curating"):
             async with self._deciders, self._pool.acquire() as connection, connection.transaction():
                 await self._projector.project(connection, namespace)
                 try:
                     async with connection.transaction():
                         yield connection
-                except Missing as exc:
+                except NeedsInput as exc:
                     missing = exc  # what was projected stays so: taken back with the decision, it would be told twice
         if missing is not None:
             raise missing

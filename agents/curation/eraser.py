@@ -18,7 +18,7 @@ from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Choosing
 from sinks.erasure.progress import Erasing
-from sinks.erasure.purges import Gone, Purges
+from sinks.erasure.purges import PurgeCounts, Purges
 from sinks.memories import writer
 from sinks.memories.settlements import Settlements
 from sinks.outbox.projector import put_records
@@ -82,7 +82,7 @@ class Eraser:
             return begun
         erasure = of_namespace(command, Fence(command.at if command.erasure_id else self._clock(), ends))
         await erasing.begin(erasure)
-        await erasing.count(erasure.erasure_id, command, Gone(0, 0, 0))
+        await erasing.count(erasure.erasure_id, command, PurgeCounts(0, 0, 0))
         return erasure
 
     async def _page(self, connection: Connection, command: Command, erasure: Erasure) -> Outcome | None:

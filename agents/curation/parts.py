@@ -39,7 +39,7 @@ async def settled(
     now: datetime,
     earlier: Ledger | None = None,
 ) -> tuple[Ledger, tuple[Ruling, ...]]:
-    """The ledger with what becomes of each candidate, and the rulings in their order; nothing is written yet. Raises Missing.
+    """The ledger with what becomes of each candidate, and the rulings in their order; nothing is written yet. Raises NeedsInput.
 
     With `earlier`, a ledger of decisions that are not written, these follow upon those, and the connection is only read from.
     """

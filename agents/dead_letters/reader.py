@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from agents.dead_letters.writer import PREFIX, told, written_at
+from agents.dead_letters.writer import PREFIX, letter_headers, written_at
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
@@ -55,7 +55,7 @@ class Letter(Struct, frozen=True, kw_only=True):
         return f"{self.partition}:{self.offset}"
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class LetterFilter(Struct, frozen=True, kw_only=True):
     """Which letters are meant: those that are as all of this says. `places` are like 3:17 or 3:17-25, both ends included."""
 
     places: tuple[tuple[int, int, int], ...] = ()
@@ -94,7 +94,7 @@ def places(texts: Sequence[str]) -> tuple[tuple[int, int, int], ...]:
 
 def letter_of(record: Any) -> Letter:
     """`record` is a ConsumerRecord of the letters' topic, whoever wrote it."""
-    said = told(record.headers)
+    said = letter_headers(record.headers)
     return Letter(
         partition=record.partition,
         offset=record.offset,
@@ -125,11 +125,11 @@ def source_of(said: dict[str, str]) -> Source | None:
 
 def became(record: Any) -> tuple[str, str] | None:
     """The place of the letter that this record follows, and what became of it; None for a letter."""
-    said = told(record.headers)
+    said = letter_headers(record.headers)
     return (said["letter"], said["settled"]) if {"letter", "settled"} <= said.keys() else None
 
 
-def settled(record: Any, letter: Letter, how: How, at: datetime) -> Outgoing:
+def settlement(record: Any, letter: Letter, how: How, at: datetime) -> Outgoing:
     """The record that says what became of a letter."""
     ours = [(name, value) for name, value in record.headers if name.startswith(PREFIX)]
     said = {"settled": how, "settled-at": at.isoformat(), "letter": letter.place}

@@ -45,7 +45,7 @@ def dead_letter(record: Any, stage: str, rejected: Rejected, at: datetime, *, by
     return Outgoing(topic=topics.DEAD_LETTERS, key=key, value=value, headers=theirs + ours)
 
 
-def told(headers: Any) -> dict[str, str]:
+def letter_headers(headers: Any) -> dict[str, str]:
     """What a dead letter's headers say, by name without the prefix; those of others that are not text made legible."""
     return {
         name.removeprefix(PREFIX): (value or b"").decode(errors="replace")

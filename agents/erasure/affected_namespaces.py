@@ -23,7 +23,7 @@ def fed_by(scope: Scope, policies: Choosing) -> Iterable[tuple[str, bool]]:
             yield shortened(name), any(field in template for field in PERSONAL)
 
 
-def tells(namespace: str, policies: Choosing, user_id: str, tenant_id: str | None, app_id: str | None) -> bool:
+def names_user(namespace: str, policies: Choosing, user_id: str, tenant_id: str | None, app_id: str | None) -> bool:
     """Whether a namespace's name says that it is this user's."""
     scopes = (read_back(template, namespace) for template in policies.governing(namespace).namespaces)
     return any(scope is not None and is_of(scope, user_id, tenant_id, app_id) for scope in scopes)
@@ -54,7 +54,7 @@ def planned(
             own[name] = own.get(name, False) or alone
     if erasure.kind == "user" and erasure.user_id is not None:
         for name in named:
-            if tells(name, policies, erasure.user_id, erasure.tenant_id, erasure.app_id):
+            if names_user(name, policies, erasure.user_id, erasure.tenant_id, erasure.app_id):
                 own[name] = True
     return [plan(erasure, name, alone) for name, alone in sorted(own.items())]
 

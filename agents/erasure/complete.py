@@ -30,7 +30,7 @@ SENT_AGAIN_S: Final = 60.0
 LETTERS: Final = "dead_letters"
 
 
-class Kept(Protocol):
+class ErasureStore(Protocol):
     """sinks.erasure.erasures.Erasures. Every method raises Retryable."""
 
     async def claim(self, lease_s: float) -> Erasure | None: ...
@@ -64,7 +64,7 @@ class Kept(Protocol):
     async def complete(self, erasure_id: str, at: datetime, remains: Sequence[Remains]) -> None: ...
 
 
-class Letters(Protocol):
+class DeadLetterTopic(Protocol):
     """The topic of dead letters."""
 
     async def erase(self, erasure: Erasure, conversations: frozenset[str], namespaces: frozenset[str]) -> int:
@@ -77,8 +77,8 @@ class Completing:
 
     def __init__(
         self,
-        kept: Kept,
-        letters: Letters,
+        kept: ErasureStore,
+        letters: DeadLetterTopic,
         publisher: Publisher,
         policies: Choosing,
         clock: Callable[[], datetime],

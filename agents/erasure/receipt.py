@@ -37,7 +37,9 @@ async def receipt(noted: Noted, erasure_id: str) -> Receipt | None:
     erasure, complete = kept.erasure, kept.completed_at is not None
     mixed = await noted.mixed(erasure)
     found = await noted.namespaces(erasure_id)
-    namespaces = [told(each, mixed.get(each.namespace, 0)) for each in found if not is_reserved(each.namespace)]
+    namespaces = [
+        namespace_erased(each, mixed.get(each.namespace, 0)) for each in found if not is_reserved(each.namespace)
+    ]
     shadows = [each for each in found if is_reserved(each.namespace)]
     removed, windows = await noted.removed(erasure_id), await noted.windows(erasure_id)
     return Receipt(
@@ -56,7 +58,7 @@ async def receipt(noted: Noted, erasure_id: str) -> Receipt | None:
     )
 
 
-def told(each: ErasedNamespace, kept: int) -> NamespaceErased:
+def namespace_erased(each: ErasedNamespace, kept: int) -> NamespaceErased:
     return NamespaceErased(
         namespace=each.namespace,
         how=each.how,

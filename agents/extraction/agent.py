@@ -92,7 +92,7 @@ class ExtractionAgent:
         deadline_s = self._policies.named(request.policy).background_deadline_s
         parked = False
         while batch.held and not parked:
-            left, fed, known = await self._extractor.heeded(request)
+            left, fed, known = await self._extractor.with_fences(request)
             if not left.messages:  # nothing is asked, so this waits for nothing
                 return await self._extractor.answer(request, owner, lambda: batch.held)
             value = record.value if left == request else codec.encode(left)

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from agents.models.port import Call
 from schemas.conversations.windows import Calibration
 from schemas.errors import Retryable
-from streams.windows.calibration import observe
+from streams.windows.tokens.calibration import observe
 
 log = logging.getLogger(__name__)
 

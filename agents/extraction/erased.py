@@ -11,7 +11,7 @@ from schemas.extraction.requests import ExtractionRequest, SliceMessage
 NOBODY, NOTHING = "memstream", "none"  # the provider and the model of an answer to a question that was not asked
 
 
-def still_said(request: ExtractionRequest, fences: Sequence[Fence]) -> ExtractionRequest:
+def without_erased(request: ExtractionRequest, fences: Sequence[Fence]) -> ExtractionRequest:
     """Without the messages of before the erasure, in the slice and in the overlap; perhaps without any.
 
     Whatever a sender's clock says: what a request asks about was said before it was made.
@@ -28,9 +28,9 @@ def still_said(request: ExtractionRequest, fences: Sequence[Fence]) -> Extractio
     return replace(request, messages=tuple(messages), overlap=tuple(overlap))
 
 
-def still_asked(request: ExtractionRequest, fences: Sequence[Fence]) -> ExtractionRequest:
+def still_answerable(request: ExtractionRequest, fences: Sequence[Fence]) -> ExtractionRequest:
     """What may still be asked: of a summary nothing once a message is erased, as what it goes on from may tell of that one."""
-    left = still_said(request, fences)
+    left = without_erased(request, fences)
     return replace(left, messages=(), overlap=()) if request.purpose == "summarise" and left != request else left
 
 
@@ -41,14 +41,14 @@ def nothing_of(request: ExtractionRequest) -> Answer | Summary:
     return Answer(provider=NOBODY, model=NOTHING)
 
 
-def still_proposed(request: ExtractionRequest, answer: Answer, fences: Sequence[Fence]) -> Answer:
+def proposals_without_erased(request: ExtractionRequest, answer: Answer, fences: Sequence[Fence]) -> Answer:
     """Without what comes of a message of before the erasure: the question may have been asked before that."""
-    said = {message.message_id for message in still_said(request, fences).messages}
+    said = {message.message_id for message in without_erased(request, fences).messages}
     kept = tuple(each for each in answer.proposals if said.issuperset(each.message_ids))
     return answer if kept == answer.proposals else replace(answer, proposals=kept)
 
 
-def still_told(request: ExtractionRequest, summary: Summary, fences: Sequence[Fence]) -> Summary:
+def summary_without_erased(request: ExtractionRequest, summary: Summary, fences: Sequence[Fence]) -> Summary:
     """Nothing once one of the messages is erased: nobody can tell which of its words are of that one."""
-    whole = len(still_said(request, fences).messages) == len(request.messages)
+    whole = len(without_erased(request, fences).messages) == len(request.messages)
     return summary if whole or not summary.text else replace(summary, text="")

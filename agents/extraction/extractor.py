@@ -10,16 +10,16 @@ from datetime import datetime
 from msgspec import structs
 
 from agents.extraction.calibration import Calibrations, Teacher
-from agents.extraction.erased import nothing_of, still_asked, still_proposed, still_told
+from agents.extraction.erased import nothing_of, proposals_without_erased, still_answerable, summary_without_erased
+from agents.extraction.records import outgoing
 from agents.extraction.related import RelatedMemories
-from agents.models.port import Answer, Context, Proposal, Provider, Summary
+from agents.models.port import Answer, Context, Provider, Summary
 from agents.stage.leases import StillHeld, leased, tolerated
-from schemas import codec, ids
+from schemas import codec
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Retryable
-from schemas.extraction.requests import Candidate, CandidateBatch, ExtractionRequest, Lane, Source, WindowControl
-from schemas.kafka import topics
-from schemas.kafka.records import Outgoing, Publisher
+from schemas.extraction.requests import ExtractionRequest, Lane
+from schemas.kafka.records import Publisher
 from schemas.policies.policies import Choosing, Policy
 from sinks.extraction.answers import Answered, Extractions, Held, Leased
 
@@ -79,14 +79,14 @@ class Extractor:
 
     async def left_of(self, request: ExtractionRequest) -> ExtractionRequest:
         """A request without what was erased since; without messages if there is nothing to ask any more. Raises Retryable."""
-        return still_asked(request, await self._fences(request))
+        return still_answerable(request, await self._fences(request))
 
-    async def heeded(self, request: ExtractionRequest) -> tuple[ExtractionRequest, Sequence[str], Sequence[Fence]]:
+    async def with_fences(self, request: ExtractionRequest) -> tuple[ExtractionRequest, Sequence[str], Sequence[Fence]]:
         """What `left_of` tells, with what it feeds, and the fences that were heeded. Raises Retryable."""
         fences = await self._fences(request)
-        return still_asked(request, fences), self._fed(request), fences
+        return still_answerable(request, fences), self._fed(request), fences
 
-    async def enrol(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
+    async def prepare_elsewhere(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
         """For a request that is answered elsewhere, and later: what the question knows besides the slice.
 
         If it has been answered already that is published, and the outcome is as `answer` says. Raises as `answer` does;
@@ -154,11 +154,11 @@ class Extractor:
     async def _store(self, request: ExtractionRequest, owner: str, answer: Answer | Summary) -> bytes:
         self._teacher.teach(answer.model, answer.calls)
         if isinstance(answer, Summary):
-            answer = still_told(request, answer, await self._fences(request))
+            answer = summary_without_erased(request, answer, await self._fences(request))
         else:
             kept, rejected = len(answer.proposals), answer.rejected or "nothing"
             log.info("%s proposes %d memories for %s, not kept: %s", answer.model, kept, request.request_id, rejected)
-            answer = still_proposed(request, answer, await self._fences(request))
+            answer = proposals_without_erased(request, answer, await self._fences(request))
         return await self._extractions.store_answer(
             request.request_id,
             owner,
@@ -209,100 +209,3 @@ class Extractor:
             async with tolerated(what):
                 await self._extractions.release(request_id, owner)
             raise
-
-
-def outgoing(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:
-    """What a stored answer comes to. Raises Rejected when it is not the answer to what was asked."""
-    if request.purpose == "summarise":
-        return [summarised(request, codec.decode(stored, Summary), at)]
-    return candidates(request, codec.decode(stored, Answer), at)
-
-
-def summarised(request: ExtractionRequest, summary: Summary, at: datetime) -> Outgoing:
-    """Goes to the window that asked, also when there is nothing to tell."""
-    told = WindowControl(
-        conversation_id=request.conversation_id,
-        kind="summarised",
-        at=at,
-        request_id=request.request_id,
-        first=request.first,
-        last=request.last,
-        summary=summary.text,
-        known=ids.summary_id(request.summary) if request.summary else None,
-    )
-    return to_window(request, told)
-
-
-def to_window(request: ExtractionRequest, told: WindowControl) -> Outgoing:
-    """A word to the window of the request's conversation, in its partition."""
-    return Outgoing(
-        topic=topics.WINDOW_CONTROL,
-        key=request.conversation_id.encode(),
-        value=codec.encode(told),
-        partition=request.partition,
-    )
-
-
-def candidates(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:
-    return [
-        Outgoing(topic=topics.CANDIDATES, key=batch.namespace.encode(), value=codec.encode(batch))
-        for batch in candidate_batches(request, answer, at)
-    ]
-
-
-def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[CandidateBatch]:
-    """One a namespace, part i of n, possibly without candidates: each namespace answers for its part."""
-    return [
-        candidate_batch(request, answer, namespace, part, at)
-        for part, namespace in enumerate(request.namespaces, start=1)
-    ]
-
-
-def candidate_batch(
-    request: ExtractionRequest, answer: Answer, namespace: str, part: int, at: datetime
-) -> CandidateBatch:
-    return CandidateBatch(
-        request_id=request.request_id,
-        conversation_id=request.conversation_id,
-        partition=request.partition,
-        namespace=namespace,
-        part=part,
-        parts=len(request.namespaces),
-        policy=request.policy,
-        policy_version=request.policy_version,
-        provider=answer.provider,
-        candidates=tuple(
-            candidate(request, proposal, namespace, index) for index, proposal in enumerate(answer.proposals)
-        ),
-        extracted_at=at,
-        requested_at=request.requested_at,
-    )
-
-
-def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, index: int) -> Candidate:
-    said = {message.message_id: message for message in request.messages}
-    return Candidate(
-        candidate_id=ids.candidate_id(request.request_id, namespace, index),
-        kind=proposal.kind,
-        text=proposal.text,
-        sources=tuple(
-            Source(
-                conversation_id=request.conversation_id,
-                message_id=message_id,
-                position=said[message_id].position,
-                timestamp=said[message_id].timestamp,
-            )
-            for message_id in proposal.message_ids
-        ),
-        confidence=proposal.confidence,
-        importance=proposal.importance,
-        kinds=proposal.kinds,
-        tags=proposal.tags,
-        context=proposal.context,
-        full_text=proposal.full_text,
-        event_time=proposal.event_time,
-        language=proposal.language,
-        repeats=proposal.repeats,
-        refines=proposal.refines,
-        contradicts=proposal.contradicts,
-    )

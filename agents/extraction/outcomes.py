@@ -8,7 +8,7 @@ from typing import Any, Final
 from opentelemetry.trace import SpanKind, get_current_span
 
 from agents.dead_letters.writer import dead_letter, position
-from agents.extraction.extractor import to_window
+from agents.extraction.records import to_window
 from agents.stage.leases import StillHeld
 from agents.windows.records import request_attributes
 from agents.windows.undecodable import failure_of

@@ -25,7 +25,7 @@ class RelatedMemories:
 
     async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
         """At most `policy.related_memories` live memories, the nearest first. Raises Retryable."""
-        texts = [beginning(text, policy.privacy) for text in asked(request.messages)]
+        texts = [beginning(text, policy.privacy) for text in user_texts(request.messages)]
         if not texts or not policy.related_memories:
             return ()
         scores: dict[str, float] = {}
@@ -44,6 +44,6 @@ def beginning(text: str, privacy: Privacy) -> str:
     return sendable(text[: 2 * ASKED_CHARS], privacy)[:ASKED_CHARS]
 
 
-def asked(messages: Sequence[SliceMessage]) -> list[str]:
+def user_texts(messages: Sequence[SliceMessage]) -> list[str]:
     said = [message.content for message in messages if message.role == "user" and message.content.strip()]
     return said[-ASKED_MESSAGES:]

@@ -18,7 +18,7 @@ from agents.models.prompts.questions import Drafts, Question, extraction, summin
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 T = TypeVar("T")
 

@@ -31,7 +31,7 @@ class Change(Struct, frozen=True):
     result: Literal["created", "changed", "unchanged"]
 
 
-def standing(records: Iterable[Any]) -> Stored:
+def latest_policies(records: Iterable[Any]) -> Stored:
     """What the topic's records (aiokafka ConsumerRecord), from its beginning to its end, come to."""
     found = Stored({}, {}, {})
     for record in records:

@@ -18,7 +18,7 @@ from schemas.policies.policies import Choosing
 from sinks.erasure.purges import Purges
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
-from sinks.rebuild.rebuilds import Page, Partition, Rebuilds, Told, ToldVersion, latest
+from sinks.rebuild.rebuilds import Page, Partition, Rebuilds, StatedMemory, StatedVersion, latest
 
 log = logging.getLogger(__name__)
 
@@ -139,12 +139,12 @@ class Rebuild:
 
 def page(partition: Partition, piece: Piece, read: Read) -> Page:
     """What the records of a piece tell, counted in `read`."""
-    told: list[Told] = []
-    versions: list[ToldVersion] = []
+    told: list[StatedMemory] = []
+    versions: list[StatedVersion] = []
     for record in piece.records:
         read.records += 1
         try:
-            each, version = told_by_state(record) if partition[0] == topics.STATE else told_by_event(record)
+            each, version = stated_by_state(record) if partition[0] == topics.STATE else stated_by_event(record)
         except Rejected as rejected:
             read.unreadable += 1
             log.warning("%s[%d]@%d tells nothing: %s", *partition, record.offset, rejected)
@@ -167,19 +167,19 @@ def page(partition: Partition, piece: Piece, read: Read) -> Page:
     )
 
 
-def told_by_state(record: Any) -> tuple[Told, None]:
+def stated_by_state(record: Any) -> tuple[StatedMemory, None]:
     """Raises Rejected for what is no memory, and no tombstone of memstream's."""
     memory_id = (record.key or b"").decode("utf-8", "replace")
     if record.value is not None:
         memory = decode(record.value, Memory)
-        return told(memory, in_state=True), None
+        return stated(memory, in_state=True), None
     said = {name: value.decode("utf-8", "replace") for name, value in record.headers}
     try:
         namespace, version, sequence = (said[name] for name in HEADERS)
         numbers = int(version), int(sequence)
     except (KeyError, ValueError) as exc:
         raise Rejected("invalid", "a tombstone without memstream's headers") from exc
-    gone = Told(
+    gone = StatedMemory(
         memory_id=memory_id,
         namespace=namespace,
         version=numbers[0],
@@ -190,16 +190,16 @@ def told_by_state(record: Any) -> tuple[Told, None]:
     return gone, None
 
 
-def told_by_event(record: Any) -> tuple[Told, ToldVersion]:
+def stated_by_event(record: Any) -> tuple[StatedMemory, StatedVersion]:
     """Raises Rejected for what is no memory event."""
     event = decode(record.value, MemoryEvent)
     data = event.data
-    version = ToldVersion(change=data.change, before=data.before, after=data.memory, cause=data.cause, at=event.time)
-    return told(data.memory, in_state=False, erased=data.change == "purged"), version
+    version = StatedVersion(change=data.change, before=data.before, after=data.memory, cause=data.cause, at=event.time)
+    return stated(data.memory, in_state=False, erased=data.change == "purged"), version
 
 
-def told(memory: Memory, *, in_state: bool, erased: bool = False) -> Told:
-    return Told(
+def stated(memory: Memory, *, in_state: bool, erased: bool = False) -> StatedMemory:
+    return StatedMemory(
         memory_id=memory.memory_id,
         namespace=memory.namespace,
         version=memory.version,
@@ -210,7 +210,7 @@ def told(memory: Memory, *, in_state: bool, erased: bool = False) -> Told:
     )
 
 
-def heads(told: Iterable[Told]) -> dict[str, int]:
+def heads(told: Iterable[StatedMemory]) -> dict[str, int]:
     """The highest sequence of each namespace."""
     found: dict[str, int] = {}
     for each in told:

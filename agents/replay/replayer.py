@@ -14,10 +14,10 @@ from typing import Any, Final, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from agents.extraction.extractor import candidate_batches
+from agents.extraction.records import candidate_batches
 from agents.models.port import Answer
 from agents.replay.slices import slices
-from agents.stage.key_queues import Turn, Turns
+from agents.stage.key_queues import KeyQueues, QueuePlace
 from agents.windows.terms import WindowTerms
 from schemas import codec, ids
 from schemas.access.keys import covers
@@ -30,7 +30,7 @@ from schemas.replay.shadows import shadow_of, standing_for
 from sinks.archive.messages import ArchivedMessage
 from sinks.replay.generations import Planned, Replayed
 from streams.windows.arrival import merged
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class Records(Protocol):
     async def done(self, generation_id: str, replayed: Replayed, at: datetime) -> None: ...
 
 
-class Asking(Protocol):
+class AnswerSource(Protocol):
     """agents.extraction.extractor.Extractor."""
 
     async def stored(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bytes | None: ...
@@ -75,7 +75,7 @@ class Replayer:
         self,
         generation: Generation,
         records: Records,
-        extractor: Asking,
+        extractor: AnswerSource,
         curator: Deciding,
         terms: WindowTerms,
         before: Choosing,
@@ -97,7 +97,7 @@ class Replayer:
         self._owner = owner
         self._sleep = sleep
         self._room = asyncio.Semaphore(concurrency)
-        self._turns = Turns()
+        self._turns = KeyQueues()
         self._running: set[asyncio.Task[None]] = set()
 
     def concerns(self, scope: Scope) -> bool:
@@ -175,7 +175,7 @@ class Replayer:
         planned: Planned,
         messages: Sequence[ArchivedMessage],
         requests: Sequence[ExtractionRequest],
-        turns: Sequence[Turn],
+        turns: Sequence[QueuePlace],
     ) -> None:
         generation_id = self._generation.generation_id
         async with AsyncExitStack() as places:

@@ -33,7 +33,10 @@ async def differences(
     vectors = await memories.vectors([memory.memory_id for memory in (*live, *again)], embedding_model)
     return await asyncio.to_thread(
         compared,
-        [Live(memory=each, vector=vectors.get(each.memory_id), stays=stays(each, by_hand, ranges)) for each in live],
+        [
+            Live(memory=each, vector=vectors.get(each.memory_id), stays=reason_to_stay(each, by_hand, ranges))
+            for each in live
+        ],
         [Ended(memory=each.before, why=why) for each in gone if (why := went(each, ranges)) is not None],
         [Again(memory=each, vector=vectors.get(each.memory_id)) for each in again],
         thresholds(embedding_model, generation.plan.policies.governing(namespace)),
@@ -66,7 +69,7 @@ def conversations(live: Sequence[Memory], gone: Sequence[Gone]) -> set[str]:
     return {source.conversation_id for source in sources}
 
 
-def stays(memory: Memory, by_hand: Collection[str], ranges: dict[str, Ranges]) -> Stays | None:
+def reason_to_stay(memory: Memory, by_hand: Collection[str], ranges: dict[str, Ranges]) -> Stays | None:
     """Why a live memory does not give way: a person's word counts, and what was said outside of the replay."""
     if memory.memory_id in by_hand:
         return "by hand"

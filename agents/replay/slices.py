@@ -11,8 +11,8 @@ from itertools import groupby
 from agents.windows.terms import WindowTerms
 from schemas.extraction.requests import ControlKind, ExtractionRequest, WindowControl
 from sinks.archive.messages import ArchivedMessage
-from streams.windows.tokens import TokenCount, message_tokens
-from streams.windows.told import Told
+from streams.windows.effects import Effect
+from streams.windows.tokens.counting import TokenCount, message_tokens
 from streams.windows.window import Window
 
 
@@ -67,7 +67,7 @@ class _Again:
             else:
                 self._hear(window.due(read_to, terms, at))
 
-    def _hear(self, told: Sequence[Told]) -> None:
+    def _hear(self, told: Sequence[Effect]) -> None:
         """Each answer makes room for the next request."""
         assert self._window is not None
         waiting = list(told)
@@ -77,7 +77,7 @@ class _Again:
                 self._made.append(each)
                 waiting += self._control(self._window, "extraction_completed", each.request_id)
 
-    def _control(self, window: Window, kind: ControlKind, request_id: str | None = None) -> list[Told]:
+    def _control(self, window: Window, kind: ControlKind, request_id: str | None = None) -> list[Effect]:
         head, terms = window.head, self._terms.now(window)
         control = WindowControl(
             conversation_id=head.scope.conversation_id,

@@ -18,7 +18,7 @@ SWEEPS_KEPT: Final = timedelta(days=90)
 RETENTION: Final = "retention"  # who asks for the sweeps of every day
 
 
-class RecordsKept(Struct, frozen=True, kw_only=True):
+class RecordRetention(Struct, frozen=True, kw_only=True):
     """For how many days records are kept that are no messages, 0 for ever: of model calls, and of prunings of windows."""
 
     usage_days: int = 0
@@ -35,7 +35,7 @@ class Sweeper:
         self,
         sweeps: Sweeps,
         policies: Choosing,
-        records: RecordsKept,
+        records: RecordRetention,
         clock: Callable[[], datetime],
         *,
         conversations: int = CONVERSATIONS,

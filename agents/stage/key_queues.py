@@ -4,10 +4,10 @@ import asyncio
 from types import TracebackType
 
 
-class Turn:
+class QueuePlace:
     """One place in a queue, to be waited for in an `async with`, which must be entered once."""
 
-    def __init__(self, turns: "Turns", key: bytes, before: "Turn | None") -> None:
+    def __init__(self, turns: "KeyQueues", key: bytes, before: "QueuePlace | None") -> None:
         self._turns = turns
         self._key = key
         self._before = before
@@ -34,17 +34,17 @@ class Turn:
         self._turns.left(self._key, self)
 
 
-class Turns:
+class KeyQueues:
     """The last place of each queue that somebody stands in."""
 
     def __init__(self) -> None:
-        self._last: dict[bytes, Turn] = {}
+        self._last: dict[bytes, QueuePlace] = {}
 
-    def next(self, key: bytes) -> Turn:
+    def next(self, key: bytes) -> QueuePlace:
         """The next place in the queue of a key, taken at once."""
-        turn = self._last[key] = Turn(self, key, self._last.get(key))
+        turn = self._last[key] = QueuePlace(self, key, self._last.get(key))
         return turn
 
-    def left(self, key: bytes, turn: Turn) -> None:
+    def left(self, key: bytes, turn: QueuePlace) -> None:
         if self._last.get(key) is turn:
             del self._last[key]

@@ -10,7 +10,7 @@ from opentelemetry.trace import SpanKind
 
 from agents.dead_letters.writer import dead_letter
 from agents.windows.cache import WindowCache
-from agents.windows.erasures import Heard, WindowErasures
+from agents.windows.erasures import Decoded, WindowErasures
 from agents.windows.records import outgoing
 from agents.windows.terms import WindowTerms
 from schemas import codec
@@ -25,8 +25,8 @@ from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.kafka.topics import TopicSettings
 from streams.windows.detectors.detect import found_in
-from streams.windows.tokens import TokenCount, message_tokens
-from streams.windows.told import Told
+from streams.windows.effects import Effect
+from streams.windows.tokens.counting import TokenCount, message_tokens
 
 log = logging.getLogger(__name__)
 
@@ -71,12 +71,12 @@ class WindowAgent:
         await self._app.checkpointer.room(batch.partition)
         topic = self._logical[batch.topic]
         log_end = 0
-        heard: Sequence[Heard] = ()
+        heard: Sequence[Decoded] = ()
         letters: list[Outgoing] = []
         if topic == topics.MESSAGES:
             heard = list(self._decoded(batch, Message, letters))
             if self._erasures is not None:
-                heard = await self._erasures.spared(batch, heard)
+                heard = await self._erasures.without_erased(batch, heard)
         if topic == topics.ENDED:
             log_end = await self._app.consumer.log_end(self._messages_topic, batch.partition)
         if not batch.current:
@@ -93,14 +93,14 @@ class WindowAgent:
         """Whether somebody waits for an effect. Nobody does for activity, nor while there is a backlog: whole batches."""
         return len(batch.records) < BATCH_RECORDS[STAGE] and any(effect.topic == topics.REQUESTS for effect in effects)
 
-    def _apply(self, topic: str, batch: Batch, log_end: int, heard: Sequence[Heard]) -> list[Outgoing]:
+    def _apply(self, topic: str, batch: Batch, log_end: int, heard: Sequence[Decoded]) -> list[Outgoing]:
         if topic == topics.MESSAGES:
             return self._apply_messages(batch, heard)
         if topic == topics.ENDED:
             return self._apply_ends(batch, log_end)
         return self._apply_controls(batch)
 
-    def _apply_messages(self, batch: Batch, heard: Sequence[Heard]) -> list[Outgoing]:
+    def _apply_messages(self, batch: Batch, heard: Sequence[Decoded]) -> list[Outgoing]:
         now, terms_of = self._clock(), self._terms.now
         effects: list[Outgoing] = []
         # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
@@ -120,7 +120,7 @@ class WindowAgent:
             effects += self._records(window.release(read_to, self._terms.now(window), now), batch, now)
         return effects
 
-    def counted(self, heard: Iterable[Heard]) -> list[int]:
+    def counted(self, heard: Iterable[Decoded]) -> list[int]:
         """The tokens of each message."""
         count = self._count_tokens
         return [message_tokens(message, count) for _, message in heard]
@@ -158,7 +158,7 @@ class WindowAgent:
         )
         return [dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC))]
 
-    def _records(self, told: list[Told], batch: Batch, now: float) -> list[Outgoing]:
+    def _records(self, told: list[Effect], batch: Batch, now: float) -> list[Outgoing]:
         return [outgoing(each, batch.partition, datetime.fromtimestamp(now, UTC)) for each in told]
 
     def _decoded(self, batch: Batch, shape: type[Event], effects: list[Outgoing]) -> Iterable[tuple[Any, Event]]:
@@ -200,13 +200,13 @@ class WindowAgent:
         due: list[Outgoing] = []
         for partition in self._app.checkpointer.partitions:
             read_to = self.read_to(partition)
-            for conversation_id in self._cache.ringing(partition, read_to, now, TOLD_AGAIN_AFTER_S):
+            for conversation_id in self._cache.due_conversations(partition, read_to, now, TOLD_AGAIN_AFTER_S):
                 due.append(due_event(conversation_id, partition, read_to, now))
         if due:
             await self._publisher.publish(due)
 
 
-def by_conversation(heard: Iterable[Heard]) -> dict[str, list[int]]:
+def by_conversation(heard: Iterable[Decoded]) -> dict[str, list[int]]:
     """The places (from 0) of each conversation's messages, in order."""
     places: dict[str, list[int]] = {}
     for at, (_, message) in enumerate(heard):

@@ -8,8 +8,8 @@ from schemas.policies.policies import Policy
 from streams.delivery.app import StageApp
 from streams.delivery.ledger import Ledger
 from streams.delivery.store import Rows
-from streams.windows import rows
-from streams.windows.head import Head
+from streams.windows.rows import rows
+from streams.windows.rows.head import Head
 from streams.windows.window import Alarm, Window
 
 CACHED_WINDOWS = 20_000
@@ -164,7 +164,7 @@ class WindowCache:
             self._queued[partition, conversation_id] = at
             heapq.heappush(self._times.setdefault(partition, []), (at, conversation_id))
 
-    def ringing(self, partition: int, read_to: int, now: float, told_again_s: float) -> Iterator[str]:
+    def due_conversations(self, partition: int, read_to: int, now: float, told_again_s: float) -> Iterator[str]:
         """Conversations to be told that they are due; told again only after `told_again_s` without effect."""
         alarms = self._alarms.get(partition, {})
         for conversation_id in {*self._held.get(partition, ()), *self._past(partition, now)}:

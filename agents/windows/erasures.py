@@ -20,8 +20,8 @@ from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.ledger import Ledger
-from streams.windows import rows
-from streams.windows.head import Head
+from streams.windows.rows import rows
+from streams.windows.rows.head import Head
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +31,10 @@ CLOCKS_APART_S = (
 )
 WHOLE = (b"", b"\xff")  # first and last key of all
 
-Heard: TypeAlias = tuple[Any, Message]  # a record with what it says
+Decoded: TypeAlias = tuple[Any, Message]  # a record with what it says
 
 
-class Known(Protocol):
+class ErasureFences(Protocol):
     """sinks.erasure.erasures.Erasures. Every method raises Retryable."""
 
     async def newest(self) -> Fence | None: ...
@@ -61,7 +61,7 @@ class WindowErasures:
     def __init__(
         self,
         app: StageApp,
-        known: Known,
+        known: ErasureFences,
         terms: WindowTerms,
         publisher: Publisher,
         clock: Callable[[], float] = time.time,
@@ -77,7 +77,7 @@ class WindowErasures:
         self._newest: Fence | None = None
         self._told: dict[tuple[int, str], dict[str, float]] = {}  # by partition and erasure, then conversation
 
-    async def spared(self, batch: Batch, heard: Sequence[Heard]) -> Sequence[Heard]:
+    async def without_erased(self, batch: Batch, heard: Sequence[Decoded]) -> Sequence[Decoded]:
         """Of a batch's messages those that are not older than an erasure of what they belong to. Raises Retryable."""
         if batch.epoch != self._epoch:
             await self._look(batch.epoch)
@@ -89,7 +89,7 @@ class WindowErasures:
             ):  # else an erasure came meanwhile, and its windows may have been looked at already
                 return [each for each in heard if each[0].offset not in older] if older else heard
 
-    async def _older(self, batch: Batch, heard: Sequence[Heard], newest: Fence | None) -> frozenset[int]:
+    async def _older(self, batch: Batch, heard: Sequence[Decoded], newest: Fence | None) -> frozenset[int]:
         if newest is None:
             return frozenset()
         old = {

@@ -10,8 +10,9 @@ from schemas import codec
 from schemas.conversations.windows import WindowState
 from streams.delivery.app import StageApp
 from streams.delivery.ledger import Ledger
-from streams.windows import rows, statistics
-from streams.windows.head import Head
+from streams.windows.context import statistics
+from streams.windows.rows import rows
+from streams.windows.rows.head import Head
 
 AT_ONCE = 200  # windows: some milliseconds of work between two turns of the event loop
 

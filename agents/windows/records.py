@@ -13,10 +13,10 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.observability import traces
-from streams.windows.told import Pruned, Told, Warned
+from streams.windows.effects import Effect, Pruned, Warned
 
 
-def outgoing(told: Told, partition: int, at: datetime) -> Outgoing:
+def outgoing(told: Effect, partition: int, at: datetime) -> Outgoing:
     """The record that tells it, on its conversation's partition or under its key."""
     if isinstance(told, ExtractionRequest):
         return _request(told)

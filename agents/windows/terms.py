@@ -7,10 +7,10 @@ from msgspec import structs
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Calibration
 from schemas.policies.policies import Policies, Policy
-from streams.windows import calibration
-from streams.windows.accounting import Budget
-from streams.windows.model_limits import ModelLimits
 from streams.windows.terms import Terms
+from streams.windows.tokens import calibration
+from streams.windows.tokens.accounting import Budget
+from streams.windows.tokens.model_limits import ModelLimits
 from streams.windows.window import Window
 
 MATCHES_KEPT = 10_000

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agents.dead_letters.reader import How, Letter, Wanted, places, settled, way_back
+from agents.dead_letters.reader import How, Letter, LetterFilter, places, settlement, way_back
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
 from deploy.cli.letter_topic import Standing, contents, original, standings, where
@@ -109,7 +109,7 @@ async def discard(
     return await settle("discarded", narrowed(places, reason, stage, since, until), again, dry_run, json)
 
 
-async def settle(how: How, wanted: Wanted, again: bool, dry_run: bool, json: bool) -> int:
+async def settle(how: How, wanted: LetterFilter, again: bool, dry_run: bool, json: bool) -> int:
     """1 when one of them could not be: it is named, and the others are done."""
     settings, failed = load(), 0
     letters = [standing.letter for standing in await chosen(settings, wanted, again)]
@@ -119,7 +119,7 @@ async def settle(how: How, wanted: Wanted, again: bool, dry_run: bool, json: boo
         return 0
     async with connections.kafka(settings) as publisher:
         async for letter, record in contents(settings, letters):
-            outgoing = [settled(record, letter, how, datetime.now(UTC))]
+            outgoing = [settlement(record, letter, how, datetime.now(UTC))]
             try:
                 if how == "replayed":
                     source = await original(settings, letter, record)
@@ -134,7 +134,7 @@ async def settle(how: How, wanted: Wanted, again: bool, dry_run: bool, json: boo
     return 1 if failed else 0
 
 
-async def chosen(settings: Settings, wanted: Wanted, again: bool) -> list[Standing]:
+async def chosen(settings: Settings, wanted: LetterFilter, again: bool) -> list[Standing]:
     """Raises Misconfigured when none is meant, and Retryable."""
     found = await standings(settings, wanted)
     left = [each for each in found if again or each.became is None]
@@ -152,16 +152,16 @@ def meant(
     stage: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
-) -> Wanted:
+) -> LetterFilter:
     try:
-        return Wanted(places=places(named or ()), reason=reason, stage=stage, since=since, until=until)
+        return LetterFilter(places=places(named or ()), reason=reason, stage=stage, since=since, until=until)
     except ValueError as exc:
         raise Misconfigured(str(exc)) from exc
 
 
 def narrowed(
     named: Sequence[str] | None, reason: str | None, stage: str | None, since: datetime | None, until: datetime | None
-) -> Wanted:
+) -> LetterFilter:
     """Nobody means all of them by saying nothing."""
     if not (named or reason or stage or since or until):
         raise Misconfigured("say which ones: places, --reason, --stage, --since or --until")

@@ -9,7 +9,8 @@ from deploy.cli.command import command, one_command
 from deploy.embedded.stack import Ports
 from deploy.runtime.dev import run_dev
 from deploy.runtime.process import stop_on_signals
-from deploy.settings import DEV_API_PORT, DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT, load
+from deploy.settings import load
+from deploy.settings.defaults import DEV_API_PORT, DEV_KAFKA_PORT, DEV_POSTGRES_PORT, DEV_QDRANT_PORT
 
 cli = one_command()
 

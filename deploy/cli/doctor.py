@@ -140,7 +140,7 @@ async def embedder(settings: Settings) -> str:
 
 
 async def tokenizer(settings: Settings) -> str:
-    return f"{settings.tokenizer}, {models.token_counter(settings)('four tokens, I guess')} tokens counted"
+    return f"{models.TOKENIZER}, {models.token_counter(settings)('four tokens, I guess')} tokens counted"
 
 
 async def provider(settings: Settings) -> str:

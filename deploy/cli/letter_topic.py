@@ -8,7 +8,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 from msgspec import Struct
 
-from agents.dead_letters.reader import Letter, Source, Wanted, became, letter_of
+from agents.dead_letters.reader import Letter, LetterFilter, Source, became, letter_of
 from deploy.cli.follow import follow
 from deploy.settings import Settings
 from schemas.errors import Rejected, Retryable
@@ -24,7 +24,7 @@ class Standing(Struct, frozen=True):
     became: str | None
 
 
-async def standings(settings: Settings, wanted: Wanted) -> list[Standing]:
+async def standings(settings: Settings, wanted: LetterFilter) -> list[Standing]:
     """The letters that are meant, oldest first, without their contents. Raises Retryable."""
     found: dict[str, Letter] = {}
     ends: dict[str, str] = {}

@@ -33,7 +33,7 @@ COMMANDS = {
     "cutover": "Put what a generation remembers in place of what is remembered; `--undo` takes it back.",
     "generations": "What was replayed: generations of memories beside those that are live.",
     "doctor": "Check every dependency and say what to do; exit code 1 when something is wrong.",
-    "settings": "List the environment variables that memstream reads, with their defaults.",
+    "settings": "List the environment variables that memstream reads, by what they set, with their defaults.",
     "usage": "Show what model calls consumed, by operation, lane and model, and what is left of the budget.",
     "consolidate": "Have what was said and is not extracted yet extracted now, for everything, or for what the options name.",
     "runs": "Consolidation runs: what each was about, how far it is, what came of it.",

@@ -13,7 +13,7 @@ from agents.api.memories.access_counter import FLUSH_S, AccessCounter
 from agents.api.memories.commands import Commands
 from agents.api.tools.mcp import serve_stdio
 from agents.api.tools.ports import Blocks
-from agents.api.tools.tools import Reach, Tools, kinds_of
+from agents.api.tools.tools import ToolAccess, Tools, kinds_of
 from agents.conversations.lookup import Conversations
 from agents.retrieval.recall import Recall
 from deploy.cli.command import command, one_command
@@ -25,7 +25,7 @@ from deploy.wiring.stage_parts import now
 from schemas.errors import MemstreamError
 from sinks.archive.messages import Archive
 from sinks.memories.access_counts import Accesses
-from sinks.memories.command_results import CarriedOut
+from sinks.memories.command_results import CommandResults
 from sinks.memories.reader import Memories
 from sinks.windows.projection import Windows
 
@@ -87,7 +87,7 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
     publisher = await resources.enter_async_context(connections.kafka(settings))
     policies = await policy_terms.current_policies(settings, publisher, resources, chores)
     embedder, vectors = await search.searchable(settings, policies, resources)
-    memories, archive, commands = Memories(pool), Archive(pool), Commands(publisher, CarriedOut(pool))
+    memories, archive, commands = Memories(pool), Archive(pool), Commands(publisher, CommandResults(pool))
     resources.push_async_callback(commands.close)
     retrieval = search.retrieval(pool, embedder, vectors)
     blocks = Blocks(
@@ -97,7 +97,7 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
     accesses = AccessCounter(Accesses(pool), now)
     resources.push_async_callback(accesses.flush)
     chores.add("reads", FLUSH_S, accesses.flush)
-    reach = Reach(
+    reach = ToolAccess(
         namespaces=asked.namespaces,
         writable=asked.namespaces if asked.writable else (),
         actor=asked.actor,

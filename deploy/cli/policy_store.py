@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from agents.policies.changes import Change, Stored, standing
+from agents.policies.changes import Change, Stored, latest_policies
 from agents.policies.changes import change as change_of
 from deploy.cli.follow import partitions
 from deploy.policies.files import Written
@@ -17,7 +17,7 @@ async def stored(settings: Settings) -> Stored:
     """Reads the topic to its end. Raises Retryable, and Misconfigured when there is none."""
     await partitions(settings, topics.POLICIES)
     async with connections.policy_topic(settings) as topic:
-        return standing(await topic.to_end())
+        return latest_policies(await topic.to_end())
 
 
 def changes(wanted: Iterable[Written], known: Stored) -> list[Change]:

@@ -38,7 +38,7 @@ async def serve(
             ready_file.write_text(address)
 
     def stopping() -> None:
-        end_soon(settings.api_stop_s + STOP_WITHIN_S)
+        end_soon(settings.stop_s + STOP_WITHIN_S)
 
     with end_logged(), traced(settings, "memstream-api"):
         await api.serve(settings, stop_on_signals(), keyed=keys, on_ready=ready, on_stopping=stopping)

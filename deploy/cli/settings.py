@@ -2,7 +2,7 @@
 
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
-from deploy.settings import table
+from deploy.settings import Row, tables
 
 cli = one_command()
 
@@ -10,9 +10,10 @@ cli = one_command()
 @cli.command()
 @command
 async def settings(json: Json = False) -> None:
-    """List the environment variables that memstream reads, with their defaults."""
-    if json:
-        for name, default, meaning in table():
-            terminal.emit({"name": name, "default": default, "meaning": meaning})
+    """List the environment variables that memstream reads, by what they set, with their defaults."""
+    if not json:
+        terminal.show_groups("settings", Row._fields, tables(), wide="meaning")
         return
-    terminal.show_table("settings", ("variable", "default", "meaning"), table(), wide="meaning")
+    for group, rows in tables().items():
+        for row in rows:
+            terminal.emit({"group": group, "name": row.variable, "default": row.default, "meaning": row.meaning})

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from msgspec.structs import asdict
 
-from agents.budgets.arithmetic import Standing, standings
+from agents.budgets.arithmetic import LimitStatus, limit_statuses
 from agents.budgets.energy import OVERALL
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
@@ -42,14 +42,14 @@ async def usage(
         asked: Sequence[str | None] = namespace or [None]
         groups = {name: await records.totals(begin, namespace=name) for name in asked}
         levels = await Ledger(pool).levels([OVERALL])
-    standing = list(standings(budgets.overall(settings), levels[OVERALL], datetime.now(UTC)))
+    standing = list(limit_statuses(budgets.overall(settings), levels[OVERALL], datetime.now(UTC)))
     if json:
         emit(groups, standing, begin)
     else:
         show(groups, standing, begin)
 
 
-def emit(groups: dict[str | None, list[Total]], standing: list[Standing], begin: datetime) -> None:
+def emit(groups: dict[str | None, list[Total]], standing: list[LimitStatus], begin: datetime) -> None:
     for name, totals in groups.items():
         for total in totals:
             about = {"kind": "usage", "since": begin, "namespace": name}
@@ -58,7 +58,7 @@ def emit(groups: dict[str | None, list[Total]], standing: list[Standing], begin:
         terminal.emit({"kind": "budget"} | asdict(limit))
 
 
-def show(groups: dict[str | None, list[Total]], standing: list[Standing], begin: datetime) -> None:
+def show(groups: dict[str | None, list[Total]], standing: list[LimitStatus], begin: datetime) -> None:
     shown = {name or "": [row(total) for total in totals] for name, totals in groups.items() if totals}
     if shown:
         columns = ("operation", "lane", "model", "calls", "failed", "input", "cached", "output", "USD")

@@ -9,9 +9,9 @@ from msgspec import structs, to_builtins
 
 from deploy.cli import terminal
 from schemas.conversations.windows import Cause, Gap, Pruning, Run, Statistics, WindowState
-from streams.windows.accounting import ROLES
-from streams.windows.reasons import SENTENCES
-from streams.windows.statistics import headline
+from streams.windows.context.statistics import headline
+from streams.windows.pruning.reasons import SENTENCES
+from streams.windows.tokens.accounting import ROLES
 
 CAUSES: Final[dict[Cause, str]] = {
     "usage": "too much in context",

@@ -13,8 +13,8 @@ from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.archive.progress import Processed
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
-from streams.windows import gaps
-from streams.windows.statistics import headline
+from streams.windows.context import gaps
+from streams.windows.context.statistics import headline
 
 REACH = 5  # entries that are shown on either side of a marker
 SHOWN_CHARS = 90  # of a message

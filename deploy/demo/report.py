@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from agents.dead_letters.writer import told
+from agents.dead_letters.writer import letter_headers
 from deploy.cli import terminal
 from deploy.demo.contexts import PrunedContext, show_context
 from deploy.demo.samples import shows
@@ -133,7 +133,7 @@ def outcome(conversation_id: str, about: str, state: Processed, events: Sequence
 
 
 def dead_letter(record: Any) -> DeadLetter:
-    why = told(record.headers)
+    why = letter_headers(record.headers)
     value = (record.value or b"").decode("utf-8", "replace")
     position = f"{why['topic']}[{why['partition']}]@{why['offset']}"
     return DeadLetter(why["reason"], position, why["detail"], value[:80])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, PlatformCollector, ProcessCollector
 from prometheus_client.gc_collector import GCCollector
 
-from agents.dead_letters.writer import told
+from agents.dead_letters.writer import letter_headers
 from agents.models.port import Answer
 from deploy.metrics.delivery import DeliveryCollector
 from schemas.budgets.budgets import MICROS
@@ -147,7 +147,7 @@ class Meters:
         for record in records:
             self.published.labels(record.topic).inc()
             if record.topic == topics.DEAD_LETTERS:
-                said = told(record.headers)
+                said = letter_headers(record.headers)
                 self.letters.labels(said.get("stage", ""), said.get("reason", "")).inc()
             elif record.topic == topics.EVENTS and (found := CHANGE.search(record.value or b"", 0, 1024)):
                 self.changes.labels(found[1].decode()).inc()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import get_args
 
-from agents.budgets.arithmetic import standings
+from agents.budgets.arithmetic import limit_statuses
 from agents.budgets.energy import OVERALL
 from agents.models.calls.breaker import BreakerState
 from agents.models.model_provider import ModelProvider
@@ -12,7 +12,7 @@ from agents.models.port import Provider
 from deploy.metrics.meters import Meters
 from schemas.budgets.budgets import Budget
 from sinks.budgets.ledger import Ledger
-from sinks.metrics.stored_counts import standing
+from sinks.metrics.stored_counts import stored_counts
 from sinks.postgres.connection import Pool
 
 BREAKER_STATES: tuple[BreakerState, ...] = get_args(BreakerState)
@@ -23,7 +23,7 @@ PHASES = ("open", "ended", "forgotten")
 
 async def look(meters: Meters, pool: Pool, budget: Budget) -> None:
     """Raises Retryable."""
-    found = await standing(pool)
+    found = await stored_counts(pool)
     meters.outbox.set(found.outbox)
     meters.outbox_age_s.set(found.outbox_age_s)
     meters.memories.set(found.memories)
@@ -36,7 +36,7 @@ async def look(meters: Meters, pool: Pool, budget: Budget) -> None:
     for status in STATUSES:
         meters.runs.labels(status).set(found.runs.get(status, 0))
     meters.overdue_s.set(found.overdue_s)
-    for limit in standings(budget, (await Ledger(pool).levels([OVERALL]))[OVERALL], datetime.now(UTC)):
+    for limit in limit_statuses(budget, (await Ledger(pool).levels([OVERALL]))[OVERALL], datetime.now(UTC)):
         meters.budget_left.labels(limit.limit).set(limit.remains / limit.of if limit.of else 0.0)
 
 

@@ -13,7 +13,8 @@ from deploy.embedded.errors import EmbeddedPartFailed, log_tail
 from deploy.embedded.ports import LOOPBACK
 from deploy.embedded.process import GuardedProcess
 from deploy.embedded.stack import EmbeddedStack, Ports, Progress
-from deploy.settings import PREFIX, Settings
+from deploy.settings import Settings
+from deploy.settings.defaults import PREFIX
 from schemas import codec
 from sinks.postgres.migrate import migrate
 from streams.kafka.topics import create, specs
@@ -64,7 +65,7 @@ async def running(name: str, arguments: Sequence[str], settings: Settings) -> As
         [sys.executable, "-m", "deploy.cli.main", *arguments, "--ready-file", str(ready_file)],
         settings.data_dir / f"{name}.log",
         environment=environment(settings),
-        grace_s=STOPS_WITHIN_S + max(settings.stop_s, settings.api_stop_s),
+        grace_s=STOPS_WITHIN_S + settings.stop_s,
     )
     process.start()
     try:

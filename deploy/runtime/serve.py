@@ -49,7 +49,7 @@ async def serve(
         try:
             ports = await wired(settings, resources, chores, meters, keyed=keyed)
             within_s = ANSWER_S + 2 * settings.api_wait_s  # for Kafka, and for the outcome
-            app = create_app(ports, max_body_bytes=settings.api_max_body_bytes, within_s=within_s, local=not keyed)
+            app = create_app(ports, within_s=within_s, local=not keyed)
             app.add_middleware(MeasuredRequests, meters=meters)
             watch = chores.raise_if_failed
 
@@ -62,7 +62,7 @@ async def serve(
                 ports.bell.close()
                 on_stopping()
 
-            await run(app, listening, settings.api_stop_s, stop, watch, started, stopping)
+            await run(app, listening, settings.stop_s, stop, watch, started, stopping)
         finally:
             await chores.stop()  # before what they use is closed
 

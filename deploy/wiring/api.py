@@ -12,7 +12,7 @@ from typing import Any
 from agents.api.access.authentication import KeyedDoor, OpenDoor
 from agents.api.access.rate_limits import Rates
 from agents.api.budgets.consumption import Consumption
-from agents.api.live.change_notifier import Bell
+from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.memories.access_counter import FLUSH_S, AccessCounter
 from agents.api.memories.cache import CachedMemories
 from agents.api.memories.commands import Commands
@@ -47,7 +47,7 @@ from sinks.embeddings.port import Embedder
 from sinks.erasure.erasures import Erasures
 from sinks.erasure.owners import Owners
 from sinks.memories.access_counts import Accesses
-from sinks.memories.command_results import CarriedOut
+from sinks.memories.command_results import CommandResults
 from sinks.memories.event_history import Chronicle
 from sinks.memories.exports import Exports
 from sinks.memories.lexical import FullText
@@ -81,9 +81,9 @@ async def wired(
     policies = await policy_terms.current_policies(settings, publisher, resources, chores)
     terms = await policy_terms.window_terms(settings, policies, pool, chores)
     embedder, vectors = await search.searchable(settings, policies, resources)
-    stored, bell = Memories(pool), Bell()
+    stored, bell = Memories(pool), ChangeNotifier()
     memories = following(settings, stored, bell, chores)
-    commands = Commands(publisher, CarriedOut(pool), wait_s=settings.api_wait_s, changed=memories.forget)
+    commands = Commands(publisher, CommandResults(pool), wait_s=settings.api_wait_s, changed=memories.forget)
     resources.push_async_callback(commands.close)
     archive, count_tokens = Archive(pool), models.token_counter(settings)
     searched = search.retrieval(pool, embedder, vectors)
@@ -133,7 +133,7 @@ def replays(pool: Pool, publisher: Publisher, embedder: Embedder, vectors: Vecto
     return Replays(pool, Cutover(pool, Projector(pool, vectors, publisher), embedder, model, now), model)
 
 
-def following(settings: Settings, stored: Memories, bell: Bell, chores: Chores) -> CachedMemories:
+def following(settings: Settings, stored: Memories, bell: ChangeNotifier, chores: Chores) -> CachedMemories:
     """Memories kept in the process, and the bell rung, by memory events as they come."""
 
     def heard(records: Sequence[Any]) -> None:

@@ -8,7 +8,9 @@ from msgspec.structs import replace
 from agents.budgets.arithmetic import smaller
 from agents.budgets.energy import BudgetedEnergy
 from agents.budgets.prices import PRICES_FILE, Prices, decoded
-from deploy.settings import PREFIX, Limits, Settings
+from deploy.settings import Settings
+from deploy.settings.budgets import Limits
+from deploy.settings.defaults import PREFIX
 from schemas.budgets.budgets import Budget
 from schemas.codec import shaped
 from schemas.errors import Misconfigured

@@ -3,7 +3,7 @@
 from agents.models.billing import Energy
 from agents.models.claude.provider import ClaudeProvider
 from deploy.settings import Settings
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 
 def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy | None) -> ClaudeProvider:
@@ -14,7 +14,7 @@ def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy |
         count_tokens=count_tokens,
         timeout_s=settings.claude_timeout_s,
         compaction_model=settings.claude_compaction_model,
-        concurrency=settings.claude_concurrency,
+        concurrency=settings.model_concurrency(),
         tokens_per_minute=settings.claude_tokens_per_minute,
         energy=energy,
         rest_s=settings.model_rest_s,

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from importlib import import_module
+from typing import Final
 
 import tiktoken
 
@@ -15,8 +16,11 @@ from agents.models.port import Provider
 from agents.models.prompts.extraction import MOST_TOKENS
 from deploy.embedded.vocabulary import ensure_vocabulary
 from deploy.settings import Settings
-from streams.windows.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
-from streams.windows.tokens import TokenCount, TokenCounter
+from streams.windows.tokens.counting import TokenCount, TokenCounter
+from streams.windows.tokens.model_limits import MODEL_LIMITS_FILE, ModelLimits, decoded
+
+# Of counts of tokens. What each model bills beside them is learned (docs/windows.md), so another encoding would change little.
+TOKENIZER: Final = "o200k_base"
 
 
 def provider(settings: Settings, count_tokens: TokenCount | None = None, energy: Energy | None = None) -> Provider:
@@ -89,7 +93,7 @@ def model_batches(provider: Provider) -> ModelBatches | None:
 def token_counter(settings: Settings) -> TokenCounter:
     """tiktoken reads its vocabulary from a directory named by the environment, and would download it otherwise."""
     os.environ.setdefault("TIKTOKEN_CACHE_DIR", str(ensure_vocabulary(settings.cache / "vocabulary")))
-    return TokenCounter(tiktoken.get_encoding(settings.tokenizer))
+    return TokenCounter(tiktoken.get_encoding(TOKENIZER))
 
 
 def model_limits(settings: Settings) -> ModelLimits:

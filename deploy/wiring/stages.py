@@ -4,7 +4,7 @@ from collections.abc import Collection
 from contextlib import AsyncExitStack
 
 from agents.archive.agent import ArchiveAgent
-from agents.retention.sweeper import RecordsKept, Sweeper
+from agents.retention.sweeper import RecordRetention, Sweeper
 from agents.stage.loop import Handle
 from agents.windows.agent import WindowAgent
 from agents.windows.erasures import WindowErasures
@@ -90,5 +90,5 @@ async def add_archive(wiring: Wiring) -> None:
     agent = ArchiveAgent(Archive(wiring.pool), wiring.publisher, wiring.policies, now)
     await wiring.add("archive", lambda _app: agent.handle)
     settings = wiring.settings
-    records = RecordsKept(usage_days=settings.usage_retention_days, pruning_days=settings.pruning_retention_days)
+    records = RecordRetention(usage_days=settings.usage_retention_days, pruning_days=settings.pruning_retention_days)
     wiring.chores.add("retention", SWEEP_S, Sweeper(Sweeps(wiring.pool), wiring.policies, records, now).tick)

@@ -23,7 +23,7 @@ class Window(NamedTuple):
     partition: int
 
 
-class Asking(NamedTuple):
+class ConversationToExtract(NamedTuple):
     """A conversation that is to be told to have what waits extracted."""
 
     conversation_id: str
@@ -84,15 +84,15 @@ class RunProgress:
         """It is about nothing more than what it is about now; about nothing at all, it is over."""
         await self._connection.execute(query("runs", "begin"), run.run_id, at)
 
-    async def to_ask(self, at: datetime, limit: int) -> list[Asking]:
+    async def to_ask(self, at: datetime, limit: int) -> list[ConversationToExtract]:
         """Those that nobody has told yet; from now on they count as told at `at`."""
         rows = await self._connection.fetch(query("runs", "ask_first"), at, limit)
-        return [Asking(**row) for row in rows]
+        return [ConversationToExtract(**row) for row in rows]
 
-    async def to_ask_again(self, at: datetime, asked_before: datetime, limit: int) -> list[Asking]:
+    async def to_ask_again(self, at: datetime, asked_before: datetime, limit: int) -> list[ConversationToExtract]:
         """Those that were told before, and of which no slice has come to anybody."""
         rows = await self._connection.fetch(query("runs", "ask_again"), at, asked_before, limit)
-        return [Asking(**row) for row in rows]
+        return [ConversationToExtract(**row) for row in rows]
 
     async def settle(self, at: datetime, behind: Place, limit: int) -> Place:
         """Looks at a page of conversations, and counts what came of those that are done; returns the place to go on behind."""

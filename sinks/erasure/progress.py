@@ -5,7 +5,7 @@ from datetime import datetime
 from schemas.erasure.erasures import Erasure
 from schemas.extraction.requests import Command
 from sinks.erasure.erasures import begin, erasure_of
-from sinks.erasure.purges import Gone
+from sinks.erasure.purges import PurgeCounts
 from sinks.postgres.connection import Connection, translated
 from sinks.postgres.queries import query
 
@@ -28,7 +28,7 @@ class Erasing:
             return None
         return erasure_of({name: row[name] for name in Erasure.__struct_fields__})
 
-    async def count(self, erasure_id: str, command: Command, gone: Gone) -> None:
+    async def count(self, erasure_id: str, command: Command, gone: PurgeCounts) -> None:
         how = "forget" if command.kind == "forget" else "purge"
         values = (erasure_id, command.namespace, how, command.command_id, gone.memories, gone.versions, gone.vectors)
         with translated("counting what is erased"):
@@ -36,6 +36,6 @@ class Erasing:
 
     async def done(self, erasure_id: str, command: Command, at: datetime) -> None:
         """Of the namespace nothing is left that the erasure means."""
-        await self.count(erasure_id, command, Gone(0, 0, 0))
+        await self.count(erasure_id, command, PurgeCounts(0, 0, 0))
         with translated("noting what is erased"):
             await self._connection.execute(query("erasures", "done_with"), erasure_id, command.namespace, at)

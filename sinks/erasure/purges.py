@@ -25,7 +25,7 @@ PAGE: Final = 1_000  # memories erased in one transaction
 MESSAGES_PAGE: Final = 5_000  # archived messages; nothing is archived meanwhile
 
 
-class Gone(Struct, frozen=True):
+class PurgeCounts(Struct, frozen=True):
     """How much went of a namespace."""
 
     memories: int
@@ -66,7 +66,7 @@ class Purges:
         with translated("reading what is erased"):
             return all_found(await self._connection.fetch(query("purges", "page"), namespace, PAGE))
 
-    async def erase(self, namespace: str, gone: Sequence[Memory], cause: Cause, at: datetime) -> Gone:
+    async def erase(self, namespace: str, gone: Sequence[Memory], cause: Cause, at: datetime) -> PurgeCounts:
         """Removes memories with their versions and vectors. `gone` carries their last sequences, and none of their content."""
         memory_ids = [memory.memory_id for memory in gone]
         with translated("erasing memories"):
@@ -77,7 +77,7 @@ class Purges:
             await put_vectors(self._connection, namespace, memory_ids)
             await put_records(self._connection, namespace, [purged(memory, cause, at) for memory in gone])
             await put_records(self._connection, namespace, map(writer.state, gone))
-        return Gone(len(gone), int(versions.rpartition(" ")[2]), vectors)
+        return PurgeCounts(len(gone), int(versions.rpartition(" ")[2]), vectors)
 
     async def forget(self, namespace: str, scopes: Iterable[Scope], fence: Fence) -> bool:
         """Cached answers, parked requests, and archived messages of `scopes` that lie before the fence, with the

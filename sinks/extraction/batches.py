@@ -57,7 +57,7 @@ class Member(Struct, frozen=True, kw_only=True):
     reservation: str | None = None
 
 
-class AskedWith(Struct, frozen=True, kw_only=True):
+class QuestionContext(Struct, frozen=True, kw_only=True):
     """What has to be known of a question when its reply is there."""
 
     related: tuple[str, ...]
@@ -112,7 +112,7 @@ class Batches:
             rows = await self._pool.fetch(query("batches", "member"), batch_key, request_id)
         return next(iter(await sound(self._pool, rows, member)), None)
 
-    async def ask(self, batch_key: str, owner: str, request_id: str, asked_with: AskedWith) -> bool:
+    async def ask(self, batch_key: str, owner: str, request_id: str, asked_with: QuestionContext) -> bool:
         """Stores what a member's question was made of. False if the lease is somebody else's by now, or the member is gone."""
         with translated("storing what a batch asks"):
             values = (batch_key, owner, request_id, list(asked_with.related), asked_with.reservation)

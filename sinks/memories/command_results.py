@@ -7,7 +7,7 @@ from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
 
 
-class CarriedOut:
+class CommandResults:
     """The table `commands`, read."""
 
     def __init__(self, pool: Pool) -> None:

@@ -6,7 +6,7 @@ from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class StoredCounts(Struct, frozen=True, kw_only=True):
     """Of the whole deployment. `windows` by phase, `parked` requests by lane, consolidation `runs` of the last day by status.
 
     `overdue_s`: how long ago the earliest moment of a schedule came that has no run yet.
@@ -23,8 +23,8 @@ class Standing(Struct, frozen=True, kw_only=True):
     overdue_s: float
 
 
-async def standing(pool: Pool) -> Standing:
+async def stored_counts(pool: Pool) -> StoredCounts:
     """Raises Retryable."""
     with translated("counting"):
         (row,) = await pool.fetch(query("standing", "standing"))
-        return convert(dict(row), Standing)
+        return convert(dict(row), StoredCounts)

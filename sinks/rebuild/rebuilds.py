@@ -23,7 +23,7 @@ from sinks.postgres.queries import query
 Partition: TypeAlias = tuple[str, int]
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class StatedMemory(Struct, frozen=True, kw_only=True):
     """What a record tells of a memory: what it is, or with `memory` None that it is gone.
 
     `in_state` says which topic told. Only events tell what was `erased`, of which less is kept than of a deletion.
@@ -38,7 +38,7 @@ class Told(Struct, frozen=True, kw_only=True):
     erased: bool = False
 
 
-class ToldVersion(Struct, frozen=True, kw_only=True):
+class StatedVersion(Struct, frozen=True, kw_only=True):
     """What `memory.events` tells of a change."""
 
     change: Change
@@ -57,15 +57,15 @@ class Page(Struct, frozen=True, kw_only=True):
 
     partition: Partition
     position: int
-    told: Sequence[Told]
+    told: Sequence[StatedMemory]
     rows: Sequence[dict[str, Any]] = ()
     shells: Sequence[dict[str, Any]] = ()
     heads: Mapping[str, int]
-    versions: Sequence[ToldVersion] = ()
+    versions: Sequence[StatedVersion] = ()
     fences: Mapping[str, datetime]
 
 
-class Standing(Struct, frozen=True, kw_only=True):
+class RebuildCounts(Struct, frozen=True, kw_only=True):
     """What is in the database."""
 
     memories: int
@@ -103,7 +103,7 @@ class Rebuilds:
         """Takes over what a page tells."""
         with translated("rebuilding"):
             async with self._pool.acquire() as connection, connection.transaction():
-                await apply_told(connection, page)
+                await apply_statements(connection, page)
                 await apply_versions(connection, page)
                 for namespace, at in page.fences.items():
                     await Purges(connection).fence(namespace, Fence(at))
@@ -116,7 +116,7 @@ class Rebuilds:
             async with self._pool.acquire() as connection, connection.transaction():
                 for name in ("drop_untold", "drop_shadows", "drop_lone_versions", "complete_versions", "drop_told"):
                     await connection.execute(query("rebuilds", name))
-                await tell_state(connection)
+                await queue_state(connection)
 
     async def fenced(self) -> dict[str, datetime]:
         """The namespaces that were erased, and when."""
@@ -124,12 +124,12 @@ class Rebuilds:
             rows = await self._pool.fetch(query("rebuilds", "fenced"))
         return {row["namespace"]: row["purged_at"] for row in rows}
 
-    async def end(self) -> Standing:
+    async def end(self) -> RebuildCounts:
         """The database is whole; workers may start."""
         with translated("ending a rebuild"):
             await self._pool.execute(query("rebuilds", "end"))
             row = await self._pool.fetchrow(query("rebuilds", "standing"))
-        return Standing(**dict(row or {}))
+        return RebuildCounts(**dict(row or {}))
 
 
 async def unfinished(pool: Pool) -> dict[Partition, int]:
@@ -139,7 +139,7 @@ async def unfinished(pool: Pool) -> dict[Partition, int]:
     return {(row["topic"], row["partition"]): row["position"] for row in rows}
 
 
-async def apply_told(connection: Connection, page: Page) -> None:
+async def apply_statements(connection: Connection, page: Page) -> None:
     if not page.told:
         return
     execute = connection.execute
@@ -151,7 +151,7 @@ async def apply_told(connection: Connection, page: Page) -> None:
     await execute(query("rebuilds", "store"), list(page.shells), True)
 
 
-def columns(told: Sequence[Told]) -> tuple[list[Any], ...]:
+def columns(told: Sequence[StatedMemory]) -> tuple[list[Any], ...]:
     return (
         [each.memory_id for each in told],
         [each.namespace for each in told],
@@ -171,7 +171,7 @@ async def apply_versions(connection: Connection, page: Page) -> None:
         await connection.executemany(query("rebuilds", "store_version"), map(version_row, page.versions))
 
 
-async def tell_state(connection: Connection) -> None:
+async def queue_state(connection: Connection) -> None:
     rows = await connection.fetch(query("rebuilds", "behind_in_state"))
     kept = [row["memory_id"] for row in rows if not row["gone"]]
     memories = {
@@ -187,7 +187,7 @@ async def tell_state(connection: Connection) -> None:
         await put_records(connection, row["namespace"], [record])
 
 
-def version_row(told: ToldVersion) -> tuple[Any, ...]:
+def version_row(told: StatedVersion) -> tuple[Any, ...]:
     after = told.after
     return (
         *(after.memory_id, after.version, after.namespace, told.change),
@@ -195,6 +195,6 @@ def version_row(told: ToldVersion) -> tuple[Any, ...]:
     )
 
 
-def latest(told: Iterable[Told]) -> dict[str, Told]:
+def latest(told: Iterable[StatedMemory]) -> dict[str, StatedMemory]:
     """Of each memory what is told under the highest sequence, wherever it stands."""
     return {each.memory_id: each for each in sorted(told, key=lambda each: each.sequence)}

@@ -1,7 +1,7 @@
 """How the brokers are reached, and what a worker keeps where."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
@@ -19,7 +19,6 @@ class ClusterSettings(Struct, frozen=True, kw_only=True):
     session_timeout_s: float = 10.0
     heartbeat_interval_s: float = 3.0
     checkpoint_interval_s: float = 0.5
-    store: Literal["rocksdb", "memory"] = "rocksdb"
     security: Security = Security()
 
     def client(self) -> dict[str, Any]:

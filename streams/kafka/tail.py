@@ -63,13 +63,13 @@ class Tail:
             while True:
                 for records in (await consumer.getmany(timeout_ms=LOOK_MS)).values():
                     self._heard(records)
-                self.heard_to = await heard_to(consumer) or self.heard_to
+                self.heard_to = await read_up_to(consumer) or self.heard_to
         finally:
             self.heard_to = 0.0
             await consumer.stop()
 
 
-async def heard_to(consumer: Any) -> float | None:
+async def read_up_to(consumer: Any) -> float | None:
     """When the partitions were asked last, the one that was first; None while something that they have is still to be read."""
     moments_ms: list[int] = []
     for partition in consumer.assignment():

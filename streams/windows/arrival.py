@@ -6,7 +6,7 @@ from streams.windows import segments
 from streams.windows.detectors.detect import Found
 from streams.windows.entry import Entry
 from streams.windows.segments import Segmentation
-from streams.windows.turn import Turn
+from streams.windows.traits import MessageTraits
 
 
 def learned(known: Scope, message: Message) -> Scope:
@@ -36,7 +36,7 @@ def arrived(
     before: Segmentation,
     task_gap_s: float,
     trace: str | None = None,
-) -> tuple[Entry, Turn, Segmentation]:
+) -> tuple[Entry, MessageTraits, Segmentation]:
     """A message as its window holds it and as its rules see it, and where the conversation stands after it.
 
     `before` is where it stood until then.

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from schemas.extraction.requests import SliceMessage
-from streams.windows.turn import Turn
+from streams.windows.traits import MessageTraits
 
 OVERHEAD_BYTES = 810  # of a message in memory besides its texts, measured over many windows
 BYTES_A_TOKEN = 4  # of the arguments of tool calls, which are rather many small objects
@@ -27,10 +27,10 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
         called = BYTES_A_TOKEN * self.said.tokens if self.said.tool_calls else 0
         return OVERHEAD_BYTES + self.said.content.__sizeof__() + called
 
-    def turn(self, said_at: float | None = None) -> Turn:
+    def turn(self, said_at: float | None = None) -> MessageTraits:
         """What the rules of pruning need to know of it; `said_at` is its timestamp in Unix seconds, where that is at hand."""
         said = self.said
-        return Turn(
+        return MessageTraits(
             said.position,
             said.message_id,
             said.role,

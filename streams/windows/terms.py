@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from schemas.policies.policies import Policy
-from streams.windows.accounting import Budget
+from streams.windows.tokens.accounting import Budget
 
 
 class Terms(Struct, frozen=True):

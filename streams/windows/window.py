@@ -14,15 +14,15 @@ from schemas.extraction.requests import Lane, WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Policy
 from streams.windows.arrival import arrived, learned
-from streams.windows.chunks import Chunks
+from streams.windows.context.history import History
 from streams.windows.detectors.detect import Found, found_in
+from streams.windows.effects import Effect
 from streams.windows.entry import Entry
-from streams.windows.extraction import Extraction
-from streams.windows.head import Erased, Head, HeldEnd, Removals
-from streams.windows.history import History
+from streams.windows.extraction.progress import Extraction
+from streams.windows.rows.chunks import Chunks
+from streams.windows.rows.head import Erased, Head, HeldEnd, Removals
 from streams.windows.seen import Seen
 from streams.windows.terms import Terms
-from streams.windows.told import Told
 
 
 class Alarm(NamedTuple):
@@ -87,7 +87,7 @@ class Window:
         now: float,
         found: Found | None = None,
         trace: str | None = None,
-    ) -> list[Told]:
+    ) -> list[Effect]:
         """Takes a message in, unless it, or its message_id, was there before; asks and prunes as it calls for.
 
         `terms_of` is asked once the window knows what the message tells of its conversation. `found` is what the detectors find
@@ -133,7 +133,7 @@ class Window:
 
     def end(
         self, event: ConversationEnded, offset: int, log_end: int, read_to: int, terms: Terms, now: float
-    ) -> list[Told]:
+    ) -> list[Effect]:
         """Holds the end until the messages partition is read to `log_end`, its end when the event arrived."""
         if self.seen(topics.ENDED, offset):
             return []
@@ -147,7 +147,7 @@ class Window:
         )
         return self.release(read_to, terms, now)
 
-    def release(self, read_to: int, terms: Terms, now: float) -> list[Told]:
+    def release(self, read_to: int, terms: Terms, now: float) -> list[Effect]:
         """Lets a held end take effect once what it waits for is there, or its bound has passed."""
         held = self.head.held
         if held is None or read_to < held.read_to or (now < held.deadline and not self._complete(held)):
@@ -162,11 +162,11 @@ class Window:
 
     def control(
         self, control: WindowControl, offset: int, terms: Terms, now: float, summary_tokens: int = 0
-    ) -> list[Told]:
+    ) -> list[Effect]:
         """What memstream's own word asks for; `summary_tokens` are those of its summary, if it brings one."""
         if self.seen(topics.WINDOW_CONTROL, offset):
             return []
-        told: list[Told] = []
+        told: list[Effect] = []
         if control.kind == "flush":
             told = self._cut(terms, now, control.lane or "live")
         elif control.kind == "due":
@@ -184,7 +184,7 @@ class Window:
         self._let_go(self.history.just_out())
         return told
 
-    def _answered(self, request_id: str, terms: Terms, now: float) -> list[Told]:
+    def _answered(self, request_id: str, terms: Terms, now: float) -> list[Effect]:
         """What the slice held may leave, and there is room for the next one."""
         asked = self._extraction.answered(request_id, now)
         if asked is None:
@@ -192,13 +192,13 @@ class Window:
         self._let_go([at for at in self._extraction.between(asked.first, asked.last) if at in self.history.out])
         return self._cut(terms, now, "background" if asked.background else "live") if self.head.wanted else []
 
-    def _summarised(self, control: WindowControl, tokens: int, terms: Terms, now: float) -> list[Told]:
+    def _summarised(self, control: WindowControl, tokens: int, terms: Terms, now: float) -> list[Effect]:
         if control.first is None or control.last is None or not control.summary:
             return []
         part = Gap(control.first, control.last, 0, 0, control.summary, tokens)
         return self.history.summarised(part, control.known, terms, now)
 
-    def due(self, read_to: int, terms: Terms, now: float) -> list[Told]:
+    def due(self, read_to: int, terms: Terms, now: float) -> list[Effect]:
         """Whatever deadline has passed takes effect: held end, triggers by time, requests without an answer."""
         told = self.release(read_to, terms, now)
         due_at = self._extraction.due_at(terms.policy)
@@ -206,8 +206,8 @@ class Window:
             told += self._cut(terms, now, self._extraction.due_lane(terms.policy, now))
         return [*told, *self._extraction.ask_again(terms.policy, now)]
 
-    def _cut(self, terms: Terms, now: float, lane: Lane = "live") -> list[Told]:
-        told: list[Told] = [*self._extraction.cut(terms.policy, now, lane)]
+    def _cut(self, terms: Terms, now: float, lane: Lane = "live") -> list[Effect]:
+        told: list[Effect] = [*self._extraction.cut(terms.policy, now, lane)]
         if not terms.policy.extract:
             self._let_go([*self.history.out])
         return told
@@ -229,7 +229,7 @@ class Window:
         while head.first_row < head.next_row and head.first_row not in self.chunks.numbers:
             head.first_row += 1
 
-    def erase(self, fence: Fence, terms: Terms, now: float) -> list[Told]:
+    def erase(self, fence: Fence, terms: Terms, now: float) -> list[Effect]:
         """What is older than an erasure leaves at once, whether it was extracted or not. Of what left before, no word stays."""
         head, partition = self.head, self.head.partition
         refused = (at for at, entry in self.entries.items() if fence.refuses(entry.said.timestamp, partition, at))

@@ -7,8 +7,8 @@ import httpx
 import pytest
 
 from deploy.policies.files import preset, read_file
-from streams.windows import triggers
-from streams.windows.triggers import Waiting
+from streams.windows.extraction import triggers
+from streams.windows.extraction.triggers import Waiting
 from tests.acceptance.service import WITHIN_S, ChatService
 from tests.deployment import Deployment, eventually
 

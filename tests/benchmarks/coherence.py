@@ -18,8 +18,8 @@ import tiktoken
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas import codec
 from schemas.conversations.messages import Message
-from streams.windows.tokens import TokenCounter
-from streams.windows.turn import Turn
+from streams.windows.tokens.counting import TokenCounter
+from streams.windows.traits import MessageTraits
 from tests import public_data
 from tests.benchmarks.coherence_data import Conversation, langmem, memorybank
 from tests.benchmarks.coherence_measures import FIGURES, MARKED, counted, shares
@@ -31,7 +31,7 @@ SHARES = (0.50, 0.25)
 SEEDS = 20  # of chance, whose shares are those of all of them together
 FILES = (("memorybank", "memory_bank_en.json"), ("langmem", "claude_calls.jsonl"))
 
-Seen = tuple[Sequence[Turn], Conversation]
+Seen = tuple[Sequence[MessageTraits], Conversation]
 WAYS: dict[str, list[Way]] = {
     **{strategy: [at_once(strategy)] for strategy in STRATEGIES},
     "last_tokens": [truncated],

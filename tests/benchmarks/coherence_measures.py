@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR
-from streams.windows.importance import scores
-from streams.windows.turn import Turn
-from streams.windows.units import grouped
+from streams.windows.pruning.importance import scores
+from streams.windows.pruning.units import grouped
+from streams.windows.traits import MessageTraits
 from tests.benchmarks.coherence_data import Conversation, Question
 from tests.benchmarks.coherence_ways import Kept, markers
 
@@ -25,7 +25,7 @@ FIGURES = (
 )
 
 
-def counted(turns: Sequence[Turn], conversation: Conversation, kept: Kept) -> Counter[str]:
+def counted(turns: Sequence[MessageTraits], conversation: Conversation, kept: Kept) -> Counter[str]:
     """Each figure under its name, and under `of_` and its name what it is a share of."""
     counts: Counter[str] = Counter()
     there = kept.positions
@@ -44,12 +44,12 @@ def counted(turns: Sequence[Turn], conversation: Conversation, kept: Kept) -> Co
     return counts
 
 
-def _kinds(turn: Turn) -> list[str]:
+def _kinds(turn: MessageTraits) -> list[str]:
     kinds = [name for name, bit in MARKED.items() if turn.traits & bit]
     return ["user_messages", *kinds] if turn.role == "user" else kinds
 
 
-def _count_tasks(counts: Counter[str], turns: Sequence[Turn], there: frozenset[int]) -> None:
+def _count_tasks(counts: Counter[str], turns: Sequence[MessageTraits], there: frozenset[int]) -> None:
     """Of the tasks of which something is left, those that are whole."""
     tasks: dict[int, list[bool]] = {}
     for turn in turns:
@@ -60,7 +60,7 @@ def _count_tasks(counts: Counter[str], turns: Sequence[Turn], there: frozenset[i
     counts["whole_tasks"] += sum(all(task) for task in tasks.values())
 
 
-def _count_pairs(counts: Counter[str], turns: Sequence[Turn], there: frozenset[int]) -> None:
+def _count_pairs(counts: Counter[str], turns: Sequence[MessageTraits], there: frozenset[int]) -> None:
     """Of the questions with answers, and calls with results, of which something is left, those that are whole."""
     for unit in grouped(turns, scores(turns, turns[-1].timestamp), 1):
         left = [turns[place].position in there for place in unit.places]

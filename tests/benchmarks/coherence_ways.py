@@ -8,13 +8,13 @@ from msgspec import Struct
 
 from schemas.conversations.window_settings import MOST_MESSAGES, Strategy, WindowSettings
 from schemas.conversations.windows import MARKER_TOKENS, Cause, Gap
-from streams.windows import gaps as gaps_
-from streams.windows.accounting import Budget, used_tokens
-from streams.windows.importance import scores
-from streams.windows.pruning import prune
-from streams.windows.room import Room
-from streams.windows.turn import Turn
-from streams.windows.units import grouped
+from streams.windows.context import gaps as gaps_
+from streams.windows.pruning.importance import scores
+from streams.windows.pruning.pruning import prune
+from streams.windows.pruning.remaining import Room
+from streams.windows.pruning.units import grouped
+from streams.windows.tokens.accounting import Budget, used_tokens
+from streams.windows.traits import MessageTraits
 
 STRATEGIES: Final[tuple[Strategy, ...]] = ("rolling_window", "importance", "hybrid")
 ANY_NUMBER: Final = MOST_MESSAGES  # more than any of these conversations has: here only tokens are scarce
@@ -28,13 +28,13 @@ class Kept(Struct, frozen=True):
     tokens: int
 
 
-Way = Callable[[Sequence[Turn], float], Kept]
+Way = Callable[[Sequence[MessageTraits], float], Kept]
 
 
 def at_once(strategy: Strategy) -> Way:
     """One decision about the whole conversation, at its end, down to the share exactly as far as needed."""
 
-    def keep(turns: Sequence[Turn], share: float) -> Kept:
+    def keep(turns: Sequence[MessageTraits], share: float) -> Kept:
         settings = WindowSettings(
             strategy=strategy, max_messages=ANY_NUMBER, warning_target=share, aggressive_target=share
         )
@@ -51,11 +51,11 @@ def on_arrival(strategy: Strategy, ended: bool) -> Way:
     `ended`: at each pause the chat service says that the conversation has ended, so what comes next begins a session.
     """
 
-    def keep(turns: Sequence[Turn], share: float) -> Kept:
+    def keep(turns: Sequence[MessageTraits], share: float) -> Kept:
         total = used_tokens(turns)
         settings = WindowSettings(strategy=strategy, max_messages=ANY_NUMBER, max_tokens=int(share * total))
         budget = Budget.of(settings, 2 * total)
-        kept: list[Turn] = []
+        kept: list[MessageTraits] = []
         gaps: tuple[Gap, ...] = ()
         for before, turn in zip([None, *turns], turns, strict=False):
             kept.append(turn)
@@ -67,7 +67,7 @@ def on_arrival(strategy: Strategy, ended: bool) -> Way:
     return keep
 
 
-def cause(before: Turn | None, turn: Turn, settings: WindowSettings, ended: bool) -> Cause:
+def cause(before: MessageTraits | None, turn: MessageTraits, settings: WindowSettings, ended: bool) -> Cause:
     """What a window is pruned for when a message arrives."""
     if before is None or turn.role != "user":
         return "usage"
@@ -76,7 +76,7 @@ def cause(before: Turn | None, turn: Turn, settings: WindowSettings, ended: bool
     return "boundary" if turn.segment > before.segment else "usage"
 
 
-def truncated(turns: Sequence[Turn], share: float) -> Kept:
+def truncated(turns: Sequence[MessageTraits], share: float) -> Kept:
     """The last messages that fit, and one marker; nothing is tied to anything."""
     limit, tokens, kept = share * used_tokens(turns), MARKER_TOKENS, []
     for turn in reversed(turns):
@@ -90,7 +90,7 @@ def truncated(turns: Sequence[Turn], share: float) -> Kept:
 def at_random(seed: int) -> Way:
     """Units leave in any order, but for those with one of the last messages, until the rest fits."""
 
-    def keep(turns: Sequence[Turn], share: float) -> Kept:
+    def keep(turns: Sequence[MessageTraits], share: float) -> Kept:
         now, limit, room = turns[-1].timestamp, share * used_tokens(turns), Room(turns, ())
         free = [unit for unit in grouped(turns, scores(turns, now), MIN_RECENT) if not unit.protected]
         random.Random(seed).shuffle(free)
@@ -106,7 +106,7 @@ def at_random(seed: int) -> Way:
     return keep
 
 
-def markers(turns: Sequence[Turn], kept: Kept) -> int:
+def markers(turns: Sequence[MessageTraits], kept: Kept) -> int:
     """How many places of a context have messages missing."""
     positions = sorted(kept.positions)
     return len(gaps_.merged((gaps_.of(turn) for turn in turns if turn.position not in kept.positions), positions))

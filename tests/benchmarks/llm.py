@@ -22,9 +22,9 @@ from schemas.conversations.messages import ConversationEnded, Message
 from schemas.extraction.requests import ExtractionRequest, WindowControl
 from schemas.memories.memories import Memory
 from schemas.policies.policies import DEFAULT_POLICY, Policy, Triggers
-from streams.windows.accounting import Budget
 from streams.windows.terms import Terms
-from streams.windows.tokens import TokenCounter
+from streams.windows.tokens.accounting import Budget
+from streams.windows.tokens.counting import TokenCounter
 from streams.windows.window import Window
 from tests import public_data
 from tests.benchmarks.coherence_data import memorybank

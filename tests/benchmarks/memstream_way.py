@@ -5,13 +5,13 @@ import time
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import tiktoken
 
 from agents.stage.loop import Handle, serve
 from agents.windows.agent import WindowAgent
-from agents.windows.erasures import Heard
+from agents.windows.erasures import Decoded
 from agents.windows.projection import WindowProjection
 from deploy.runtime.garbage_collection import collect_seldom
 from deploy.wiring.periodic import repeat
@@ -24,11 +24,10 @@ from streams.delivery.batch import Batch
 from streams.kafka.cluster import ClusterSettings
 from streams.kafka.publisher import KafkaPublisher
 from streams.kafka.topics import TopicSettings
-from streams.windows.tokens import TokenCounter
+from streams.windows.tokens.counting import TokenCounter
 from tests.benchmarks.signals import COMMIT_INTERVAL_S, ENCODING, FirstRecord, Job, Opened, Tokenised, tell
 from tests.benchmarks.windows_by_event import window_terms
 
-STORE: Final = "rocksdb"
 TELL_S = 0.25
 
 
@@ -50,7 +49,6 @@ def cluster_of(job: Job) -> ClusterSettings:
         bootstrap_servers=job.bootstrap_servers,
         datadir=Path(job.directory),
         checkpoint_interval_s=COMMIT_INTERVAL_S,
-        store=STORE,
     )
 
 
@@ -93,7 +91,7 @@ class TimedAgent(WindowAgent):
 
     messages = nanoseconds = 0
 
-    def counted(self, heard: Iterable[Heard]) -> list[int]:
+    def counted(self, heard: Iterable[Decoded]) -> list[int]:
         begun = time.thread_time_ns()
         counts = super().counted(heard)
         self.nanoseconds += time.thread_time_ns() - begun

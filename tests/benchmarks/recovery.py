@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from schemas import codec
 from schemas.conversations.messages import Message, Scope
-from streams.windows import rows
+from streams.windows.rows import rows
 from streams.windows.window import Window
 from tests.benchmarks import chats
 from tests.benchmarks.bench import PARTITIONS, Bench

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from schemas import codec
 from schemas.conversations.messages import Message
-from streams.windows.tokens import TokenCounter
+from streams.windows.tokens.counting import TokenCounter
 from tests.benchmarks import chats, stock_way
 from tests.benchmarks.bench import Bench
 from tests.benchmarks.measure import Figures, measured

@@ -3,9 +3,9 @@
 from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.policies import Policy
-from streams.windows import rows
-from streams.windows.accounting import Budget
+from streams.windows.rows import rows
 from streams.windows.terms import Terms
+from streams.windows.tokens.accounting import Budget
 from streams.windows.window import Window
 
 MODEL_TOKENS = 200_000

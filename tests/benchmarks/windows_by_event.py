@@ -12,9 +12,9 @@ from schemas import codec
 from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.policies import Policies, Policy, Schedule, Triggers
-from streams.windows import rows
-from streams.windows.model_limits import MODEL_LIMITS_FILE, decoded
-from streams.windows.tokens import TokenCounter, message_tokens
+from streams.windows.rows import rows
+from streams.windows.tokens.counting import TokenCounter, message_tokens
+from streams.windows.tokens.model_limits import MODEL_LIMITS_FILE, decoded
 from streams.windows.window import Window
 from tests.benchmarks.signals import ENCODING
 

@@ -16,10 +16,10 @@ from agents.windows.records import outgoing
 from schemas import codec
 from schemas.conversations.messages import Message
 from streams.apps import BATCH_RECORDS
-from streams.windows import rows
+from streams.windows.context.history import History
 from streams.windows.detectors.detect import detect
-from streams.windows.history import History
-from streams.windows.tokens import TokenCounter, message_tokens
+from streams.windows.rows import rows
+from streams.windows.tokens.counting import TokenCounter, message_tokens
 from streams.windows.window import Window
 from tests.benchmarks import chats
 from tests.benchmarks.signals import ENCODING

@@ -13,13 +13,13 @@ from msgspec import Struct
 from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import Strategy, WindowSettings
 from schemas.conversations.windows import Cause, Gap, LastPrune
-from streams.windows.accounting import Budget, used_tokens
-from streams.windows.context import build
-from streams.windows.pruning import due, prune
+from streams.windows.context.building import build
+from streams.windows.context.statistics import statistics
+from streams.windows.pruning.pruning import due, prune
 from streams.windows.segments import Segmentation
-from streams.windows.statistics import statistics
-from streams.windows.tokens import TokenCounter
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget, used_tokens
+from streams.windows.tokens.counting import TokenCounter
+from streams.windows.traits import MessageTraits
 from tests.benchmarks.signals import ENCODING
 from tests.benchmarks.windows_chat import long
 from tests.benchmarks.windows_turns import arrived, turns
@@ -98,7 +98,7 @@ def _large(messages: Sequence[Message], counter: TokenCounter) -> Iterator[Step]
     yield "detect_and_segment_1_mb", None, lambda: arrived(message, Segmentation(1, 0.0, True))
 
 
-def _prunings(window: Sequence[Turn]) -> Iterator[Step]:
+def _prunings(window: Sequence[MessageTraits]) -> Iterator[Step]:
     now = window[-1].timestamp
     for strategy in STRATEGIES:
         cases: tuple[tuple[str, float, Cause], ...] = (
@@ -114,11 +114,11 @@ def _prunings(window: Sequence[Turn]) -> Iterator[Step]:
     yield "whether_to_prune", None, lambda: due(WINDOW, tokens, budget)
 
 
-def _pruning(window: Sequence[Turn], budget: Budget, now: float, cause: Cause) -> Callable[[], object]:
+def _pruning(window: Sequence[MessageTraits], budget: Budget, now: float, cause: Cause) -> Callable[[], object]:
     return lambda: prune(window, (), budget, now, cause)
 
 
-def _contexts(window: Sequence[Turn]) -> Iterator[Step]:
+def _contexts(window: Sequence[MessageTraits]) -> Iterator[Step]:
     """Of what fits, of what must be pruned first, and of a window that was pruned before, between its markers."""
     now, current = window[-1].timestamp, window[-1]
     fits, full = filled(window, 0.50), filled(window, 0.92)
@@ -131,13 +131,13 @@ def _contexts(window: Sequence[Turn]) -> Iterator[Step]:
     yield "statistics_with_markers", STATISTICS_MS, lambda: statistics(kept, gaps, again, last)
 
 
-def filled(window: Sequence[Turn], share: float, strategy: Strategy = "hybrid") -> Budget:
+def filled(window: Sequence[MessageTraits], share: float, strategy: Strategy = "hybrid") -> Budget:
     """The budget that the window uses a share of; no window is too long for it in messages."""
     settings = WindowSettings(strategy=strategy, max_messages=max(WINDOW, len(window)))
     return Budget.of(settings, math.ceil(used_tokens(window) / share))
 
 
-def pruned(window: Sequence[Turn], now: float) -> tuple[list[Turn], tuple[Gap, ...]]:
+def pruned(window: Sequence[MessageTraits], now: float) -> tuple[list[MessageTraits], tuple[Gap, ...]]:
     """What the strategy that leaves most markers keeps at 90 %."""
     decision = prune(window, (), filled(window, 0.92, "importance"), now)
     kept = set(decision.kept)

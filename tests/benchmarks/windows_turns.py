@@ -6,7 +6,7 @@ from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import WindowSettings
 from streams.windows.detectors.detect import Found, detect
 from streams.windows.segments import Segmentation, following
-from streams.windows.turn import Turn
+from streams.windows.traits import MessageTraits
 
 GAP_S = WindowSettings().task_gap_s
 
@@ -18,12 +18,12 @@ def arrived(message: Message, state: Segmentation) -> tuple[Found, Segmentation]
     return found, following(state, message.role, found.traits, moment, message.content, GAP_S)
 
 
-def turns(messages: Iterable[Message], count: Callable[[Message], int]) -> Iterator[Turn]:
+def turns(messages: Iterable[Message], count: Callable[[Message], int]) -> Iterator[MessageTraits]:
     """Their positions count from 0."""
     state = Segmentation()
     for position, message in enumerate(messages):
         found, state = arrived(message, state)
-        yield Turn(
+        yield MessageTraits(
             position=position,
             message_id=message.message_id,
             role=message.role,

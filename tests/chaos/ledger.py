@@ -18,8 +18,8 @@ from sinks.embeddings.fake import FakeEmbedder
 from sinks.postgres.connection import Connection, Pool
 from streams.apps import STAGES
 from streams.kafka.topics import specs
-from streams.windows.head import Head
-from streams.windows.rows import chunk_key, is_head, load, removals_key
+from streams.windows.rows.head import Head
+from streams.windows.rows.rows import chunk_key, is_head, load, removals_key
 from tests.chaos.asked import asked
 from tests.chaos.conversations import Conversation, marker
 

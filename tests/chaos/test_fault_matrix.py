@@ -54,7 +54,6 @@ def asking(server: MessagesServer) -> dict[str, Any]:
         "anthropic_api_key": SecretStr(KEY),
         "claude_timeout_s": 10.0,
         "model_rest_s": 3.0,
-        "claude_concurrency": 64,
         "extraction_concurrency": 64,
         "curation_concurrency": 16,
     }

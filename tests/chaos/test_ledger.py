@@ -16,7 +16,7 @@ from deploy.embedded.stack import EmbeddedStack
 from deploy.wiring import connections
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
-from streams.windows.rows import chunk_key, is_head
+from streams.windows.rows.rows import chunk_key, is_head
 from tests.chaos.conversations import Conversation, conversations, events
 from tests.chaos.ledger import Ledger, balance
 from tests.chaos.memstream_subject import Memstream

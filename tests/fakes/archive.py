@@ -9,7 +9,7 @@ from schemas.conversations.messages import Message, Scope
 from schemas.conversations.windows import Gap
 from schemas.errors import Retryable
 from sinks.archive.messages import LAST, ArchivedMessage, Place, in_order
-from streams.windows import gaps as gaps_
+from streams.windows.context import gaps as gaps_
 
 
 class FakeArchive:

@@ -7,9 +7,9 @@ from typing import Any
 from schemas.conversations.messages import ConversationEnded, Message
 from schemas.extraction.requests import ExtractionRequest, SliceMessage, WindowControl
 from schemas.policies.policies import Policy
-from streams.windows.accounting import Budget
+from streams.windows.effects import Effect
 from streams.windows.terms import Terms
-from streams.windows.told import Told
+from streams.windows.tokens.accounting import Budget
 from streams.windows.window import TermsOf, Window
 
 CONVERSATION = "conversation-1"
@@ -57,5 +57,5 @@ def in_context(window: Window) -> list[int]:
     return [turn.position for turn in window.history.turns()]
 
 
-def requests_among(told: Iterable[Told]) -> list[ExtractionRequest]:
+def requests_among(told: Iterable[Effect]) -> list[ExtractionRequest]:
     return [each for each in told if isinstance(each, ExtractionRequest)]

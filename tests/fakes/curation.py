@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation.rules.apply_command import Undone, obey
+from agents.curation.rules.apply_command import Undone, apply_command
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Outcome
 from schemas.errors import Retryable
@@ -54,7 +54,7 @@ class FakeCuration:
         known = self._memories.rows.values()
         sequences = [memory.sequence for memory in known if memory.namespace == command.namespace]
         ledger = Ledger(command.namespace, max(sequences, default=0), known)
-        outcome = obey(ledger, command, None, self._clock(), self._undone(command))
+        outcome = apply_command(ledger, command, None, self._clock(), self._undone(command))
         for entry in ledger.entries:
             self._memories.put(entry.after)
             self._memories.version_rows.append(

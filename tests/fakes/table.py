@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from streams.windows import rows
-from streams.windows.rows import CHUNKS
+from streams.windows.rows import rows
+from streams.windows.rows.rows import CHUNKS
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION
 

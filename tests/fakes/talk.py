@@ -6,9 +6,9 @@ from schemas.conversations.window_settings import WindowSettings
 from schemas.extraction.requests import ExtractionRequest
 from schemas.ids import summary_id
 from schemas.policies.policies import Policy
-from streams.windows.accounting import Budget
+from streams.windows.effects import Effect, Pruned, Warned
 from streams.windows.terms import Terms
-from streams.windows.told import Pruned, Told, Warned
+from streams.windows.tokens.accounting import Budget
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, always, control, message, requests_among
 
@@ -23,7 +23,7 @@ class Talk:
         self.policy = Policy(name="p", extract=extract, window=WindowSettings(**settings))
         self.terms = Terms.of(self.policy, Budget.of(self.policy.window, model_tokens))
         self.window = Window.opened(CONVERSATION, 0)
-        self.told: list[Told] = []
+        self.told: list[Effect] = []
         self.offset = self.controls = 0
 
     def say(self, role: str = "user", tokens: int = 10, content: str = "hello", at: int | None = None, **fields: Any):
@@ -42,11 +42,11 @@ class Talk:
         known = summary_id(request.summary) if request.summary else None
         self.control("summarised", tokens, first=request.first, last=request.last, summary=summary, known=known)
 
-    def control(self, kind: str, tokens: int = 0, **fields: Any) -> list[Told]:
+    def control(self, kind: str, tokens: int = 0, **fields: Any) -> list[Effect]:
         self.controls += 1
         return self.note(self.window.control(control(kind, **fields), self.controls, self.terms, NOW, tokens))
 
-    def note(self, told: list[Told], said: int = 0) -> list[Told]:
+    def note(self, told: list[Effect], said: int = 0) -> list[Effect]:
         self.offset += said
         self.told += told
         return told
@@ -58,5 +58,5 @@ class Talk:
         return [each.statistics.level for each in self.told if isinstance(each, Warned)]
 
 
-def summaries(told: list[Told]) -> list[ExtractionRequest]:
+def summaries(told: list[Effect]) -> list[ExtractionRequest]:
     return [request for request in requests_among(told) if request.purpose == "summarise"]

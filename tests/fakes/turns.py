@@ -7,20 +7,20 @@ from hypothesis import strategies as st
 from schemas.conversations.messages import Role
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import Calibration
-from streams.windows.accounting import Budget
 from streams.windows.detectors.traits import GRATEFUL, MOST_REFERENCES, REFERENCE
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import MessageTraits
 
 NOW = 1_000_000.0
 
 
-def turn(position: int, role: Role = "user", tokens: int = 10, **fields: Any) -> Turn:
-    return Turn(
+def turn(position: int, role: Role = "user", tokens: int = 10, **fields: Any) -> MessageTraits:
+    return MessageTraits(
         **{"message_id": f"m{position}", "timestamp": NOW - 600.0} | fields, position=position, role=role, tokens=tokens
     )
 
 
-def exchanges(count: int, first: int = 0, tokens: int = 10, **fields: Any) -> list[Turn]:
+def exchanges(count: int, first: int = 0, tokens: int = 10, **fields: Any) -> list[MessageTraits]:
     """So many questions with their answers: two turns each."""
     roles: tuple[Role, Role] = ("user", "assistant")
     return [turn(first + place, roles[place % 2], tokens, **fields) for place in range(2 * count)]
@@ -55,7 +55,7 @@ ROLES: tuple[Role, ...] = ("user", "assistant", "user", "assistant", "tool", "sy
 PAUSES_S = (0.0, 30.0, 30.0, -5.0, 90_000.0)
 
 
-def windows(most: int = 40) -> st.SearchStrategy[list[Turn]]:
+def windows(most: int = 40) -> st.SearchStrategy[list[MessageTraits]]:
     """Any order of roles; call ids come again, results come without a call or before it, clocks jump.
 
     All but a message's role and tokens comes from one number: hypothesis takes its time for each thing it draws.
@@ -64,8 +64,8 @@ def windows(most: int = 40) -> st.SearchStrategy[list[Turn]]:
     return st.lists(message, max_size=most).map(_window)
 
 
-def _window(messages: list[tuple[Role, int, int]]) -> list[Turn]:
-    turns: list[Turn] = []
+def _window(messages: list[tuple[Role, int, int]]) -> list[MessageTraits]:
+    turns: list[MessageTraits] = []
     position, segment, at = 0, 0, NOW - 200_000.0
     for role, tokens, chance in messages:
         chance, step = divmod(chance, 3)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from agents.budgets.arithmetic import Standing, standings
+from agents.budgets.arithmetic import LimitStatus, limit_statuses
 from agents.budgets.energy import OVERALL, scope_of
 from schemas.budgets.budgets import MICROS, Budget, Level
 from schemas.budgets.usage import Total
@@ -35,7 +35,7 @@ class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     totals: tuple[Total, ...]
     tokens: int
     cost_usd: float
-    budget: tuple[Standing, ...]
+    budget: tuple[LimitStatus, ...]
     namespace: str | None = None
 
 
@@ -64,11 +64,11 @@ class Consumption:
             budget=await self._standing(namespace),
         )
 
-    async def _standing(self, namespace: str | None) -> tuple[Standing, ...]:
+    async def _standing(self, namespace: str | None) -> tuple[LimitStatus, ...]:
         budget = self._overall if namespace is None else self._policies.governing(namespace).budget
         scope = OVERALL if namespace is None else scope_of(namespace)
         level = (await self._ledger.levels([scope])).get(scope, Level())
-        return tuple(standings(budget, level, self._clock()))
+        return tuple(limit_statuses(budget, level, self._clock()))
 
 
 def tokens(total: Total) -> int:

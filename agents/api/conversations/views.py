@@ -13,9 +13,9 @@ from schemas.conversations.messages import Message, Role, Scope
 from schemas.conversations.window_settings import Strategy
 from schemas.conversations.windows import Cause, Gap, LastPrune, Level, Phase, Pruning, Reason, Statistics, WindowState
 from sinks.archive.messages import ArchivedMessage
-from streams.windows import gaps
-from streams.windows.reasons import SENTENCES
-from streams.windows.statistics import headline
+from streams.windows.context import gaps
+from streams.windows.context.statistics import headline
+from streams.windows.pruning.reasons import SENTENCES
 
 
 class LastPruneView(Struct, frozen=True, kw_only=True):

@@ -1,7 +1,7 @@
 """JSON in and out of routes: msgspec's Structs in both directions, and how OpenAPI hears of them."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from fastapi import Request, Response
 from msgspec import Struct
@@ -12,6 +12,7 @@ from schemas import codec
 T = TypeVar("T", bound=Struct)
 
 JSON = "application/json"
+MAX_BODY_BYTES: Final = 1_048_576
 
 
 def takes(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
@@ -30,7 +31,7 @@ async def json_of(request: Request) -> bytes:
     """The body of a request that says it is JSON, not looked at yet. Raises Problem 413, 415."""
     if media_type(request) != JSON:
         raise Problem(415, "unsupported-media-type", f"send the body as {JSON}", {"Accept": JSON})
-    return await read(request, request.app.state.max_body_bytes)
+    return await read(request, MAX_BODY_BYTES)
 
 
 def media_type(request: Request) -> str:

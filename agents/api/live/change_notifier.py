@@ -1,4 +1,4 @@
-"""Rings when something was told in a namespace: followers wait for it instead of asking PostgreSQL again and again."""
+"""Wakes the followers of a namespace when it has a new event, so that they need not poll PostgreSQL."""
 
 import asyncio
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 
-class Bell:
+class ChangeNotifier:
     """One a process. It says that there is something new, never what: a ring too many does no harm, and none queues up."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeAlias
 
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
-from agents.api.live.change_notifier import Bell
+from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.live.positions import Places, written
 from schemas.codec import encode
 from schemas.errors import Retryable
@@ -42,7 +42,7 @@ async def always() -> bool:
 
 async def live(
     told: Told,
-    bell: Bell,
+    bell: ChangeNotifier,
     places: Places,
     allowed: Allowed = always,
     *,

@@ -26,7 +26,7 @@ Sent: TypeAlias = tuple[str, str]  # namespace, command_id
 
 
 class Outcomes(Protocol):
-    """Where outcomes are stored (sinks.memories.command_results.CarriedOut)."""
+    """Where outcomes are stored (sinks.memories.command_results.CommandResults)."""
 
     async def of(self, sent: Collection[Sent]) -> dict[Sent, Any]:
         """Outcomes, as builtins; those that are not carried out are missing. Raises Retryable."""

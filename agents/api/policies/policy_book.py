@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from agents.policies.changes import Change, Stored, change, records, standing, tombstone
+from agents.policies.changes import Change, Stored, change, latest_policies, records, tombstone
 from schemas.kafka.records import Publisher
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 
@@ -70,4 +70,4 @@ class PolicyBook:
 
     async def _stored(self) -> Stored:
         async with self._opened() as topic:
-            return standing(await topic.to_end())
+            return latest_policies(await topic.to_end())

@@ -10,7 +10,7 @@ from agents.api.access.callers import Caller
 from agents.api.http.json_bodies import Described
 from agents.api.http.problems import Problem, conflict, invalid
 from agents.api.live import positions
-from agents.api.live.change_notifier import Bell
+from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.live.event_stream import live
 from agents.api.live.positions import Places
 from agents.api.live.streaming import LiveResponse
@@ -85,7 +85,7 @@ async def follow_events(
     return LiveResponse(live(ports.chronicle, ports.bell, begun, allowed, key_id=caller.key_id))
 
 
-def require_room(bell: Bell, caller: Caller) -> None:
+def require_room(bell: ChangeNotifier, caller: Caller) -> None:
     """To be called after the last wait: streams are counted once they begin."""
     retry = {"Retry-After": str(FULL_S)}
     if bell.closed or bell.listeners >= MOST_STREAMS:

@@ -9,7 +9,7 @@ from agents.api.http.problems import invalid
 from agents.api.memories.list_parameters import Label
 from agents.api.ports import Ports
 from agents.api.tools.ports import Blocks
-from agents.api.tools.tools import Reach, Tools, kinds_of
+from agents.api.tools.tools import ToolAccess, Tools, kinds_of
 from schemas.access.keys import EVERYWHERE
 
 MOST_NAMESPACES: Final = 20
@@ -31,7 +31,7 @@ def tools(ports: Ports, caller: Caller, namespaces: list[str] | None) -> Tools:
         raise invalid(f"say which namespaces the tools reach, {MOST_NAMESPACES} at most: `?namespace=app/user`")
     for each in reached:
         caller.require("read", each)
-    reach = Reach(
+    reach = ToolAccess(
         namespaces=reached,
         writable=tuple(each for each in reached if caller.may("write", each)),
         actor=caller.actor,

@@ -43,7 +43,7 @@ def unnoted(memories: Iterable[Memory]) -> None:
     """Where reading is not counted."""
 
 
-class Reach(Struct, frozen=True, kw_only=True):
+class ToolAccess(Struct, frozen=True, kw_only=True):
     """What whoever wires the tools allows: which namespaces are read, and in which of them something may be remembered, in the
     first where nothing else is said. `actor` is who is said to have done it."""
 
@@ -65,7 +65,7 @@ class Tools:
 
     def __init__(
         self,
-        reach: Reach,
+        reach: ToolAccess,
         retrieval: Searching,
         memories: Reading,
         commands: Commanding,

@@ -24,7 +24,7 @@ class Undone(Struct, frozen=True):
     before: Memory | None
 
 
-def obey(
+def apply_command(
     ledger: Ledger,
     command: Command,
     vector: Vector | None,

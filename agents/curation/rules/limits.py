@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from agents.curation.rules import change
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.missing import Missing
+from agents.curation.rules.missing import NeedsInput
 from agents.models.port import Compaction
 from agents.models.prompts.compaction import MOST_SHOWN
 from schemas.memories.events import Cause
@@ -29,7 +29,7 @@ class Planned(Struct, frozen=True, kw_only=True):
     vector: Vector | None = None
 
 
-class Crowded(Missing):
+class Crowded(NeedsInput):
     """A namespace would have more live memories than it may, by `surplus`, and nothing is planned. `free` are those that may go,
     as they would be, oldest first."""
 

@@ -7,7 +7,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from agents.curation.rules.limits import Planned
-from agents.curation.rules.missing import Missing
+from agents.curation.rules.missing import NeedsInput
 from schemas.extraction.requests import Candidate, Command
 from schemas.policies.policies import Fraction
 from sinks.vectors.port import Vector
@@ -33,7 +33,7 @@ class Prepared(Struct, frozen=True, kw_only=True):
         return self.vectors[text]
 
 
-class Unembedded(Missing):
+class Unembedded(NeedsInput):
     """The vector of a text is needed."""
 
     def __init__(self, text: str) -> None:
@@ -41,7 +41,7 @@ class Unembedded(Missing):
         self.text = text
 
 
-class Unrated(Missing):
+class Unrated(NeedsInput):
     """Candidates that say something new came without an importance."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
@@ -49,5 +49,5 @@ class Unrated(Missing):
         self.candidates = tuple(candidates)
 
 
-class Incomplete(Missing):
+class Incomplete(NeedsInput):
     """A command came without what a model may add: an importance, or a short text of its full one."""

@@ -18,7 +18,7 @@ from agents.models.prompts.questions import Question
 from agents.stage.leases import StillHeld
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
-from sinks.extraction.batches import AskedWith, Batch, Batches, Member
+from sinks.extraction.batches import Batch, Batches, Member, QuestionContext
 
 log = logging.getLogger(__name__)
 
@@ -101,13 +101,15 @@ class BatchSubmission:
         parked = member.parked
 
         async def enrol(request: ExtractionRequest) -> bool:
-            context = await self._extractor.enrol(request, f"{owner}/{parked.request_id}", still_held)
+            context = await self._extractor.prepare_elsewhere(request, f"{owner}/{parked.request_id}", still_held)
             if isinstance(context, bool):
                 return context
             question = self._provider.question(request, context)
             require_staying(question.local_only, self._provider)
             kept = member.reservation or await self._provider.reserve(question)
-            asked_with = AskedWith(related=tuple(memory.memory_id for memory in context.related), reservation=kept)
+            asked_with = QuestionContext(
+                related=tuple(memory.memory_id for memory in context.related), reservation=kept
+            )
             stored = False
             try:
                 stored = await self._batches.ask(batch.batch_key, owner, parked.request_id, asked_with)

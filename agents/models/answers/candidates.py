@@ -33,7 +33,7 @@ from agents.privacy.scrub import storable
 from schemas.conversations.messages import is_storable
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy, Privacy
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 MOST_TAGS = 16
 TAG_CHARS = 64

@@ -10,7 +10,7 @@ from agents.models.offline.rules.sentences import BREAK
 from agents.privacy.scrub import storable
 from schemas.conversations.windows import LONGEST_SUMMARY
 from schemas.policies.policies import Privacy
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 BYTES_PER_TOKEN = 3  # of UTF-8, conservative: English averages 4 to 5, Chinese about 3
 SENTENCE_BREAK = re.compile(rf"{BREAK.pattern}|(?<=[。！？])\s*")

@@ -7,7 +7,7 @@ from agents.models.answers.summaries import broken_off
 from agents.models.offline.rules.injection import is_injection
 from agents.privacy.scrub import storable
 from schemas.policies.policies import Policy, Privacy
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 SHORT_TOKENS: Final = 500  # of a short text at most, whatever number of characters a policy allows
 FULL_TOKENS: Final = 4_000

@@ -9,8 +9,8 @@ from agents.models.calls.exchange import MAX_TOKENS, Calls
 from agents.models.calls.metering import LONGEST_CHARS
 from agents.models.port import Usage
 from agents.models.prompts.questions import Question
-from streams.windows.calibration import request_tokens
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.calibration import request_tokens
+from streams.windows.tokens.counting import TokenCount
 
 # Billed tokens for each counted one: Claude's older models bill up to 1.2 (158 recorded requests), and its newer ones count
 # some 1.3 times as many tokens for the same text (their maker's word).

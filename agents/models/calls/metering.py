@@ -5,8 +5,8 @@ from functools import lru_cache
 from typing import Final
 
 from agents.models.port import Call, Usage
-from streams.windows.calibration import request_tokens
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.calibration import request_tokens
+from streams.windows.tokens.counting import TokenCount
 
 # With structured outputs the API bills a prompt of its own about the format. Its words are not published, some 50 to 200
 # tokens by what its users report: in a request of this size a tenth at most, and on the safe side.

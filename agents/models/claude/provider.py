@@ -9,7 +9,7 @@ from agents.models.claude.batches import ClaudeBatches
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.model_provider import ModelProvider
 from schemas.addresses import is_loopback
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 
 class ClaudeProvider(ModelProvider):

@@ -14,8 +14,8 @@ from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import CASUAL
-from streams.windows.importance import stated
-from streams.windows.tokens import TokenCount
+from streams.windows.pruning.importance import stated
+from streams.windows.tokens.counting import TokenCount
 
 # Tenths, beside those of a message's importance.
 OPENS = 3  # the user's first words say what it is all about

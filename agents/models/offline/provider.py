@@ -21,7 +21,7 @@ from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 MODEL = "rules-1"
 # Memories, each with each: 0.1 s in which nothing else goes on. Of 200 it would be one second.

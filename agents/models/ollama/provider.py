@@ -10,7 +10,7 @@ from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.model_provider import ModelProvider
 from agents.models.ollama.calls import CONNECT_S, OllamaCalls
 from agents.models.ollama.errors import unreached
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 MOST_WINDOW_TOKENS: Final = 32_768  # unless told otherwise: its memory is the server's
 PROMPT_TOKENS: Final = 3_000  # with its schema, the known memories, and the messages before the slice

@@ -18,7 +18,7 @@ from agents.models.prompts.transcript import lines
 from agents.privacy.scrub import sendable, storable
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 COMPACT: Final = """\
 You keep the long-term memories of one user or project within their number, and answer in JSON only.

@@ -20,7 +20,7 @@ from agents.models.prompts.summary import SUMMARISE, SUMMARY_SCHEMA, length_part
 from schemas.budgets.usage import Operation
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 T = TypeVar("T")
 Purpose: TypeAlias = Operation

@@ -14,7 +14,7 @@ from agents.models.prompts.questions import NOT_THE_JSON, Question
 from agents.models.prompts.transcript import lines
 from agents.privacy.scrub import sendable
 from schemas.policies.policies import Policy
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 SHORTEN: Final = """\
 You write the short text of a long-term memory, and answer in JSON only.

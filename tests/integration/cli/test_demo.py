@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from deploy.embedded.process import module_environment
-from deploy.settings import PREFIX
+from deploy.settings.defaults import PREFIX
 from schemas.memories.memories import Memory
 
 ROOT = Path(__file__).parents[3]

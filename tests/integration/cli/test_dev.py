@@ -14,7 +14,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
 from deploy.embedded.process import module_environment
-from deploy.settings import PREFIX
+from deploy.settings.defaults import PREFIX
 from tests.deployment import eventually
 
 READY_WITHIN_S = 120.0

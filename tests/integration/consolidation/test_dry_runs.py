@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.dry_runs import Asked, DryRunAgent
+from agents.consolidation.dry_runs import DryRunAgent, ExtractionParts
 from agents.consolidation.requests import run_by_hand
 from agents.consolidation.scheduler import Scheduler
 from agents.curation.editor import Editor
@@ -28,7 +28,7 @@ from sinks.embeddings.fake import FakeEmbedder
 from sinks.extraction.answers import Extractions
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
-from streams.windows.model_limits import ModelLimits
+from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.windows import a_state
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Rehearsal:
 
     def another(self, policies: Policies = POLICIES, **limits: int) -> DryRunAgent:
         memories, provider = self.bench.memories, self.provider
-        asked = Asked(
+        asked = ExtractionParts(
             provider=provider,
             related=RelatedMemories(FakeEmbedder(), self.bench.vectors, memories),
             extractions=Extractions(self.pool),

@@ -10,6 +10,7 @@ from typing import Any
 
 import httpx
 
+from agents.api.http.json_bodies import MAX_BODY_BYTES
 from deploy.runtime.dev import ready_path, running
 from schemas.access.keys import Grant
 from schemas.kafka import topics
@@ -42,10 +43,10 @@ def client(address: str, token: str | None = None) -> httpx.AsyncClient:
 
 
 async def test_the_limits_of_the_settings_hold(deploy: Any):
-    deployment = await deploy("limits", api_requests_per_minute=1, api_max_body_bytes=1_024)
+    deployment = await deploy("limits", api_requests_per_minute=1)
     async with client(await deployment.api()) as anybody:
-        large = await anybody.post("/v1/search", json={"namespaces": ["app/ada"], "text": "x" * 1_024})
-        assert (large.status_code, large.json()["detail"]) == (413, "a body may have 1,024 bytes at most")
+        large = await anybody.post("/v1/search", json={"namespaces": ["app/ada"], "text": "x" * MAX_BODY_BYTES})
+        assert (large.status_code, large.json()["detail"]) == (413, "a body may have 1,048,576 bytes at most")
         listed = [await anybody.get("/v1/memories", params={"namespace": "app/ada"}) for _ in range(2)]
         assert listed[-1].status_code == 429
         assert 50 <= int(listed[-1].headers["retry-after"]) <= 61

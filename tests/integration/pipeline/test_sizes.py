@@ -11,7 +11,7 @@ from aiokafka.admin.config_resource import ConfigResource, ConfigResourceType
 from aiokafka.errors import MessageSizeTooLargeError
 from aiokafka.structs import RecordMetadata
 
-from agents.dead_letters.writer import LARGEST_KEPT, told
+from agents.dead_letters.writer import LARGEST_KEPT, letter_headers
 from schemas import codec
 from schemas.conversations.messages import ConversationEnded, Message
 from schemas.kafka import topics
@@ -125,7 +125,7 @@ async def test_messages_above_the_limit_that_got_in_are_dead_lettered_and_the_pa
     await deployment.settled(300.0)
     assert worker.running
     letters = await deployment.records(topics.DEAD_LETTERS)
-    said = [told(letter.headers) for letter in letters]
+    said = [letter_headers(letter.headers) for letter in letters]
     assert [(each["reason"], each["stage"]) for each in said] == [("too_large", "windows")] * len(above)
     assert [(each["topic"], each["partition"], each["offset"]) for each in said] == [
         (topic, str(meta.partition), str(meta.offset)) for meta in at

@@ -8,7 +8,8 @@ from typing import Any
 from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
-from agents.extraction.extractor import Extractor, candidate_batches
+from agents.extraction.extractor import Extractor
+from agents.extraction.records import candidate_batches
 from agents.extraction.related import RelatedMemories
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Answer, Context
@@ -31,7 +32,7 @@ from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
 from sinks.replay.generations import Generations
 from sinks.vectors.qdrant import Vectors
-from streams.windows.model_limits import ModelLimits
+from streams.windows.tokens.model_limits import ModelLimits
 from tests.deployment import eventually
 from tests.fakes.sinks import FakePublisher
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.retention.sweeper import RecordsKept, Sweeper, by_hand, of_the_day
+from agents.retention.sweeper import RecordRetention, Sweeper, by_hand, of_the_day
 from schemas.consolidation.retention import Sweep
 from schemas.conversations.messages import Message
 from schemas.conversations.windows import Gap
@@ -37,7 +37,7 @@ class Store:
         self.sweeps = Sweeps(pool)
 
     def worker(self, **fields: Any) -> Sweeper:
-        records = RecordsKept(usage_days=fields.pop("usage_days", 0), pruning_days=fields.pop("pruning_days", 0))
+        records = RecordRetention(usage_days=fields.pop("usage_days", 0), pruning_days=fields.pop("pruning_days", 0))
         return Sweeper(self.sweeps, POLICIES, records, lambda: self.now, **fields)
 
     async def said(

@@ -14,7 +14,8 @@ from deploy.embedded.postgres.server import binaries
 from deploy.embedded.process import module_environment
 from deploy.embedded.stack import EmbeddedStack
 from deploy.runtime.dev import environment as settings_as_variables
-from deploy.settings import PREFIX, Settings
+from deploy.settings import Settings
+from deploy.settings.defaults import PREFIX
 from schemas.kafka import topics
 from tests.deployment import Deployment, Event
 from tests.preparation import prepared

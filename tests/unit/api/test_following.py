@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 from agents.api.live import positions
-from agents.api.live.change_notifier import Bell
+from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.routes import events
 from tests.api import Api
 
@@ -24,7 +24,7 @@ async def test_any_place_in_namespaces_that_fit_is_read_again(names: list[str]) 
     assert positions.read(positions.written(farthest)) == farthest
 
 
-def listeners(bell: Bell, key_id: str, count: int) -> ExitStack:
+def listeners(bell: ChangeNotifier, key_id: str, count: int) -> ExitStack:
     """So many streams of a key, until it is closed."""
     with ExitStack() as streams:
         for _ in range(count):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.api.live import positions
-from agents.api.live.change_notifier import Bell
+from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.live.event_stream import PAGE, live
 from schemas.errors import Rejected
 from sinks.memories.event_history import Happening
@@ -45,13 +45,13 @@ def test_what_is_no_place_is_rejected(text: str) -> None:
 
 
 async def test_the_first_frame_says_the_place_so_that_a_client_that_saw_nothing_comes_back_to_it() -> None:
-    frames = live(FakeChronicle(n=3), Bell(), {"n": 3})
+    frames = live(FakeChronicle(n=3), ChangeNotifier(), {"n": 3})
     first = await anext(frames)
     assert fields(first) == {"id": "n=3", "retry": "1000"} and first.endswith(b"\n\n")
 
 
 async def test_what_is_behind_the_place_comes_in_order_and_each_frame_says_the_place_behind_it() -> None:
-    frames = live(FakeChronicle(n=4, m=2), Bell(), {"n": 2, "m": 1})
+    frames = live(FakeChronicle(n=4, m=2), ChangeNotifier(), {"n": 2, "m": 1})
     _, *told = await following(frames, 4)
     assert [each["id"] for each in told] == ["n=3&m=1", "n=4&m=1", "n=4&m=2"]
     assert {each["event"] for each in told} == {"memstream.namespace.erased"}
@@ -59,21 +59,21 @@ async def test_what_is_behind_the_place_comes_in_order_and_each_frame_says_the_p
 
 async def test_a_place_from_any_frame_resumes_with_exactly_the_rest() -> None:
     chronicle = FakeChronicle(n=5, m=3)
-    whole = await following(live(chronicle, Bell(), {"n": 0, "m": 0}), 9)
+    whole = await following(live(chronicle, ChangeNotifier(), {"n": 0, "m": 0}), 9)
     for met in range(9):
-        rest = await following(live(chronicle, Bell(), positions.read(whole[met]["id"])), 9 - met)
+        rest = await following(live(chronicle, ChangeNotifier(), positions.read(whole[met]["id"])), 9 - met)
         assert [each.get("data") for each in rest[1:]] == [each["data"] for each in whole[met + 1 :]]
 
 
 async def test_a_long_history_comes_whole_and_no_namespace_waits_for_the_end_of_another() -> None:
-    frames = live(FakeChronicle(n=PAGE * 3, m=1), Bell(), {"n": 0, "m": 0})
+    frames = live(FakeChronicle(n=PAGE * 3, m=1), ChangeNotifier(), {"n": 0, "m": 0})
     told = await following(frames, PAGE * 3 + 2)
     assert told[-1]["id"] == f"n={PAGE * 3}&m=1"
     assert next(number for number, each in enumerate(told) if each["id"].endswith("m=1")) == PAGE + 1
 
 
 async def test_a_ring_brings_what_is_new_and_one_elsewhere_does_not_even_ask() -> None:
-    chronicle, bell = FakeChronicle(n=0), Bell()
+    chronicle, bell = FakeChronicle(n=0), ChangeNotifier()
     frames = live(chronicle, bell, {"n": 0})
     await anext(frames)
     waiting = asyncio.ensure_future(anext(frames))
@@ -88,7 +88,7 @@ async def test_a_ring_brings_what_is_new_and_one_elsewhere_does_not_even_ask() -
 
 
 async def test_a_ring_during_a_look_is_not_lost() -> None:
-    bell = Bell()
+    bell = ChangeNotifier()
 
     class Late(FakeChronicle):
         async def behind(self, *asked: Any) -> tuple[Happening, ...]:
@@ -105,7 +105,7 @@ async def test_a_ring_during_a_look_is_not_lost() -> None:
 
 async def test_silence_is_filled_with_heartbeats_and_each_looks_again() -> None:
     chronicle = FakeChronicle(n=0)
-    frames = live(chronicle, Bell(), {"n": 0}, heartbeat_s=0.01)
+    frames = live(chronicle, ChangeNotifier(), {"n": 0}, heartbeat_s=0.01)
     await anext(frames)
     assert [await anext(frames) for _ in range(3)] == [KEEPALIVE_COMMENT] * 3
     chronicle.at["n"] = 1  # and nobody rang
@@ -115,14 +115,14 @@ async def test_silence_is_filled_with_heartbeats_and_each_looks_again() -> None:
 async def test_a_stream_outlives_a_store_that_goes_away() -> None:
     chronicle = FakeChronicle(n=1)
     chronicle.away = 2
-    frames = live(chronicle, Bell(), {"n": 0}, heartbeat_s=0.01)
+    frames = live(chronicle, ChangeNotifier(), {"n": 0}, heartbeat_s=0.01)
     await anext(frames)
     assert [await anext(frames) for _ in range(2)] == [KEEPALIVE_COMMENT] * 2
     assert fields(await anext(frames))["id"] == "n=1"
 
 
 async def test_closing_the_bell_ends_every_stream_and_forgets_it() -> None:
-    bell = Bell()
+    bell = ChangeNotifier()
     streams = [live(FakeChronicle(), bell, {"n": 0, "m": 0}) for _ in range(3)]
     assert len([await anext(stream) for stream in streams]) == bell.listeners == 3
     ends = [asyncio.ensure_future(rest(stream)) for stream in streams]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agents.archive.agent import ArchiveAgent
-from agents.dead_letters.writer import told
+from agents.dead_letters.writer import letter_headers
 from schemas import codec
 from schemas.errors import Rejected, Retryable
 from schemas.kafka import topics
@@ -85,5 +85,5 @@ async def test_a_message_that_no_column_takes_is_dead_lettered_and_the_others_ar
     await archiving(archive, publisher).handle(batch)
     assert [stored.message.message_id for stored in archive.stored] == ["m0", "m2"]
     (letter,) = publisher.on(topics.DEAD_LETTERS)
-    assert told(letter.headers)["offset"] == "1"
+    assert letter_headers(letter.headers)["offset"] == "1"
     assert batch.acked

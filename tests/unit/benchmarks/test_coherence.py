@@ -2,7 +2,7 @@
 
 import pytest
 
-from streams.windows.accounting import used_tokens
+from streams.windows.tokens.accounting import used_tokens
 from tests.benchmarks.coherence import WAYS
 from tests.fakes.turns import exchanges
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agents.conversations.context import Known, shown
+from agents.conversations.context import KnownWindow, shown
 from agents.conversations.contexts import Contexts
 from agents.conversations.lookup import Conversations
 from agents.windows.terms import WindowTerms
@@ -19,12 +19,12 @@ from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
 from schemas.policies.policies import Match, Policies, Policy
 from sinks.archive.messages import ArchivedMessage
-from streams.windows import context, gaps
-from streams.windows.accounting import Budget
-from streams.windows.model_limits import ModelLimits
+from streams.windows.context import building, gaps
 from streams.windows.terms import Terms
-from streams.windows.tokens import message_tokens
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget
+from streams.windows.tokens.counting import message_tokens
+from streams.windows.tokens.model_limits import ModelLimits
+from streams.windows.traits import MessageTraits
 from streams.windows.window import Window
 from tests.fakes.archive import FakeArchive
 from tests.fakes.chats import always, control, ended
@@ -34,7 +34,7 @@ from tests.fakes.windows import FakeWindows, a_state
 
 BEGIN = datetime.fromtimestamp(NOW, UTC) - timedelta(days=3)
 
-NEW = Known()
+NEW = KnownWindow()
 
 
 def words(text: str) -> int:
@@ -55,7 +55,9 @@ def talk(exchanges: int, first: int = 1) -> list[ArchivedMessage]:
     return [archived(first + n, ("user", "assistant")[n % 2]) for n in range(2 * exchanges)]
 
 
-def build(said: list[ArchivedMessage], known: Known = NEW, limits: Budget | None = None, **asked: Any) -> ShownContext:
+def build(
+    said: list[ArchivedMessage], known: KnownWindow = NEW, limits: Budget | None = None, **asked: Any
+) -> ShownContext:
     return shown(said, known, ContextQuery(**asked), limits or budget(), words, NOW)
 
 
@@ -86,7 +88,7 @@ def test_a_small_conversation_is_shown_whole_with_what_is_known_of_each_message(
 
 
 def test_what_left_the_window_stays_away_with_its_marker():
-    known = Known((Gap(2, 3, 2, 9), Gap(6, 6, 1, 3, "They greeted.", 2)), in_context=7)
+    known = KnownWindow((Gap(2, 3, 2, 9), Gap(6, 6, 1, 3, "They greeted.", 2)), in_context=7)
     built = build(talk(5), known)
     assert told(built) == [
         *("m1", "... [2 messages removed] ...", "m4", "m5", "... [1 message removed: They greeted.] ..."),
@@ -123,7 +125,7 @@ def test_a_limit_that_is_too_small_is_refused_with_the_sizes():
 
 
 def test_messages_that_the_archive_no_longer_has_are_counted():
-    known = Known((Gap(2, 3, 2, 9),), in_context=8)
+    known = KnownWindow((Gap(2, 3, 2, 9),), in_context=8)
     assert build([each for each in talk(5) if each.position > 4], known).missing == 2
     assert build(talk(6), known).missing == 0, "the archive may be ahead of what is known of the window"
 
@@ -149,7 +151,7 @@ def test_the_context_is_that_of_the_window_itself(limits, model_tokens, turns, b
     policy = Policy(name="p", window=limits)
     terms = Terms.of(policy, Budget.of(limits, model_tokens))
     window, said, at = Window.opened("talk", 3), [], 0
-    earlier = Known()
+    earlier = KnownWindow()
     for position, (role, text, pause, what) in enumerate(turns):
         at = max(0, at + pause)
         answers = {"tool_call_id": "c"} if role == "tool" else {}
@@ -161,22 +163,24 @@ def test_the_context_is_that_of_the_window_itself(limits, model_tokens, turns, b
         if what == "end":
             window.end(ended(timestamp=each.message.timestamp), position, 0, position, terms, NOW)
         if position == behind:
-            earlier = Known(window.history.removals.gaps)
-    known = Known(window.history.removals.gaps)
+            earlier = KnownWindow(window.history.removals.gaps)
+    known = KnownWindow(window.history.removals.gaps)
     try:
-        own = context.build(window.history.turns(), known.gaps, terms.budget, NOW)
+        own = building.build(window.history.turns(), known.gaps, terms.budget, NOW)
     except Rejected as refused:
         with pytest.raises(Rejected) as alike:
             build(said, known, terms.budget)
         assert alike.value.detail == refused.detail
         return
     built = build(said, known, terms.budget)
-    assert told(built) == [f"m{entry.position}" if isinstance(entry, Turn) else entry.marker for entry in own.entries]
+    assert told(built) == [
+        f"m{entry.position}" if isinstance(entry, MessageTraits) else entry.marker for entry in own.entries
+    ]
     assert (built.tokens, built.billed_tokens) == (own.tokens, own.billed_tokens)
     assert_legal(said, earlier, terms.budget)
 
 
-def assert_legal(said: list[ArchivedMessage], earlier: Known, limits: Budget) -> None:
+def assert_legal(said: list[ArchivedMessage], earlier: KnownWindow, limits: Budget) -> None:
     """A context on what was known some messages ago: within its limit, and with the latest message."""
     try:
         late = build(said, earlier, limits)

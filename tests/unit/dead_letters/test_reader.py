@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from agents.dead_letters.reader import Letter, Wanted, became, letter_of, places, settled, way_back
+from agents.dead_letters.reader import Letter, LetterFilter, became, letter_of, places, settlement, way_back
 from agents.dead_letters.writer import LARGEST_KEPT, dead_letter
 from schemas.errors import Rejected
 from schemas.kafka import topics
@@ -78,7 +78,7 @@ def test_a_record_that_somebody_else_wrote_is_read_as_a_letter_without_a_source(
 def test_what_became_of_a_letter_follows_it_in_its_partition_without_its_contents():
     record = put_aside(source())
     letter = letter_of(record)
-    told = settled(record, letter, "discarded", MONDAY)
+    told = settlement(record, letter, "discarded", MONDAY)
     assert (told.topic, told.partition, told.value) == (topics.DEAD_LETTERS, 3, b"")
     assert TRACE not in told.headers
     assert became(record_of(told, offset=18)) == ("3:17", "discarded")
@@ -93,17 +93,17 @@ def at(place: str, **changed: Any) -> Letter:
 
 
 def test_letters_are_meant_by_place_range_reason_stage_and_time_together():
-    some = Wanted(places=places(["3:10-12", "4:1"]))
+    some = LetterFilter(places=places(["3:10-12", "4:1"]))
     assert [place for place in ("3:9", "3:10", "3:12", "3:13", "4:1", "4:2") if at(place) in some] == [
         "3:10",
         "3:12",
         "4:1",
     ]
-    assert at("1:1", reason="refused") in Wanted(reason="refused", stage="windows")
-    assert at("1:1", reason="refused") not in Wanted(reason="refused", stage="archive")
-    assert at("1:1") in Wanted(since=MONDAY, until=MONDAY + timedelta(seconds=1))
-    assert at("1:1") not in Wanted(until=MONDAY)
-    assert at("1:1") not in Wanted(since=MONDAY + timedelta(seconds=1))
+    assert at("1:1", reason="refused") in LetterFilter(reason="refused", stage="windows")
+    assert at("1:1", reason="refused") not in LetterFilter(reason="refused", stage="archive")
+    assert at("1:1") in LetterFilter(since=MONDAY, until=MONDAY + timedelta(seconds=1))
+    assert at("1:1") not in LetterFilter(until=MONDAY)
+    assert at("1:1") not in LetterFilter(since=MONDAY + timedelta(seconds=1))
 
 
 @pytest.mark.parametrize("text", ["3", "3:", "a:1", "3:1-", "-1:2", "3:1 "])

@@ -3,9 +3,10 @@
 from typer.testing import CliRunner
 
 from deploy.cli.main import cli
-from deploy.settings import PREFIX, table
+from deploy.settings import tables
+from deploy.settings.defaults import PREFIX
 
-VARIABLES = {name for name, _, _ in table()}
+VARIABLES = {row.variable for rows in tables().values() for row in rows}
 
 
 def assert_runs(args: list[str]) -> None:

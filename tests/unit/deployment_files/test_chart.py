@@ -11,7 +11,8 @@ import pytest
 from jsonschema import Draft7Validator
 
 from deploy.runtime.process import STOP_WITHIN_S
-from deploy.settings import PREFIX, Settings
+from deploy.settings import Settings
+from deploy.settings.defaults import PREFIX
 from streams.apps import STAGES
 from streams.kafka.topics import TopicSettings
 from tests.unit.deployment_files.commands import assert_known, assert_runs
@@ -113,16 +114,13 @@ def test_keda_gets_the_secrets_that_its_scaler_reads(chart: Any):
     assert {each["parameter"] for each in made["spec"]["secretTargetRef"]} <= read
 
 
-@pytest.mark.parametrize(
-    ("chosen", "workers_s", "api_s"), [({}, 40, 40), ({"STOP_S": 90.5, "API_STOP_S": 20}, 121, 50)]
-)
-def test_pods_get_the_time_that_stopping_takes(chart: Any, chosen: dict[str, Any], workers_s: int, api_s: int):
-    for name, made in of_kind(rendered(chart, {"settings": chosen}), "Deployment").items():
+@pytest.mark.parametrize(("chosen", "grace_s"), [({}, 40), ({"STOP_S": 90.5}, 121)])
+def test_pods_get_the_time_that_stopping_takes(chart: Any, chosen: dict[str, Any], grace_s: int):
+    for made in of_kind(rendered(chart, {"settings": chosen}), "Deployment").values():
         within_s = made["spec"]["template"]["spec"]["terminationGracePeriodSeconds"]
         settings = Settings(**{setting.lower(): value for setting, value in chosen.items()})
-        stops_s = settings.api_stop_s if name.endswith("-api") else settings.stop_s
-        assert within_s == (api_s if name.endswith("-api") else workers_s)
-        assert within_s > stops_s + STOP_WITHIN_S
+        assert within_s == grace_s
+        assert within_s > settings.stop_s + STOP_WITHIN_S
 
 
 @pytest.mark.parametrize("chosen", CHOSEN)

@@ -9,12 +9,12 @@ import pytest
 from msgspec.structs import fields
 
 from deploy.cli.main import COMMANDS, loaded
-from deploy.settings import table
+from deploy.settings import Row, tables
 from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
 from schemas.retrieval.block_settings import HEADING_FIELDS, LINE_FIELDS, BlockSettings
-from streams.windows.reasons import SENTENCES, STAYED
-from streams.windows.statistics import STRATEGIES
+from streams.windows.context.statistics import STRATEGIES
+from streams.windows.pruning.reasons import SENTENCES, STAYED
 
 ROOT = Path(__file__).parents[3]
 MARKED = re.compile(r"<!-- settings: .*? -->\n(.*?)<!-- /settings -->", re.DOTALL)
@@ -24,19 +24,23 @@ PAGES = subprocess.run(
 ).stdout.splitlines()
 
 
-def settings_table() -> str:
-    rows = [(f"`{name}`", f"`{default}`" if default else "", meaning) for name, default, meaning in table()]
+def settings_tables() -> str:
+    return "\n".join(f"### {title}\n\n{settings_table(rows)}" for title, rows in tables().items())
+
+
+def settings_table(listed: list[Row]) -> str:
+    rows = [(f"`{row.variable}`", f"`{row.default}`" if row.default else "", row.meaning) for row in listed]
     lines = ["| Variable | Default | Meaning |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
     return "\n".join(line.replace("|  |", "| |") for line in lines) + "\n"
 
 
-def test_the_table_of_settings_is_that_of_the_code():
+def test_the_tables_of_settings_are_those_of_the_code():
     readme = (ROOT / "deploy" / "README.md").read_text()
-    assert MARKED.findall(readme) == [settings_table()], f"deploy/README.md should say:\n{settings_table()}"
+    assert MARKED.findall(readme) == [settings_tables()], f"deploy/README.md should say:\n{settings_tables()}"
 
 
-def test_the_readme_shows_the_sample_chat_service_as_it_is():
-    sample = (ROOT / "deploy" / "samples" / "chat_service.py").read_text()
+def test_the_readme_shows_the_shortest_sample_as_it_is():
+    sample = (ROOT / "deploy" / "samples" / "quickstart.py").read_text()
     assert f"```python\n{sample}```" in (ROOT / "README.md").read_text()
 
 

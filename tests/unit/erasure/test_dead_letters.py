@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.dead_letters.reader import letter_of, settled
+from agents.dead_letters.reader import letter_of, settlement
 from agents.erasure.dead_letters import concerns, settles
 from schemas.erasure.erasures import Erasure
 from schemas.policies.policies import Policies, Policy
@@ -110,7 +110,7 @@ def test_a_letter_that_says_no_moment_is_older_than_the_erasure(timestamp: int):
 def test_a_record_that_settles_a_letter_says_which():
     record = letter(SAID)
     assert settles(record) is None
-    assert settles(record_of(settled(record, letter_of(record), "discarded", MONDAY))) == record.offset
+    assert settles(record_of(settlement(record, letter_of(record), "discarded", MONDAY))) == record.offset
 
 
 @pytest.mark.parametrize("value", [None, b"\xff", b"", b"no place", b"2026-01-01T00:00:00", b"5:" + b"9" * 5_000])

@@ -15,7 +15,7 @@ from schemas.conversations.messages import Scope
 from schemas.extraction.requests import CandidateBatch, ExtractionRequest, WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Policy
-from streams.windows.slices import request
+from streams.windows.extraction.slices import request
 from tests.fakes.app import StubApp
 from tests.fakes.batches import batch_of
 from tests.fakes.calibrations import FakeCalibrations

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from msgspec import structs
 
-from agents.extraction.erased import still_told
+from agents.extraction.erased import summary_without_erased
 from agents.models.port import Summary
 from schemas.erasure.erasures import Fence
 from schemas.errors import Rejected
@@ -100,7 +100,7 @@ async def test_where_messages_ended_counts_whatever_a_senders_clock_said(worker)
 
 async def test_what_was_erased_goes_into_no_batch_and_is_answered_at_once(worker):
     worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
-    assert await worker.extractor.enrol(asked(), "batch", lambda: True) is True
+    assert await worker.extractor.prepare_elsewhere(asked(), "batch", lambda: True) is True
     assert not worker.provider.asked
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
 
@@ -178,5 +178,5 @@ async def test_of_what_was_erased_in_part_the_rest_is_parked():
 async def test_a_summary_of_a_message_that_was_erased_meanwhile_says_nothing():
     request = structs.replace(asked(), purpose="summarise")
     told = Summary(provider="p", model="m", text="They live in Zanzibar")
-    assert still_told(request, told, (Fence(asked().messages[0].timestamp),)).text == ""
-    assert still_told(request, told, ()) == told
+    assert summary_without_erased(request, told, (Fence(asked().messages[0].timestamp),)).text == ""
+    assert summary_without_erased(request, told, ()) == told

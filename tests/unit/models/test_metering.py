@@ -11,7 +11,7 @@ from agents.models.claude.provider import ClaudeProvider
 from agents.models.port import Call, Usage
 from agents.models.prompts.questions import REPAIR
 from schemas.policies.policies import DEFAULT_POLICY
-from streams.windows.calibration import request_tokens
+from streams.windows.tokens.calibration import request_tokens
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import knowing, slice_of
 

@@ -20,7 +20,7 @@ from schemas.replay.generations import Generation, Plan
 from schemas.replay.shadows import shadow_of
 from sinks.archive.messages import ArchivedMessage
 from sinks.replay.generations import Planned, Replayed
-from streams.windows.model_limits import ModelLimits
+from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.chats import BEGAN, message
 from tests.fakes.clock import utc
 

@@ -12,7 +12,7 @@ from agents.windows.terms import WindowTerms
 from schemas.conversations.window_settings import WindowSettings
 from schemas.policies.policies import Policies, Policy, Triggers
 from sinks.archive.messages import ArchivedMessage
-from streams.windows.model_limits import ModelLimits
+from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.chats import BEGAN, message
 
 LIMITS = ModelLimits(default=200_000, context_tokens={})

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from msgspec import structs
 
-from agents.dead_letters.writer import told
+from agents.dead_letters.writer import letter_headers
 from deploy.metrics.instrumented import MeasuredProvider
 from deploy.metrics.meters import Meters
 from schemas import codec
@@ -15,7 +15,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.observability import traces
 from streams.kafka.publisher import CausedPublisher
-from streams.windows import rows
+from streams.windows.rows import rows
 from tests.fakes.batches import batch_of
 from tests.fakes.chats import CONVERSATION, ended
 from tests.fakes.publisher import FakePublisher
@@ -168,7 +168,7 @@ async def test_spans_tell_ids_and_nothing_of_what_was_said(spans):
     assert attributes["memstream.request_id"] == asked.request_id
     assert attributes["memstream.conversation_id"] == CONVERSATION
     (letter,) = extraction.publisher.on(topics.DEAD_LETTERS)
-    assert told(letter.headers)["reason"] == "unforeseen"
+    assert letter_headers(letter.headers)["reason"] == "unforeseen"
     assert trace_of(traceparent(letter)) == trace_of(CAUSE)  # published again, it goes on
 
 

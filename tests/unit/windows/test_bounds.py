@@ -4,8 +4,8 @@ from schemas import codec
 from schemas.conversations.window_settings import WindowSettings
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy, Triggers
-from streams.windows import rows
-from streams.windows.extraction import MOST_ASKED
+from streams.windows.extraction.progress import MOST_ASKED
+from streams.windows.rows import rows
 from streams.windows.seen import REMEMBERED
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, always, control, message, requests_among, terms, unextracted

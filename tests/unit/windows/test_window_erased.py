@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from schemas.conversations.windows import Gap
 from schemas.erasure.erasures import Fence
-from streams.windows import rows
+from streams.windows.rows import rows
 from streams.windows.window import Window
 from tests.fakes.chats import BEGAN, CONVERSATION, always, control, message, unextracted
 from tests.fakes.table import Table, view

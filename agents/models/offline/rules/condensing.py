@@ -11,7 +11,7 @@ from agents.models.offline.rules.weight import CLOSE, DEEP_FEELING, FEELING, TRI
 from agents.privacy.scrub import scrub
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import CASUAL
-from streams.windows.tokens import TokenCount
+from streams.windows.tokens.counting import TokenCount
 
 DETAIL = re.compile(r"\d|(?<=[^.!?] )[A-ZÀ-Þ][\w'-]+")  # a number, or a name inside the sentence
 OPENS = 3  # the first sentence says what it is about

@@ -3,7 +3,7 @@ from datetime import datetime
 
 import numpy as np
 
-from agents.curation.rules.apply_command import obey
+from agents.curation.rules.apply_command import apply_command
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds
@@ -29,7 +29,7 @@ def test_sequences_and_versions_go_up_by_one(memory: MakeMemory, command: MakeCo
     known = memory("User has a dog", version=4)
     ledger = Ledger("n", 7, [known])
     for name in ("a", "b"):
-        obey(ledger, command("update", memory_id=known.memory_id, text=name), EAST, now)
+        apply_command(ledger, command("update", memory_id=known.memory_id, text=name), EAST, now)
     assert [(entry.after.sequence, entry.after.version) for entry in ledger.entries] == [(8, 5), (9, 6)]
     assert [entry.before and entry.before.text for entry in ledger.entries] == ["User has a dog", "a"]
 
@@ -92,7 +92,7 @@ def test_creating_by_command_what_is_known_reinforces_it(
 ) -> None:
     known = memory("User has a dog", tags=("pets",))
     ledger = Ledger("n", 1, [known])
-    outcome = obey(ledger, command("create", text="user has a DOG!", tags=("dog",)), EAST, now)
+    outcome = apply_command(ledger, command("create", text="user has a DOG!", tags=("dog",)), EAST, now)
     assert (outcome.status, outcome.change, outcome.memory_id) == ("accepted", "reinforced", known.memory_id)
     assert ledger.entries[0].after.tags == ("pets", "dog")
     assert ledger.entries[0].after.text == "User has a dog"
@@ -111,7 +111,7 @@ def test_commands_that_cannot_be_carried_out_are_rejected_with_a_reason(
         command("update", memory_id=old.memory_id, text="x"),
         *(command("delete", memory_id=each) for each in (gone.memory_id, foreign.memory_id, "unknown", None)),
     ]
-    outcomes = [obey(ledger, each, EAST, now) for each in refused]
+    outcomes = [apply_command(ledger, each, EAST, now) for each in refused]
     assert {outcome.status for outcome in outcomes} == {"rejected"}
     assert all(outcome.reason for outcome in outcomes)
     assert not ledger.entries
@@ -119,5 +119,5 @@ def test_commands_that_cannot_be_carried_out_are_rejected_with_a_reason(
 
 def test_a_superseded_memory_can_be_deleted(memory: MakeMemory, command: MakeCommand, now: datetime) -> None:
     old = memory("old", status="superseded")
-    outcome = obey(Ledger("n", 1, [old]), command("delete", memory_id=old.memory_id), None, now)
+    outcome = apply_command(Ledger("n", 1, [old]), command("delete", memory_id=old.memory_id), None, now)
     assert (outcome.status, outcome.change) == ("accepted", "deleted")

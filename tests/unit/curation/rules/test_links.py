@@ -6,7 +6,7 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from agents.curation.rules.apply_command import Undone, obey
+from agents.curation.rules.apply_command import Undone, apply_command
 from agents.curation.rules.decide import Scored
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.links import MOST_LINKS, MOST_RELATED, following, links_of, relink, relinked
@@ -116,10 +116,10 @@ def test_a_command_links_memories_of_its_namespace_and_of_no_other(
     foreign, gone = memory("foreign", namespace="other"), memory("gone", status="deleted")
     ledger = Ledger("n", 1, [one, other, foreign, gone])
     linked = command("update", memory_id=one.memory_id, links=to("relates", other, one))
-    assert obey(ledger, linked, None, now).status == "accepted"
+    assert apply_command(ledger, linked, None, now).status == "accepted"
     assert ledger.entries[-1].after.links == to("relates", other), "none leads to itself"
     for target in (foreign, gone, memory("unknown")):
-        refused = obey(ledger, command("create", text="x", links=to("relates", target)), EAST, now)
+        refused = apply_command(ledger, command("create", text="x", links=to("relates", target)), EAST, now)
         assert refused.status == "rejected" and target.memory_id in (refused.reason or "")
 
 
@@ -129,7 +129,7 @@ def test_links_to_a_deleted_memory_are_taken_out_as_a_change_of_their_own(
     gone = memory("User has a dog")
     linking = memory("User's dog is called Rex", links=to("refines", gone), version=3)
     ledger = Ledger("n", 1, [gone])
-    obey(ledger, command("delete", memory_id=gone.memory_id, actor="mara"), None, now)
+    apply_command(ledger, command("delete", memory_id=gone.memory_id, actor="mara"), None, now)
     relink(ledger, [linking], now)
     deleted, changed = ledger.entries
     assert deleted.after.links == ()
@@ -143,5 +143,5 @@ def test_what_is_undone_brings_back_no_link_to_what_has_gone_since(
     there, gone = memory("there"), memory("gone", status="deleted")
     before = memory("User has a dog", links=to("relates", there, gone))
     ledger = Ledger("n", 1, [memory("User has a dog", status="deleted"), there, gone])
-    obey(ledger, command("undo", memory_id=before.memory_id), EAST, now, Undone(2, before))
+    apply_command(ledger, command("undo", memory_id=before.memory_id), EAST, now, Undone(2, before))
     assert ledger.entries[0].after.links == to("relates", there)

@@ -13,7 +13,7 @@ from agents.models.prompts.extraction import STABLE, answer_schema
 from agents.models.prompts.questions import REPAIR, REPAIR_SUMMARY
 from schemas.errors import Rejected
 from schemas.policies.policies import DEFAULT_POLICY
-from streams.windows.calibration import request_tokens
+from streams.windows.tokens.calibration import request_tokens
 from tests.ollama_server import MODEL, OllamaServer
 from tests.slices import knowing, slice_of
 from tests.unit.models.ollama.asking import SHORT, SLICE, draft, raised_at

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from schemas.conversations.windows import Calibration
-from streams.windows import rows
-from streams.windows.accounting import Budget
-from streams.windows.pruning import prune
-from streams.windows.tally import Tally
+from streams.windows.context.tally import Tally
+from streams.windows.pruning.pruning import prune
+from streams.windows.rows import rows
 from streams.windows.terms import Terms
+from streams.windows.tokens.accounting import Budget
 from tests.fakes.chats import CONVERSATION, ended, in_context, message
 from tests.fakes.talk import NOW, Talk, summaries
 from tests.fakes.turns import window_settings

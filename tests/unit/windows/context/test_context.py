@@ -5,14 +5,14 @@ from hypothesis import given
 
 from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
-from streams.windows.context import build
-from streams.windows.pruning import prune
-from streams.windows.turn import Turn
+from streams.windows.context.building import build
+from streams.windows.pruning.pruning import prune
+from streams.windows.traits import MessageTraits
 from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
 
 
 def shown(entries) -> list[int | str]:
-    return [entry.position if isinstance(entry, Turn) else entry.marker for entry in entries]
+    return [entry.position if isinstance(entry, MessageTraits) else entry.marker for entry in entries]
 
 
 def test_all_of_a_small_window_is_shown_with_the_current_message_last():
@@ -70,10 +70,10 @@ def test_any_context_is_within_its_limit_and_has_what_is_protected_in_order(turn
         return
     assert context.billed_tokens <= limits.max_tokens
     assert context.tokens == context.decision.tokens
-    messages = [entry for entry in context.entries if isinstance(entry, Turn)]
+    messages = [entry for entry in context.entries if isinstance(entry, MessageTraits)]
     positions = [message.position for message in messages]
     assert positions == list(context.decision.kept) == sorted(positions)
     assert [each for each in turns if each.role == "system"] == [each for each in messages if each.role == "system"]
     assert turns[-1:] == messages[-1:]
-    firsts = [entry.position if isinstance(entry, Turn) else entry.first for entry in context.entries]
+    firsts = [entry.position if isinstance(entry, MessageTraits) else entry.first for entry in context.entries]
     assert firsts == sorted(firsts)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas import codec
 from schemas.conversations.windows import MARKER_TOKENS, Gap
-from streams.windows.gaps import count, holds, merged, of, summarised
+from streams.windows.context.gaps import count, holds, merged, of, summarised
 from tests.fakes.turns import turn
 
 

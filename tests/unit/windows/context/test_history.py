@@ -9,13 +9,14 @@ from agents.windows.records import outgoing
 from schemas.conversations.messages import ToolCall
 from schemas.conversations.window_settings import MOST_MESSAGES
 from schemas.conversations.windows import Calibration
-from streams.windows import rows, statistics
-from streams.windows.accounting import Budget
-from streams.windows.head import REMEMBERED_PRUNINGS
-from streams.windows.history import MOST_PROMPTS, MOST_REASONS
-from streams.windows.tally import Tally
+from streams.windows.context import statistics
+from streams.windows.context.history import MOST_PROMPTS, MOST_REASONS
+from streams.windows.context.tally import Tally
+from streams.windows.effects import Pruned, Warned
+from streams.windows.rows import rows
+from streams.windows.rows.head import REMEMBERED_PRUNINGS
 from streams.windows.terms import Terms
-from streams.windows.told import Pruned, Warned
+from streams.windows.tokens.accounting import Budget
 from tests.fakes.chats import CONVERSATION, always, ended, in_context, message, requests_among, unextracted
 from tests.fakes.talk import NOW, SIZE, Talk
 

@@ -4,8 +4,8 @@ import pytest
 from msgspec.structs import replace
 
 from schemas.conversations.windows import LONGEST_SUMMARY
-from streams.windows.history import SUMMARIES_IN_ONE_MARKER
-from streams.windows.told import Pruned
+from streams.windows.context.history import SUMMARIES_IN_ONE_MARKER
+from streams.windows.effects import Pruned
 from tests.fakes.talk import Talk, summaries
 
 

@@ -5,10 +5,10 @@ from hypothesis import given
 
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import MARKER_TOKENS, Calibration, Gap, LastPrune
-from streams.windows import gaps as gaps_
-from streams.windows.accounting import Budget, used_tokens
-from streams.windows.pruning import prune
-from streams.windows.statistics import STRATEGIES, explanation, headline, statistics
+from streams.windows.context import gaps as gaps_
+from streams.windows.context.statistics import STRATEGIES, explanation, headline, statistics
+from streams.windows.pruning.pruning import prune
+from streams.windows.tokens.accounting import Budget, used_tokens
 from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
 
 

@@ -14,8 +14,8 @@ from schemas.conversations.windows import Gap
 from schemas.policies.policies import Policy
 from streams.kafka.topics import TopicSettings
 from streams.windows.entry import Entry
-from streams.windows.head import Head
-from streams.windows.slices import LEAST_FULL, OVERLAP_CHARS, cut, request, summary_request
+from streams.windows.extraction.slices import LEAST_FULL, OVERLAP_CHARS, cut, request, summary_request
+from streams.windows.rows.head import Head
 from tests.fakes.chats import CONVERSATION, sliced
 
 POLICY = Policy(name="small", version=3, slice_tokens=100, slice_bytes=1_000, namespaces=("{app_id}", "{user_id}"))

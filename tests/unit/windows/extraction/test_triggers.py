@@ -12,9 +12,9 @@ from msgspec import ValidationError, convert
 from schemas.conversations.messages import ToolCall
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy, Schedule, Triggers
-from streams.windows import rows
-from streams.windows.extraction import MOST_ASKED
-from streams.windows.triggers import RUN_WITHIN_S, next_run
+from streams.windows.extraction.progress import MOST_ASKED
+from streams.windows.extraction.triggers import RUN_WITHIN_S, next_run
+from streams.windows.rows import rows
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, always, control, ended, message, requests_among, terms
 

@@ -14,7 +14,7 @@ from streams.windows.detectors.traits import (
     TOOL_RESULT,
     with_references,
 )
-from streams.windows.importance import DAY_S, IMPORTANT, importance, scores
+from streams.windows.pruning.importance import DAY_S, IMPORTANT, importance, scores
 from tests.fakes.turns import NOW, turn, windows
 
 FAR = 100  # messages that follow: no boost

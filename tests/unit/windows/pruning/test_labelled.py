@@ -21,14 +21,14 @@ from pathlib import Path
 import pytest
 
 from schemas.conversations.window_settings import WindowSettings
-from streams.windows import gaps as gaps_
-from streams.windows.accounting import Budget
+from streams.windows.context import gaps as gaps_
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import names
-from streams.windows.importance import stated
-from streams.windows.pruning import prune
+from streams.windows.pruning.importance import stated
+from streams.windows.pruning.pruning import prune
 from streams.windows.segments import Segmentation, following
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import MessageTraits
 from tests import public_data
 
 report = logging.getLogger(__name__).info  # pytest --log-cli-level=INFO shows the figures
@@ -139,8 +139,8 @@ class Followed:
             self._places[message["label"]] = place
         self.needed += [not gaps_.holds(self.gaps, self._places[label]) for label in message.get("needs", ())]
 
-    def _turn(self, place: int, message: dict, found) -> Turn:
-        return Turn(
+    def _turn(self, place: int, message: dict, found) -> MessageTraits:
+        return MessageTraits(
             position=place,
             message_id=str(place),
             role=message["role"],

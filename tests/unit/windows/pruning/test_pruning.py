@@ -5,12 +5,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.conversations.windows import Gap
-from streams.windows import gaps as gaps_
-from streams.windows.accounting import used_tokens
+from streams.windows.context import gaps as gaps_
 from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR, LASTING, TASK_COMPLETE
-from streams.windows.pruning import clear, due, prune
-from streams.windows.reasons import SENTENCES, STAYED
-from streams.windows.units import grouped
+from streams.windows.pruning.pruning import clear, due, prune
+from streams.windows.pruning.reasons import SENTENCES, STAYED
+from streams.windows.pruning.units import grouped
+from streams.windows.tokens.accounting import used_tokens
 from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
 
 CAUSES = st.sampled_from(["usage", "boundary", "session_start", "manual"])

@@ -1,20 +1,20 @@
 """Units are questions with their answers and calls with their results, whatever order they come in."""
 
 from streams.windows.detectors.traits import CASUAL, CORRECTION, ERROR
-from streams.windows.turn import Turn
-from streams.windows.units import MOST_CALLS, MOST_RESULTS, PAIR_REACH, grouped
+from streams.windows.pruning.units import MOST_CALLS, MOST_RESULTS, PAIR_REACH, grouped
+from streams.windows.traits import MessageTraits
 from tests.fakes.turns import exchanges, turn
 
 
-def places(*turns: Turn, min_recent: int = 1) -> list[list[int]]:
+def places(*turns: MessageTraits, min_recent: int = 1) -> list[list[int]]:
     return [unit.places for unit in grouped(turns, [0.5] * len(turns), min_recent)]
 
 
-def call(position: int, *ids: str) -> Turn:
+def call(position: int, *ids: str) -> MessageTraits:
     return turn(position, "assistant", calls=ids)
 
 
-def result(position: int, of: str | None) -> Turn:
+def result(position: int, of: str | None) -> MessageTraits:
     return turn(position, "tool", answers=of)
 
 
@@ -115,11 +115,11 @@ def test_a_correction_corrects_nothing_of_another_task():
     assert corrected(ERROR, 0, CORRECTION, segment_of_last=1) == [False, False, True]
 
 
-def failed(position: int, of: str) -> Turn:
+def failed(position: int, of: str) -> MessageTraits:
     return turn(position, "tool", traits=ERROR, answers=of)
 
 
-def repaired(*turns: Turn) -> list[int]:
+def repaired(*turns: MessageTraits) -> list[int]:
     units = grouped(turns, [0.5] * len(turns), 1)
     return [place for unit in units if unit.corrects for place in unit.places]
 

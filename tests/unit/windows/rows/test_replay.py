@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from schemas.conversations.window_settings import WindowSettings
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
-from streams.windows.rows import (
+from streams.windows.context.tally import Tally
+from streams.windows.rows.rows import (
     head_key,
     removals_key,
 )
-from streams.windows.tally import Tally
 from streams.windows.window import Window
 from tests.fakes.chats import (
     CONVERSATION,

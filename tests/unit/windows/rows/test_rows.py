@@ -8,8 +8,8 @@ from schemas.conversations.messages import Message, ToolCall
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from streams.kafka.topics import TopicSettings
-from streams.windows import rows
-from streams.windows.rows import (
+from streams.windows.rows import rows
+from streams.windows.rows.rows import (
     CHUNK_BYTES,
     CHUNKS,
     LEAST_SPAN,

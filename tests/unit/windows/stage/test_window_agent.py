@@ -6,13 +6,13 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from agents.dead_letters.writer import told
+from agents.dead_letters.writer import letter_headers
 from schemas import codec
 from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Triggers
 from streams.apps import BATCH_RECORDS
-from streams.windows import rows
+from streams.windows.rows import rows
 from tests.fakes.batches import batch_of
 from tests.fakes.chats import CONVERSATION, control, ended, unextracted
 from tests.fakes.clock import START_S
@@ -59,8 +59,8 @@ async def test_what_cannot_be_decoded_becomes_a_dead_letter_and_the_rest_goes_on
     await stage.checkpoint()
     (letter,) = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
     assert letter.value == value
-    assert told(letter.headers)["reason"] == reason
-    assert told(letter.headers)["offset"] == "1"
+    assert letter_headers(letter.headers)["reason"] == reason
+    assert letter_headers(letter.headers)["offset"] == "1"
     assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m2"]
     assert batch.acked
 
@@ -83,7 +83,10 @@ async def test_arguments_nested_too_deeply_to_be_written_again_become_a_dead_let
 async def test_malformed_ends_and_controls_become_dead_letters_too(stage, topic):
     await stage.deliver(topic, b"{", b'{"conversation_id": ""}')
     await stage.checkpoint()
-    assert [told(effect.headers)["reason"] for effect in stage.app.broker.effects] == ["undecodable", "invalid"]
+    assert [letter_headers(effect.headers)["reason"] for effect in stage.app.broker.effects] == [
+        "undecodable",
+        "invalid",
+    ]
 
 
 async def test_a_batch_whose_epoch_ended_while_it_awaited_changes_nothing(stage):
@@ -237,7 +240,7 @@ async def test_what_is_asked_of_a_window_that_is_not_there_is_a_dead_letter(stag
     await stage.checkpoint()
     assert stage.app.broker.rows(PARTITION) == {}
     (letter,) = stage.app.broker.effects
-    assert told(letter.headers)["reason"] == "no_window"
+    assert letter_headers(letter.headers)["reason"] == "no_window"
 
 
 async def test_a_batch_without_records_carries_its_offset_on(stage):

@@ -10,7 +10,7 @@ from agents.windows.erasures import CLOCKS_APART_S, WHOLE, WindowErasures
 from schemas import codec
 from schemas.erasure.erasures import Erasure
 from schemas.extraction.requests import WindowControl
-from streams.windows import rows
+from streams.windows.rows import rows
 from tests.fakes.chats import BEGAN, CONVERSATION
 from tests.fakes.window_erasures import FakeWindowErasures
 from tests.unit.windows.stage.window_stage import NAMES, PARTITION, Stage, said

@@ -8,7 +8,7 @@ from agents.windows.terms import WindowTerms
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Calibration
 from schemas.policies.policies import Policies, Policy
-from streams.windows.model_limits import ModelLimits
+from streams.windows.tokens.model_limits import ModelLimits
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, message
 

@@ -8,8 +8,8 @@ from schemas.kafka import topics
 from schemas.memories.events import ActivityEvent
 from schemas.policies.policies import Match, Policies, Policy
 from streams.kafka.topics import TopicSettings
-from streams.windows import rows
-from streams.windows.model_limits import ModelLimits
+from streams.windows.rows import rows
+from streams.windows.tokens.model_limits import ModelLimits
 from streams.windows.window import Window
 from tests.fakes.app import StubApp
 from tests.fakes.batches import batch_of

@@ -5,7 +5,7 @@ from hypothesis import given
 
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import MARKER_TOKENS, Calibration, Gap
-from streams.windows.accounting import Account, Budget, cumulative, used_tokens
+from streams.windows.tokens.accounting import Account, Budget, cumulative, used_tokens
 from tests.fakes.turns import budget, budgets, exchanges, turn, windows
 
 

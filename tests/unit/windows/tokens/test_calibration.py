@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas import codec
 from schemas.conversations.windows import Calibration
-from streams.windows.calibration import (
+from streams.windows.tokens.calibration import (
     FEWEST_TOKENS,
     STEEPEST,
     UNCALIBRATED,
@@ -22,8 +22,8 @@ from streams.windows.calibration import (
     of,
     request_tokens,
 )
-from streams.windows.model_limits import MODEL_LIMITS_FILE, decoded
-from streams.windows.tokens import TokenCounter
+from streams.windows.tokens.counting import TokenCounter
+from streams.windows.tokens.model_limits import MODEL_LIMITS_FILE, decoded
 from tests import public_data
 
 report = logging.getLogger(__name__).info  # pytest --log-cli-level=INFO shows the figures

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from schemas.errors import Misconfigured
-from streams.windows.model_limits import MODEL_LIMITS_FILE, ModelLimits, ToolUse, decoded
+from streams.windows.tokens.model_limits import MODEL_LIMITS_FILE, ModelLimits, ToolUse, decoded
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import tiktoken
 
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas.conversations.messages import ToolCall
-from streams.windows.tokens import CHARACTERS_PER_TOKEN, COUNTED_AT_ONCE, TokenCounter, message_tokens
+from streams.windows.tokens.counting import CHARACTERS_PER_TOKEN, COUNTED_AT_ONCE, TokenCounter, message_tokens
 from tests.fakes.chats import message
 
 

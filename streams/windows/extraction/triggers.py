@@ -22,7 +22,7 @@ class Waiting(NamedTuple):
     until: float
 
 
-def asked_by(message: SliceMessage, tokens: int, has_user: bool, policy: Policy) -> bool:
+def extracts_at(message: SliceMessage, tokens: int, has_user: bool, policy: Policy) -> bool:
     """Whether the arrival of a message asks for all that waits: so many tokens, a user's words among them or not."""
     triggers = policy.triggers
     if triggers.on_exchange and message.role == "assistant" and not message.tool_calls and has_user:

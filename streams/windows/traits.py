@@ -5,8 +5,8 @@ from msgspec import Struct
 from schemas.conversations.messages import Role
 
 
-class Turn(Struct, frozen=True, omit_defaults=True, gc=False):
-    """A message without its content. Turns stand in the order of their positions.
+class MessageTraits(Struct, frozen=True, omit_defaults=True, gc=False):
+    """A message without its content. They stand in the order of their positions.
 
     `timestamp` is in Unix seconds; `traits` and `fingerprint` are what the detectors found on arrival; `segment` is the
     number of the task it belongs to; `calls` are the ids of the tool calls it makes, `answers` that of the call it answers.

@@ -6,8 +6,8 @@ from msgspec import Struct, field
 
 from schemas.conversations.messages import Role
 from schemas.conversations.windows import MARKER_TOKENS, Gap
-from streams.windows.accounting import Account
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Account
+from streams.windows.traits import MessageTraits
 
 
 class Tally(Struct, array_like=True, gc=False):
@@ -22,7 +22,7 @@ class Tally(Struct, array_like=True, gc=False):
     oldest_at: float | None = None
 
     @classmethod
-    def of(cls, turns: Sequence[Turn], gaps: Iterable[Gap]) -> "Tally":
+    def of(cls, turns: Sequence[MessageTraits], gaps: Iterable[Gap]) -> "Tally":
         """From scratch: `turns` are the messages in context, in order."""
         tally = cls(Account.of(turns))
         tally.oldest_at = next((turn.timestamp for turn in turns if turn.role != "system"), None)

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Final
 
 from schemas.conversations.window_settings import Strategy
-from streams.windows.units import Unit
+from streams.windows.pruning.units import Unit
 
 COMPLETED: Final = 0
 LASTING: Final = 1  # directives given in a completed task that are about more than it

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from schemas.conversations.windows import Cause, Gap, Level, Reason
-from streams.windows import gaps as gaps_
-from streams.windows.reasons import STAYED
-from streams.windows.turn import Turn
+from streams.windows.context import gaps as gaps_
+from streams.windows.pruning.reasons import STAYED
+from streams.windows.traits import MessageTraits
 
 
 class Decision(Struct, frozen=True):
@@ -28,7 +28,7 @@ class Decision(Struct, frozen=True):
 
 
 def decided(
-    turns: Sequence[Turn],
+    turns: Sequence[MessageTraits],
     gaps: Sequence[Gap],
     reasons: Mapping[int, Reason],
     cause: Cause,
@@ -39,7 +39,7 @@ def decided(
     """The decision that `reasons`, by place in the window, amount to."""
     why = [reasons[place] for place in range(len(turns))]
     kept: list[int] = []
-    gone: list[list[Turn]] = []  # runs that stood side by side
+    gone: list[list[MessageTraits]] = []  # runs that stood side by side
     apart = True
     for turn, reason in zip(turns, why, strict=True):
         if reason in STAYED:
@@ -62,7 +62,7 @@ def decided(
     )
 
 
-def _gap(run: Sequence[Turn]) -> Gap:
+def _gap(run: Sequence[MessageTraits]) -> Gap:
     """What messages leave that went side by side."""
     return Gap(run[0].position, run[-1].position, len(run), sum([turn.tokens for turn in run]))
 

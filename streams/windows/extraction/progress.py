@@ -7,11 +7,11 @@ from itertools import takewhile
 from schemas import ids
 from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
 from schemas.policies.policies import Policy
-from streams.windows import slices, triggers
 from streams.windows.entry import Entry
-from streams.windows.head import Asked, Head
+from streams.windows.extraction import slices, triggers
+from streams.windows.extraction.triggers import Waiting
+from streams.windows.rows.head import Head, Requested
 from streams.windows.terms import Terms
-from streams.windows.triggers import Waiting
 
 MOST_ASKED = 32  # slices of one window on their way at a time; what waits behind them is asked for as answers come
 
@@ -37,7 +37,7 @@ class Extraction:
         self._tokens += message.tokens
         self._users += message.role == "user"
         policy = terms.policy
-        if terms.asks and (not policy.extract or triggers.asked_by(message, self._tokens, self._users > 0, policy)):
+        if terms.asks and (not policy.extract or triggers.extracts_at(message, self._tokens, self._users > 0, policy)):
             return self.cut(policy, now)
         return []
 
@@ -81,7 +81,7 @@ class Extraction:
             overlap = latest(run, policy.overlap_messages)
             due = now + policy.reask_after_s
             head.asked.append(
-                Asked(asked.request_id, asked.first, asked.last, asked.attempt, due, lane == "background")
+                Requested(asked.request_id, asked.first, asked.last, asked.attempt, due, lane == "background")
             )
             requests.append(asked)
         self._took(sum(len(request.messages) for request in requests))
@@ -141,15 +141,15 @@ class Extraction:
         self._tokens = sum(message.tokens for message in messages)
         self._users = sum(message.role == "user" for message in messages)
 
-    def _left_of(self, asked: Asked, now: float) -> Asked | None:
+    def _left_of(self, asked: Requested, now: float) -> Requested | None:
         left = self.between(asked.first, asked.last)
         if not left or (left[0], left[-1]) == (asked.first, asked.last):
             return asked if left else None
         scope, first = self._head.scope, self._entries[left[0]].said.message_id
         request_id = ids.request_id(scope.conversation_id, self._head.partition, left[0], left[-1], first)
-        return Asked(request_id, left[0], left[-1], 0, now, asked.background)
+        return Requested(request_id, left[0], left[-1], 0, now, asked.background)
 
-    def answered(self, request_id: str, now: float) -> Asked | None:
+    def answered(self, request_id: str, now: float) -> Requested | None:
         """The answer to a slice is stored. One that nobody waits for changes nothing."""
         asked = next((asked for asked in self._head.asked if asked.request_id == request_id), None)
         if asked is not None:

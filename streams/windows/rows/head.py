@@ -4,13 +4,13 @@ from msgspec import Struct, field, structs
 
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Gap, LastPrune, Level, Pruning
+from streams.windows.context.tally import Tally
 from streams.windows.segments import Segmentation
-from streams.windows.tally import Tally
 
 REMEMBERED_PRUNINGS = 8  # of those, what has not been told elsewhere survives any crash
 
 
-class Asked(Struct, array_like=True, gc=False):
+class Requested(Struct, array_like=True, gc=False):
     """A slice that is on its way through the LLM stage, in the `background` if need be; `due` is when it is asked for
     again (Unix seconds)."""
 
@@ -59,7 +59,7 @@ class Head(Struct, omit_defaults=True):
     first_row: int = 0
     next_row: int = 0
     cut_to: int = 0
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[Requested] = field(default_factory=list)
     wanted: bool = False
     held: HeldEnd | None = None
     ended: bool = False

@@ -6,11 +6,11 @@ from msgspec import Struct
 
 from schemas.conversations.windows import Gap
 from schemas.errors import Rejected
-from streams.windows import gaps as gaps_
-from streams.windows.accounting import Budget
-from streams.windows.decision import Decision
-from streams.windows.pruning import prune
-from streams.windows.turn import Turn
+from streams.windows.context import gaps as gaps_
+from streams.windows.pruning.decision import Decision
+from streams.windows.pruning.pruning import prune
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import MessageTraits
 
 
 class Context(Struct, frozen=True):
@@ -19,7 +19,7 @@ class Context(Struct, frozen=True):
     `tokens` are counted, `billed_tokens` calibrated; both include the markers. `decision` says what was pruned for it.
     """
 
-    entries: tuple[Turn | Gap, ...]
+    entries: tuple[MessageTraits | Gap, ...]
     tokens: int
     billed_tokens: int
     limit_tokens: int
@@ -27,7 +27,11 @@ class Context(Struct, frozen=True):
 
 
 def build(
-    turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float, current: Turn | None = None
+    turns: Sequence[MessageTraits],
+    gaps: Sequence[Gap],
+    budget: Budget,
+    now: float,
+    current: MessageTraits | None = None,
 ) -> Context:
     """The context of a window's messages and of `current`, the one to be answered, if it is not among them yet.
 
@@ -43,16 +47,16 @@ def build(
     return context
 
 
-def _decided(shown: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float) -> Context:
+def _decided(shown: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget, now: float) -> Context:
     decision = prune(shown, gaps, budget, now)
     kept = set(decision.kept)
     stayed = [turn for turn in shown if turn.position in kept]
     entries = tuple(_interleaved(stayed, decision.gaps))
-    tokens = sum(entry.tokens if isinstance(entry, Turn) else entry.marker_tokens for entry in entries)
+    tokens = sum(entry.tokens if isinstance(entry, MessageTraits) else entry.marker_tokens for entry in entries)
     return Context(entries, tokens, budget.billed(tokens), budget.max_tokens, decision)
 
 
-def _interleaved(turns: Sequence[Turn], gaps: Sequence[Gap]) -> Iterator[Turn | Gap]:
+def _interleaved(turns: Sequence[MessageTraits], gaps: Sequence[Gap]) -> Iterator[MessageTraits | Gap]:
     waiting = list(reversed(gaps))
     for turn in turns:
         while waiting and waiting[-1].first < turn.position:
@@ -61,11 +65,11 @@ def _interleaved(turns: Sequence[Turn], gaps: Sequence[Gap]) -> Iterator[Turn | 
     yield from reversed(waiting)
 
 
-def _validate(entries: Sequence[Turn | Gap], tokens: int, budget: Budget) -> None:
+def _validate(entries: Sequence[MessageTraits | Gap], tokens: int, budget: Budget) -> None:
     """Counts what is about to be returned, from scratch."""
     if budget.billed(tokens) <= budget.max_tokens:
         return
-    turns = [entry for entry in entries if isinstance(entry, Turn)]
+    turns = [entry for entry in entries if isinstance(entry, MessageTraits)]
     system = sum(turn.tokens for turn in turns if turn.role == "system")
     said = [turn for turn in turns if turn.role != "system"]
     last = said[-1].tokens if said else 0

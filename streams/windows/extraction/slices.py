@@ -12,7 +12,7 @@ from schemas.conversations.windows import Gap
 from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
 from schemas.policies.policies import Policy
 from streams.windows.entry import Entry
-from streams.windows.head import Head
+from streams.windows.rows.head import Head
 
 ESCAPED = 6  # bytes of a character at most, as JSON
 FIELDS_BYTES = 6_500  # at most, of a message's other fields, three of them texts of up to 256 characters

@@ -15,7 +15,7 @@ from streams.windows.detectors.traits import (
     TOOL_RESULT,
     references,
 )
-from streams.windows.turn import Turn
+from streams.windows.traits import MessageTraits
 
 # Tenths, so that sums are exact. All but the last of them are given by the product's requirements.
 BASE: Final = 5
@@ -43,7 +43,7 @@ def stated(traits: int) -> int:
     return BASE + sum(weight for bit, weight in WEIGHTS.items() if traits & bit) + REFERENCE * references(traits)
 
 
-def importance(turn: Turn, newer: int, now: float, repeated: bool = False) -> float:
+def importance(turn: MessageTraits, newer: int, now: float, repeated: bool = False) -> float:
     """The score of a message that `newer` messages follow, at the time `now` (Unix seconds).
 
     `repeated`: a later message says the same. System prompts score 1.0.
@@ -62,7 +62,7 @@ def importance(turn: Turn, newer: int, now: float, repeated: bool = False) -> fl
     return IMPORTANT if turn.important and score < IMPORTANT else score
 
 
-def scores(turns: Sequence[Turn], now: float) -> list[float]:
+def scores(turns: Sequence[MessageTraits], now: float) -> list[float]:
     """The scores of a window's messages, in their order. System messages do not count among the last ones."""
     repeated = redundant(turns)
     newer = sum([turn.role != "system" for turn in turns])

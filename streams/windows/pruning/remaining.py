@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from schemas.conversations.windows import MARKER_TOKENS, Gap
-from streams.windows.turn import Turn
+from streams.windows.traits import MessageTraits
 
 
 class Room:
@@ -13,7 +13,7 @@ class Room:
     two messages needs a marker of its own.
     """
 
-    def __init__(self, turns: Sequence[Turn], gaps: Sequence[Gap]) -> None:
+    def __init__(self, turns: Sequence[MessageTraits], gaps: Sequence[Gap]) -> None:
         size = len(turns)
         self._turns = turns
         self._before = [place - 1 for place in range(size + 1)]  # the kept neighbours of each; -1 and size are the ends
@@ -35,7 +35,7 @@ class Room:
             self._after[before] = after
 
 
-def _opened(turns: Sequence[Turn], gaps: Sequence[Gap]) -> list[bool]:
+def _opened(turns: Sequence[MessageTraits], gaps: Sequence[Gap]) -> list[bool]:
     opened = [False] * (len(turns) + 1)
     place = 0
     for gap in gaps:

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 
 from schemas.conversations.windows import LONGEST_SUMMARY, Gap
 from schemas.ids import summary_id
-from streams.windows.turn import Turn
+from streams.windows.traits import MessageTraits
 
 
-def of(turn: Turn) -> Gap:
+def of(turn: MessageTraits) -> Gap:
     """The gap that one message leaves."""
     return Gap(turn.position, turn.position, 1, turn.tokens)
 
@@ -55,7 +55,7 @@ def summarised(gap: Gap, summary: str, tokens: int) -> Gap:
     return Gap(gap.first, gap.last, gap.count, gap.tokens, summary, tokens)
 
 
-def told(gap: Gap, part: Gap, known: str | None, most_tokens: int) -> Gap:
+def with_summary(gap: Gap, part: Gap, known: str | None, most_tokens: int) -> Gap:
     """The gap after a `part` of it was summarised, with the summary that is `known` by its id included.
 
     If that is what the marker says, the new one takes its place; else others were summarised meanwhile, and it stands beside

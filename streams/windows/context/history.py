@@ -6,16 +6,18 @@ from itertools import groupby
 from schemas.conversations.windows import Cause, Gap, LastPrune, Level, Pruning, Run
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
-from streams.windows import gaps, pruning, slices, statistics
-from streams.windows.accounting import Budget
-from streams.windows.decision import Decision
+from streams.windows.context import gaps, statistics
+from streams.windows.context.tally import Tally
+from streams.windows.effects import Effect, Pruned, Warned
 from streams.windows.entry import Entry
-from streams.windows.head import REMEMBERED_PRUNINGS, Head, Removals
+from streams.windows.extraction import slices
+from streams.windows.pruning import pruning
+from streams.windows.pruning.decision import Decision
+from streams.windows.rows.head import REMEMBERED_PRUNINGS, Head, Removals
 from streams.windows.segments import Segmentation
-from streams.windows.tally import Tally
 from streams.windows.terms import Terms
-from streams.windows.told import Pruned, Told, Warned
-from streams.windows.turn import Turn
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import MessageTraits
 
 # A conversation that is caught up on is pruned again before the first summary comes: the next request makes one of them.
 SUMMARIES_IN_ONE_MARKER = 4
@@ -46,11 +48,11 @@ class History:
         taken, self._just_out = sorted(self._just_out), []
         return taken
 
-    def turns(self) -> list[Turn]:
+    def turns(self) -> list[MessageTraits]:
         """The messages in context, in order."""
         return list(self.shown.values())
 
-    def take(self, turn: Turn, before: Segmentation, terms: Terms, now: float) -> list[Told]:
+    def take(self, turn: MessageTraits, before: Segmentation, terms: Terms, now: float) -> list[Effect]:
         """A message came in, with the conversation's tasks as they stood `before` it: prunes what it calls for."""
         self.shown[turn.position] = turn
         self._head.tally.came(turn.role, turn.tokens, turn.timestamp)
@@ -63,7 +65,7 @@ class History:
             return self._pruned_if_due(turn.position, terms, now)
         return [*self._warned(turn.position, terms.budget), *self.prune(cause, terms, now)]
 
-    def _cause(self, turn: Turn, before: Segmentation, policy: Policy) -> Cause | None:
+    def _cause(self, turn: MessageTraits, before: Segmentation, policy: Policy) -> Cause | None:
         """Whether a session begins with what a user says, which takes an end before it, or a task."""
         head, settings = self._head, policy.window
         resumed = head.ended and not head.resumed and turn.timestamp > head.ended_at
@@ -80,7 +82,7 @@ class History:
         same = [at for at in prompts if self._entries[at].said.content == said]
         return same or (prompts[1:2] if len(prompts) >= MOST_PROMPTS else [])
 
-    def _warned(self, position: int, budget: Budget) -> list[Told]:
+    def _warned(self, position: int, budget: Budget) -> list[Effect]:
         """A notice when the context came to a level higher than the last one told of."""
         head = self._head
         level, told = budget.level(head.tally.used_tokens), head.warned
@@ -89,16 +91,16 @@ class History:
             return []
         return [Warned(head.scope, position, statistics.of(head.tally, budget, head.last_prune))]
 
-    def prune(self, cause: Cause, terms: Terms, now: float) -> list[Told]:
+    def prune(self, cause: Cause, terms: Terms, now: float) -> list[Effect]:
         """Prunes as `pruning.prune` decides."""
         return self._apply(pruning.prune(self.turns(), self.removals.gaps, terms.budget, now, cause), terms, now)
 
-    def clear(self, terms: Terms, now: float) -> list[Told]:
+    def clear(self, terms: Terms, now: float) -> list[Effect]:
         """Takes everything out of context but system prompts; told even when nothing was left to take."""
         self._head.cleared_at = now
         return self._apply(pruning.clear(self.turns(), self.removals.gaps, terms.budget), terms, now)
 
-    def _apply(self, decision: Decision, terms: Terms, now: float) -> list[Told]:
+    def _apply(self, decision: Decision, terms: Terms, now: float) -> list[Effect]:
         if not decision.removed and decision.cause != "cleared":
             return []
         head, budget = self._head, terms.budget
@@ -160,7 +162,7 @@ class History:
             if left:
                 yield slices.summary_request(left, gap, self._head, policy, now)
 
-    def summarised(self, part: Gap, known: str | None, terms: Terms, now: float) -> list[Told]:
+    def summarised(self, part: Gap, known: str | None, terms: Terms, now: float) -> list[Effect]:
         """A part of a gap was summarised; nothing happens when no gap holds it any more, or its marker says that already.
 
         A summary takes room: it may call for pruning as a message does.
@@ -169,13 +171,13 @@ class History:
         if found is None or part.summary in found.summary:
             return []
         most_tokens = SUMMARIES_IN_ONE_MARKER * terms.policy.window.summary_tokens
-        said = gaps.told(found, part, known, most_tokens)
+        said = gaps.with_summary(found, part, known, most_tokens)
         self.removals.gaps = tuple(said if gap is found else gap for gap in self.removals.gaps)
         self._head.tally.left(self.removals.gaps)
         self.changed = True
         return self._pruned_if_due(part.last, terms, now)
 
-    def _pruned_if_due(self, position: int, terms: Terms, now: float) -> list[Told]:
+    def _pruned_if_due(self, position: int, terms: Terms, now: float) -> list[Effect]:
         """Tells of a level that was reached at a position, and prunes what is over it."""
         tally = self._head.tally
         if terms.calm(len(self.shown), tally.used_tokens):  # there are no more of them than messages in context

@@ -4,14 +4,15 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from schemas.conversations.windows import Cause, Gap, Reason
-from streams.windows import ordering, segments
-from streams.windows.accounting import Budget
-from streams.windows.decision import Decision, decided, followed
-from streams.windows.importance import scores
-from streams.windows.ordering import Ranked
-from streams.windows.room import Room
-from streams.windows.turn import Turn
-from streams.windows.units import grouped
+from streams.windows import segments
+from streams.windows.pruning import ordering
+from streams.windows.pruning.decision import Decision, decided, followed
+from streams.windows.pruning.importance import scores
+from streams.windows.pruning.ordering import Ranked
+from streams.windows.pruning.remaining import Room
+from streams.windows.pruning.units import grouped
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import MessageTraits
 
 KEPT: Final[dict[int, Reason]] = {
     ordering.LASTING: "directive",
@@ -23,7 +24,9 @@ KEPT: Final[dict[int, Reason]] = {
 UNUSED: Final = 0.2  # of a target, at most, for the sake of leaving a task whole
 
 
-def prune(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause = "usage") -> Decision:
+def prune(
+    turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause = "usage"
+) -> Decision:
     """Decides about the messages in context, given in order, and the gaps that earlier prunings left between them.
 
     On usage nothing leaves below the warning level and the most messages there may be; above them whatever brings the window
@@ -43,7 +46,7 @@ def prune(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float
     return decision
 
 
-def _once(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause) -> Decision:
+def _once(turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause) -> Decision:
     pruning = _Pruning(turns, gaps, budget, now, cause)
     pruning.run()
     return pruning.decision()
@@ -57,14 +60,19 @@ def due(messages: int, tokens: int, budget: Budget) -> bool:
     return messages > budget.settings.max_messages or budget.level(tokens) != "ok"
 
 
-def clear(turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget) -> Decision:
+def clear(turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget) -> Decision:
     """Empties the context but for system messages."""
     leaving = {turn.position for turn in turns if turn.role != "system"}
     return taken_out(turns, gaps, budget, leaving, "cleared", "cleared")
 
 
 def taken_out(
-    turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, leaving: Collection[int], cause: Cause, reason: Reason
+    turns: Sequence[MessageTraits],
+    gaps: Sequence[Gap],
+    budget: Budget,
+    leaving: Collection[int],
+    cause: Cause,
+    reason: Reason,
 ) -> Decision:
     """A decision that certain messages leave, by their positions, and nothing else."""
     room = Room(turns, gaps)
@@ -81,7 +89,9 @@ def taken_out(
 class _Pruning:
     """One decision in the making: `removed` has the reason of each place that leaves."""
 
-    def __init__(self, turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause) -> None:
+    def __init__(
+        self, turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget, now: float, cause: Cause
+    ) -> None:
         settings = budget.settings
         self._turns, self._gaps, self._budget, self._cause = turns, gaps, budget, cause
         self._room = Room(turns, gaps)

@@ -14,7 +14,7 @@ from streams.windows.detectors.traits import (
     TOOL_CALL,
     TOOL_RESULT,
 )
-from streams.windows.turn import Turn
+from streams.windows.traits import MessageTraits
 
 PAIR_REACH: Final = 16  # positions, at most, from an error to its correction: they stay the same when messages leave
 MOST_CALLS: Final = 64  # of one message that are tied to their results
@@ -46,7 +46,7 @@ class Unit(Struct):
     steps: bool
 
 
-def grouped(turns: Sequence[Turn], scores: Sequence[float], min_recent: int) -> list[Unit]:
+def grouped(turns: Sequence[MessageTraits], scores: Sequence[float], min_recent: int) -> list[Unit]:
     """The units of a window, oldest first; system messages belong to none.
 
     Those with one of the last `min_recent` messages are protected, and the question that is not answered yet.
@@ -67,7 +67,7 @@ def grouped(turns: Sequence[Turn], scores: Sequence[float], min_recent: int) -> 
     return ordered
 
 
-def _unit(turns: Sequence[Turn], scores: Sequence[float], places: list[int], recent: int) -> Unit:
+def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[int], recent: int) -> Unit:
     any_of, all_of, score, important = 0, CASUAL, 0.0, False
     users, steps = False, True
     for place in places:
@@ -96,7 +96,7 @@ def _unit(turns: Sequence[Turn], scores: Sequence[float], places: list[int], rec
     )
 
 
-def _roots(turns: Sequence[Turn], places: Sequence[int]) -> tuple[list[int], int | None]:
+def _roots(turns: Sequence[MessageTraits], places: Sequence[int]) -> tuple[list[int], int | None]:
     """For each place the first place of its unit; and that of the question that waits for its answer, if one does.
 
     A question belongs to its answer, the assistant's next message that calls no tool: the steps in between are units of
@@ -151,7 +151,7 @@ def _root(root: list[int], place: int) -> int:
     return place
 
 
-def _pair_corrections(turns: Sequence[Turn], units: Sequence[Unit]) -> None:
+def _pair_corrections(turns: Sequence[MessageTraits], units: Sequence[Unit]) -> None:
     """Marks with each correction what it corrects: the nearest error of its task, else the unit right before it."""
     corrections = [at for at, unit in enumerate(units) if unit.corrects]
     for at in corrections:
@@ -165,7 +165,7 @@ def _pair_corrections(turns: Sequence[Turn], units: Sequence[Unit]) -> None:
             (errors or task)[-1].corrects = True
 
 
-def _pair_retries(said: Iterable[tuple[Turn, Unit]]) -> None:
+def _pair_retries(said: Iterable[tuple[MessageTraits, Unit]]) -> None:
     """Marks failed calls with the next call of their task and what users said in between, unless that is a correction.
 
     Nothing but the error makes these a correction, so they leave with it; a retry that fails leaves with the one after it.

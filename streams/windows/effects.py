@@ -1,4 +1,4 @@
-"""What a window tells: requests to the LLM stage, and notices about its context."""
+"""The effects of a window: requests to the LLM stage, and notices about its context."""
 
 from msgspec import Struct
 
@@ -25,4 +25,4 @@ class Pruned(Struct, frozen=True):
     statistics: Statistics
 
 
-Told = ExtractionRequest | Warned | Pruned
+Effect = ExtractionRequest | Warned | Pruned

@@ -6,9 +6,9 @@ from typing import Final
 
 from schemas.conversations.window_settings import Strategy, WindowSettings
 from schemas.conversations.windows import Gap, LastPrune, Statistics
-from streams.windows.accounting import Budget
-from streams.windows.tally import Tally
-from streams.windows.turn import Turn
+from streams.windows.context.tally import Tally
+from streams.windows.tokens.accounting import Budget
+from streams.windows.traits import MessageTraits
 
 STRATEGIES: Final[dict[Strategy, str]] = {
     "rolling_window": "The oldest messages leave first.",
@@ -19,7 +19,7 @@ STRATEGIES: Final[dict[Strategy, str]] = {
 
 
 def statistics(
-    turns: Sequence[Turn], gaps: Sequence[Gap], budget: Budget, last_prune: LastPrune | None = None
+    turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget, last_prune: LastPrune | None = None
 ) -> Statistics:
     """The figures of a window: `turns` are its messages in context, in order, `gaps` what left."""
     return of(Tally.of(turns, gaps), budget, last_prune)

@@ -9,10 +9,10 @@ applied offsets and is the commit point.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from schemas import codec
-from streams.windows import gaps
-from streams.windows.chunks import Chunks
+from streams.windows.context import gaps
 from streams.windows.entry import Entry
-from streams.windows.head import Head, Removals
+from streams.windows.rows.chunks import Chunks
+from streams.windows.rows.head import Head, Removals
 from streams.windows.window import Window
 
 SEPARATOR = b"\x00"  # JSON escapes control characters, so no encoded identifier contains it

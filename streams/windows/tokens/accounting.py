@@ -13,8 +13,8 @@ from msgspec import Struct, field
 from schemas.conversations.messages import Role
 from schemas.conversations.window_settings import MAX_TOKENS_SHARE, WindowSettings
 from schemas.conversations.windows import Calibration, Gap, Level
-from streams.windows.calibration import UNCALIBRATED
-from streams.windows.turn import Turn
+from streams.windows.tokens.calibration import UNCALIBRATED
+from streams.windows.traits import MessageTraits
 
 ROLES: Final[tuple[Role, ...]] = ("system", "user", "assistant", "tool")
 PLACE: Final = {role: place for place, role in enumerate(ROLES)}
@@ -27,7 +27,7 @@ class Account(Struct, array_like=True, gc=False):
     tokens_by_role: list[int] = field(default_factory=lambda: [0] * len(ROLES))
 
     @classmethod
-    def of(cls, turns: Iterable[Turn]) -> "Account":
+    def of(cls, turns: Iterable[MessageTraits]) -> "Account":
         by_role, tokens_by_role = [0] * len(ROLES), [0] * len(ROLES)
         for turn in turns:
             at = PLACE[turn.role]
@@ -57,12 +57,12 @@ class Account(Struct, array_like=True, gc=False):
         return sum(self.by_role)
 
 
-def cumulative(turns: Iterable[Turn]) -> list[int]:
+def cumulative(turns: Iterable[MessageTraits]) -> list[int]:
     """The tokens up to and including each message."""
     return list(accumulate(turn.tokens for turn in turns))
 
 
-def used_tokens(turns: Iterable[Turn], gaps: Iterable[Gap] = ()) -> int:
+def used_tokens(turns: Iterable[MessageTraits], gaps: Iterable[Gap] = ()) -> int:
     """Counted tokens of a context: its messages, and the markers where messages were removed."""
     return sum(turn.tokens for turn in turns) + sum(gap.marker_tokens for gap in gaps)
 

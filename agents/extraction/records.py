@@ -1,0 +1,106 @@
+"""The records that an answer comes to: one candidate batch a namespace, or the word to a window that messages are summarised."""
+
+from datetime import datetime
+
+from agents.models.port import Answer, Proposal, Summary
+from schemas import codec, ids
+from schemas.extraction.requests import Candidate, CandidateBatch, ExtractionRequest, Source, WindowControl
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing
+
+
+def outgoing(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:
+    """What a stored answer comes to. Raises Rejected when it is not the answer to what was asked."""
+    if request.purpose == "summarise":
+        return [summarised(request, codec.decode(stored, Summary), at)]
+    return candidates(request, codec.decode(stored, Answer), at)
+
+
+def summarised(request: ExtractionRequest, summary: Summary, at: datetime) -> Outgoing:
+    """Goes to the window that asked, also when there is nothing to tell."""
+    told = WindowControl(
+        conversation_id=request.conversation_id,
+        kind="summarised",
+        at=at,
+        request_id=request.request_id,
+        first=request.first,
+        last=request.last,
+        summary=summary.text,
+        known=ids.summary_id(request.summary) if request.summary else None,
+    )
+    return to_window(request, told)
+
+
+def to_window(request: ExtractionRequest, told: WindowControl) -> Outgoing:
+    """A word to the window of the request's conversation, in its partition."""
+    return Outgoing(
+        topic=topics.WINDOW_CONTROL,
+        key=request.conversation_id.encode(),
+        value=codec.encode(told),
+        partition=request.partition,
+    )
+
+
+def candidates(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:
+    return [
+        Outgoing(topic=topics.CANDIDATES, key=batch.namespace.encode(), value=codec.encode(batch))
+        for batch in candidate_batches(request, answer, at)
+    ]
+
+
+def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[CandidateBatch]:
+    """One a namespace, part i of n, possibly without candidates: each namespace answers for its part."""
+    return [
+        candidate_batch(request, answer, namespace, part, at)
+        for part, namespace in enumerate(request.namespaces, start=1)
+    ]
+
+
+def candidate_batch(
+    request: ExtractionRequest, answer: Answer, namespace: str, part: int, at: datetime
+) -> CandidateBatch:
+    return CandidateBatch(
+        request_id=request.request_id,
+        conversation_id=request.conversation_id,
+        partition=request.partition,
+        namespace=namespace,
+        part=part,
+        parts=len(request.namespaces),
+        policy=request.policy,
+        policy_version=request.policy_version,
+        provider=answer.provider,
+        candidates=tuple(
+            candidate(request, proposal, namespace, index) for index, proposal in enumerate(answer.proposals)
+        ),
+        extracted_at=at,
+        requested_at=request.requested_at,
+    )
+
+
+def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, index: int) -> Candidate:
+    said = {message.message_id: message for message in request.messages}
+    return Candidate(
+        candidate_id=ids.candidate_id(request.request_id, namespace, index),
+        kind=proposal.kind,
+        text=proposal.text,
+        sources=tuple(
+            Source(
+                conversation_id=request.conversation_id,
+                message_id=message_id,
+                position=said[message_id].position,
+                timestamp=said[message_id].timestamp,
+            )
+            for message_id in proposal.message_ids
+        ),
+        confidence=proposal.confidence,
+        importance=proposal.importance,
+        kinds=proposal.kinds,
+        tags=proposal.tags,
+        context=proposal.context,
+        full_text=proposal.full_text,
+        event_time=proposal.event_time,
+        language=proposal.language,
+        repeats=proposal.repeats,
+        refines=proposal.refines,
+        contradicts=proposal.contradicts,
+    )

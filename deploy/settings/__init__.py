@@ -1,0 +1,116 @@
+"""Settings: environment variables with the prefix MEMSTREAM_ and a `.env` file, checked when the process starts.
+
+A module a group. A setting is a field of its group: the variable is MEMSTREAM_<NAME>, the description its documentation.
+"""
+
+from typing import Final, NamedTuple, Self
+
+from pydantic import BaseModel, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from deploy.settings import checks
+from deploy.settings.api import ApiFields
+from deploy.settings.budgets import BudgetFields
+from deploy.settings.defaults import PREFIX
+from deploy.settings.directories import DirectoryFields
+from deploy.settings.kafka import KafkaFields
+from deploy.settings.models import ModelFields
+from deploy.settings.observability import ObservabilityFields
+from deploy.settings.postgres import PostgresFields
+from deploy.settings.topics import TopicFields
+from deploy.settings.vectors import VectorFields
+from deploy.settings.workers import WorkerFields
+from schemas.errors import Misconfigured
+from streams.kafka.cluster import ClusterSettings
+
+GROUPS: Final[dict[str, type[BaseModel]]] = {
+    "Kafka": KafkaFields,
+    "Topics": TopicFields,
+    "PostgreSQL": PostgresFields,
+    "Qdrant and embedder": VectorFields,
+    "Models": ModelFields,
+    "Budgets": BudgetFields,
+    "Workers": WorkerFields,
+    "API": ApiFields,
+    "Metrics, traces and logs": ObservabilityFields,
+    "Directories": DirectoryFields,
+}
+
+
+class Settings(
+    KafkaFields,
+    TopicFields,
+    PostgresFields,
+    VectorFields,
+    ModelFields,
+    BudgetFields,
+    WorkerFields,
+    ApiFields,
+    ObservabilityFields,
+    DirectoryFields,
+    BaseSettings,
+):
+    """All groups as one: the fields' names are unique among them."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_file=".env", extra="ignore", frozen=True)
+
+    @model_validator(mode="after")
+    def fit_together(self) -> Self:
+        checks.check_heartbeats(self)
+        checks.check_kafka_security(self)
+        checks.check_providers(self)
+        checks.check_embedder(self)
+        return self
+
+    def cluster(self) -> ClusterSettings:
+        return ClusterSettings(
+            bootstrap_servers=self.bootstrap_servers,
+            datadir=self.data_dir / "worker",
+            session_timeout_s=self.session_timeout_s,
+            heartbeat_interval_s=self.heartbeat_interval_s,
+            checkpoint_interval_s=self.checkpoint_interval_s,
+            security=self.security(),
+        )
+
+
+class Row(NamedTuple):
+    """A setting as the documentation and `memstream settings` show it."""
+
+    variable: str
+    default: str
+    meaning: str
+
+
+def load(**overrides: object) -> Settings:
+    """Settings of this process. Raises Misconfigured naming each wrong variable, its value and what it takes."""
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as exc:
+        raise Misconfigured("; ".join(complaint(dict(error)) for error in exc.errors())) from None
+
+
+def complaint(error: dict[str, object]) -> str:
+    """One wrong variable. A secret's value is never repeated."""
+    place: tuple[object, ...] = error["loc"]  # type: ignore[assignment]
+    if not place:  # of several settings together
+        return str(error["msg"]).removeprefix("Value error, ")
+    name = str(place[0])
+    field = Settings.model_fields.get(name)
+    secret = field is not None and "Secret" in str(field.annotation)
+    value = "(secret)" if secret else repr(error.get("input"))
+    described = f" ({field.description})" if field is not None else ""
+    return f"{PREFIX}{name.upper()}={value}: {error['msg']}{described}"
+
+
+def tables() -> dict[str, list[Row]]:
+    """Every setting by group."""
+    return {title: rows(group) for title, group in GROUPS.items()}
+
+
+def rows(group: type[BaseModel]) -> list[Row]:
+    found = []
+    for name, field in group.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        shown = default.get_secret_value() if isinstance(default, SecretStr) else default
+        found.append(Row(PREFIX + name.upper(), "" if shown is None else str(shown), field.description or ""))
+    return found

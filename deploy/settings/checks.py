@@ -1,0 +1,47 @@
+"""Checks of settings that depend on each other. Each raises ValueError naming the variables, the values and the remedy."""
+
+from deploy.settings.defaults import PREFIX
+from deploy.settings.kafka import KafkaFields
+from deploy.settings.models import ModelFields
+from deploy.settings.vectors import VectorFields
+
+SASL = ("username", "password")
+TLS = ("ca_file", "certificate_file", "key_file", "key_password")
+
+
+def check_heartbeats(settings: KafkaFields) -> None:
+    """Kafka's own rule: a session must have room for three heartbeats."""
+    if settings.heartbeat_interval_s * 3 > settings.session_timeout_s:
+        raise ValueError(
+            f"{PREFIX}HEARTBEAT_INTERVAL_S={settings.heartbeat_interval_s:g} must be at most a third of "
+            f"{PREFIX}SESSION_TIMEOUT_S={settings.session_timeout_s:g}"
+        )
+
+
+def check_kafka_security(settings: KafkaFields) -> None:
+    """The protocol has all that it needs, and nothing is set that it would ignore: an ignored password protects nothing."""
+    security = settings.security()
+    protocol, variable = f"{PREFIX}KAFKA_SECURITY_PROTOCOL={settings.kafka_security_protocol}", f"{PREFIX}KAFKA_"
+    used = dict.fromkeys(SASL, security.authenticated) | dict.fromkeys(TLS, security.encrypted)
+    given = {name for name in used if getattr(settings, f"kafka_{name}") is not None}
+    for name, counts in used.items():
+        if name in given and not counts:
+            raise ValueError(f"{variable}{name.upper()} is set, and {protocol} would not use it")
+        if name in SASL and counts and name not in given:
+            raise ValueError(f"{protocol} needs {variable}{name.upper()}")
+    if len(given & {"certificate_file", "key_file"}) == 1 or ("key_password" in given and "key_file" not in given):
+        raise ValueError(f"{variable}CERTIFICATE_FILE and {variable}KEY_FILE are set together, or not at all")
+
+
+def check_providers(settings: ModelFields) -> None:
+    named = settings.provider_order.split(",")
+    if len(set(named)) < len(named):
+        raise ValueError(f"{PREFIX}PROVIDER_ORDER={settings.provider_order} names a provider twice")
+
+
+def check_embedder(settings: VectorFields) -> None:
+    """Texts are sent nowhere by default."""
+    if settings.embedder != "onnx" and settings.embedder_model is None:
+        raise ValueError(f"{PREFIX}EMBEDDER={settings.embedder} needs {PREFIX}EMBEDDER_MODEL: name the model")
+    if settings.embedder == "openai" and settings.embedder_base_url is None:
+        raise ValueError(f"{PREFIX}EMBEDDER=openai needs {PREFIX}EMBEDDER_BASE_URL: the address up to /v1")

@@ -1,0 +1,53 @@
+"""How memstream connects to Kafka, and how a worker takes part in its consumer groups."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, Field, SecretStr
+
+from deploy.settings.defaults import DEV_KAFKA_PORT
+from streams.kafka.security import Mechanism, Protocol, Security
+
+BROKERS = r"^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$"
+
+
+class KafkaFields(BaseModel):
+    bootstrap_servers: str = Field(
+        f"127.0.0.1:{DEV_KAFKA_PORT}", pattern=BROKERS, description="Kafka brokers, host:port, separated by commas"
+    )
+    kafka_security_protocol: Protocol = Field("PLAINTEXT", description="security protocol of connections to Kafka")
+    kafka_sasl_mechanism: Mechanism = Field("SCRAM-SHA-512", description="with SASL_SSL: mechanism of authentication")
+    kafka_username: str | None = Field(None, min_length=1, description="with SASL_SSL: user name")
+    kafka_password: SecretStr | None = Field(None, min_length=1, description="with SASL_SSL: password")
+    kafka_ca_file: Path | None = Field(
+        None, description="with SSL or SASL_SSL: PEM file of the trusted authorities, instead of the system's"
+    )
+    kafka_certificate_file: Path | None = Field(
+        None, description="with SSL or SASL_SSL: PEM file of memstream's own certificate, if brokers ask for one"
+    )
+    kafka_key_file: Path | None = Field(None, description="PEM file of the key of that certificate")
+    kafka_key_password: SecretStr | None = Field(None, min_length=1, description="of that key, if it is encrypted")
+    start_from: Literal["now", "earliest"] = Field(
+        "now", description="where a consumer group begins to read at its first start"
+    )
+    session_timeout_s: float = Field(
+        10.0, ge=6.0, le=300.0, description="without a heartbeat for so long, a worker is replaced"
+    )
+    heartbeat_interval_s: float = Field(3.0, gt=0.0, description="between a worker's heartbeats")
+    checkpoint_interval_s: float = Field(0.5, gt=0.0, le=10.0, description="between a partition's checkpoints")
+
+    def security(self) -> Security:
+        return Security(
+            protocol=self.kafka_security_protocol,
+            mechanism=self.kafka_sasl_mechanism,
+            username=self.kafka_username,
+            password=revealed(self.kafka_password),
+            ca_file=self.kafka_ca_file,
+            certificate_file=self.kafka_certificate_file,
+            key_file=self.kafka_key_file,
+            key_password=revealed(self.kafka_key_password),
+        )
+
+
+def revealed(secret: SecretStr | None) -> str | None:
+    return None if secret is None else secret.get_secret_value()

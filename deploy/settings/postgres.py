@@ -1,0 +1,36 @@
+"""How memstream connects to PostgreSQL, and how long it keeps records of its own work there."""
+
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field, SecretStr, field_validator
+
+from deploy.settings.defaults import DEV_POSTGRES_PORT
+
+
+class PostgresFields(BaseModel):
+    postgres_dsn: SecretStr = Field(
+        SecretStr(f"postgresql://memstream@127.0.0.1:{DEV_POSTGRES_PORT}/memstream"),
+        description="PostgreSQL connection URL",
+    )
+    migrate_at_start: bool = Field(
+        False, description="whether a worker or the API migrates PostgreSQL before it starts"
+    )
+    usage_retention_days: int = Field(
+        400, ge=0, le=3_650, description="how long records of the consumption of model calls are kept; 0 for ever"
+    )
+    pruning_retention_days: int = Field(
+        90, ge=0, le=3_650, description="how long it is recorded what left contexts, when and why; 0 for ever"
+    )
+
+    @field_validator("postgres_dsn")
+    @classmethod
+    def is_a_postgres_url(cls, dsn: SecretStr) -> SecretStr:
+        """The message does not repeat the value: it may hold a password."""
+        try:
+            parts = urlsplit(dsn.get_secret_value())
+            known = parts.scheme in ("postgresql", "postgres") and (parts.port or True)
+        except ValueError:
+            known = False
+        if not known:
+            raise ValueError("should look like postgresql://user:password@host:5432/database")
+        return dsn

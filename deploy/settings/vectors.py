@@ -1,0 +1,33 @@
+"""Qdrant, and the embedder that makes its vectors."""
+
+from typing import Literal
+
+from pydantic import BaseModel, Field, SecretStr
+
+from deploy.settings.defaults import DEV_QDRANT_PORT
+
+
+class VectorFields(BaseModel):
+    qdrant_url: str = Field(
+        f"http://127.0.0.1:{DEV_QDRANT_PORT}", pattern=r"^https?://", description="Qdrant's REST address"
+    )
+    qdrant_api_key: SecretStr | None = Field(None, description="Qdrant's API key, if it wants one")
+    qdrant_collection: str = Field("memories", min_length=1, description="Qdrant collection of the memories")
+    embedder: Literal["onnx", "ollama", "openai"] = Field(
+        "onnx",
+        description="who embeds: the model that ships, an Ollama server, or any endpoint with OpenAI's /embeddings",
+    )
+    embedder_model: str | None = Field(None, min_length=1, description="model of an embedder other than onnx")
+    embedder_base_url: str | None = Field(
+        None, description="address of embedder openai, up to /v1, or of Ollama if not on 127.0.0.1:11434"
+    )
+    embedder_api_key: SecretStr | None = Field(
+        None, description="bearer key of the embedder's endpoint, if it wants one"
+    )
+    embedder_dimension: int | None = Field(
+        None,
+        ge=1,
+        le=65_536,
+        description="asks the endpoint for vectors shortened to it, by the name that OpenAI has for that "
+        "(Voyage has another); else as the model makes them",
+    )

@@ -1,0 +1,1 @@
+"""Pruning: what of a conversation stays in its context, and why."""

@@ -1,0 +1,1 @@
+"""Windows as rows of a table."""

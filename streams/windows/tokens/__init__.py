@@ -1,0 +1,1 @@
+"""Tokens: counted, billed, and held against the limits of models."""

@@ -1,0 +1,31 @@
+"""Settings: each belongs to one group, and what is derived from several follows them."""
+
+from collections import Counter
+
+import pytest
+
+from deploy.settings import GROUPS, Settings, load, tables
+from deploy.settings.defaults import PREFIX
+from schemas.errors import Misconfigured
+
+
+def test_every_setting_belongs_to_one_group_and_is_explained():
+    listed = Counter(name for group in GROUPS.values() for name in group.model_fields)
+    assert listed == Counter(dict.fromkeys(Settings.model_fields, 1))
+    assert [row for rows in tables().values() for row in rows if not row.meaning] == []
+
+
+def test_a_session_without_room_for_three_heartbeats_is_refused():
+    with pytest.raises(Misconfigured, match=r"HEARTBEAT_INTERVAL_S=4 must be at most a third of .*TIMEOUT_S=10"):
+        load(heartbeat_interval_s=4.0)
+
+
+def test_a_wrong_value_is_told_with_its_variable_and_its_meaning(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv(f"{PREFIX}API_PORT", "80000")
+    with pytest.raises(Misconfigured, match=r"MEMSTREAM_API_PORT='80000': .*65535 .port that the API listens on"):
+        load()
+
+
+def test_a_worker_may_make_as_many_calls_to_claude_at_a_time_as_its_stages_ask_for():
+    settings = load(extraction_concurrency=20, background_concurrency=3, curation_concurrency=2)
+    assert settings.model_concurrency() == 25
