@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.kafka import topics
-from tests.deployment import MEMORY, Event, Snapshot
+from tests.deployment import Event
 from tests.integration.pipeline.samples.said import (
     EXPECTED,
     NOTHING,
@@ -23,6 +23,7 @@ from tests.integration.pipeline.samples.said import (
     sources,
     valid_messages,
 )
+from tests.stores import MEMORY, Snapshot
 
 
 def test_every_valid_message_is_archived_once_where_it_lies_in_kafka(once: Snapshot, published: list[Event]):
