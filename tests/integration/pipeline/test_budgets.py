@@ -10,6 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from schemas.kafka import topics
+from tests.chat_events import talk
 from tests.command_line import lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.long_day import begin_tomorrow
@@ -32,18 +33,7 @@ def server() -> Iterator[MessagesServer]:
 
 def chat(number: int) -> list[Event]:
     """One conversation of a user of its own, and its end."""
-    conversation = f"budgeted-{number}"
-    said = {
-        "conversation_id": conversation,
-        "message_id": f"{conversation}-1",
-        "role": "user",
-        "timestamp": "2026-11-01T10:00:00Z",
-        "content": "I am allergic to peanuts.",
-        "app_id": "kitchen",
-        "user_id": f"user-{number}",
-    }
-    end = {"conversation_id": conversation, "timestamp": "2026-11-01T10:01:00Z", "message_count": 1}
-    return [Event(topics.MESSAGES, conversation, said), Event(topics.ENDED, conversation, end)]
+    return talk(f"budgeted-{number}", "I am allergic to peanuts.", app_id="kitchen", user_id=f"user-{number}")
 
 
 @pytest.fixture
