@@ -5,6 +5,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +56,22 @@ def cache_dir() -> Path:
 @pytest.fixture(scope="session")
 def embedded_stack(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
     """Kafka, PostgreSQL and the vector server; tests share it, so each uses names of its own."""
-    stack = EmbeddedStack(tmp_path_factory.mktemp("stack"), cache_dir)
+    with started(EmbeddedStack(tmp_path_factory.mktemp("stack"), cache_dir)) as stack:
+        yield stack
+
+
+@pytest.fixture(scope="session")
+def breakable(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
+    """Another one, whose parts tests may kill and have to start again."""
+    with started(EmbeddedStack(tmp_path_factory.mktemp("breakable"), cache_dir)) as stack:
+        yield stack
+
+
+@contextmanager
+def started(stack: EmbeddedStack) -> Iterator[EmbeddedStack]:
     with ThreadPoolExecutor(1) as thread:  # an async fixture may ask for the stack from within a running loop
         thread.submit(asyncio.run, stack.start()).result()
-        yield stack
-        thread.submit(asyncio.run, stack.stop()).result()
+        try:
+            yield stack
+        finally:
+            thread.submit(asyncio.run, stack.stop()).result()

@@ -1,7 +1,7 @@
 """A town of talkers over a real PostgreSQL and vector server: what is said is archived and remembered, replayed and switched."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -30,7 +30,7 @@ from sinks.extraction.answers import Extractions
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
-from sinks.replay.generations import Generations
+from sinks.replay.generations import Generations, Switched
 from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.deployment import eventually
@@ -142,6 +142,12 @@ class Town:
         await self.replay_rest(generation, replayer)
         return generation
 
+    async def replay_of(self, *users: str) -> None:
+        """What each of the users says once, replayed by another policy."""
+        for user in users:
+            await self.say(f"talk-{user}", PEANUTS, SHORT, user=user)
+        await self.replay(GENERATION, PREFERENCES)
+
     async def replay_rest(self, generation: Generation, replayer: Replayer) -> None:
         try:
             await replay_archive(self.generations, generation, replayer, lambda: None)
@@ -171,6 +177,17 @@ class Town:
         near = await self.vectors.neighbours(namespace, vector, min_score=0.9, limit=3)
         known = await self.memories.by_ids([each.memory_id for each in near])
         return [known[each.memory_id].text for each in near]
+
+
+def after_each_page(cutover: Cutover, happens: Callable[[Sequence[Switched]], Awaitable[None]]) -> None:
+    """Something happens whenever a transaction of the cutover is over and projected."""
+    projected = cutover._project
+
+    async def project(page: Sequence[Switched]) -> None:
+        await projected(page)
+        await happens(page)
+
+    cutover._project = project  # type: ignore[method-assign]
 
 
 def told(found: Sequence[Difference]) -> set[tuple[str, str]]:

@@ -25,6 +25,7 @@ from tests.integration.replay.replaying import (
     SHORT,
     SHORTER,
     Town,
+    after_each_page,
     told,
 )
 
@@ -81,9 +82,7 @@ async def test_every_change_of_a_cutover_is_told_once_in_the_order_of_the_namesp
 
 
 async def test_a_cutover_that_fails_half_way_has_switched_nothing_and_can_be_tried_again(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     await town.pool.execute(
         "ALTER TABLE generation_namespaces ADD CHECK (namespace <> 'kitchen/bob' OR first_sequence IS NULL)"
     )
@@ -98,9 +97,7 @@ async def test_a_cutover_that_fails_half_way_has_switched_nothing_and_can_be_tri
 
 async def test_more_namespaces_than_switch_at_once_all_switch_and_come_back(town: Town):
     users = ("ada", "bob", "cleo", "dan")
-    for user in users:
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of(*users)
     few = town.cutover_of(at_once=2)
     assert (await few.cut_over(GENERATION)).namespaces == 4
     assert [await town.live(f"kitchen/{user}") for user in users] == [{"User prefers short recipes."}] * 4
@@ -110,35 +107,27 @@ async def test_more_namespaces_than_switch_at_once_all_switch_and_come_back(town
 
 
 async def test_a_cutover_that_is_taken_back_between_two_of_its_transactions_goes_no_further(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     few = town.cutover_of(at_once=1)
-    projected = few._project
 
     async def taken_back(page: Sequence[Switched]) -> None:
-        await projected(page)
         await town.cutover.undo(GENERATION)
 
-    few._project = taken_back  # type: ignore[method-assign]
+    after_each_page(few, taken_back)
     with pytest.raises(Misconfigured, match="is undone"):
         await few.cut_over(GENERATION)
     assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
 
 
 async def test_an_undoing_amid_which_a_cutover_begins_goes_no_further_and_leaves_nothing_half_switched(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     await town.cutover.cut_over(GENERATION)
     few = town.cutover_of(at_once=1)
-    projected = few._project
 
     async def cut_over_again(page: Sequence[Switched]) -> None:
-        await projected(page)
         await town.cutover.cut_over(GENERATION)
 
-    few._project = cut_over_again  # type: ignore[method-assign]
+    after_each_page(few, cut_over_again)
     with pytest.raises(Misconfigured, match="is cutover, and would have to be undone"):
         await few.undo(GENERATION)
     assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
@@ -148,9 +137,7 @@ async def test_an_undoing_amid_which_a_cutover_begins_goes_no_further_and_leaves
 
 async def test_a_cutover_that_an_undoing_has_overtaken_only_in_part_goes_no_further(town: Town):
     users = ("ada", "bob", "cleo")
-    for user in users:
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of(*users)
     slow, fast = town.cutover_of(at_once=1), town.cutover_of(at_once=1)
     slow_projected, fast_projected = slow._project, fast._project
 
@@ -171,18 +158,14 @@ async def test_a_cutover_that_an_undoing_has_overtaken_only_in_part_goes_no_furt
 
 
 async def test_an_undoing_that_was_interrupted_is_brought_to_its_end_by_another(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     await town.cutover.cut_over(GENERATION)
     few = town.cutover_of(at_once=1)
-    projected = few._project
 
     async def dies(page: Sequence[Switched]) -> None:
-        await projected(page)
         raise Retryable("killed")
 
-    few._project = dies  # type: ignore[method-assign]
+    after_each_page(few, dies)
     with pytest.raises(Retryable, match="killed"):
         await few.undo(GENERATION)
     assert await town.live("kitchen/bob") == {"User prefers short recipes."}
@@ -220,9 +203,7 @@ async def test_an_undoing_that_waited_for_its_cutover_brings_memories_back_with_
 
 async def test_live_decisions_and_cutovers_of_several_namespaces_wait_for_each_other_and_nobody_for_ever(town: Town):
     users = ("ada", "bob", "cleo")
-    for user in users:
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of(*users)
 
     async def switch() -> None:
         for _ in range(3):

@@ -19,6 +19,7 @@ from tests.integration.replay.replaying import (
     PREFERENCES,
     SHORT,
     Town,
+    after_each_page,
 )
 
 
@@ -26,9 +27,7 @@ from tests.integration.replay.replaying import (
 async def test_what_a_broken_off_discard_leaves_is_not_switched_to_and_goes_with_another_discard(
     town: Town, status: GenerationStatus
 ):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     if status != "ready":
         await town.cutover.cut_over(GENERATION)
     if status == "undone":
@@ -73,9 +72,7 @@ async def test_a_cutover_that_begins_beside_a_discard_switches_nothing(town: Tow
 
 
 async def test_a_discard_waits_for_the_transaction_of_a_cutover_and_is_refused_if_that_was_not_all_of_it(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     few, discards = town.cutover_of(at_once=1), list[asyncio.Task[int]]()
     switched, projected = few._namespace, few._project
 
@@ -96,20 +93,16 @@ async def test_a_discard_waits_for_the_transaction_of_a_cutover_and_is_refused_i
 
 
 async def test_a_generation_of_which_a_part_is_switched_is_not_discarded(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     few, refused = town.cutover_of(at_once=1), list[str]()
-    projected = few._project
 
     async def discarded_amid(page: Sequence[Switched]) -> None:
-        await projected(page)
         if [each.namespace for each in page] == [ADA]:
             with pytest.raises(Misconfigured, match="is switched in part") as refusal:
                 await town.cutover.discard(GENERATION)
             refused.append(str(refusal.value))
 
-    few._project = discarded_amid  # type: ignore[method-assign]
+    after_each_page(few, discarded_amid)
     await few.cut_over(GENERATION)
     assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
     await few.undo(GENERATION)
