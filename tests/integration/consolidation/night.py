@@ -9,15 +9,15 @@ from agents.consolidation.requests import run_by_hand
 from agents.consolidation.scheduler import Scheduler
 from schemas.codec import decode
 from schemas.consolidation.runs import ConsolidationRun, RunWanted
-from schemas.conversations.messages import Message
 from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Match, Policies, Policy, Schedule, Triggers
-from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.archive.messages import Archive
 from sinks.consolidation.runs import Runs, RunsAsked
 from sinks.postgres.connection import Pool
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
+from tests.archived import archived_message
 from tests.fakes.sinks import FakePublisher
 from tests.fakes.windows import a_state
 
@@ -50,19 +50,7 @@ class Night:
         """Messages in the archive, and a window that knows of them."""
         await Archive(self.pool).store(
             [
-                ArchivedMessage(
-                    message=Message(
-                        conversation_id=conversation,
-                        message_id=f"{conversation}-{at}",
-                        role="user",
-                        timestamp=NOON,
-                        content="hello",
-                        app_id=app,
-                        user_id="ada",
-                    ),
-                    partition=partition,
-                    position=at,
-                )
+                archived_message(conversation, at, partition=partition, timestamp=NOON, app_id=app, user_id="ada")
                 for at in positions
             ]
         )

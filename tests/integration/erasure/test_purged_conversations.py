@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from schemas.codec import encode
-from schemas.conversations.messages import Message
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Rejected
 from schemas.extraction.requests import ExtractionRequest
@@ -17,6 +16,7 @@ from sinks.erasure.erasures import fences
 from sinks.erasure.purges import Purges
 from sinks.extraction.answers import Answered, Extractions
 from sinks.extraction.parked import Parking
+from tests.archived import archived_message
 from tests.fakes.batches import record
 from tests.integration.curation_bench import NOON
 from tests.slices import slice_of
@@ -30,16 +30,10 @@ async def test_archived_messages_go_and_those_of_before_are_not_archived_again(b
     archive = Archive(bench.pool)
 
     def said(message_id: str, user_id: str, hours: int) -> ArchivedMessage:
-        message = Message(
-            conversation_id=f"with {user_id}",
-            message_id=message_id,
-            role="user",
-            timestamp=NOON + hours * LATER,
-            content="hello",
-            app_id="notes",
-            user_id=user_id,
+        whose = {"message_id": message_id, "app_id": "notes", "user_id": user_id}
+        return archived_message(
+            f"with {user_id}", 1, feeds=(f"notes/{user_id}",), timestamp=NOON + hours * LATER, **whose
         )
-        return ArchivedMessage(message=message, partition=0, position=1, feeds=(f"notes/{user_id}",))
 
     mara, anna = said("m1", "mara", 0), said("a1", "anna", 0)
     assert await archive.store([mara, anna]) == 2
@@ -52,19 +46,8 @@ async def test_archived_messages_go_and_those_of_before_are_not_archived_again(b
 
 async def test_what_was_archived_before_goes_though_a_senders_clock_is_ahead(bench: "Bench") -> None:
     archive = Archive(bench.pool)
-    ahead = [
-        Message(
-            conversation_id="talk",
-            message_id=message_id,
-            role="user",
-            timestamp=NOON + 2 * LATER,
-            content="hello",
-            app_id="notes",
-            user_id="mara",
-        )
-        for message_id in ("before", "after")
-    ]
-    await archive.store([ArchivedMessage(message=each, partition=0, position=1) for each in ahead])
+    mara = {"app_id": "notes", "user_id": "mara", "timestamp": NOON + 2 * LATER}
+    await archive.store([archived_message("talk", 1, message_id=each, **mara) for each in ("before", "after")])
     await bench.pool.execute("UPDATE messages SET archived_at = $1 WHERE message_id = 'before'", NOON)
     await after(bench, LATER).carry_out(purge())
     assert [each.message.message_id for each in await archive.conversation("talk")] == ["after"]
@@ -75,19 +58,7 @@ async def test_many_archived_messages_go_page_by_page_with_the_summaries_of_thei
 ) -> None:
     monkeypatch.setattr("sinks.erasure.purges.MESSAGES_PAGE", 2)
     archive, extractions = Archive(bench.pool), Extractions(bench.pool)
-    said = [
-        Message(
-            conversation_id="talk",
-            message_id=f"m{number}",
-            role="user",
-            timestamp=NOON,
-            content="hello",
-            app_id="notes",
-            user_id="mara",
-        )
-        for number in range(5)
-    ]
-    await archive.store([ArchivedMessage(message=each, partition=0, position=1) for each in said])
+    await archive.store([archived_message("talk", number, app_id="notes", user_id="mara") for number in range(5)])
     scope = replace(slice_of("I have a dog").scope, conversation_id="talk")
     request = replace(slice_of("I have a dog"), namespaces=(), scope=scope, purpose="summarise")
     await extractions.lease(request, "worker", 60)

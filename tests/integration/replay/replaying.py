@@ -20,7 +20,6 @@ from agents.replay.replayer import Replayer
 from agents.replay.sides import differences
 from agents.replay.slices import slices
 from agents.windows.terms import WindowTerms
-from schemas.conversations.messages import Message
 from schemas.extraction.requests import Command, ExtractionRequest
 from schemas.policies.policies import Policies, Policy
 from schemas.replay.generations import Generation, Plan
@@ -33,6 +32,7 @@ from sinks.postgres.connection import Pool
 from sinks.replay.generations import Generations, Switched
 from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
+from tests.archived import archived_message
 from tests.deployment import eventually
 from tests.fakes.sinks import FakePublisher
 
@@ -103,16 +103,9 @@ class Town:
 
     def _message(self, conversation: str, text: str, user: str) -> ArchivedMessage:
         self._said += 1
-        message = Message(
-            conversation_id=conversation,
-            message_id=f"m{self._said}",
-            role="user",
-            timestamp=SAID_FROM + timedelta(minutes=self._said),
-            content=text,
-            app_id="kitchen",
-            user_id=user,
-        )
-        return ArchivedMessage(message=message, partition=3, position=self._said)
+        at = SAID_FROM + timedelta(minutes=self._said)
+        named = {"message_id": f"m{self._said}", "app_id": "kitchen", "user_id": user}
+        return archived_message(conversation, self._said, timestamp=at, content=text, **named)
 
     async def command(self, kind: Any, namespace: str = ADA, **fields: Any) -> str | None:
         self._said += 1
