@@ -2,8 +2,8 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from rich import box
 from rich.console import Console
@@ -11,6 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from schemas import codec
+
+T = TypeVar("T")
 
 WIDEST = 26  # characters of a column that is not the wide one; longer cells fold
 LOG_WIDTH = 120  # a log or a pipe has no width of its own
@@ -32,6 +34,31 @@ def emit(value: Any) -> None:
     """One JSON line on stdout, for scripts."""
     sys.stdout.buffer.write(codec.encode(value) + b"\n")
     sys.stdout.buffer.flush()
+
+
+def as_it_is(value: Any) -> Any:
+    return value
+
+
+def show_list(
+    found: Sequence[T],
+    json: bool,
+    title: str,
+    columns: Sequence[str],
+    row: Callable[[T], Sequence[str]],
+    *,
+    fields: Callable[[T], Any] = as_it_is,
+    wide: str = "",
+    none: str = "",
+) -> None:
+    """JSON lines of each one's `fields`, or a table with a `row` for each. Where there are none, the text `none`, if given."""
+    if json:
+        for each in found:
+            emit(fields(each))
+    elif found or not none:
+        show_table(title, columns, [row(each) for each in found], wide)
+    else:
+        say(none)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], wide: str = "") -> None:
