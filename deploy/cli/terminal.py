@@ -67,9 +67,13 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
 
 
 def show_groups(
-    title: str, columns: Sequence[str], groups: Mapping[str, Sequence[Sequence[str]]], wide: str = ""
+    title: str,
+    columns: Sequence[str],
+    groups: Mapping[str, Sequence[Sequence[str]]],
+    wide: str = "",
+    widest: int = WIDEST,
 ) -> None:
-    """One table in parts, each under its name; columns stand under each other throughout."""
+    """One table in parts, each under its name; columns stand under each other throughout. Cells over `widest` characters fold."""
     rows = [row for group in groups.values() for row in group]
     console.print(title, style="bold", markup=False)
     for number, (name, group) in enumerate(groups.items()):
@@ -77,7 +81,7 @@ def show_groups(
             console.print(f"\n{name}", style="cyan", markup=False)
         table = Table(box=box.SIMPLE_HEAD, show_header=number == 0, padding=(0, 1), pad_edge=False, expand=bool(wide))
         for column in columns:
-            ratio, width = (1, None) if column == wide else (None, min(WIDEST, longest(rows, columns, column)))
+            ratio, width = (1, None) if column == wide else (None, min(widest, longest(rows, columns, column)))
             table.add_column(column, overflow="fold", ratio=ratio, width=width)
         for row in group:
             table.add_row(*(Text(cell) for cell in row))
