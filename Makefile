@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-recall bench-curate bench-serve lock clean
+.PHONY: help demo dev check test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-recall bench-curate bench-serve lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -36,9 +36,13 @@ MEMORIES ?= 1000,10000
 STORED ?= 10000,100000
 ROUNDS ?= 3
 CPUS ?= 1
-# Processes that tests are spread over, each with servers of its own; those that kill workers and brokers have the machine to themselves.
+# Processes that tests are spread over, each with servers of its own.
 JOBS ?= 2
+PYTEST := $(BIN)/python -m pytest
 UV_VERSION := 0.13.9
+
+# Tests start many processes, which load the same modules: compiled ones are kept, whatever containers are told to do.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Where public data sets lie that some tests and benchmarks read; empty where there are none, and those tests are skipped.
 export MEMSTREAM_SHARED_DATA ?= $(abspath $(wildcard ../shared/data))
@@ -46,18 +50,20 @@ export MEMSTREAM_SHARED_DATA ?= $(abspath $(wildcard ../shared/data))
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
 
-demo: check $(RUNTIME) ## the whole path on this machine with sample conversations (PROVIDER=claude for a model)
+demo: environment $(RUNTIME) ## the whole path on this machine with sample conversations (PROVIDER=claude for a model)
 	@$(BIN)/memstream demo $(if $(PROVIDER),--provider $(PROVIDER))
 
-dev: check $(RUNTIME) ## Kafka, PostgreSQL, Qdrant, a worker and the API, kept running for a chat service on this machine
+dev: environment $(RUNTIME) ## Kafka, PostgreSQL, Qdrant, a worker and the API, kept running for a chat service on this machine
 	@$(BIN)/memstream dev
 
-test: lint ## everything CI runs: lint, then the fast tests, then the heavy ones
-	$(BIN)/python -m pytest -m "not heavy" -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=10
-	$(BIN)/python -m pytest -m heavy -n $(JOBS) --dist loadfile --durations=10 tests/integration
-	$(BIN)/python -m pytest -m heavy --durations=10 tests/chaos
+check: lint ## what to run before each commit: lint, unit and contract tests
+	$(PYTEST) -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=5 tests/contract tests/unit
 
-lint: check $(DEV) ## ruff, mypy, the layers of imports, generated schemas
+test: lint ## everything CI runs: lint, then the fast tests, then the heavy ones
+	$(PYTEST) -m "not heavy" -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=10
+	$(PYTEST) -m heavy -n $(JOBS) --dist loadfile --durations=20 tests/chaos tests/integration
+
+lint: environment $(DEV) ## ruff, mypy, the layers of imports, generated schemas
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -65,61 +71,61 @@ lint: check $(DEV) ## ruff, mypy, the layers of imports, generated schemas
 	$(BIN)/python -m schemas.documents.generate --check
 	$(BIN)/python -m agents.api.generate --check
 
-schemas: check $(RUNTIME) ## write schemas/generated anew
+schemas: environment $(RUNTIME) ## write schemas/generated anew
 	@$(BIN)/python -m schemas.documents.generate
 	@$(BIN)/python -m agents.api.generate
 
-kill-loop: check $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVERSATIONS, WORKER=stock); the last line is JSON
+kill-loop: environment $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVERSATIONS, WORKER=stock); the last line is JSON
 	@$(BIN)/python -m tests.chaos.kill_loop --worker $(WORKER) \
 		--seed $(SEED) --runs $(RUNS) --kills $(KILLS) --conversations $(CONVERSATIONS)
 
 # The number that CONVERSATIONS has above is the kill loop's.
-fault-matrix: check $(DEV) ## everything that a model's API may do to a call, each to 200 conversations (CONVERSATIONS)
+fault-matrix: environment $(DEV) ## everything that a model's API may do to a call, each to 200 conversations (CONVERSATIONS)
 	MEMSTREAM_FAULT_CONVERSATIONS=$(if $(filter file,$(origin CONVERSATIONS)),200,$(CONVERSATIONS)) \
-		$(BIN)/python -m pytest -m heavy --durations=0 tests/chaos/test_fault_matrix.py
+		$(PYTEST) -m heavy --durations=0 tests/chaos/test_fault_matrix.py
 
-bench-ingest: check $(DEV) $(QUIX)/.installed ## the window stage beside stock Faust, quixstreams and aiokafka (MESSAGES, ROUNDS, CPUS); the last line is JSON
+bench-ingest: environment $(DEV) $(QUIX)/.installed ## the window stage beside stock Faust, quixstreams and aiokafka (MESSAGES, ROUNDS, CPUS); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.ingest --messages $(MESSAGES) --rounds $(ROUNDS) --cpus $(CPUS)
 
-bench-windows: check $(DEV) ## counting, detecting, pruning, building contexts; memory and changelog bytes; the last line is JSON
+bench-windows: environment $(DEV) ## counting, detecting, pruning, building contexts; memory and changelog bytes; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.windows
 
-bench-coherence: check $(DEV) ## what each strategy keeps of real conversations (MEMSTREAM_SHARED_DATA); the last line is JSON
+bench-coherence: environment $(DEV) ## what each strategy keeps of real conversations (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.coherence
 
-bench-llm: check $(DEV) ## what extraction sends a model for each token said (MEMSTREAM_SHARED_DATA); the last line is JSON
+bench-llm: environment $(DEV) ## what extraction sends a model for each token said (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.llm
 
-bench-dedupe: check $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
+bench-dedupe: environment $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.dedupe --plot deploy/docs/curation.svg
 
-bench-recall: check $(DEV) ## how well search answers what is known, and what each part contributes (MEMSTREAM_SHARED_DATA); the last line is JSON
+bench-recall: environment $(DEV) ## how well search answers what is known, and what each part contributes (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.recall
 
-bench-curate: check $(DEV) ## candidates a second through the curator, by how much is stored (MEMORIES=1000,10000); the last line is JSON
+bench-curate: environment $(DEV) ## candidates a second through the curator, by how much is stored (MEMORIES=1000,10000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.curate --sizes $(MEMORIES)
 
-bench-serve: check $(DEV) ## how long the API takes to answer, by how much is stored (STORED=10000,100000); the last line is JSON
+bench-serve: environment $(DEV) ## how long the API takes to answer, by how much is stored (STORED=10000,100000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.serve --sizes $(STORED)
 
-lock: check ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
+lock: environment ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(DEV_LOCK)
 
 clean: ## remove the environment and caches; data in .memstream stays
 	rm -rf $(VENV) *.egg-info build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: check remake
+.PHONY: environment remake
 remake:
-check:
+environment:
 	@deploy/setup.sh check
 
-$(RUNTIME): $(RUNTIME_LOCK) pyproject.toml $(REMAKE) | check
+$(RUNTIME): $(RUNTIME_LOCK) pyproject.toml $(REMAKE) | environment
 	@deploy/setup.sh install $(RUNTIME_LOCK)
 	@touch $@
 
 # The development lock holds the runtime lock's versions and more.
-$(DEV): $(DEV_LOCK) pyproject.toml $(REMAKE) | check
+$(DEV): $(DEV_LOCK) pyproject.toml $(REMAKE) | environment
 	@deploy/setup.sh install $(DEV_LOCK)
 	@touch $(RUNTIME) $@
 

@@ -5,11 +5,15 @@ async def test_x(api: Api):
     answer = await api.client(read="app/*").get("/v1/memories", params={"namespace": "app/ada"})
 """
 
+from copy import copy
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import httpx
+from fastapi import FastAPI
 from msgspec.structs import replace
+from starlette.datastructures import State
 
 from agents.api.access.authentication import KeyedDoor
 from agents.api.access.rate_limits import Rates
@@ -162,7 +166,7 @@ class Api:
             "ready": self.ready,
         }
         self.ports = Ports(**(fakes | ports))
-        self.app = create_app(self.ports)
+        self.app = app_over(self.ports)
 
     def _conversations(self) -> dict[str, Any]:
         """Under POLICIES, with a model of 1,000 tokens; a token is a word."""
@@ -186,6 +190,20 @@ class Api:
         headers = {"Authorization": f"Bearer {self.keys.add(**patterns)}"} if patterns else {}
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         return httpx.AsyncClient(transport=transport, base_url="http://api", headers=headers)
+
+
+def app_over(ports: Ports) -> FastAPI:
+    """As `create_app` makes it, but for its routes, which all share: each is built by the first request that passes it."""
+    app = copy(first_app())
+    app.state = State({**app.state._state, "ports": ports})
+    app.middleware_stack = None  # as before the first request: it would lead to the other app
+    return app
+
+
+@cache
+def first_app() -> FastAPI:
+    nothing: Any = None
+    return create_app(nothing)
 
 
 def words(text: str) -> int:

@@ -72,7 +72,8 @@ UNITS = (
 )
 # A start that opens a pattern whose repetition follows.
 OPENINGS = ("password is", "key is", "auth:", "pin", "system", "log:", "(said: ", "eyJaaaaaa.eyJ")
-CHARS = (300, 3_000, 30_000)
+# At the last length, work of 0.4 ns for each pair of characters takes longer than MOST_GROWTH times FLOOR_S.
+CHARS = (100, 1_000, 10_000)
 # Ten times the text: linear work takes ten times as long, quadratic a hundred times.
 MOST_GROWTH = 40
 # Shorter times are noise; work that takes less than MOST_GROWTH times as long is not worth an alarm.

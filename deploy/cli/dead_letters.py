@@ -15,6 +15,8 @@ from deploy.settings import Settings, load
 from deploy.wiring import connections
 from schemas.errors import Misconfigured, Rejected
 
+COLUMNS = ("letter", "at", "stage", "reason", "is", "detail")
+
 cli = several_commands("What could not be processed: look at it, publish it again, put it away.")
 
 Places = Annotated[
@@ -46,15 +48,8 @@ async def list_letters(
     """List dead letters, oldest first, without their contents."""
     found = await standings(load(), meant(places, reason, stage, since, until))
     shown = [each for each in found if everything or each.became is None]
-    if json:
-        for each in shown:
-            terminal.emit(summary(each))
-        return
-    if not shown:
-        terminal.say("no dead letter is like this" if found else "there are no dead letters")
-        return
-    rows = [row(each) for each in shown]
-    terminal.show_table("dead letters", ("letter", "at", "stage", "reason", "is", "detail"), rows, wide="detail")
+    none = "no dead letter is like this" if found else "there are no dead letters"
+    terminal.show_list(shown, json, "dead letters", COLUMNS, row, fields=summary, wide="detail", none=none)
 
 
 @cli.command()

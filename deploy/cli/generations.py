@@ -12,6 +12,8 @@ from deploy.wiring import connections, replay
 from schemas.replay.generations import Generation, Progress
 from sinks.replay.generations import Generations
 
+COLUMNS = ("generation", "made", "is", "replays", "conversations", "namespaces")
+
 cli = several_commands("What was replayed: generations of memories beside those that are live.")
 
 
@@ -22,15 +24,8 @@ async def list_generations(json: Json = False) -> None:
     async with connections.postgres(load(), max_size=1) as pool:
         generations = Generations(pool)
         found = [(each, await generations.progress(each.generation_id)) for each in await generations.latest()]
-    if json:
-        for generation, progress in found:
-            terminal.emit(summary(generation) | structs.asdict(progress))
-        return
-    if not found:
-        terminal.say("there are no generations: `memstream replay` makes one")
-        return
-    columns = ("generation", "made", "is", "replays", "conversations", "namespaces")
-    terminal.show_table("generations", columns, [row(*each) for each in found], wide="replays")
+    none = "there are no generations: `memstream replay` makes one"
+    terminal.show_list(found, json, "generations", COLUMNS, row, fields=summary, wide="replays", none=none)
 
 
 @cli.command()
@@ -48,7 +43,8 @@ async def discard(
         terminal.say(f"discarded generation {generation}, of {namespaces} namespaces")
 
 
-def row(generation: Generation, progress: Progress) -> tuple[str, ...]:
+def row(made: tuple[Generation, Progress]) -> tuple[str, ...]:
+    generation, progress = made
     plan = generation.plan
     span = f"{plan.since:%Y-%m-%d %H:%M} to " if plan.since else "until "
     by = [f"policy {name}" for name in plan.overridden] + [each for each in (plan.provider, plan.model) if each]
@@ -60,8 +56,10 @@ def row(generation: Generation, progress: Progress) -> tuple[str, ...]:
     )
 
 
-def summary(generation: Generation) -> dict[str, Any]:
+def summary(made: tuple[Generation, Progress]) -> dict[str, Any]:
     """Without the policies, which are whole files."""
+    generation, progress = made
     plan = structs.asdict(generation.plan)
     plan.pop("policies")
-    return {"generation": generation.generation_id, "status": generation.status, "made": generation.created_at} | plan
+    about = {"generation": generation.generation_id, "status": generation.status, "made": generation.created_at}
+    return about | plan | structs.asdict(progress)

@@ -13,7 +13,7 @@ from deploy.settings import load
 from deploy.wiring import connections
 from schemas.access.keys import EVERYWHERE, Grant, Key, Right
 from schemas.errors import Misconfigured
-from sinks.access.audit import Audit
+from sinks.access.audit import Audit, Audited
 from sinks.access.keys import Keys
 
 cli = several_commands("Keys of the API: who may do what in which namespaces.")
@@ -54,13 +54,12 @@ async def list_keys(json: Json = False) -> None:
     """List keys, revoked and expired ones too; never the keys themselves."""
     async with connections.postgres(load(), max_size=1) as pool:
         keys = await Keys(pool).all()
-    if json:
-        for key in keys:
-            terminal.emit(key)
-        return
     now = datetime.now(UTC)
-    rows = [(key.key_id, key.name, said(key), state(key, now), moment(key.last_used_at)) for key in keys]
-    terminal.show_table("keys", ("id", "name", "may", "state", "last used"), rows, wide="may")
+
+    def row(key: Key) -> tuple[str, ...]:
+        return key.key_id, key.name, said(key), state(key, now), moment(key.last_used_at)
+
+    terminal.show_list(keys, json, "keys", ("id", "name", "may", "state", "last used"), row, wide="may")
 
 
 @cli.command()
@@ -86,12 +85,11 @@ async def audit(
     """Show who did what only an administrator may do, the latest first."""
     async with connections.postgres(load(), max_size=1) as pool:
         latest = await Audit(pool).latest(limit)
-    if json:
-        for done in latest:
-            terminal.emit(done)
-        return
-    rows = [(moment(done.at), done.actor, done.action, done.subject) for done in latest]
-    terminal.show_table("audit", ("when", "who", "did", "to"), rows, wide="to")
+    terminal.show_list(latest, json, "audit", ("when", "who", "did", "to"), audit_row, wide="to")
+
+
+def audit_row(done: Audited) -> tuple[str, ...]:
+    return moment(done.at), done.actor, done.action, done.subject
 
 
 def granted(name: str, patterns: dict[Right, list[str]]) -> tuple[Grant, ...]:

@@ -4,13 +4,14 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-# Each is `cli` of deploy/commands/<name>.py, with _ for -. What it says here is what it says of itself there: none is loaded to
+# Each is `cli` of deploy/cli/<name>.py, with _ for -. What it says here is what it says of itself there: none is loaded to
 # be listed, as loading Kafka's, Qdrant's and the models' clients takes seconds, which a command that needs none of them should
 # not take.
 COMMANDS = {
@@ -85,9 +86,19 @@ cli = typer.Typer(
 )
 
 
+def tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"memstream {version('memstream')}")
+        raise typer.Exit
+
+
 @cli.callback()
-def memstream() -> None:
-    """What is common to all commands: nothing yet. Typer takes it for a group of commands because of this."""
+def memstream(
+    version: Annotated[
+        bool, typer.Option("--version", callback=tell_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Options common to all commands."""
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from deploy.cli.command import Json, command, several_commands
 from deploy.cli.run_view import COLUMNS, as_json, row, show_findings, show_run
 from deploy.settings import load
 from deploy.wiring import connections
-from schemas.consolidation.runs import RunStatus
+from schemas.consolidation.runs import RunStatus, Scheduled
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Schedule
 from sinks.consolidation.runs import Runs, RunsAsked
@@ -31,13 +31,8 @@ async def list_runs(
     asked = RunsAsked(limit=limit, namespace=namespace, policy=policy, status=known(status))
     async with connections.postgres(load(), max_size=1) as pool:
         found = await Runs(pool).page(asked)
-    if json:
-        for run in found:
-            terminal.emit(as_json(run))
-    elif found:
-        terminal.show_table("consolidation runs", COLUMNS, [row(run) for run in found], wide="run")
-    else:
-        terminal.say("there are no such runs")
+    none = "there are no such runs"
+    terminal.show_list(found, json, "consolidation runs", COLUMNS, row, fields=as_json, wide="run", none=none)
 
 
 @cli.command()
@@ -67,14 +62,12 @@ async def next_runs(json: Json = False) -> None:
     """List when each policy with a schedule has its next run."""
     async with connections.postgres(load(), max_size=1) as pool:
         found = await Runs(pool).schedules()
-    if json:
-        for each in found:
-            terminal.emit(each)
-    elif found:
-        rows = [(each.policy, f"{each.next_due:%Y-%m-%d %H:%M}", in_words(each.schedule)) for each in found]
-        terminal.show_table("next runs", ("policy", "at (UTC)", "schedule"), rows)
-    else:
-        terminal.say("no policy has a schedule, as far as a worker with the stage extraction has seen")
+    none = "no policy has a schedule, as far as a worker with the stage extraction has seen"
+    terminal.show_list(found, json, "next runs", ("policy", "at (UTC)", "schedule"), next_row, none=none)
+
+
+def next_row(next_run: Scheduled) -> tuple[str, ...]:
+    return next_run.policy, f"{next_run.next_due:%Y-%m-%d %H:%M}", in_words(next_run.schedule)
 
 
 def in_words(schedule: Schedule) -> str:

@@ -12,7 +12,10 @@ cli = one_command()
 async def settings(json: Json = False) -> None:
     """List the environment variables that memstream reads, by what they set, with their defaults."""
     if not json:
-        terminal.show_groups("settings", Row._fields, tables(), wide="meaning")
+        longest = max(
+            len(row.variable) for rows in tables().values() for row in rows
+        )  # so that a variable can be copied
+        terminal.show_groups("settings", Row._fields, tables(), wide="meaning", widest=longest)
         return
     for group, rows in tables().items():
         for row in rows:

@@ -1,8 +1,8 @@
 """Ports with meters and spans around them: what goes through is counted and traced, and nothing else is changed."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import TypeVar
 
 from opentelemetry.trace import SpanKind
 
@@ -25,6 +25,8 @@ OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
     (Rejected, "rejected"),
 )
 
+A = TypeVar("A", Answer, Summary, Compaction, Rating, ShortText)
+
 
 class MeasuredProvider:
     """Implements agents.models.port.Provider."""
@@ -37,35 +39,21 @@ class MeasuredProvider:
         self.leaves_machine = provider.leaves_machine
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
-        async with self._timed("extract") as said:
-            answer = await self._provider.extract(request, context)
-            said.append(answer.provider)
+        answer = await self._timed("extract", self._provider.extract(request, context))
         self._meters.answered(answer)
         return answer
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
-        async with self._timed("summarise") as said:
-            answer = await self._provider.summarise(request, policy)
-            said.append(answer.provider)
-        return answer
+        return await self._timed("summarise", self._provider.summarise(request, policy))
 
     async def compact(self, memories: Sequence[Memory], policy: Policy) -> Compaction:
-        async with self._timed("compact") as said:
-            answer = await self._provider.compact(memories, policy)
-            said.append(answer.provider)
-        return answer
+        return await self._timed("compact", self._provider.compact(memories, policy))
 
     async def score(self, subject: Subject, policy: Policy) -> Rating:
-        async with self._timed("score") as said:
-            answer = await self._provider.score(subject, policy)
-            said.append(answer.provider)
-        return answer
+        return await self._timed("score", self._provider.score(subject, policy))
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
-        async with self._timed("shorten") as said:
-            answer = await self._provider.shorten(full_text, policy, namespace)
-            said.append(answer.provider)
-        return answer
+        return await self._timed("shorten", self._provider.shorten(full_text, policy, namespace))
 
     async def trouble(self) -> str | None:
         return await self._provider.trouble()
@@ -73,21 +61,21 @@ class MeasuredProvider:
     async def close(self) -> None:
         await self._provider.close()
 
-    @asynccontextmanager
-    async def _timed(self, operation: str) -> AsyncIterator[list[str]]:
-        """What is added is who answered: of several providers, one of them."""
-        begun, said, outcome = self._clock(), list[str](), "failed"
+    async def _timed(self, operation: str, answering: Awaitable[A]) -> A:
+        """An answer names its provider, which is one of several behind `auto`; a failure counts for the provider as a whole."""
+        begun, provider, outcome = self._clock(), self.name, "failed"
         try:
             with traces.span(f"model {operation}", kind=SpanKind.CLIENT) as span:
-                yield said
-                span.set_attribute("memstream.provider", said[0])
+                answer = await answering
+                provider = answer.provider
+                span.set_attribute("memstream.provider", provider)
             outcome = "answered"
         except Exception as exc:
             outcome = next((name for kind, name in OUTCOMES if isinstance(exc, kind)), "failed")
             raise
         finally:
-            provider = said[0] if said else self.name
             self._meters.questions_s.labels(operation, provider, outcome).observe(self._clock() - begun)
+        return answer
 
 
 class MeasuredPublisher:

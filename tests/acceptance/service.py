@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from schemas.kafka import topics
+from tests.chat_events import end, message
 from tests.deployment import Deployment, Event, eventually
 
 BEGIN = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -26,24 +27,15 @@ class ChatService:
 
     def message(self, conversation: str, role: str, content: str, **fields: Any) -> Event:
         number = next(self._numbers)
-        value = {
-            "conversation_id": conversation,
-            "message_id": f"{conversation}-{number}",
-            "role": role,
-            "timestamp": (BEGIN + timedelta(seconds=number)).isoformat(),
-            "content": content,
-        }
-        return Event(topics.MESSAGES, conversation, value | self.fields | fields)
+        at = BEGIN + timedelta(seconds=number)
+        return message(conversation, number, content, at=at, **({"role": role} | self.fields | fields))
 
     async def say(self, conversation: str, *turns: tuple[str, str], **fields: Any) -> None:
         """Turns of (role, content)."""
         await self.deployment.publish(*(self.message(conversation, role, said, **fields) for role, said in turns))
 
     async def end(self, conversation: str) -> None:
-        at = (BEGIN + timedelta(seconds=next(self._numbers))).isoformat()
-        await self.deployment.publish(
-            Event(topics.ENDED, conversation, {"conversation_id": conversation, "timestamp": at})
-        )
+        await self.deployment.publish(end(conversation, at=BEGIN + timedelta(seconds=next(self._numbers))))
 
     async def ask(self, conversation: str, kind: str) -> None:
         """What is asked of a window by hand: flush, prune, clear."""

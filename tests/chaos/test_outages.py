@@ -5,7 +5,7 @@ import itertools
 import random
 import signal
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -27,15 +27,6 @@ PLAN = Plan(seed=7, kills=0, conversations=120, lengths=(6, 16))
 RESTARTED_AFTER_S = 1.0
 A_MINUTE_S = 60.0  # longer than any request to the broker may take
 SERVED_WITHIN_S = 300.0
-
-
-@pytest.fixture(scope="module")
-def breakable(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
-    """A stack whose broker may be killed."""
-    stack = EmbeddedStack(tmp_path_factory.mktemp("breakable"), cache_dir)
-    asyncio.run(stack.start())
-    yield stack
-    asyncio.run(stack.stop())
 
 
 @asynccontextmanager

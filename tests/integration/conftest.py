@@ -12,11 +12,12 @@ import pytest
 from msgspec import Struct
 
 from deploy.embedded.stack import EmbeddedStack
-from sinks.postgres.connection import Pool, connect
-from tests.deployment import Deployment, Event, Snapshot, deployed
+from sinks.postgres.connection import Connection, Pool, connect
+from tests.deployment import Deployment, Event, deployed
 from tests.fakes.sinks import Fuse
 from tests.integration.curation_bench import Bench
 from tests.preparation import administer, drop_database, make_database, of_database
+from tests.stores import Snapshot
 
 SAMPLES = Path(__file__).parents[2] / "deploy" / "samples"
 TRACE = (("traceparent", b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),)
@@ -55,6 +56,15 @@ async def pool(dsn: str) -> AsyncIterator[Pool]:
     pool = await connect(dsn, max_size=8)
     yield pool
     await pool.close()
+
+
+@pytest.fixture
+async def slow(pool: Pool) -> AsyncIterator[Connection]:
+    """A transaction of another worker's, which the test ends."""
+    async with pool.acquire() as connection:
+        await connection.execute("BEGIN")
+        yield connection
+        await connection.execute("ROLLBACK")
 
 
 @pytest.fixture

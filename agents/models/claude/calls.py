@@ -7,18 +7,22 @@ from typing import Any
 
 import anthropic
 import msgspec
-from anthropic.types import Message, MessageParam, TextBlockParam
+from anthropic.types import Message, MessageParam, TextBlock, TextBlockParam
+from anthropic.types import Usage as BilledUsage
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
 from agents.models.billing import Bill
 from agents.models.calls.exchange import Declined, Spoken, Turn
 from agents.models.claude.errors import translated
-from agents.models.claude.messages import message_of
 from agents.models.claude.rate_limits import allowances
 from agents.models.port import Usage
 from agents.models.prompts.questions import Question
+from agents.privacy.scrub import scrub
 from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured, Retryable
+
+# Of a response that is no message: enough to see what answered instead.
+DETAIL_CHARS = 300
 
 
 class ClaudeCalls:
@@ -129,6 +133,32 @@ def spoken(response: Message) -> Spoken:
         raise Declined("too_large", too_large, bill)
     text = "".join(block.text for block in message.content if block.type == "text")
     return Spoken(text=text, broke_off=message.stop_reason == "max_tokens", model=bill.model, usage=bill.usage)
+
+
+def message_of(response: object) -> Message:
+    """The response with all of it that memstream reads. The SDK takes any JSON for a message, and returns other text as it is.
+
+    Raises Retryable: something between answered in the API's stead.
+
+    Blocks and reasons to stop that are not known yet are let pass.
+    """
+    if not isinstance(response, Message) or not (is_billed(response) and is_read(response)):
+        raise Retryable("what came from Claude's address is no message", scrub(repr(response)).text[:DETAIL_CHARS])
+    return response
+
+
+def is_billed(message: Message) -> bool:
+    used = message.usage
+    return isinstance(used, BilledUsage) and isinstance(used.input_tokens, int) and isinstance(used.output_tokens, int)
+
+
+def is_read(message: Message) -> bool:
+    texts = [block for block in message.content or () if isinstance(block, TextBlock) and block.type == "text"]
+    return (
+        isinstance(message.model, str)
+        and isinstance(message.content, list)
+        and all(isinstance(block.text, str) for block in texts)
+    )
 
 
 def billed(message: Message) -> Usage:

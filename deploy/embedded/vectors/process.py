@@ -2,64 +2,32 @@
 
 import asyncio
 import sys
-from pathlib import Path
 
-from deploy.embedded.ports import LOOPBACK, free_port, require_free
+from deploy.embedded.part import EmbeddedPart
+from deploy.embedded.ports import LOOPBACK
 from deploy.embedded.process import GuardedProcess
 from deploy.embedded.vectors import server
 
-PART = "vectors"
 START_TIMEOUT_S = 60.0
 
 
-class EmbeddedVectors:
+class EmbeddedVectors(EmbeddedPart):
     """One vector server on loopback, for `qdrant_client.AsyncQdrantClient(url=...)`; data stays in `data_dir`."""
 
-    def __init__(self, data_dir: Path, port: int | None = None) -> None:
-        self.data_dir = data_dir.absolute()
-        self._wanted_port = port
-        self._port = 0
-        self._process: GuardedProcess | None = None
+    name = "vectors"
 
     @property
     def url(self) -> str:
         """Base URL for clients; known once started."""
         return f"http://{LOOPBACK}:{self._port}"
 
-    @property
-    def pid(self) -> int:
-        """The server process."""
-        if self._process is None:
-            raise RuntimeError("vectors has not been started")
-        return self._process.pid
-
     async def start(self) -> None:
-        """Returns once requests are answered; after a crash the write-ahead logs are replayed first.
-
-        A port that was not chosen by the caller is kept for later starts of this object.
-        """
+        """Returns once requests are answered; after a crash the write-ahead logs are replayed first."""
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        if not self._port:
-            self._port = self._wanted_port or free_port()
-        require_free(PART, self._port)
-        self._process = GuardedProcess(
-            PART,
-            [sys.executable, "-m", server.__name__, str(self.data_dir / "collections"), str(self._port)],
-            self.data_dir / "vectors.log",
-            lock_path=self.data_dir / ".guard-lock",
-        )
-        self._process.start()
-        await self._process.wait_ready(self._answers, START_TIMEOUT_S)
-
-    async def stop(self) -> None:
-        """Finishes running requests, flushes, ends."""
-        if self._process is not None:
-            await self._process.stop()
-
-    def kill(self) -> None:
-        """SIGKILL, for tests of what a crash does."""
-        if self._process is not None:
-            self._process.kill()
+        self._claim_port()
+        command = [sys.executable, "-m", server.__name__, str(self.data_dir / "collections"), str(self._port)]
+        process = GuardedProcess(self.name, command, self.data_dir / "vectors.log", lock_path=self._lock_path)
+        await self._run(process, self._answers, START_TIMEOUT_S)
 
     async def _answers(self) -> bool:
         reader, writer = await asyncio.open_connection(LOOPBACK, self._port)

@@ -6,10 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from schemas.conversations.messages import Message
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
+from tests.archived import archived_message
 from tests.fakes.windows import a_state
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -21,10 +21,8 @@ def said(
     position: int, partition: int = 3, role: str = "user", content: str = "hello", **fields: Any
 ) -> ArchivedMessage:
     at = NOW + timedelta(seconds=fields.pop("second", position))
-    message = Message(
-        conversation_id="c", message_id=f"{partition}-{position}", role=role, timestamp=at, content=content, **fields
-    )
-    return ArchivedMessage(message=message, partition=partition, position=position)
+    given = {"message_id": f"{partition}-{position}", "role": role, "timestamp": at, "content": content} | fields
+    return archived_message("c", position, partition=partition, **given)
 
 
 async def completed(

@@ -15,6 +15,7 @@ from mcp.client.stdio import stdio_client
 from deploy.embedded.process import module_environment
 from deploy.runtime.dev import environment
 from schemas.kafka import topics
+from tests.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 
 MINE, THEIRS = "kitchen/ada", "kitchen/tom"
@@ -41,9 +42,7 @@ async def told(session: ClientSession, name: str, **given: Any) -> Any:
 
 
 def said(conversation: str, user: str, content: str) -> Event:
-    message = {"conversation_id": conversation, "message_id": f"{conversation}-1", "role": "user", "content": content}
-    who = {"app_id": "kitchen", "user_id": user, "timestamp": datetime.now(UTC).isoformat()}
-    return Event(topics.MESSAGES, conversation, message | who)
+    return message(conversation, 1, content, at=datetime.now(UTC), app_id="kitchen", user_id=user)
 
 
 @pytest.mark.heavy

@@ -10,8 +10,8 @@ import pytest
 from msgspec import Struct
 
 from deploy.embedded.stack import EmbeddedStack
-from schemas.kafka import topics
 from schemas.replay.shadows import shadow_of
+from tests.chat_events import end, message
 from tests.command_line import Run, lines, run_here
 from tests.deployment import Deployment, Event, deployed
 from tests.messages_server import KEY, MODELS, MessagesServer
@@ -56,10 +56,8 @@ class Kitchen(Struct):
 
 
 def said(conversation: str, at: str, content: str) -> list[Event]:
-    message = {"conversation_id": conversation, "message_id": f"{conversation}-1", "role": "user", "content": content}
-    message |= {"app_id": "kitchen", "user_id": "ada", "timestamp": f"{at}:00Z"}
-    ended = {"conversation_id": conversation, "timestamp": f"{at}:01Z"}
-    return [Event(topics.MESSAGES, conversation, message), Event(topics.ENDED, conversation, ended)]
+    told = message(conversation, 1, content, at=f"{at}:00Z", app_id="kitchen", user_id="ada")
+    return [told, end(conversation, at=f"{at}:01Z")]
 
 
 async def talk(stack: AsyncExitStack, deploying: Any) -> Deployment:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from schemas.kafka import topics
+from tests.chat_events import message
 from tests.command_line import Run, lines, run
 from tests.deployment import Deployment, Event, eventually
 
@@ -71,14 +72,7 @@ def test_an_unknown_conversation_is_one_line_that_says_what_to_do(action: str, m
 def said(number: int) -> Event:
     """Two tasks, told apart by what message 5 says."""
     text = "Next task: what is the capital of Norway?" if number == 5 else f"This is what was said as number {number}."
-    value = {
-        "conversation_id": TALK,
-        "message_id": f"{TALK}-{number}",
-        "role": ("assistant", "user")[number % 2],
-        "timestamp": f"2026-11-01T10:00:{number:02}Z",
-        "content": text,
-    }
-    return Event(topics.MESSAGES, TALK, value)
+    return message(TALK, number, text, at=f"2026-11-01T10:00:{number:02}Z", role=("assistant", "user")[number % 2])
 
 
 async def told(deployment: Deployment, what: str, holds: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

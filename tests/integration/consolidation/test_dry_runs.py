@@ -17,11 +17,10 @@ from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Answer, Context
 from agents.windows.terms import WindowTerms
 from schemas.consolidation.runs import ConsolidationRun, Counts, Finding, RunWanted
-from schemas.conversations.messages import Message
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.extraction.requests import Command, ExtractionRequest
 from schemas.policies.policies import Policies, Policy
-from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.archive.messages import Archive
 from sinks.consolidation.dry_runs import DryRuns
 from sinks.consolidation.runs import Runs
 from sinks.embeddings.fake import FakeEmbedder
@@ -29,6 +28,7 @@ from sinks.extraction.answers import Extractions
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
 from streams.windows.tokens.model_limits import ModelLimits
+from tests.archived import archived_message
 from tests.fakes.windows import a_state
 
 if TYPE_CHECKING:
@@ -98,21 +98,10 @@ class Rehearsal:
         return DryRunAgent(DryRuns(self.pool, **limits), asked, forecast, "w", lambda: self.now)
 
     async def said(self, conversation: str, *texts: str) -> None:
+        said_at = NOON + timedelta(minutes=30)
         await Archive(self.pool).store(
             [
-                ArchivedMessage(
-                    message=Message(
-                        conversation_id=conversation,
-                        message_id=f"{conversation}-{at}",
-                        role="user",
-                        timestamp=NOON + timedelta(minutes=30),
-                        content=text,
-                        app_id="app",
-                        user_id="user",
-                    ),
-                    partition=3,
-                    position=at,
-                )
+                archived_message(conversation, at, timestamp=said_at, content=text, app_id="app", user_id="user")
                 for at, text in enumerate(texts)
             ]
         )

@@ -10,13 +10,14 @@ from msgspec import Struct
 
 from agents.consolidation.requests import run_by_hand
 from schemas.consolidation.runs import RunWanted
-from schemas.conversations.messages import Message, Scope
+from schemas.conversations.messages import Scope
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.consolidation.dry_runs import DryRuns, Stretch
 from sinks.consolidation.run_progress import BEGINNING, RunProgress, Window
 from sinks.consolidation.runs import Runs
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
+from tests.archived import archived_message
 from tests.fakes.windows import a_state
 
 NOON: Final = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -125,8 +126,7 @@ async def stored(pool: Pool, talks: list[Talk]) -> AsyncIterator[Pool]:
 
 
 def said(conversation: str, at: int) -> ArchivedMessage:
-    fields = {"conversation_id": conversation, "message_id": f"{conversation}-{at}", "content": "hello"}
-    return ArchivedMessage(message=Message(**fields, role="user", timestamp=NOON), partition=PARTITION, position=at)
+    return archived_message(conversation, at, partition=PARTITION, timestamp=NOON)
 
 
 async def a_run(pool: Pool, talks: Sequence[Talk]) -> str:

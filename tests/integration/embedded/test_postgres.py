@@ -169,7 +169,7 @@ def test_an_ordinary_user_can_run_it(reachable_dir: Path, uid: int):
 async def test_root_without_user_namespaces_runs_it_as_nobody(reachable_dir: Path, monkeypatch: pytest.MonkeyPatch):
     # Loaded by the guard's interpreter before anything else.
     (reachable_dir / "sitecustomize.py").write_text(
-        "from deploy.embedded import unprivileged\nunprivileged.namespace_allowed = lambda *_: False\n"
+        "from deploy.embedded.postgres import unprivileged\nunprivileged.namespace_allowed = lambda *_: False\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(reachable_dir))
     server = EmbeddedPostgres(reachable_dir / "data")

@@ -10,7 +10,6 @@ from agents.api.http.lines import lines
 from agents.api.memories.exports import exported
 from agents.api.memories.imports import Import
 from schemas.codec import decode
-from schemas.conversations.messages import Message
 from schemas.extraction.requests import Command, Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
@@ -19,6 +18,7 @@ from sinks.erasure.owners import Owners, User
 from sinks.memories.access_counts import Access, Accesses
 from sinks.memories.exports import Exports
 from sinks.memories.statistics import NamespaceStatistics
+from tests.archived import archived_message
 from tests.integration.curation_bench import NOON
 
 if TYPE_CHECKING:
@@ -30,16 +30,8 @@ POLICIES = Policies((Policy(name="both", namespaces=("{app_id}/{user_id}", "{app
 
 
 def said(user_id: str, app_id: str = "notes") -> ArchivedMessage:
-    message = Message(
-        conversation_id=f"with {user_id}",
-        message_id=uuid4().hex,
-        role="user",
-        timestamp=NOON,
-        content="hello",
-        app_id=app_id,
-        user_id=user_id,
-    )
-    return ArchivedMessage(message=message, partition=0, position=1, feeds=(f"{app_id}/{user_id}",))
+    whose = {"message_id": uuid4().hex, "app_id": app_id, "user_id": user_id}
+    return archived_message(f"with {user_id}", 1, feeds=(f"{app_id}/{user_id}",), **whose)
 
 
 async def test_a_users_namespaces_are_found_counted_and_erased_and_nobody_elses(bench: "Bench") -> None:

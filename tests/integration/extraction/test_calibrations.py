@@ -1,7 +1,6 @@
 """What only a database shows of calibrations: workers that learn at the same time, and rows that nobody touched."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 
@@ -17,15 +16,6 @@ MODEL = "claude"
 @pytest.fixture
 def calibrations(pool: Pool) -> Calibrations:
     return Calibrations(pool)
-
-
-@pytest.fixture
-async def slow(pool: Pool) -> AsyncIterator[Connection]:
-    """A transaction of another worker's; the test ends it."""
-    async with pool.acquire() as connection:
-        await connection.execute("BEGIN")
-        yield connection
-        await connection.execute("ROLLBACK")
 
 
 def again(known: Calibration) -> Calibration:

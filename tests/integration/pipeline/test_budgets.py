@@ -10,8 +10,9 @@ import pytest
 from pydantic import SecretStr
 
 from schemas.kafka import topics
+from tests.chat_events import talk
 from tests.command_line import lines, run
-from tests.deployment import Event, eventually
+from tests.deployment import Deployment, Event, eventually
 from tests.long_day import begin_tomorrow
 from tests.messages_server import KEY, MODELS, MessagesServer
 from tests.scripted_server import in_a_thread
@@ -32,25 +33,14 @@ def server() -> Iterator[MessagesServer]:
 
 def chat(number: int) -> list[Event]:
     """One conversation of a user of its own, and its end."""
-    conversation = f"budgeted-{number}"
-    said = {
-        "conversation_id": conversation,
-        "message_id": f"{conversation}-1",
-        "role": "user",
-        "timestamp": "2026-11-01T10:00:00Z",
-        "content": "I am allergic to peanuts.",
-        "app_id": "kitchen",
-        "user_id": f"user-{number}",
-    }
-    end = {"conversation_id": conversation, "timestamp": "2026-11-01T10:01:00Z", "message_count": 1}
-    return [Event(topics.MESSAGES, conversation, said), Event(topics.ENDED, conversation, end)]
+    return talk(f"budgeted-{number}", "I am allergic to peanuts.", app_id="kitchen", user_id=f"user-{number}")
 
 
-async def test_calls_end_where_the_budget_does_and_the_rest_is_parked(
-    deploy: Any, server: MessagesServer, tmp_path: Path
-) -> None:
+@pytest.fixture
+async def deployment(deploy: Any, server: MessagesServer, tmp_path: Path) -> Deployment:
+    """Asks one question at a time, and one spends the day's budget."""
     (tmp_path / "prices.json").write_text(json.dumps(PRICES))
-    deployment = await deploy(
+    made = await deploy(
         "budgets",
         provider="claude",
         claude_model=MODELS[0],
@@ -59,53 +49,56 @@ async def test_calls_end_where_the_budget_does_and_the_rest_is_parked(
         anthropic_api_key=SecretStr(KEY),
         extraction_concurrency=1,
         prices_file=tmp_path / "prices.json",
-        # One call spends it.
         budget={"usd_per_day": 0.000001},
     )
-    await begin_tomorrow(deployment.dsn)
-    await deployment.worker()
-    await deployment.publish(*(event for number in range(CONVERSATIONS) for event in chat(number)))
+    await begin_tomorrow(made.dsn)
+    return made
 
-    async def count(statement: str) -> int:
-        ((number,),) = [row.values() for row in await deployment.fetch(statement)]
-        return int(number)
 
-    async def rest_is_parked() -> bool:
-        parked = await count("SELECT count(*) FROM parked WHERE reason = 'budget'")
-        return parked == CONVERSATIONS - 1 and await count("SELECT count(*) FROM model_usage WHERE told") == 1
+async def count(deployment: Deployment, rows: str) -> int:
+    ((number,),) = [row.values() for row in await deployment.fetch(f"SELECT count(*) FROM {rows}")]
+    return int(number)
 
-    await eventually(rest_is_parked, "one call is booked and told, and the rest waits for the budget", within_s=120)
-    assert len(server.seen) == 1
-    assert await count("SELECT count(*) FROM energy_reservations") == 0
-    midnight = "SELECT count(*) FROM parked WHERE not_before = date_trunc('day', not_before, 'UTC')"
-    assert await count(midnight) == CONVERSATIONS - 1
+
+async def answered_and_parked(deployment: Deployment, answered: int) -> bool:
+    """Whether so many are answered, booked and told of, and the others wait for the budget."""
+    parked = await count(deployment, "parked WHERE reason = 'budget' AND lease_owner IS NULL")
+    told = await count(deployment, "model_usage WHERE outcome = 'answered' AND told")
+    return (told, parked) == (answered, CONVERSATIONS - answered)
+
+
+async def assert_usage_is_told(deployment: Deployment, directory: Path) -> None:
+    """Of the one call: in PostgreSQL, as an event, and on the command line."""
     (row,) = await deployment.fetch("SELECT operation, lane, outcome, cost_micros, request_id FROM model_usage")
     assert (row["operation"], row["lane"], row["outcome"]) == ("extract", "live", "answered")
     assert row["cost_micros"] > 0
-    (told,) = [
-        event
-        for record in await deployment.records(topics.ACTIVITY)
-        if (event := json.loads(record.value))["type"] == "memstream.usage.recorded"
-    ]
-    assert (told["data"]["cost_micros"], told["data"]["request_id"]) == (row["cost_micros"], row["request_id"])
-    shown = lines(partial(run, deployment.settings, tmp_path)("usage", "--json"))
-    usage, budget = shown
+    activity = await deployment.values(topics.ACTIVITY)
+    (told,) = [event["data"] for event in activity if event["type"] == "memstream.usage.recorded"]
+    assert (told["cost_micros"], told["request_id"]) == (row["cost_micros"], row["request_id"])
+    usage, budget = lines(run(deployment.settings, directory, "usage", "--json"))
     assert (usage["answered"], usage["cost_micros"]) == (1, row["cost_micros"])
     assert budget["remains"] < 0 < budget["spent"]
 
-    # The day after has come: what is spent is yesterday's, and what waited for it goes on, one call a day.
+
+async def next_day(deployment: Deployment) -> None:
+    """What is spent is yesterday's, and the time of what waits has come."""
     await deployment.fetch("UPDATE energy SET day = day - interval '2 days', hour = hour - interval '2 days'")
     await deployment.fetch("UPDATE parked SET not_before = clock_timestamp()")
 
-    async def one_more_is_answered() -> bool:
-        return await count("SELECT count(*) FROM model_usage WHERE outcome = 'answered'") == 2
 
-    await eventually(one_more_is_answered, "a parked request is answered the next day", within_s=120)
+async def test_calls_end_where_the_budget_does_and_the_rest_is_parked(
+    deployment: Deployment, server: MessagesServer, tmp_path: Path
+) -> None:
+    await deployment.worker()
+    await deployment.publish(*(event for number in range(CONVERSATIONS) for event in chat(number)))
+    await eventually(partial(answered_and_parked, deployment, 1), "one is answered, and the rest waits", within_s=120)
+    assert len(server.seen) == 1
+    assert await count(deployment, "energy_reservations") == 0
+    midnight = "parked WHERE not_before = date_trunc('day', not_before, 'UTC')"
+    assert await count(deployment, midnight) == CONVERSATIONS - 1
+    await assert_usage_is_told(deployment, tmp_path)
 
-    async def the_rest_waits_again() -> bool:
-        waiting = "SELECT count(*) FROM parked WHERE reason = 'budget' AND lease_owner IS NULL"
-        return await count(waiting) == CONVERSATIONS - 2 == await count("SELECT count(*) FROM parked")
-
-    await eventually(the_rest_waits_again, "the others wait for another day", within_s=120)
+    await next_day(deployment)
+    await eventually(partial(answered_and_parked, deployment, 2), "one more is answered the next day", within_s=120)
     assert len(server.seen) == 2
-    assert await count("SELECT count(*) FROM energy_reservations") == 0
+    assert await count(deployment, "energy_reservations") == 0

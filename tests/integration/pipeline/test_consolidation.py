@@ -9,7 +9,7 @@ import httpx
 import pytest
 from pydantic import SecretStr
 
-from schemas.kafka import topics
+from tests.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 from tests.messages_server import KEY, MODELS, MessagesServer
@@ -31,9 +31,8 @@ BILLED = dict(
 
 
 def said(conversation: str) -> Event:
-    value = {"conversation_id": conversation, "message_id": f"{conversation}-1", "role": "user", "app_id": "app"}
-    value |= {"user_id": conversation, "timestamp": "2026-03-01T10:00:00Z", "content": "I am allergic to peanuts."}
-    return Event(topics.MESSAGES, conversation, value)
+    text = "I am allergic to peanuts."
+    return message(conversation, 1, text, at="2026-03-01T10:00:00Z", app_id="app", user_id=conversation)
 
 
 async def leader(deployment: Deployment) -> str:

@@ -15,6 +15,7 @@ from deploy.wiring import connections
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.kafka import topics
+from tests.chat_events import end, message
 from tests.command_line import Done, lines, run
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_memory_cache import following
@@ -27,17 +28,12 @@ AHEAD = NOW + timedelta(minutes=30)
 
 
 def said(user: str, conversation: str, number: int, place: str, at: datetime = BEFORE) -> Event:
-    message = {
-        **{"conversation_id": conversation, "message_id": f"{conversation}-{number}", "role": "user"},
-        **{"timestamp": (at + timedelta(seconds=number)).isoformat(), "app_id": "notes", "user_id": user},
-        "content": f"I live in {place}. I own {number} boats.",
-    }
-    return Event(topics.MESSAGES, conversation, message)
+    text, at = f"I live in {place}. I own {number} boats.", at + timedelta(seconds=number)
+    return message(conversation, number, text, at=at, app_id="notes", user_id=user)
 
 
 def ended(conversation: str, count: int) -> Event:
-    told = {"conversation_id": conversation, "timestamp": BEFORE.isoformat(), "message_count": count}
-    return Event(topics.ENDED, conversation, told)
+    return end(conversation, at=BEFORE, message_count=count)
 
 
 class Subject(NamedTuple):

@@ -8,6 +8,7 @@ from uuid import uuid4
 import httpx
 
 from schemas.kafka import topics
+from tests.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.conftest import Deploy
 
@@ -18,9 +19,8 @@ REMEMBERED = "User is allergic to peanuts."
 
 
 async def said(deployment: Deployment, conversation: str, number: int, role: str, content: str) -> None:
-    message = {"message_id": f"{conversation}-{number}", "role": role, "content": content, "app_id": "kitchen"}
-    where = {"conversation_id": conversation, "user_id": "ada", "timestamp": datetime.now(UTC).isoformat()}
-    await deployment.publish(Event(topics.MESSAGES, conversation, where | message))
+    whose = {"role": role, "app_id": "kitchen", "user_id": "ada"}
+    await deployment.publish(message(conversation, number, content, at=datetime.now(UTC), **whose))
 
 
 async def block(api: httpx.AsyncClient, conversation: str) -> Any:

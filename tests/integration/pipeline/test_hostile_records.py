@@ -17,6 +17,7 @@ from agents.dead_letters.writer import letter_headers
 from deploy.embedded.stack import EmbeddedStack
 from schemas.kafka import topics
 from streams.apps import STAGES
+from tests.chat_events import end, message
 from tests.deployment import Deployment, Event, deployed, eventually
 
 PLACEHOLDER, NO_NAME = b"QQQQ", b"\xff\xfe\xff\xfe"
@@ -65,21 +66,12 @@ async def deployment(embedded_stack: EmbeddedStack, tmp_path: Path) -> AsyncIter
 
 
 def said(conversation_id: str, number: int, content: str, **fields: object) -> Event:
-    value = {
-        "conversation_id": conversation_id,
-        "message_id": f"{conversation_id}-{number}",
-        "role": "user",
-        "timestamp": f"2026-03-02T09:00:{number:02d}+00:00",
-        "content": content,
-        "app_id": "notes",
-        "user_id": "ada",
-    }
-    return Event(topics.MESSAGES, conversation_id, value | fields)
+    whose = {"app_id": "notes", "user_id": "ada", "timestamp": f"2026-03-02T09:00:{number:02d}+00:00"}
+    return message(conversation_id, number, content, **(whose | fields))
 
 
 def ended(conversation_id: str) -> Event:
-    value = {"conversation_id": conversation_id, "timestamp": "2026-03-02T09:10:00+00:00"}
-    return Event(topics.ENDED, conversation_id, value)
+    return end(conversation_id, at="2026-03-02T09:10:00+00:00")
 
 
 async def publish_raw(deployment: Deployment, key: bytes | None, value: bytes | None, **options: str) -> None:

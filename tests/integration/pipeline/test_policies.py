@@ -4,9 +4,9 @@ import json
 from typing import Any
 
 from schemas.kafka import topics
+from tests.chat_events import talk
 from tests.deployment import Deployment, Event, eventually
 
-AT = "2026-03-02T09:00:00Z"
 OWN = {"name": "own", "match": {"app_id": "notes"}, "namespaces": ["from-the-file"]}
 
 
@@ -14,13 +14,8 @@ def put(name: str, **fields: Any) -> Event:
     return Event(topics.POLICIES, name, {"name": name, "match": {"app_id": "notes"}} | fields)
 
 
-def talk(conversation: str, said: str) -> tuple[Event, Event]:
-    message = {"conversation_id": conversation, "message_id": f"{conversation}-1", "role": "user", "timestamp": AT}
-    end = {"conversation_id": conversation, "timestamp": AT, "message_count": 1}
-    return (
-        Event(topics.MESSAGES, conversation, message | {"content": said, "app_id": "notes", "user_id": "ada"}),
-        Event(topics.ENDED, conversation, end),
-    )
+def said(conversation: str, text: str) -> list[Event]:
+    return talk(conversation, text, app_id="notes", user_id="ada")
 
 
 async def applied(deployment: Deployment, *said: str, within_s: float = 30.0) -> None:
@@ -50,13 +45,13 @@ async def test_policies_are_put_changed_spoiled_and_removed_while_one_worker_run
     deployment = await deploy("policies", policies_file=own)
     await deployment.publish(put("live", namespaces=["first"]))
     worker = await deployment.worker()
-    assert await remembered(deployment, *talk("c1", "I am allergic to peanuts.")) == {
+    assert await remembered(deployment, *said("c1", "I am allergic to peanuts.")) == {
         "first": ["User is allergic to peanuts."]
     }, "what the topic has is read before work starts, and goes before the file"
 
     await deployment.publish(put("live", version=2, namespaces=["second", "{user_id}"], kinds=["preference"]))
     await applied(deployment, "live (version 2)", "own (version 1)")
-    found = await remembered(deployment, *talk("c2", "I prefer short recipes. We decided to use Postgres."))
+    found = await remembered(deployment, *said("c2", "I prefer short recipes. We decided to use Postgres."))
     assert found["second"] == found["ada"] == ["User prefers short recipes."], "the kinds are those of the new version"
 
     spoiled = put("live", max_text_chars=3)
@@ -71,6 +66,6 @@ async def test_policies_are_put_changed_spoiled_and_removed_while_one_worker_run
 
     await deployment.publish(Event(topics.POLICIES, "live", None))
     await applied(deployment, "other (version 1)", "own (version 1)")
-    found = await remembered(deployment, *talk("c3", "I live in Lisbon."))
+    found = await remembered(deployment, *said("c3", "I live in Lisbon."))
     assert found["from-the-file"] == ["User lives in Lisbon."]
     assert worker.running and len(await deployment.records(topics.DEAD_LETTERS)) == 1

@@ -13,6 +13,7 @@ from agents.windows.undecodable import REQUEST_ID
 from schemas import codec
 from schemas.kafka import topics
 from schemas.policies.policies import Policy, Privacy
+from tests.chat_events import talk
 from tests.deployment import Event, eventually
 from tests.embedding_server import MODEL, EmbeddingServer
 from tests.messages_server import KEY, MODELS, MessagesServer
@@ -51,16 +52,6 @@ def embedding() -> Iterator[EmbeddingServer]:
         yield server
 
 
-def spoken(conversation_id: str) -> tuple[Event, Event]:
-    named = {"conversation_id": conversation_id, "timestamp": "2026-11-01T10:00:00Z"}
-    said = named | {"message_id": f"{conversation_id}-1", "role": "user", "content": TOLD}
-    scope = {"app_id": "clinic", "user_id": conversation_id}
-    return (
-        Event(topics.MESSAGES, conversation_id, said | scope),
-        Event(topics.ENDED, conversation_id, named | {"message_count": 1}),
-    )
-
-
 async def test_what_a_policy_keeps_back_reaches_no_model_no_table_of_memories_and_no_event(
     deploy: Any, tmp_path: Path, model: MessagesServer, embedding: EmbeddingServer
 ) -> None:
@@ -80,7 +71,7 @@ async def test_what_a_policy_keeps_back_reaches_no_model_no_table_of_memories_an
     )
     model.script("text:" + json.dumps({"memories": [INDISCREET]}))
     await deployment.worker()
-    await deployment.publish(*spoken("anna"))
+    await deployment.publish(*talk("anna", TOLD, app_id="clinic", user_id="anna"))
     await deployment.settled()
     (memory,) = await deployment.fetch("SELECT * FROM memories")
     assert memory["text"] == f"User lives in {PLACE} and is reached at [EMAIL], the password is [PASSWORD]."

@@ -9,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from schemas.kafka import topics
+from tests.chat_events import talk
 from tests.deployment import Deployment, Event, eventually
 from tests.integration.pipeline.test_memory_cache import following
 from tests.proposals import command
@@ -21,13 +22,8 @@ TOPICS = (topics.EVENTS, topics.STATE, topics.ACTIVITY)
 
 
 def chat(number: int, user: str = "mara", place: str = MARK) -> list[Event]:
-    conversation = f"{user}-{number}"
-    named = {"conversation_id": conversation, "timestamp": LONG_AGO}
-    said = {"message_id": f"{conversation}-1", "role": "user", "content": f"I live in {place}. I own {number} boats."}
-    return [
-        Event(topics.MESSAGES, conversation, named | said | {"app_id": "notes", "user_id": user}),
-        Event(topics.ENDED, conversation, named | {"message_count": 1}),
-    ]
+    text = f"I live in {place}. I own {number} boats."
+    return talk(f"{user}-{number}", text, at=LONG_AGO, app_id="notes", user_id=user)
 
 
 def proposed(number: int) -> Event:

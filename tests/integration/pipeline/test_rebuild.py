@@ -9,6 +9,7 @@ from aiokafka.partitioner import murmur2
 
 from schemas.kafka import topics
 from sinks.postgres.migrate import migrate
+from tests.chat_events import end, message
 from tests.command_line import run
 from tests.deployment import Deployment, Event
 from tests.integration.conftest import Deploy
@@ -28,14 +29,8 @@ def conversation(partition: int) -> str:
 
 def said(text: str, partition: int, message_id: str) -> list[Event]:
     key = conversation(partition)
-    message = {"conversation_id": key, "message_id": message_id, "role": "user", "content": text}
-    whose = {"app_id": "notes", "user_id": "mara", "timestamp": "2026-11-01T12:00:00Z"}
-    return [
-        Event(topics.MESSAGES, key, message | whose),
-        Event(
-            topics.ENDED, key, {"conversation_id": key, "last_message_id": message_id, "timestamp": whose["timestamp"]}
-        ),
-    ]
+    told = message(key, 1, text, message_id=message_id, app_id="notes", user_id="mara")
+    return [told, end(key, last_message_id=message_id)]
 
 
 async def lose_everything_but_kafka(deployment: Deployment) -> None:

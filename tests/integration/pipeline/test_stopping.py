@@ -11,11 +11,10 @@ from pydantic import SecretStr
 from deploy.embedded.ports import free_port
 from schemas.kafka import topics
 from streams.apps import STAGES
-from tests.deployment import Event, eventually
+from tests.chat_events import talk
+from tests.deployment import eventually
 from tests.messages_server import KEY, MODELS, MessagesServer
 
-AT = {"timestamp": "2026-03-01T10:00:00Z"}
-MESSAGE = {"message_id": "c-1", "role": "user", "content": "I am allergic to peanuts.", "app_id": "a", "user_id": "u"}
 SLOWLY_S = 2.0
 SESSION_S = 60.0  # who waits for that to end has not been told that anybody left
 
@@ -27,10 +26,7 @@ async def test_a_worker_finishes_its_model_call_and_its_successor_has_the_partit
         secret = {"anthropic_api_key": SecretStr(KEY)}
         deployment = await deploy("stopping", session_timeout_s=SESSION_S, stop_s=20.0, **asking, **secret)
         first = await deployment.worker("first", metrics_port=(port := free_port()))
-        await deployment.publish(
-            Event(topics.MESSAGES, "c", {"conversation_id": "c"} | MESSAGE | AT),
-            Event(topics.ENDED, "c", {"conversation_id": "c", "message_count": 1} | AT),
-        )
+        await deployment.publish(*talk("c", "I am allergic to peanuts.", app_id="a", user_id="u"))
 
         async def asked() -> bool:
             return bool(server.seen)
@@ -64,10 +60,7 @@ async def test_what_is_not_finished_in_time_is_left_to_the_next_worker(deploy: A
         asking = {"provider": "claude", "claude_model": MODELS[0], "anthropic_base_url": server.url}
         deployment = await deploy("unfinished", stop_s=1.0, anthropic_api_key=SecretStr(KEY), **asking)
         worker = await deployment.worker(stages=STAGES)
-        await deployment.publish(
-            Event(topics.MESSAGES, "c", {"conversation_id": "c"} | MESSAGE | AT),
-            Event(topics.ENDED, "c", {"conversation_id": "c", "message_count": 1} | AT),
-        )
+        await deployment.publish(*talk("c", "I am allergic to peanuts.", app_id="a", user_id="u"))
 
         async def asked() -> bool:
             return bool(server.seen)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from schemas.kafka import topics
+from tests.chat_events import message
 from tests.deployment import Deployment, Event, eventually
 
 CONVERSATION = "long-talk"
@@ -34,15 +35,9 @@ def policies(tmp_path: Path) -> Path:
 
 def said(number: int, conversation_id: str = CONVERSATION) -> Event:
     role = "system" if number == 0 else ("assistant", "user")[number % 2]
-    value = {
-        "conversation_id": conversation_id,
-        "message_id": f"{conversation_id}-{number}",
-        "role": role,
-        "timestamp": f"2026-11-01T10:{number // 60:02}:{number % 60:02}Z",
-        "content": TOLD if number == 7 else f"This is what was said as number {number}.",
-        "model": "claude-sonnet-4-5",
-    }
-    return Event(topics.MESSAGES, conversation_id, value)
+    text = TOLD if number == 7 else f"This is what was said as number {number}."
+    at = f"2026-11-01T10:{number // 60:02}:{number % 60:02}Z"
+    return message(conversation_id, number, text, at=at, role=role, model="claude-sonnet-4-5")
 
 
 def small(number: int) -> Event:

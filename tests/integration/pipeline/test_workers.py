@@ -3,7 +3,6 @@
 import asyncio
 import random
 import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -113,15 +112,6 @@ async def test_one_process_a_stage_does_the_work_of_one_worker(deploy: Any):
     await asyncio.gather(*(worker.wait_ready() for worker in workers))
     await assert_balanced(deployment, said)
     await asyncio.gather(*(leaves(worker) for worker in workers))
-
-
-@pytest.fixture(scope="module")
-def breakable(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
-    """A stack whose parts may be stopped."""
-    stack = EmbeddedStack(tmp_path_factory.mktemp("breakable"), cache_dir)
-    asyncio.run(stack.start())
-    yield stack
-    asyncio.run(stack.stop())
 
 
 @pytest.mark.heavy

@@ -1,7 +1,7 @@
 """A town of talkers over a real PostgreSQL and vector server: what is said is archived and remembered, replayed and switched."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,7 +20,6 @@ from agents.replay.replayer import Replayer
 from agents.replay.sides import differences
 from agents.replay.slices import slices
 from agents.windows.terms import WindowTerms
-from schemas.conversations.messages import Message
 from schemas.extraction.requests import Command, ExtractionRequest
 from schemas.policies.policies import Policies, Policy
 from schemas.replay.generations import Generation, Plan
@@ -30,9 +29,10 @@ from sinks.extraction.answers import Extractions
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
-from sinks.replay.generations import Generations
+from sinks.replay.generations import Generations, Switched
 from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
+from tests.archived import archived_message
 from tests.deployment import eventually
 from tests.fakes.sinks import FakePublisher
 
@@ -103,16 +103,9 @@ class Town:
 
     def _message(self, conversation: str, text: str, user: str) -> ArchivedMessage:
         self._said += 1
-        message = Message(
-            conversation_id=conversation,
-            message_id=f"m{self._said}",
-            role="user",
-            timestamp=SAID_FROM + timedelta(minutes=self._said),
-            content=text,
-            app_id="kitchen",
-            user_id=user,
-        )
-        return ArchivedMessage(message=message, partition=3, position=self._said)
+        at = SAID_FROM + timedelta(minutes=self._said)
+        named = {"message_id": f"m{self._said}", "app_id": "kitchen", "user_id": user}
+        return archived_message(conversation, self._said, timestamp=at, content=text, **named)
 
     async def command(self, kind: Any, namespace: str = ADA, **fields: Any) -> str | None:
         self._said += 1
@@ -141,6 +134,12 @@ class Town:
         await self.generations.begin(generation, await planned(self.generations, generation, replayer))
         await self.replay_rest(generation, replayer)
         return generation
+
+    async def replay_of(self, *users: str) -> None:
+        """What each of the users says once, replayed by another policy."""
+        for user in users:
+            await self.say(f"talk-{user}", PEANUTS, SHORT, user=user)
+        await self.replay(GENERATION, PREFERENCES)
 
     async def replay_rest(self, generation: Generation, replayer: Replayer) -> None:
         try:
@@ -171,6 +170,17 @@ class Town:
         near = await self.vectors.neighbours(namespace, vector, min_score=0.9, limit=3)
         known = await self.memories.by_ids([each.memory_id for each in near])
         return [known[each.memory_id].text for each in near]
+
+
+def after_each_page(cutover: Cutover, happens: Callable[[Sequence[Switched]], Awaitable[None]]) -> None:
+    """Something happens whenever a transaction of the cutover is over and projected."""
+    projected = cutover._project
+
+    async def project(page: Sequence[Switched]) -> None:
+        await projected(page)
+        await happens(page)
+
+    cutover._project = project  # type: ignore[method-assign]
 
 
 def told(found: Sequence[Difference]) -> set[tuple[str, str]]:

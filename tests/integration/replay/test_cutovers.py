@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from agents.replay.cutover import Switching
-from deploy.wiring import replay
 from schemas import codec
 from schemas.errors import Misconfigured, Retryable
 from schemas.kafka import topics
 from schemas.memories.events import MemoryEvent
 from schemas.policies.policies import Policies
-from schemas.replay.generations import Generation, GenerationStatus
-from schemas.replay.shadows import shadow_of
+from schemas.replay.generations import Generation
 from sinks.postgres.connection import Connection
 from sinks.replay.generations import Switched
 from tests.integration.replay.replaying import (
@@ -27,6 +25,7 @@ from tests.integration.replay.replaying import (
     SHORT,
     SHORTER,
     Town,
+    after_each_page,
     told,
 )
 
@@ -83,9 +82,7 @@ async def test_every_change_of_a_cutover_is_told_once_in_the_order_of_the_namesp
 
 
 async def test_a_cutover_that_fails_half_way_has_switched_nothing_and_can_be_tried_again(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     await town.pool.execute(
         "ALTER TABLE generation_namespaces ADD CHECK (namespace <> 'kitchen/bob' OR first_sequence IS NULL)"
     )
@@ -100,9 +97,7 @@ async def test_a_cutover_that_fails_half_way_has_switched_nothing_and_can_be_tri
 
 async def test_more_namespaces_than_switch_at_once_all_switch_and_come_back(town: Town):
     users = ("ada", "bob", "cleo", "dan")
-    for user in users:
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of(*users)
     few = town.cutover_of(at_once=2)
     assert (await few.cut_over(GENERATION)).namespaces == 4
     assert [await town.live(f"kitchen/{user}") for user in users] == [{"User prefers short recipes."}] * 4
@@ -112,35 +107,27 @@ async def test_more_namespaces_than_switch_at_once_all_switch_and_come_back(town
 
 
 async def test_a_cutover_that_is_taken_back_between_two_of_its_transactions_goes_no_further(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     few = town.cutover_of(at_once=1)
-    projected = few._project
 
     async def taken_back(page: Sequence[Switched]) -> None:
-        await projected(page)
         await town.cutover.undo(GENERATION)
 
-    few._project = taken_back  # type: ignore[method-assign]
+    after_each_page(few, taken_back)
     with pytest.raises(Misconfigured, match="is undone"):
         await few.cut_over(GENERATION)
     assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
 
 
 async def test_an_undoing_amid_which_a_cutover_begins_goes_no_further_and_leaves_nothing_half_switched(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     await town.cutover.cut_over(GENERATION)
     few = town.cutover_of(at_once=1)
-    projected = few._project
 
     async def cut_over_again(page: Sequence[Switched]) -> None:
-        await projected(page)
         await town.cutover.cut_over(GENERATION)
 
-    few._project = cut_over_again  # type: ignore[method-assign]
+    after_each_page(few, cut_over_again)
     with pytest.raises(Misconfigured, match="is cutover, and would have to be undone"):
         await few.undo(GENERATION)
     assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
@@ -150,9 +137,7 @@ async def test_an_undoing_amid_which_a_cutover_begins_goes_no_further_and_leaves
 
 async def test_a_cutover_that_an_undoing_has_overtaken_only_in_part_goes_no_further(town: Town):
     users = ("ada", "bob", "cleo")
-    for user in users:
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of(*users)
     slow, fast = town.cutover_of(at_once=1), town.cutover_of(at_once=1)
     slow_projected, fast_projected = slow._project, fast._project
 
@@ -173,18 +158,14 @@ async def test_a_cutover_that_an_undoing_has_overtaken_only_in_part_goes_no_furt
 
 
 async def test_an_undoing_that_was_interrupted_is_brought_to_its_end_by_another(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of("ada", "bob")
     await town.cutover.cut_over(GENERATION)
     few = town.cutover_of(at_once=1)
-    projected = few._project
 
     async def dies(page: Sequence[Switched]) -> None:
-        await projected(page)
         raise Retryable("killed")
 
-    few._project = dies  # type: ignore[method-assign]
+    after_each_page(few, dies)
     with pytest.raises(Retryable, match="killed"):
         await few.undo(GENERATION)
     assert await town.live("kitchen/bob") == {"User prefers short recipes."}
@@ -222,9 +203,7 @@ async def test_an_undoing_that_waited_for_its_cutover_brings_memories_back_with_
 
 async def test_live_decisions_and_cutovers_of_several_namespaces_wait_for_each_other_and_nobody_for_ever(town: Town):
     users = ("ada", "bob", "cleo")
-    for user in users:
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
+    await town.replay_of(*users)
 
     async def switch() -> None:
         for _ in range(3):
@@ -257,114 +236,3 @@ async def test_a_replay_that_ends_after_another_ended_it_does_not_undo_what_beca
         await town.generations.ready(GENERATION, town.now())
     await town.cutover.undo(GENERATION)
     assert await town.live() == {"User is allergic to peanuts."}
-
-
-@pytest.mark.parametrize("status", ["ready", "undone", "cutover"])
-async def test_what_a_broken_off_discard_leaves_is_not_switched_to_and_goes_with_another_discard(
-    town: Town, status: GenerationStatus
-):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
-    if status != "ready":
-        await town.cutover.cut_over(GENERATION)
-    if status == "undone":
-        await town.cutover.undo(GENERATION)
-    before, published = (await town.live(), await town.live("kitchen/bob")), len(town.publisher.records)
-    dying = town.cutover_of()
-    forget = dying.forget
-
-    async def dies(shadow: str) -> None:
-        await forget(shadow)
-        raise Retryable("killed")
-
-    dying.forget = dies  # type: ignore[method-assign]
-    with pytest.raises(Retryable, match="killed"):
-        await dying.discard(GENERATION)
-    assert await town.live(shadow_of(GENERATION, ADA)) == set()
-    for switch in (town.cutover.cut_over, town.cutover.undo):
-        with pytest.raises(Misconfigured, match=f"is being discarded.* `memstream generations discard {GENERATION}`"):
-            await switch(GENERATION)
-    with pytest.raises(Misconfigured, match="is discarding: nothing of it is left to replay"):
-        await replay.interrupted(town.generations, GENERATION)
-    assert await town.cutover.discard(GENERATION) == 2
-    assert await town.live(shadow_of(GENERATION, "kitchen/bob")) == set()
-    assert await town.generations.get(GENERATION) is None
-    assert (await town.live(), await town.live("kitchen/bob")) == before
-    assert len(town.publisher.records) == published
-
-
-async def test_a_cutover_that_begins_beside_a_discard_switches_nothing(town: Town):
-    await town.say("breakfast", PEANUTS, SHORT)
-    await town.replay(GENERATION, PREFERENCES)
-    forget = town.cutover.forget
-
-    async def cut_over_beside(shadow: str) -> None:
-        await forget(shadow)
-        with pytest.raises(Misconfigured, match="is being discarded"):
-            await town.cutover_of().cut_over(GENERATION)
-
-    town.cutover.forget = cut_over_beside  # type: ignore[method-assign]
-    assert await town.cutover.discard(GENERATION) == 1
-    assert await town.live() == {"User is allergic to peanuts."}
-
-
-async def test_a_discard_waits_for_the_transaction_of_a_cutover_and_is_refused_if_that_was_not_all_of_it(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
-    few, discards = town.cutover_of(at_once=1), list[asyncio.Task[int]]()
-    switched, projected = few._namespace, few._project
-
-    async def discard_begins(connection: Connection, generation: Generation, namespace: str) -> Switching:
-        if not discards:
-            discards.append(asyncio.create_task(town.cutover.discard(GENERATION)))
-            await town.waiting_for_a_row(discards[0])
-        return await switched(connection, generation, namespace)
-
-    async def discard_ends(page: Sequence[Switched]) -> None:
-        await projected(page)
-        with pytest.raises(Misconfigured, match="is switched in part"):
-            await discards[0]
-
-    few._namespace, few._project = discard_begins, discard_ends  # type: ignore[method-assign]
-    assert (await few.cut_over(GENERATION)).namespaces == 2
-    assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
-
-
-async def test_a_generation_of_which_a_part_is_switched_is_not_discarded(town: Town):
-    for user in ("ada", "bob"):
-        await town.say(f"talk-{user}", PEANUTS, SHORT, user=user)
-    await town.replay(GENERATION, PREFERENCES)
-    few, refused = town.cutover_of(at_once=1), list[str]()
-    projected = few._project
-
-    async def discarded_amid(page: Sequence[Switched]) -> None:
-        await projected(page)
-        if [each.namespace for each in page] == [ADA]:
-            with pytest.raises(Misconfigured, match="is switched in part") as refusal:
-                await town.cutover.discard(GENERATION)
-            refused.append(str(refusal.value))
-
-    few._project = discarded_amid  # type: ignore[method-assign]
-    await few.cut_over(GENERATION)
-    assert await town.live() == await town.live("kitchen/bob") == {"User prefers short recipes."}
-    await few.undo(GENERATION)
-    assert await town.live() == await town.live("kitchen/bob") == {"User is allergic to peanuts."}
-    assert len(refused) == 2
-
-
-async def test_a_discarded_generation_leaves_nothing_and_cannot_be_switched(town: Town):
-    await town.say("breakfast", PEANUTS, SHORT)
-    before = await town.live()
-    await town.replay(GENERATION, PREFERENCES)
-    shadow = shadow_of(GENERATION, ADA)
-    assert await town.cutover.discard(GENERATION) == 1
-    tables = ("memories", "memory_versions", "namespaces")
-    counts = [await town.pool.fetchval(f"SELECT count(*) FROM {each} WHERE namespace = $1", shadow) for each in tables]
-    answers = await town.pool.fetchval("SELECT count(*) FROM extractions WHERE namespaces && ARRAY[$1]", shadow)
-    assert (*counts, answers) == (0, 0, 0, 0)
-    assert await town.found(shadow, "User prefers short recipes.") == []
-    assert await town.live() == before
-    with pytest.raises(Misconfigured, match="no generation"):
-        await town.cutover.cut_over(GENERATION)

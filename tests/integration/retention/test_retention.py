@@ -9,13 +9,13 @@ from msgspec.structs import replace
 
 from agents.retention.sweeper import RecordRetention, Sweeper, by_hand, of_the_day
 from schemas.consolidation.retention import Sweep
-from schemas.conversations.messages import Message
 from schemas.conversations.windows import Gap
 from schemas.policies.policies import Match, Policies, Policy
-from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.archive.messages import Archive
 from sinks.archive.retention import Owned, Sweeps
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
+from tests.archived import archived_message
 from tests.fakes.windows import a_pruning, a_state
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
@@ -46,18 +46,7 @@ class Store:
         """Messages that were archived at a time, of a window that is forgotten unless `state` says otherwise."""
         await Archive(self.pool).store(
             [
-                ArchivedMessage(
-                    message=Message(
-                        conversation_id=conversation,
-                        message_id=f"{conversation}-{position}",
-                        role="user",
-                        timestamp=NOW,
-                        content="hello",
-                        app_id=app,
-                    ),
-                    partition=3,
-                    position=position,
-                )
+                archived_message(conversation, position, timestamp=NOW, app_id=app)
                 for position in range(first, first + count)
             ]
         )

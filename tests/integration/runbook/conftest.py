@@ -16,7 +16,7 @@ from deploy.embedded.stack import EmbeddedStack
 from deploy.runtime.dev import environment as settings_as_variables
 from deploy.settings import Settings
 from deploy.settings.defaults import PREFIX
-from schemas.kafka import topics
+from tests import chat_events
 from tests.deployment import Deployment, Event
 from tests.preparation import prepared
 from tests.runbook_page import Page
@@ -36,13 +36,11 @@ AT = "2026-11-01T12:00:00Z"
 
 
 def message(conversation: str, number: int, text: str, user: str = "mara") -> Event:
-    named = {"conversation_id": conversation, "message_id": f"{conversation}-{number}", "role": "user", "content": text}
-    return Event(topics.MESSAGES, conversation, named | {"app_id": "notes", "user_id": user, "timestamp": AT})
+    return chat_events.message(conversation, number, text, at=AT, app_id="notes", user_id=user)
 
 
 def ended(conversation: str, last: int) -> Event:
-    named = {"conversation_id": conversation, "last_message_id": f"{conversation}-{last}", "timestamp": AT}
-    return Event(topics.ENDED, conversation, named)
+    return chat_events.end(conversation, at=AT, last_message_id=f"{conversation}-{last}")
 
 
 def said(conversation: str, text: str, user: str = "mara") -> list[Event]:

@@ -15,8 +15,9 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from streams.kafka.topics import create, partition_counts, specs
 from tests.certificates import Authority
+from tests.chat_events import end, message
 from tests.command_line import Done, lines, run
-from tests.deployment import Deployment, Event, deployed, eventually
+from tests.deployment import Deployment, deployed, eventually
 from tests.integration.security.conftest import Secured
 from tests.preparation import PASSWORD
 
@@ -92,16 +93,7 @@ async def deployment(
 async def test_a_worker_remembers_over_an_encrypted_connection_and_the_command_line_tells_of_it(deployment: Deployment):
     """All stages: consumers on Faust's threads, transactions of checkpoints, the changelog after a restart, the outbox."""
     worker = await deployment.worker()
-    message = {
-        "conversation_id": "c",
-        "message_id": "c-1",
-        "role": "user",
-        "content": SAID,
-        "app_id": "a",
-        "user_id": "u",
-    }
-    stamped = {"timestamp": "2026-03-01T10:00:00Z"}
-    await deployment.publish(Event(topics.MESSAGES, "c", message | stamped))
+    await deployment.publish(message("c", 1, SAID, app_id="a", user_id="u"))
 
     async def stored() -> bool:
         return await deployment.count("messages") == 1 and not any((await deployment.lags()).values())
@@ -109,7 +101,7 @@ async def test_a_worker_remembers_over_an_encrypted_connection_and_the_command_l
     await eventually(stored, "the message is archived, and in its window")
     await worker.stop()
     await deployment.worker("second")
-    await deployment.publish(Event(topics.ENDED, "c", {"conversation_id": "c", "message_count": 1} | stamped))
+    await deployment.publish(end("c", message_count=1))
 
     async def told() -> list[dict[str, Any]]:
         return await deployment.values(topics.EVENTS)

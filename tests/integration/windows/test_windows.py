@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 
 import pytest
@@ -24,15 +23,6 @@ MANY = 1_000
 @pytest.fixture
 def windows(pool: Pool) -> Windows:
     return Windows(pool)
-
-
-@pytest.fixture
-async def slow(pool: Pool) -> AsyncIterator[Connection]:
-    """A transaction of another worker's; the test commits it."""
-    async with pool.acquire() as connection:
-        await connection.execute("BEGIN")
-        yield connection
-        await connection.execute("ROLLBACK")
 
 
 async def waiting_for_a_lock(pool: Pool, count: int = 1) -> None:

@@ -9,101 +9,22 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from aiokafka.errors import KafkaConnectionError
 from faust.types import TP
 
-from schemas.errors import Retryable
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.counters import Counters
 from streams.delivery.fence import Fence
-from streams.delivery.ledger import Checkpoint
 from streams.delivery.recovery import FencedRecovery
-from tests.fakes.changelog import Broker, GatedChangelog, Gates
+from tests.fakes.changelog import GatedChangelog, Gates
 from tests.fakes.clock import unix_s
-from tests.fakes.fetcher import ScriptedKafka, SourceLog, Topic
+from tests.fakes.fetcher import ScriptedKafka
+from tests.unit.delivery.scripted_cluster import CHANGELOG, Cluster, rows_of
 from tests.unit.delivery.scripted_consumer import ScriptedConsumer, bare_app
 
-CHANGELOG = Topic("changelog")
 QUEUED = 4  # StageApp's stream_buffer_maxsize
 CLOSING_S = 6.0
-FAILURES = {
-    "to _committed": KafkaConnectionError,
-    "from _committed": KafkaConnectionError,
-    "earliest": KafkaConnectionError,
-    "legible": KafkaConnectionError,
-    **dict.fromkeys(("open", "read", "commit", "committed"), lambda: Retryable("broker away")),
-}
-
-
-class Cluster(Broker):
-    """Source logs beside the changelog, and what the group thinks a worker owns. `done` are offsets whose outcome is stored."""
-
-    def __init__(self, logs: dict[TP, SourceLog], origins: Mapping[TP, int], *, checkpoints: bool) -> None:
-        super().__init__()
-        self.logs = logs
-        self.origins = origins
-        self.checkpoints = checkpoints
-        self.owned: set[TP] = set()
-        self._done: dict[TP, set[int]] = {tp: set() for tp in logs}
-        self.first: dict[TP, int] = {}
-
-    @property
-    def sources(self) -> list[TP]:
-        return sorted(tp for tp in self.logs if tp.topic != CHANGELOG)
-
-    def begin(self) -> None:
-        """What lies below where a partition starts now is nobody's business."""
-        self.first = {tp: self.start(tp) for tp in self.sources}
-
-    def done(self, tp: TP) -> set[int]:
-        if not self.checkpoints:
-            return self._done[tp]
-        return {int(key.split()[1]) for key in self.rows(tp.partition) if key.startswith(tp.topic.encode() + b" ")}
-
-    def finish(self, tp: TP, offsets: list[int]) -> None:
-        """Somebody stored the outcome of these records."""
-        self._done[tp].update(offsets)
-
-    def commit(self, offsets: Mapping[TP, int]) -> None:
-        self.committed.update({tuple(tp): end for tp, end in offsets.items()})
-
-    def start(self, tp: TP) -> int:
-        committed = self.committed.get(tuple(tp))
-        return committed if committed is not None else self.origins.get(tp, self.logs[tp].beginning)
-
-    def elsewhere(self, tp: TP, count: int) -> None:
-        """Another worker, which owns the partition for now, takes it forward."""
-        first = self.start(tp)
-        end = min(first + count, self.logs[tp].end)
-        visible = self.logs[tp].visible(first, end)
-        if tp in self.owned or first >= end:
-            return
-        if self.checkpoints:
-            self.owners[tp.partition] = object()
-            batch = Batch(*tp, first, end, visible, Fence(), lambda: None)
-            self.append(tp.partition, Checkpoint(rows_of(tp, visible), (), (batch,)))
-        else:
-            self.finish(tp, visible)
-            self.commit({tp: end})
-
-    def require_done(self, tp: TP, end: int) -> None:
-        missing = set(self.logs[tp].visible(self.first[tp], end)) - self.done(tp)
-        assert not missing, f"{tp} goes on at {end} without {sorted(missing)}"
-
-    def check(self) -> None:
-        for (topic, partition), end in self.committed.items():
-            self.require_done(TP(topic, partition), end)
-        for partition, log in self.log.items():
-            assert len({key for key, _ in log}) == len(log), f"something was applied twice in partition {partition}"
-            for tp in self.sources:
-                if tp.partition == partition:
-                    assert max(self.done(tp), default=-1) < self.start(tp), "kept without its offset"
-
-
-def rows_of(tp: TP, offsets: list[int]) -> dict[bytes, bytes | None]:
-    return {b"%s %d" % (tp.topic.encode(), offset): b"1" for offset in offsets}
 
 
 class ScriptedRecovery(FencedRecovery):

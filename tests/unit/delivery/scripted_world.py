@@ -7,7 +7,8 @@ from faust.types import TP
 
 from tests.fakes.clock import settled
 from tests.fakes.fetcher import ABORTED, COMPACTED, MARKER, RECORD, UNPARSABLE, SourceLog, Topic
-from tests.unit.delivery.scripted_worker import CHANGELOG, FAILURES, Cluster, ScriptedWorker
+from tests.unit.delivery.scripted_cluster import CHANGELOG, FAILURES, Cluster
+from tests.unit.delivery.scripted_worker import ScriptedWorker
 
 ENDED = TP(Topic("ended"), 0)
 MESSAGES, OTHER, LATER = (TP(Topic("messages"), partition) for partition in range(3))

@@ -3,29 +3,16 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from agents.extraction.related import ASKED_CHARS, RelatedMemories
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.vectors.port import Point
+from tests.fakes.embedder import ListeningEmbedder
 from tests.fakes.sinks import FakeVectors
 from tests.slices import known, said, slice_of
-
-
-class Listening(FakeEmbedder):
-    """Keeps what it was sent."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.heard: list[str] = []
-
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.heard += texts
-        return await super().embed(texts)
 
 
 class Shelf:
@@ -64,7 +51,7 @@ async def test_the_nearest_memories_come_first_and_strangers_not_at_all() -> Non
 async def test_no_credential_is_sent_to_be_embedded_and_no_personal_data_that_the_policy_keeps(
     privacy: Privacy, sent: str
 ) -> None:
-    embedder = Listening()
+    embedder = ListeningEmbedder()
     related = await looking_up(embedder, known("User drinks tea."))
     embedder.heard.clear()
     request = slice_of("Write to anna@example.org, the password is EXAMPLE-pw1")
@@ -73,7 +60,7 @@ async def test_no_credential_is_sent_to_be_embedded_and_no_personal_data_that_th
 
 
 async def test_no_more_than_the_beginning_of_a_long_message_is_sent() -> None:
-    embedder = Listening()
+    embedder = ListeningEmbedder()
     related = await looking_up(embedder, known("User drinks tea."))
     embedder.heard.clear()
     await related.of(slice_of("x" * (ASKED_CHARS - 5) + " the password is EXAMPLE-pw1"), Policy(name="p"))

@@ -6,23 +6,10 @@ import orjson
 
 from schemas import codec, ids
 from schemas.memories.events import Cause, MemoryChanged, MemoryEvent
-from schemas.memories.memories import Memory
+from tests.memories import a_memory
 
 AT = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-MEMORY = Memory(
-    memory_id="m-1",
-    namespace="notes/mara",
-    kind="fact",
-    text="User lives in Porto.",
-    importance=0.7,
-    confidence=0.9,
-    version=1,
-    sequence=4,
-    status="active",
-    created_at=AT,
-    updated_at=AT,
-    created_by="offline",
-)
+MEMORY = a_memory("User lives in Porto.", AT, memory_id="m-1", namespace="notes/mara", sequence=4, created_by="offline")
 EVENT = MemoryEvent.of(
     MemoryChanged(change="created", namespace="notes/mara", sequence=4, memory=MEMORY, cause=Cause(actor="offline")), AT
 )

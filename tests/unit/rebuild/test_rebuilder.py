@@ -16,22 +16,10 @@ from sinks.memories.writer import state, tombstone
 from sinks.rebuild.rebuilds import Page
 from streams.kafka.log import Piece
 from tests.fakes.log import Record
+from tests.memories import a_memory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-DOGS = Memory(
-    memory_id="m",
-    namespace="n",
-    kind="fact",
-    text="The user has 2 dogs",
-    importance=0.5,
-    confidence=0.9,
-    version=1,
-    sequence=1,
-    status="active",
-    created_at=NOON,
-    updated_at=NOON,
-    created_by="rules",
-)
+DOGS = a_memory("The user has 2 dogs", memory_id="m")
 GONE = replace(deleted(DOGS, NOON), version=2, sequence=2)
 
 

@@ -1,7 +1,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from schemas.retrieval.searches import Filters, Query
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.vectors.port import Point
 from tests.fakes.clock import VirtualLoop
+from tests.fakes.embedder import ListeningEmbedder
 from tests.fakes.remembered import FakeRemembered
 from tests.fakes.sinks import FakeVectors, Fuse
 
@@ -40,16 +41,6 @@ class SlowEmbedder(FakeEmbedder):
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         await asyncio.Event().wait()
         raise AssertionError
-
-
-class Listening(FakeEmbedder):
-    def __init__(self) -> None:
-        super().__init__()
-        self.heard: list[str] = []
-
-    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.heard += texts
-        return await super().embed(texts)
 
 
 class FailingEmbedder(FakeEmbedder):
@@ -118,7 +109,7 @@ async def test_only_who_asks_for_it_is_told_how_a_score_came_about(memory: MakeM
 async def test_a_secret_at_the_end_of_what_is_embedded_of_a_long_question_is_not_sent_cut_in_half(
     memory: MakeMemory,
 ) -> None:
-    embedder = Listening()
+    embedder = ListeningEmbedder()
     retrieval, _ = await searching(memory("User drinks green tea."), embedder=embedder)
     password = "EXAMPLE-pw1"
     for before in (5, 20, 25, 30):
@@ -248,13 +239,7 @@ async def test_a_model_is_not_asked_about_a_script_that_it_does_not_read(memory:
 
 
 async def test_the_embedder_is_sent_no_secret(memory: MakeMemory) -> None:
-    class Listening(FakeEmbedder):
-        sent: ClassVar[list[str]] = []
-
-        async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-            self.sent.extend(texts)
-            return await super().embed(texts)
-
-    retrieval, _ = await searching(memory(), embedder=Listening())
+    embedder = ListeningEmbedder()
+    retrieval, _ = await searching(memory(), embedder=embedder)
     await retrieval.search(Query(namespaces=("n",), text="my key is sk-ant-api03-" + "aB3dE5gH7jK9" * 8))
-    assert Listening.sent and not any("aB3dE5gH7jK9" in text for text in Listening.sent)
+    assert embedder.heard and not any("aB3dE5gH7jK9" in text for text in embedder.heard)

@@ -3,7 +3,9 @@
 from collections import Counter
 
 import pytest
+from typer.testing import CliRunner
 
+from deploy.cli.main import cli
 from deploy.settings import GROUPS, Settings, load, tables
 from deploy.settings.defaults import PREFIX
 from schemas.errors import Misconfigured
@@ -29,3 +31,8 @@ def test_a_wrong_value_is_told_with_its_variable_and_its_meaning(monkeypatch: py
 def test_a_worker_may_make_as_many_calls_to_claude_at_a_time_as_its_stages_ask_for():
     settings = load(extraction_concurrency=20, background_concurrency=3, curation_concurrency=2)
     assert settings.model_concurrency() == 25
+
+
+def test_variables_are_shown_whole_so_that_they_can_be_copied():
+    shown = CliRunner().invoke(cli, ["settings"]).output
+    assert [row.variable for rows in tables().values() for row in rows if row.variable not in shown] == []

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.deployment import Event, Snapshot
+from tests.deployment import Event
+from tests.stores import Snapshot
 
 
 @pytest.fixture

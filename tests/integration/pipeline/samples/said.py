@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from schemas.kafka import topics
-from tests.deployment import Event, Snapshot
+from tests.deployment import Event
+from tests.stores import Snapshot
 
 SAMPLES = Path(__file__).parents[4] / "deploy" / "samples"
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from schemas.kafka import topics
-from tests.deployment import MEMORY, Event, Snapshot
+from tests.deployment import Event
 from tests.integration.pipeline.samples.said import malformed
 from tests.json_schema import complaints
+from tests.stores import MEMORY, Snapshot
 
 
 def test_malformed_events_are_dead_letters_with_reason_position_and_what_they_were(

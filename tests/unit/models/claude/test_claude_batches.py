@@ -71,7 +71,7 @@ async def test_what_fails_when_a_batch_is_handed_in_is_not_repeated(
 
 async def test_a_server_that_is_away_may_have_taken_the_batch(server: MessagesServer) -> None:
     await server.stop()
-    async with anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url) as client:
+    async with anthropic.AsyncAnthropic(api_key=KEY, base_url=server.url, max_retries=0) as client:
         batches = ClaudeProvider(MODELS[0], client=client).batches()
         with pytest.raises(Unsure):
             await batches.submit(questions(batches, "a"))

@@ -9,9 +9,8 @@ from typing import Any
 import anthropic
 import pytest
 
-from agents.models.claude.calls import billed, spoken
+from agents.models.claude.calls import billed, message_of, spoken
 from agents.models.claude.errors import translated
-from agents.models.claude.messages import message_of
 from schemas.errors import Rejected
 from tests import public_data
 from tests.messages_server import KEY, MODELS, MessagesServer

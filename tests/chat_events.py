@@ -1,0 +1,28 @@
+"""What a chat service publishes, as tests say it: messages with stated fields, and ends of conversations."""
+
+from datetime import datetime
+from typing import Any
+
+from schemas.kafka import topics
+from tests.deployment import Event
+
+AT = "2026-11-01T10:00:00Z"
+
+
+def message(conversation: str, number: int, text: str, *, at: datetime | str = AT, **fields: Any) -> Event:
+    """By a user, unless `role` says otherwise; its id is that of the conversation with its number."""
+    named = {"conversation_id": conversation, "message_id": f"{conversation}-{number}", "timestamp": said_at(at)}
+    return Event(topics.MESSAGES, conversation, named | {"role": "user", "content": text} | fields)
+
+
+def end(conversation: str, *, at: datetime | str = AT, **fields: Any) -> Event:
+    return Event(topics.ENDED, conversation, {"conversation_id": conversation, "timestamp": said_at(at)} | fields)
+
+
+def talk(conversation: str, text: str, *, at: datetime | str = AT, **fields: Any) -> list[Event]:
+    """A conversation of one message, and its end."""
+    return [message(conversation, 1, text, at=at, **fields), end(conversation, at=at, message_count=1)]
+
+
+def said_at(at: datetime | str) -> str:
+    return at if isinstance(at, str) else at.isoformat()

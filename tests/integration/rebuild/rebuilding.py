@@ -1,0 +1,60 @@
+"""A namespace that has lived, and rebuilding it from what was published."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+from agents.rebuild.rebuilder import Read, Rebuild
+from schemas.extraction.requests import Command
+from schemas.kafka.records import Outgoing
+from schemas.policies.policies import Policies
+from sinks.postgres.connection import Pool
+from sinks.rebuild.rebuilds import Rebuilds
+from tests.fakes.log import FakeLog
+from tests.integration.curation_bench import NOON, Bench
+
+COMPARED = "SELECT to_jsonb(memories) AS row FROM memories WHERE status <> 'deleted' ORDER BY memory_id"
+DELETED = "SELECT to_jsonb(memories) AS row FROM memories WHERE status = 'deleted' ORDER BY memory_id"
+VERSIONS = "SELECT to_jsonb(v) AS row FROM memory_versions v ORDER BY memory_id, version"
+SEQUENCES = "SELECT namespace, sequence FROM namespaces ORDER BY namespace"
+
+
+async def command(bench: Bench, kind: str, namespace: str = "n", **fields: Any) -> None:
+    given = Command(command_id=uuid4().hex, kind=kind, namespace=namespace, at=bench.now(), **fields)  # type: ignore[arg-type]
+    await bench.curator.carry_out(given)
+
+
+async def alone() -> None:
+    """No worker runs."""
+
+
+async def lived(bench: Bench) -> None:
+    """Memories that were created, reinforced, superseded, updated, pinned, deleted; and a namespace that was erased."""
+    dogs = await bench.remember("The user has 2 dogs")
+    await bench.remember("The user has 2 dogs")
+    await bench.remember("The user has no dogs at all", contradicts=dogs.memory_id)
+    tea = await bench.remember("Tea is better than coffee", tags=("drink",))
+    await command(bench, "update", memory_id=tea.memory_id, text="Tea is better than cocoa", importance=0.9)
+    gone = await bench.remember("Something nobody needs")
+    for namespace in ("erased", "begun anew"):
+        await bench.curator.curate(bench.batch("A secret of mine", "My other secret", namespace=namespace))
+        await command(bench, "purge", namespace)
+    later = NOON + timedelta(days=1)
+    fresh = bench.batch("Said afterwards", namespace="begun anew", extracted_at=later)
+    await bench.curator.curate(fresh)
+    await command(bench, "delete", memory_id=gone.memory_id)
+
+
+async def rows(pool: Pool, statement: str) -> list[Any]:
+    return [row["row"] for row in await pool.fetch(statement)]
+
+
+async def sequences(pool: Pool) -> dict[str, int]:
+    return {row["namespace"]: row["sequence"] for row in await pool.fetch(SEQUENCES)}
+
+
+async def rebuilt(pool: Pool, published: Sequence[Outgoing], **options: Any) -> Read:
+    read = await Rebuild(pool, FakeLog(published), Policies(), alone=alone).run(**options)
+    await Rebuilds(pool).end()
+    return read
