@@ -94,6 +94,8 @@ class SaidSearch:
             self._passages.matches(flat, namespaces, filters),
             self._passages.size(namespaces),
         )
+        if not size:
+            return SaidFound()  # nothing was said, so nothing is missed, whatever cannot be asked
         cosines, degraded = near
         missing = cosines.keys() - {row.passage_id for row in worded}
         rows = [*worded, *await self._passages.rows(missing, namespaces, filters)]

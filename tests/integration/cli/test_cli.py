@@ -287,4 +287,4 @@ def test_an_unknown_stage_is_wrong_usage(memstream: Run):
     done = memstream("worker", "--stage", "windows", "--stage", "dreams")
     assert done.returncode == 2
     assert "'dreams'" in done.stderr
-    assert "windows, archive, extraction, curation" in done.stderr
+    assert "windows, archive, passages, extraction, curation" in done.stderr

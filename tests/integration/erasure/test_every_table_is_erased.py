@@ -7,6 +7,8 @@ REACHED = {
     *("memories", "memory_versions", "embeddings", "memory_accesses", "outbox"),
     # with a conversation too (sinks/erasure/erasures.sql)
     *("messages", "extractions", "parked", "windows", "window_prunings", "consolidation_findings"),
+    # with their messages, or with a namespace alone (sinks/passages/passages.sql)
+    "passages",
 }
 WORDLESS = {
     "audit": "who did what; a reason that an administrator gave",
@@ -33,6 +35,7 @@ WORDLESS = {
     "model_usage": "ids and numbers",
     "namespaces": "names and sequences",
     "origins": "offsets",
+    "passage_backfill": "an id, while a backfill runs",
     "purges": "the fence: names",
     "rebuild_memories": "ids, empty outside of a rebuild",
     "rebuild_namespaces": "names, empty outside of a rebuild",

@@ -10,6 +10,7 @@ from qdrant_client import AsyncQdrantClient
 
 from agents.passages.indexer import PassageIndexer
 from agents.retrieval.said import SaidSearch
+from agents.retrieval.said_ranking import CosineScale
 from deploy.embedded.stack import EmbeddedStack
 from schemas.conversations.messages import Message, Scope
 from schemas.policies.policies import Policies, Policy
@@ -19,6 +20,7 @@ from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
 from sinks.postgres.connection import Pool
 
+SHARES_WORDS = CosineScale(start=0.0, span=1.0, floor=0.2)  # of the fake embedder: below the floor no word is shared
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
@@ -33,7 +35,7 @@ class Said:
         self.passages = Passages(pool)
         embedder = FakeEmbedder()
         self.indexer = PassageIndexer(self.passages, vectors, embedder, self.policies)
-        self.search = SaidSearch(embedder, vectors, self.passages, self.policies)
+        self.search = SaidSearch(embedder, vectors, self.passages, self.policies, scale=SHARES_WORDS)
         self._position = 0
 
     def message(

@@ -18,6 +18,7 @@ from deploy.embedded.vectors.process import EmbeddedVectors
 from deploy.wiring import connections
 from deploy.wiring.vector_index import qdrant
 from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.postgres.migrate import migrate
 from tests.deployment import Deployment, eventually
 from tests.embedding_server import MODEL, EmbeddingServer
 from tests.integration.conftest import Deploy
@@ -46,6 +47,7 @@ async def postgres(tmp_path: Path) -> AsyncIterator[EmbeddedPostgres]:
     """One that may be stopped: the session's is everybody's."""
     server = EmbeddedPostgres(tmp_path / "postgres")
     await server.start()
+    await migrate(server.dsn)
     yield server
     await server.stop()
 

@@ -1,19 +1,22 @@
 """Search over PostgreSQL, Qdrant and the model that ships."""
 
-from collections.abc import AsyncIterator
-from contextlib import closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import aclosing, asynccontextmanager, closing
 from uuid import uuid4
 
 import pytest
 from msgspec.structs import replace
 from qdrant_client import AsyncQdrantClient
 
-from agents.retrieval.search import Retrieval
+from agents.retrieval.tiers import Tiers
 from deploy.embedded.stack import EmbeddedStack
+from deploy.wiring.search import Index
 from deploy.wiring.search import retrieval as searching
 from schemas.errors import Retryable
+from schemas.policies.policies import Policies
 from schemas.retrieval.searches import Filters, Query
 from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.passages.vectors import SUFFIX, PassageVectors
 from sinks.postgres.connection import Pool
 from sinks.vectors.qdrant import Vectors
 from tests.memories import a_memory
@@ -27,30 +30,40 @@ TEXTS = (
 )
 
 
-@pytest.fixture
-async def vectors(embedded_stack: EmbeddedStack) -> AsyncIterator[Vectors]:
-    client = AsyncQdrantClient(url=embedded_stack.qdrant_url, check_compatibility=False)
-    made = Vectors(
-        client,
-        dimension=MiniLmEmbedder.dimension,
-        embedding_model=MiniLmEmbedder.model,
-        collection=f"search-{uuid4().hex}",
-    )
-    await made.ensure_collection()
-    yield made
-    await made.drop_collection()
+@asynccontextmanager
+async def indexes(url: str) -> AsyncIterator[Index]:
+    """Collections of their own on the server at `url`, which are not made yet."""
+    client = AsyncQdrantClient(url=url, check_compatibility=False)
+    name = f"search-{uuid4().hex}"
+    known = {"dimension": MiniLmEmbedder.dimension, "embedding_model": MiniLmEmbedder.model}
+    async with aclosing(PassageVectors(client, collection=name + SUFFIX, **known)) as passages:
+        yield Index(Vectors(client, collection=name, **known), passages)
     await client.close()
 
 
 @pytest.fixture
-async def retrieval(pool: Pool, vectors: Vectors) -> AsyncIterator[Retrieval]:
+async def index(embedded_stack: EmbeddedStack) -> AsyncIterator[Index]:
+    """That of what was said is not there: nothing was said."""
+    async with indexes(embedded_stack.qdrant_url) as made:
+        await made.memories.ensure_collection()
+        yield made
+        await made.memories.drop_collection()
+
+
+@pytest.fixture
+def embedder() -> Iterator[MiniLmEmbedder]:
+    with closing(MiniLmEmbedder()) as made:
+        yield made
+
+
+@pytest.fixture
+async def retrieval(pool: Pool, index: Index, embedder: MiniLmEmbedder) -> Tiers:
     memories = [a_memory(text, memory_id=str(uuid4())) for text in TEXTS]
-    with closing(MiniLmEmbedder()) as embedder:
-        await remember(pool, memories, embedder, vectors)
-        yield searching(pool, embedder, vectors)
+    await remember(pool, memories, embedder, index.memories)
+    return searching(pool, embedder, index, Policies())
 
 
-async def found(retrieval: Retrieval, text: str, **filters: object) -> list[str]:
+async def found(retrieval: Tiers, text: str, **filters: object) -> list[str]:
     asked = Query(namespaces=("n",), text=text, filters=Filters(**filters))  # type: ignore[arg-type]
     return [hit.memory.text for hit in (await retrieval.search(asked)).hits]
 
@@ -63,46 +76,45 @@ async def found(retrieval: Retrieval, text: str, **filters: object) -> list[str]
         ("freightwise", "User works as a data engineer at Freightwise."),
     ],
 )
-async def test_a_question_finds_its_answer_first(retrieval: Retrieval, text: str, answer: str) -> None:
+async def test_a_question_finds_its_answer_first(retrieval: Tiers, text: str, answer: str) -> None:
     assert (await found(retrieval, text))[0] == answer
 
 
-async def test_a_question_that_has_to_do_with_nothing_finds_nothing(retrieval: Retrieval) -> None:
+async def test_a_question_that_has_to_do_with_nothing_finds_nothing(retrieval: Tiers) -> None:
     for text in ("explain quantum entanglement", "who painted the Mona Lisa", "thank you, that helps a lot!"):
         assert await found(retrieval, text) == []
 
 
 async def test_what_qdrant_still_holds_of_a_deleted_memory_is_not_found(
-    retrieval: Retrieval, pool: Pool, vectors: Vectors
+    retrieval: Tiers, pool: Pool, index: Index
 ) -> None:
     asked = Query(namespaces=("n",), text="peanuts")
     (hit,) = (await retrieval.search(asked)).hits
     await store(pool, [replace(hit.memory, status="deleted", text="", version=2)])
-    assert await vectors.count() == len(TEXTS)
+    assert await index.memories.count() == len(TEXTS)
     assert (await retrieval.search(asked)).hits == ()
 
 
-async def test_of_an_erased_namespace_nothing_is_found(retrieval: Retrieval, pool: Pool) -> None:
+async def test_of_an_erased_namespace_nothing_is_found(retrieval: Tiers, pool: Pool) -> None:
     await pool.execute("DELETE FROM memories WHERE namespace = 'n'")
     for text in ("peanuts", None):
         assert (await retrieval.search(Query(namespaces=("n",), text=text))).hits == ()
 
 
-async def test_without_qdrant_the_words_and_the_vectors_of_postgres_answer(pool: Pool, retrieval: Retrieval) -> None:
-    client = AsyncQdrantClient(url="http://127.0.0.1:1", check_compatibility=False)
-    with closing(MiniLmEmbedder()) as embedder:
-        away = Vectors(client, dimension=embedder.dimension, embedding_model=embedder.model)
-        answer = await searching(pool, embedder, away).search(
+async def test_without_qdrant_the_words_and_the_vectors_of_postgres_answer(
+    pool: Pool, retrieval: Tiers, embedder: MiniLmEmbedder
+) -> None:
+    async with indexes("http://127.0.0.1:1") as away:
+        answer = await searching(pool, embedder, away, Policies()).search(
             Query(namespaces=("n",), text="allergic to peanuts?", explain=True)
         )
     assert answer.degraded == ("vectors_failed",)
     assert answer.hits[0].memory.text == "User is allergic to peanuts."
     assert answer.hits[0].parts is not None
     assert answer.hits[0].parts.cosine == pytest.approx(0.9, abs=0.1)
-    await client.close()
 
 
-async def test_without_postgres_a_search_is_retryable(retrieval: Retrieval, pool: Pool) -> None:
+async def test_without_postgres_a_search_is_retryable(retrieval: Tiers, pool: Pool) -> None:
     pool.terminate()
     with pytest.raises(Retryable):
         await found(retrieval, "peanuts")

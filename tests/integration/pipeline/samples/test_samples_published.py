@@ -138,7 +138,7 @@ def test_requests_and_candidates_carry_their_keys_and_stay_with_their_partitions
 
 
 def test_no_stage_is_behind(once: Snapshot):
-    assert once.lags == {"windows": 0, "archive": 0, "extraction": 0, "curation": 0}
+    assert once.lags == dict.fromkeys(("windows", "archive", "passages", "extraction", "curation"), 0)
 
 
 def test_publishing_everything_again_changes_nothing(samples: Any):
