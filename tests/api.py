@@ -29,6 +29,7 @@ from agents.conversations.lookup import Conversations
 from agents.erasure.begin import Erasing
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
+from agents.retrieval.tiers import Tiers
 from agents.windows.terms import WindowTerms
 from schemas.access.keys import Grant, Key
 from schemas.budgets.budgets import Budget
@@ -52,6 +53,7 @@ from tests.fakes.publisher import FakePublisher
 from tests.fakes.remembered import FakeRemembered
 from tests.fakes.replays import FakeReplays
 from tests.fakes.runs import FakeRuns, FakeSweeps
+from tests.fakes.said import FakeSaid
 from tests.fakes.searched import Searched
 from tests.fakes.sinks import FakeVectors
 from tests.fakes.usage import FakeUsage
@@ -115,7 +117,8 @@ class Api:
         self.keys = FakeKeys()
         self.memories = FakeMemories()
         self.vectors = FakeVectors()
-        self.remembered = FakeRemembered()  # what is searched
+        self.remembered = FakeRemembered()  # the memories that are searched
+        self.said = FakeSaid()  # the passages
         self.accesses = FakeAccesses()
         self.chronicle = FakeChronicle()
         self.bell = ChangeNotifier()
@@ -142,9 +145,12 @@ class Api:
             "rates": Rates(1_000, 1_000, lambda: self.seconds),
             "memories": self.memories,
             "stored": self.memories,
-            "retrieval": Retrieval(
-                FakeEmbedder(), self.vectors, self.remembered, self.remembered, clock=lambda: self.now
+            "retrieval": Tiers(
+                Retrieval(FakeEmbedder(), self.vectors, self.remembered, self.remembered, clock=lambda: self.now),
+                self.said,
+                lambda: self.now,
             ),
+            "passages": self.said,
             "accesses": AccessCounter(self.accesses, lambda: self.now),
             "chronicle": self.chronicle,
             "bell": self.bell,

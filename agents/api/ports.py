@@ -28,6 +28,7 @@ from schemas.consolidation.retention import Sweep
 from schemas.consolidation.runs import ConsolidationRun, Finding, Scheduled
 from schemas.extraction.requests import Command
 from schemas.memories.memories import Memory
+from schemas.passages.passages import ReadPassage
 from schemas.policies.policies import Choosing
 from schemas.replay.generations import Generation, Progress
 from schemas.retrieval.searches import Found, Query
@@ -71,6 +72,11 @@ class Stored(Reading, Protocol):
     ) -> tuple[Memory, ...]:
         """Memories of a namespace with links to any of these: all, or the first by id."""
 
+    async def from_messages(
+        self, messages: Collection[tuple[str, str]], namespaces: Collection[str], limit: int = 20
+    ) -> dict[tuple[str, str], tuple[str, ...]]:
+        """Ids of live memories by the (conversation, message) that they come from."""
+
     async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
         """What the vector index should hold of these memories."""
 
@@ -99,10 +105,22 @@ class Auditing(Protocol):
 
 
 class Searching(Protocol):
-    """Search (agents.retrieval.search.Retrieval)."""
+    """Search (agents.retrieval.tiers.Tiers)."""
 
     async def search(self, asked: Query) -> Found:
         """The best first. Raises Retryable."""
+
+
+class ReadingPassages(Protocol):
+    """Passages of what was said (agents.passages.reading.PassageReader). Every method raises Retryable."""
+
+    async def by_ids(self, passage_ids: Collection[str]) -> dict[str, ReadPassage]:
+        """Those that exist, of any namespace."""
+
+    async def of_messages(
+        self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
+    ) -> list[ReadPassage]:
+        """The passages of these (conversation, message), in the order they were said."""
 
 
 class Counting(Protocol):
@@ -178,6 +196,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     memories: Reading
     stored: Stored
     retrieval: Searching
+    passages: ReadingPassages
     accesses: AccessCounter
     chronicle: Told
     bell: ChangeNotifier

@@ -5,18 +5,17 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Protocol
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from agents.passages.building import pieces, searchable_text
+from agents.passages.reading import feeds, readable
 from agents.passages.words import question_words, terms
 from agents.privacy.scrub import sendable
 from agents.retrieval.said_ranking import SCALES, UNMEASURED, CosineScale, Ranked, Span, ranked
 from agents.retrieval.time_limits import WITHIN_S, Bounded
-from schemas.passages.passages import Passage
+from schemas.passages.passages import ANY_PASSAGE, PassageFilters
 from schemas.policies.policies import Choosing, Privacy
 from schemas.retrieval.searches import Degraded, SaidHit
 from sinks.embeddings.port import Embedder
-from sinks.passages.store import ANY, PassageFilters, PassageRow, PassageText
+from sinks.passages.store import PassageRow, PassageText
 from sinks.vectors.port import Neighbour, Vector
 
 NEAREST = 200  # candidates of the vector index
@@ -28,11 +27,16 @@ class PassageStore(Protocol):
     """sinks.passages.store.Passages."""
 
     async def matches(
-        self, terms: Collection[int], namespaces: Collection[str], filters: PassageFilters = ANY, *, limit: int = WORDED
+        self,
+        terms: Collection[int],
+        namespaces: Collection[str],
+        filters: PassageFilters = ANY_PASSAGE,
+        *,
+        limit: int = WORDED,
     ) -> list[PassageRow]: ...
 
     async def rows(
-        self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY
+        self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY_PASSAGE
     ) -> list[PassageRow]: ...
 
     async def size(self, namespaces: Collection[str]) -> int: ...
@@ -78,7 +82,7 @@ class SaidSearch:
         self,
         text: str,
         namespaces: Collection[str],
-        filters: PassageFilters = ANY,
+        filters: PassageFilters = ANY_PASSAGE,
         *,
         spans: Sequence[Span] = (),
         limit: int = 10,
@@ -121,14 +125,9 @@ class SaidSearch:
                 score=each.score,
                 cosine=each.cosine,
                 words=each.words,
-                passage=self.shown(texts[each.passage_id]),
+                passage=readable(texts[each.passage_id], self._policies),
+                feeds=feeds(texts[each.passage_id].scope, self._policies),
             )
             for each in best
             if each.passage_id in texts
         ]
-
-    def shown(self, found: PassageText) -> Passage:
-        """The piece of the message that the passage stands for, without what privacy takes out now."""
-        privacy = self._policies.match(found.scope).privacy
-        parts = pieces(searchable_text(found.passage.text, privacy)) or [""]
-        return replace(found.passage, text=parts[min(found.passage.piece, len(parts) - 1)])

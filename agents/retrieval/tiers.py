@@ -1,17 +1,17 @@
 """One search over both tiers: memories, and what was said."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
 from msgspec.structs import replace
 
 from agents.retrieval.question_times import spans
-from agents.retrieval.said import SaidFound, SaidSearch
-from agents.retrieval.said_ranking import DEFAULT_WEIGHTS, CosineScale
-from schemas.retrieval.searches import Found, Hit, Query, SaidHit, looks_at_memories
-from sinks.passages.store import PassageFilters
+from agents.retrieval.said import SaidFound
+from agents.retrieval.said_ranking import DEFAULT_WEIGHTS, CosineScale, Span
+from schemas.passages.passages import ANY_PASSAGE, PassageFilters
+from schemas.retrieval.searches import Degraded, Found, Hit, Query, SaidHit
 
 
 class MemorySearch(Protocol):
@@ -20,45 +20,69 @@ class MemorySearch(Protocol):
     async def search(self, asked: Query) -> Found: ...
 
 
+class PassageSearch(Protocol):
+    """agents.retrieval.said.SaidSearch."""
+
+    @property
+    def scale(self) -> CosineScale: ...
+
+    async def search(
+        self,
+        text: str,
+        namespaces: Collection[str],
+        filters: PassageFilters = ANY_PASSAGE,
+        *,
+        spans: Sequence[Span] = (),
+        limit: int = 10,
+    ) -> SaidFound: ...
+
+
 class Tiers:
     """Raises what the memory search raises."""
 
-    def __init__(self, memories: MemorySearch, said: SaidSearch, clock: Callable[[], datetime]) -> None:
+    def __init__(self, memories: MemorySearch, said: PassageSearch, clock: Callable[[], datetime]) -> None:
         self._memories = memories
         self._said = said
         self._clock = clock
 
     async def search(self, asked: Query) -> Found:
         """At most `limit` of both together."""
-        searchable = bool((asked.text or "").strip()) and not looks_at_memories(asked.filters)
-        if asked.tier == "memories" or (asked.tier == "both" and not searchable):
+        if not asked.asks_passages:
             found = await self._memories.search(asked)
             return replace(found, mixed=found.hits)
-        if not searchable:
-            return Found()
-        if asked.tier == "said":
+        if not asked.asks_memories:
             said = await self._passages(asked)
             return Found(said=said.hits, mixed=said.hits, degraded=said.degraded)
         found, said = await asyncio.gather(self._memories.search(replace(asked, explain=True)), self._passages(asked))
         best = merged(found.hits, said.hits, self._said.scale)[: asked.limit]
         if not asked.explain:
             best = [replace(hit, parts=None) if isinstance(hit, Hit) else hit for hit in best]
-        return Found(
-            hits=tuple(hit for hit in best if isinstance(hit, Hit)),
-            said=tuple(hit for hit in best if isinstance(hit, SaidHit)),
-            mixed=tuple(best),
-            degraded=tuple(dict.fromkeys((*found.degraded, *said.degraded))),
-        )
+        return ordered(best, (*found.degraded, *said.degraded))
 
     async def _passages(self, asked: Query) -> SaidFound:
-        text, filters = (asked.text or "").strip(), asked.filters
         return await self._said.search(
-            text,
+            asked.words,
             asked.namespaces,
-            PassageFilters(said_from=filters.happened_from, said_to=filters.happened_to),
-            spans=spans(text, asked.asked_at or self._clock()),
+            passage_filters(asked),
+            spans=spans(asked.words, asked.asked_at or self._clock()),
             limit=asked.limit,
         )
+
+
+def passage_filters(asked: Query) -> PassageFilters:
+    """Those of the question; without times of their own, the times when something happened."""
+    own, filters = asked.passage_filters, asked.filters
+    return replace(own, said_from=own.said_from or filters.happened_from, said_to=own.said_to or filters.happened_to)
+
+
+def ordered(best: Sequence[Hit | SaidHit], degraded: Iterable[Degraded]) -> Found:
+    """The hits, in their order, as an answer."""
+    return Found(
+        hits=tuple(hit for hit in best if isinstance(hit, Hit)),
+        said=tuple(hit for hit in best if isinstance(hit, SaidHit)),
+        mixed=tuple(best),
+        degraded=tuple(dict.fromkeys(degraded)),
+    )
 
 
 def merged(hits: Sequence[Hit], said: Sequence[SaidHit], scale: CosineScale) -> list[Hit | SaidHit]:

@@ -22,6 +22,7 @@ from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.lookup import Conversations
 from agents.erasure.begin import Erasing
+from agents.passages.reading import PassageReader
 from agents.replay.cutover import Cutover
 from agents.replay.replays import Replays
 from deploy.metrics.api_meters import ApiMeters
@@ -54,6 +55,7 @@ from sinks.memories.lexical import FullText
 from sinks.memories.reader import Memories
 from sinks.memories.statistics import NamespaceStatistics
 from sinks.outbox.projector import Projector
+from sinks.passages.store import Passages
 from sinks.policies.lock import writing_policies
 from sinks.postgres.connection import Pool, translated
 from sinks.vectors.qdrant import Vectors
@@ -94,6 +96,7 @@ async def wired(
         memories=memories,
         stored=stored,
         retrieval=searched,
+        passages=PassageReader(Passages(pool), policies),
         accesses=counter(pool, resources, chores, meters),
         chronicle=Chronicle(pool),
         bell=bell,

@@ -1,8 +1,12 @@
 """A passage: a message of a conversation, or a part of a long one, with who said it and when."""
 
-from msgspec import Struct
+from typing import Annotated
 
-from schemas.conversations.messages import Message, Moment, Role
+from msgspec import Meta, Struct
+
+from schemas.conversations.messages import Identifier, Message, Moment, Role
+
+Names = Annotated[tuple[Identifier, ...], Meta(max_length=100)]
 
 
 class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -19,6 +23,25 @@ class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     piece: int = 0
     ordinal: int = 0
+
+
+class ReadPassage(Struct, frozen=True, kw_only=True):
+    """A passage, and all namespaces that its message feeds: who reads it may read each of them."""
+
+    passage: Passage
+    feeds: tuple[str, ...]
+
+
+class PassageFilters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Of which conversations, by which speakers, and when it was said: from is included, to is not. Empty: any."""
+
+    conversations: Names = ()
+    speakers: Names = ()
+    said_from: Moment | None = None
+    said_to: Moment | None = None
+
+
+ANY_PASSAGE = PassageFilters()
 
 
 def speaker_of(message: Message) -> str:

@@ -9,7 +9,7 @@ from msgspec import field as setting
 from schemas.conversations.messages import Identifier, Moment
 from schemas.memories import importance
 from schemas.memories.memories import Memory, Status
-from schemas.passages.passages import Passage
+from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from schemas.policies.policies import Fraction
 
 Scale = Literal["fraction", "tenths", "points"]
@@ -111,11 +111,15 @@ def looks_at_memories(filters: Filters) -> bool:
 
 
 class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What is looked for, in which namespaces. Without a `text` the filters decide, and importance orders.
+    """A question, and the namespaces to search. Without a `text` the filters decide, and importance orders.
 
     Nothing of a relevance below `floor` is found; by default that of the embedding model. `explain` shows how each score
-    came about. `in` says where to look: what was said is left out where filters look at memories, and without a text. Times that
-    the text names ("in March", "two weeks ago") are resolved against `asked_at`, by default now.
+    came about. `in` says where to look. Times that the text names ("in March", "two weeks ago") are resolved against `asked_at`,
+    by default now.
+
+    `filters` hold for memories, their `happened_*` for what was said as well; `passage_filters` hold for what was said. With
+    `in: both` filters of one tier alone leave the other out, and without a text only memories are found. A question that `in`
+    contradicts is invalid.
     """
 
     namespaces: Annotated[tuple[Identifier, ...], Meta(min_length=1, max_length=100)]
@@ -126,6 +130,39 @@ class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
     explain: bool = False
     tier: Tier = setting(default="both", name="in")
     asked_at: Moment | None = None
+    passage_filters: PassageFilters = ANY_PASSAGE
+
+    def __post_init__(self) -> None:
+        if wrong := contradiction(self):
+            raise ValueError(wrong)
+
+    @property
+    def words(self) -> str:
+        """The text, empty where there is none."""
+        return (self.text or "").strip()
+
+    @property
+    def asks_memories(self) -> bool:
+        if self.tier != "both":
+            return self.tier == "memories"
+        return self.passage_filters == ANY_PASSAGE or looks_at_memories(self.filters)
+
+    @property
+    def asks_passages(self) -> bool:
+        if self.tier != "both":
+            return self.tier == "said"
+        return bool(self.words) and (not looks_at_memories(self.filters) or self.passage_filters != ANY_PASSAGE)
+
+
+def contradiction(asked: Query) -> str | None:
+    """Why nothing could be found, whatever there is."""
+    if asked.tier == "memories" and asked.passage_filters != ANY_PASSAGE:
+        return "passage_filters hold for what was said, and `in` is memories: ask in said or both"
+    if asked.tier == "said" and looks_at_memories(asked.filters):
+        return "filters hold for memories, and `in` is said: use passage_filters, or ask in memories or both"
+    if not asked.words and (asked.tier == "said" or asked.passage_filters != ANY_PASSAGE):
+        return "what was said is found by a text alone: give one"
+    return None
 
 
 class Parts(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -151,12 +188,13 @@ class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class SaidHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A passage of what was said; `score` is comparable within an answer. `cosine` is None where the vector index did not name
-    it, `words` is its BM25 score."""
+    it, `words` is its BM25 score. `feeds` are all namespaces that its message feeds: who reads it may read each of them."""
 
     score: float
     passage: Passage
     cosine: float | None = None
     words: float = 0.0
+    feeds: tuple[str, ...] = ()
 
 
 class Found(Struct, frozen=True, kw_only=True):

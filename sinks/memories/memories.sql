@@ -69,6 +69,18 @@ SELECT count(*) FROM memories
 WHERE namespace = $1 AND status = 'active'
   AND sources @> jsonb_build_array(jsonb_build_object('conversation_id', $2::text))
 
+-- name: from_messages
+-- Which memories of these namespaces come from these messages; of each message the first by id.
+SELECT asked.conversation_id, asked.message_id, found.memory_id
+FROM unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
+CROSS JOIN LATERAL (
+    SELECT memory_id FROM memories
+    WHERE sources @> jsonb_build_array(
+              jsonb_build_object('conversation_id', asked.conversation_id, 'message_id', asked.message_id))
+      AND namespace = ANY ($3::text[]) AND status = 'active'
+    ORDER BY memory_id LIMIT $4
+) AS found
+
 -- name: linking
 -- To any of these memories; all of them without a limit.
 SELECT DISTINCT ON (memories.memory_id) memories.*

@@ -80,6 +80,23 @@ class Memories:
         with translated("counting a conversation's memories"):
             return int(await self._reader.fetchval(query("memories", "from_conversation"), namespace, conversation_id))
 
+    async def from_messages(
+        self, messages: Collection[tuple[str, str]], namespaces: Collection[str], limit: int = 20
+    ) -> dict[tuple[str, str], tuple[str, ...]]:
+        """Ids of live memories by the (conversation, message) that they come from; of each message the first by id."""
+        if not messages:
+            return {}
+        columns = [[storable(value) for value in column] for column in zip(*messages, strict=True)]
+        found: dict[tuple[str, str], tuple[str, ...]] = {}
+        with translated("looking for memories of messages"):
+            rows = await self._reader.fetch(
+                query("memories", "from_messages"), *columns, list(map(storable, namespaces)), limit
+            )
+        for row in rows:
+            message = (row["conversation_id"], row["message_id"])
+            found[message] = (*found.get(message, ()), row["memory_id"])
+        return found
+
     async def linking(
         self, namespace: str, memory_ids: Collection[str], limit: int | None = None
     ) -> tuple[Memory, ...]:

@@ -8,8 +8,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from schemas.conversations.messages import Moment, Scope
-from schemas.passages.passages import Passage
+from schemas.conversations.messages import Scope
+from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from sinks.archive.messages import ArchivedMessage, unerased
 from sinks.passages.vectors import PassagePoint, PassageVectors
 from sinks.postgres.connection import Connection, Pool, storable, translated
@@ -33,18 +33,6 @@ class Piece(Struct, frozen=True, kw_only=True):
     asks: bool
     terms: tuple[int, ...]
     vector: Vector = NO_VECTOR
-
-
-class PassageFilters(Struct, frozen=True, kw_only=True):
-    """Of which conversations, by whom, and when; from is included, to is not. Empty: any."""
-
-    conversations: tuple[str, ...] = ()
-    speakers: tuple[str, ...] = ()
-    said_from: Moment | None = None
-    said_to: Moment | None = None
-
-
-ANY = PassageFilters()
 
 
 class PassageRow(NamedTuple):
@@ -117,7 +105,12 @@ class Passages:
         return {row["passage_id"] for row in stored}
 
     async def matches(
-        self, terms: Collection[int], namespaces: Collection[str], filters: PassageFilters = ANY, *, limit: int = 5_000
+        self,
+        terms: Collection[int],
+        namespaces: Collection[str],
+        filters: PassageFilters = ANY_PASSAGE,
+        *,
+        limit: int = 5_000,
     ) -> list[PassageRow]:
         """Passages that have any of the terms; of more than `limit` the latest."""
         if not terms:
@@ -128,7 +121,7 @@ class Passages:
         return [passage_row(row) for row in rows]
 
     async def rows(
-        self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY
+        self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY_PASSAGE
     ) -> list[PassageRow]:
         """Those of these ids that are there, in any order: what the vector index names may be gone."""
         if not passage_ids:

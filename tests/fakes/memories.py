@@ -48,6 +48,21 @@ class FakeMemories:
         found = [each for each in there if any(link.memory_id in memory_ids for link in each.links)]
         return tuple(sorted(found, key=lambda each: each.memory_id))[:limit]
 
+    async def from_messages(
+        self, messages: Collection[tuple[str, str]], namespaces: Collection[str], limit: int = 20
+    ) -> dict[tuple[str, str], tuple[str, ...]]:
+        self._check()
+        live = [each for each in self.rows.values() if each.namespace in namespaces and each.status == "active"]
+        found = {
+            message: tuple(
+                each.memory_id
+                for each in sorted(live, key=lambda each: each.memory_id)
+                if message in {(source.conversation_id, source.message_id) for source in each.sources}
+            )[:limit]
+            for message in messages
+        }
+        return {message: memory_ids for message, memory_ids in found.items() if memory_ids}
+
     async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
         self._check()
         known = [self.rows[each] for each in memory_ids if each in self.vectors]

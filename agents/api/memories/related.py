@@ -1,4 +1,4 @@
-"""What a memory has to do with: links, either way, and nearness in meaning."""
+"""What a memory has to do with: links either way, nearness in meaning, and the passages of its sources."""
 
 import asyncio
 from typing import Literal, TypeAlias
@@ -7,10 +7,14 @@ from msgspec import Struct
 
 from agents.api.memories.views import MemoryView, view
 from agents.api.ports import Ports
+from agents.conversations.owners import may
+from agents.retrieval.rights import MayRead
 from schemas.errors import Retryable
 from schemas.memories.memories import Memory
+from schemas.passages.passages import Passage
 
 NEAR_WITHIN_S = 2.0
+MOST_SOURCES = 20
 MOST_LINKING = 100  # memories with links to one; what everybody links to could have a whole namespace
 
 Relation: TypeAlias = Literal["supersedes", "superseded_by", "refines", "refined_by", "relates"]
@@ -32,24 +36,27 @@ class NearOne(Struct, frozen=True, kw_only=True):
 
 
 class Related(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Linked memories, of those that link to it 100 at most, and near ones, the nearest first. `degraded`: the index
-    could not be asked, links are all there is."""
+    """Linked memories, of those that link to it 100 at most; near ones, the nearest first; and of what was said the passages of
+    its latest 20 sources, in the order they were said, where the caller may read them. `degraded`: the index could not be
+    asked, so nothing is `near`."""
 
     linked: tuple[Linked, ...]
     near: tuple[NearOne, ...]
+    passages: tuple[Passage, ...] = ()
     degraded: bool = False
 
 
-async def related(ports: Ports, memory: Memory, limit: int, min_score: float) -> Related:
+async def related(ports: Ports, memory: Memory, limit: int, min_score: float, may_read: MayRead) -> Related:
     """Raises Retryable when the memories cannot be read."""
-    (near, degraded), relations = await asyncio.gather(
-        near_ones(ports, memory, limit, min_score), linked(ports, memory)
+    (near, degraded), relations, passages = await asyncio.gather(
+        near_ones(ports, memory, limit, min_score), linked(ports, memory), passages_of(ports, memory, may_read)
     )
     known = await ports.stored.by_ids({*near, *relations})
     shown = {each.memory_id: view(each, "short") for each in known.values() if is_shown(each, memory)}
     return Related(
         linked=tuple(Linked(relation=relations[each], memory=shown[each]) for each in relations if each in shown),
         near=tuple(NearOne(score=near[each], memory=shown[each]) for each in near if each in shown),
+        passages=passages,
         degraded=degraded,
     )
 
@@ -57,6 +64,12 @@ async def related(ports: Ports, memory: Memory, limit: int, min_score: float) ->
 def is_shown(other: Memory, memory: Memory) -> bool:
     """Nothing leads out of a namespace; what the index has may be gone by now."""
     return other.namespace == memory.namespace and other.status != "deleted" and other.memory_id != memory.memory_id
+
+
+async def passages_of(ports: Ports, memory: Memory, may_read: MayRead) -> tuple[Passage, ...]:
+    messages = [(source.conversation_id, source.message_id) for source in memory.sources[-MOST_SOURCES:]]
+    found = await ports.passages.of_messages(messages, (memory.namespace,)) if messages else []
+    return tuple(each.passage for each in found if may(may_read, each.feeds))
 
 
 async def linked(ports: Ports, memory: Memory) -> dict[str, Relation]:

@@ -1,5 +1,6 @@
 """Reading memories: one by its id with its versions and relations, or those of a namespace."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query, Response
@@ -83,6 +84,7 @@ async def list_related(
     limit: Annotated[int, Query(ge=1, le=50, description="How many near ones at most.")] = 10,
     min_score: Annotated[float, Query(ge=0, le=1, description="Least cosine of a near one.")] = 0.5,
 ) -> Response:
-    """What a memory has to do with: those it is linked with, either way, and those that are near in meaning."""
+    """What a memory has to do with: memories that it is linked with, either way, or near to in meaning, and the passages that it
+    comes from."""
     memory = await found(ports, caller, "read", memory_id)
-    return answer(await related(ports, memory, limit, min_score))
+    return answer(await related(ports, memory, limit, min_score, partial(caller.may, "read")))

@@ -1,11 +1,13 @@
-"""Searching memories: whole questions as a body, simple ones in the address."""
+"""Search: whole questions as a body, simple ones in the address."""
 
+from functools import partial
 from math import inf
 from typing import Annotated, Literal, Self
 
 from fastapi import APIRouter, Depends, Response
 from fastapi import Query as Parameter
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
 from agents.api.access.authentication import CallerOf
@@ -14,27 +16,35 @@ from agents.api.http.json_bodies import answer, described, takes
 from agents.api.memories.list_parameters import MOST, Label
 from agents.api.memories.views import Detail, MemoryView, view
 from agents.api.ports import Ports, PortsOf
-from schemas.passages.passages import Passage
+from agents.retrieval.rights import permitted
+from schemas.extraction.requests import Source
+from schemas.passages.passages import Passage, PassageFilters
 from schemas.retrieval.searches import Degraded, Filters, Hit, Parts, Query, SaidHit, Scale, Tier
 
 router = APIRouter(prefix="/v1/search", tags=["search"])
 
 
 class SearchQuery(Query, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """A question, and whether the memories found are shown with their long parts."""
+    """A question, whether the memories found are shown with their long parts, and whether hits lead to the other tier."""
 
     detail: Detail = "short"
+    related: bool = False
 
 
 class FoundHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was found, with a score that is comparable within its tier: a `memory`, or, with `tier` `said`, a `passage` of what
-    was said word for word. `parts` where they were asked for."""
+    """A `memory`, or with the tier `said` a `passage` of what was said, word for word. Scores are comparable within a tier.
+
+    `parts` are there where `explain` asks for them; with `related` a memory has the messages that it comes from (`sources`), a
+    passage the live memories that come from its message (`memory_ids`).
+    """
 
     score: float
-    tier: Literal["memory", "said"] = "memory"
+    tier: Literal["memory", "said"]
     memory: MemoryView | None = None
     passage: Passage | None = None
     parts: Parts | None = None
+    sources: tuple[Source, ...] = ()
+    memory_ids: tuple[str, ...] = ()
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
@@ -64,12 +74,22 @@ class SimpleQuery(BaseModel):
     detail: Literal["short", "full"] = Field("short", description="Without the long parts, or with them.")
     tier: Tier = Field("both", alias="in", description="Memories, what was said word for word, or both.")
     asked_at: AwareDatetime | None = Field(None, description="What times in the question refer to; default now.")
+    speaker: list[Label] = Field([], max_length=100, description="What was said by any of these speakers.")
+    conversation: list[Label] = Field([], max_length=100, description="What was said in any of these conversations.")
+    said_from: AwareDatetime | None = Field(None, description="What was said at this moment or later.")
+    said_to: AwareDatetime | None = Field(None, description="What was said before this moment.")
+    related: bool = Field(False, description="With the sources of each memory, and the memories of each passage.")
 
     @model_validator(mode="after")
     def importance_fits_its_scale(self) -> Self:
         most = MOST.get(self.scale, inf)
         if (self.min_importance or 0) > most:
             raise ValueError(f"on the scale `{self.scale}` an importance is at most {most:g}")
+        return self
+
+    @model_validator(mode="after")
+    def contradicts_nothing(self) -> Self:
+        self.asked()
         return self
 
     def asked(self) -> SearchQuery:
@@ -92,6 +112,13 @@ class SimpleQuery(BaseModel):
             detail=self.detail,
             tier=self.tier,
             asked_at=self.asked_at,
+            passage_filters=PassageFilters(
+                conversations=tuple(self.conversation),
+                speakers=tuple(self.speaker),
+                said_from=self.said_from,
+                said_to=self.said_to,
+            ),
+            related=self.related,
         )
 
 
@@ -113,14 +140,32 @@ async def search_simply(asked: Annotated[SimpleQuery, Parameter()], caller: Call
 async def found(asked: SearchQuery, caller: Caller, ports: Ports) -> SearchAnswer:
     for namespace in asked.namespaces:
         caller.require("read", namespace)
-    answered = await ports.retrieval.search(asked)
+    answered = permitted(await ports.retrieval.search(asked), partial(caller.may, "read"))
     ports.accesses.note(hit.memory for hit in answered.hits)
-    hits = tuple(shown(hit, asked.detail) for hit in answered.mixed or answered.hits)
+    hits = tuple(shown(hit, asked) for hit in answered.mixed)
+    if asked.related:
+        hits = await with_related(hits, asked.namespaces, ports)
     return SearchAnswer(hits=hits, degraded=answered.degraded)
 
 
-def shown(hit: Hit | SaidHit, detail: Detail) -> FoundHit:
+def shown(hit: Hit | SaidHit, asked: SearchQuery) -> FoundHit:
     if isinstance(hit, SaidHit):
-        parts = Parts(cosine=hit.cosine, lexical=hit.words)
+        parts = Parts(cosine=hit.cosine, lexical=hit.words) if asked.explain else None
         return FoundHit(score=hit.score, tier="said", passage=hit.passage, parts=parts)
-    return FoundHit(score=hit.score, memory=view(hit.memory, detail), parts=hit.parts)
+    sources = hit.memory.sources if asked.related else ()
+    return FoundHit(
+        score=hit.score, tier="memory", memory=view(hit.memory, asked.detail), parts=hit.parts, sources=sources
+    )
+
+
+async def with_related(hits: tuple[FoundHit, ...], namespaces: tuple[str, ...], ports: Ports) -> tuple[FoundHit, ...]:
+    """Passages with the ids of the memories that come from their messages."""
+    messages = {message_of(hit.passage) for hit in hits if hit.passage}
+    memory_ids = await ports.stored.from_messages(messages, namespaces)
+    return tuple(
+        replace(hit, memory_ids=memory_ids.get(message_of(hit.passage), ())) if hit.passage else hit for hit in hits
+    )
+
+
+def message_of(passage: Passage) -> tuple[str, str]:
+    return passage.conversation_id, passage.message_id

@@ -1,12 +1,18 @@
 """What was said is found again, once, in its namespace, for as long as the archive has it."""
 
+from agents.passages.reading import PassageReader
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
+from schemas.extraction.requests import Source
+from schemas.memories.memories import Memory
+from schemas.passages.passages import PassageFilters
 from schemas.policies.namespaces import UNSAID
 from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.erasure.purges import Purges
-from sinks.passages.store import PassageFilters
+from sinks.memories.reader import Memories
 from tests.integration.passages.conftest import MONDAY, Said
+from tests.memories import a_memory
+from tests.storing import store
 
 
 async def test_a_message_is_found_by_its_words_with_who_said_it_and_when(said: Said) -> None:
@@ -94,3 +100,28 @@ async def test_personal_data_that_a_policy_takes_out_is_not_found(said: Said) ->
     await said.said(said.message("Write to ada@example.org about the plums."))
     (text,) = await said.found("plums")
     assert "example" not in text and await said.found("example.org") == []
+
+
+def memory_of(memory_id: str, *messages: tuple[str, str], namespace: str = "kitchen/ada") -> Memory:
+    sources = tuple(Source(conversation_id=conversation, message_id=message) for conversation, message in messages)
+    return a_memory(memory_id, memory_id=memory_id, namespace=namespace, sources=sources)
+
+
+async def test_memories_are_found_by_the_messages_they_come_from(said: Said) -> None:
+    of_porto = memory_of("m1", ("c1", "c1-1"), ("c2", "c2-9"))
+    elsewhere = memory_of("m2", ("c1", "c1-1"), namespace="kitchen/bob")
+    other = memory_of("m3", ("c2", "c1-1"))
+    await store(said.pool, [of_porto, elsewhere, other])
+    asked = [("c1", "c1-1"), ("c2", "c2-9"), ("c9", "c9-1")]
+    found = await Memories(said.pool).from_messages(asked, ["kitchen/ada"])
+    assert found == {("c1", "c1-1"): ("m1",), ("c2", "c2-9"): ("m1",)}
+
+
+async def test_the_passages_of_messages_are_read_with_the_namespaces_that_they_feed(said: Said) -> None:
+    await said.said(said.message("The boat is called Marlin."), said.message("My password is hunter2secret."))
+    reader = PassageReader(said.passages, said.policies)
+    first, second = await reader.of_messages([("c1", "c1-2"), ("c1", "c1-1")], ["kitchen/ada"])
+    assert (first.passage.text, first.feeds) == ("The boat is called Marlin.", ("kitchen/ada",))
+    assert "hunter2secret" not in second.passage.text
+    assert await reader.of_messages([("c1", "c1-1")], ["kitchen/bob"]) == []
+    assert list(await reader.by_ids([first.passage.passage_id])) == [first.passage.passage_id]

@@ -11,6 +11,7 @@ from agents.consolidation.requests import run_by_hand
 from agents.curation.rules.outcome import Outcome
 from agents.replay.comparison import Difference
 from agents.retention.sweeper import by_hand
+from schemas import ids
 from schemas.consolidation.retention import Kept
 from schemas.consolidation.runs import RunWanted
 from schemas.conversations.messages import Scope
@@ -49,6 +50,7 @@ PATHS = {
     "sweep_id": "s1",
     "generation_id": "0a1b2c3d",
     "erasure_id": "theirs",
+    "passage_id": ids.derive("passage", "1"),
 }
 A_GENERATION = Generation(
     generation_id="0a1b2c3d",
@@ -76,6 +78,7 @@ async def api() -> Api:
     """With something of theirs behind each name of PATHS."""
     api = Api()
     api.memories.put(a_memory("theirs", namespace=THEIRS, text="secret"))
+    api.said.say("secret", at=NOON, namespace=THEIRS)
     api.archive.say("conversation", ("user", "secret"), ("assistant", "secret"), app_id="other", user_id="bob")
     scope = Scope(conversation_id="conversation", app_id="other", user_id="bob")
     await api.windows.project([replace(a_state("conversation", scope=scope), policy="default")])

@@ -1,7 +1,11 @@
 """Searching over HTTP."""
 
-import pytest
+from datetime import timedelta
 
+import pytest
+from msgspec.structs import replace
+
+from schemas.extraction.requests import Source
 from tests.api import NOON, Api, a_memory
 from tests.fakes.sinks import Fuse
 
@@ -94,6 +98,101 @@ async def test_without_the_vector_index_the_answer_says_so(api: Api):
     assert answer.json()["degraded"] == ["vectors_failed"]
 
 
+async def test_a_question_finds_memories_and_what_was_said(api: Api):
+    passage = api.said.say("Green tea, as always.", at=NOON)
+    answer = await api.client(read="app/*").post(SEARCH, json={"namespaces": ["app/ada"], "text": "green tea"})
+    (memory,) = (hit for hit in answer.json()["hits"] if hit["tier"] == "memory")
+    (said,) = (hit for hit in answer.json()["hits"] if hit["tier"] == "said")
+    assert memory["memory"]["memory_id"] == "tea" and "passage" not in memory
+    assert said["passage"] == {
+        "passage_id": passage.passage_id,
+        "namespace": "app/ada",
+        "conversation_id": "talk",
+        "message_id": "talk-1",
+        "role": "user",
+        "speaker": "ada",
+        "said_at": "2026-03-02T12:00:00Z",
+        "text": "Green tea, as always.",
+        "ordinal": 1,
+    }
+    assert "memory" not in said and "parts" not in said
+
+
+@pytest.mark.parametrize(("tier", "found"), [("memories", ["memory"]), ("said", ["said"])])
+async def test_one_tier_can_be_asked_alone(api: Api, tier: str, found: list[str]):
+    api.said.say("Green tea, as always.", at=NOON)
+    client = api.client(read="app/*")
+    posted = await client.post(SEARCH, json={"namespaces": ["app/ada"], "text": "green tea", "in": tier})
+    assert [hit["tier"] for hit in posted.json()["hits"]] == found
+    simple = await client.get(SEARCH, params={"namespace": "app/ada", "q": "green tea", "in": tier})
+    assert simple.json() == posted.json()
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        ({"speakers": ["bob"]}, "talk-2"),
+        ({"conversations": ["walk"]}, "talk-3"),
+        ({"said_from": "2026-03-02T12:30:00Z"}, "talk-3"),
+        ({"said_to": "2026-03-02T12:00:00Z"}, "talk-4"),
+    ],
+)
+async def test_what_was_said_is_filtered_by_speaker_conversation_and_time(api: Api, filters, found: str):
+    api.said.say("Tea for me.", at=NOON)
+    api.said.say("Tea for me too.", at=NOON, speaker="bob")
+    api.said.say("Tea again.", at=NOON + timedelta(hours=1), conversation_id="walk")
+    api.said.say("First tea.", at=NOON - timedelta(hours=1))
+    client = api.client(read="app/*")
+    asked = {"namespaces": ["app/ada"], "text": "tea", "passage_filters": filters}
+    posted = (await client.post(SEARCH, json=asked)).json()
+    assert [hit["passage"]["message_id"] for hit in posted["hits"]] == [found], "and no memory, which has none of these"
+    params = {name.removesuffix("s"): value for name, value in filters.items()}
+    simple = (await client.get(SEARCH, params={"namespace": "app/ada", "q": "tea"} | params)).json()
+    assert simple == posted
+
+
+async def test_times_when_something_happened_hold_for_what_was_said_too(api: Api):
+    api.said.say("Tea on Monday.", at=NOON)
+    api.said.say("Tea on Tuesday.", at=NOON + timedelta(days=1))
+    asked = {"namespaces": ["app/ada"], "text": "tea", "filters": {"happened_from": "2026-03-03T00:00:00Z"}}
+    hits = (await api.client(read="app/*").post(SEARCH, json=asked)).json()["hits"]
+    assert [hit["passage"]["text"] for hit in hits] == ["Tea on Tuesday."]
+
+
+async def test_a_passage_takes_the_right_to_read_all_that_its_message_feeds(api: Api):
+    passage = api.said.say("Green tea, as always.", at=NOON, namespace="app", feeds=("app/ada", "app"))
+    asked = {"namespaces": ["app"], "text": "green tea", "in": "said"}
+    for pattern, hits, status in (("app", 0, 404), ("app*", 1, 200)):
+        client = api.client(read=pattern)
+        assert len((await client.post(SEARCH, json=asked)).json()["hits"]) == hits
+        assert (await client.get(f"/v1/passages/{passage.passage_id}")).status_code == status
+
+
+async def test_a_memory_leads_to_what_was_said_and_that_to_the_memory(api: Api):
+    passage = api.said.say("Green tea, as always.", at=NOON)
+    source = Source(conversation_id="talk", message_id="talk-1")
+    memory = replace(api.remembered.known["tea"], sources=(source,))
+    api.remembered.known["tea"] = memory
+    api.memories.put(memory)
+    client = api.client(read="app/ada")
+    asked = {"namespaces": ["app/ada"], "text": "green tea", "related": True}
+    hits = {hit["tier"]: hit for hit in (await client.post(SEARCH, json=asked)).json()["hits"]}
+    assert hits["memory"]["sources"] == [{"conversation_id": "talk", "message_id": "talk-1"}]
+    assert hits["said"]["memory_ids"] == ["tea"]
+    related = (await client.get("/v1/memories/tea/related")).json()
+    assert [each["passage_id"] for each in related["passages"]] == [passage.passage_id]
+    shown = (await client.get(f"/v1/passages/{passage.passage_id}")).json()
+    assert (shown["passage"]["text"], shown["memories"][0]["memory_id"]) == ("Green tea, as always.", "tea")
+
+
+async def test_the_passages_of_a_memory_are_shown_to_who_may_read_all_that_they_feed(api: Api):
+    api.said.say("Green tea, as always.", at=NOON, feeds=("app/ada", "app"))
+    api.memories.put(a_memory("tea", sources=(Source(conversation_id="talk", message_id="talk-1"),)))
+    assert "passages" in (await api.client(read="app*").get("/v1/memories/tea/related")).json()
+    related = await api.client(read="app/ada").get("/v1/memories/tea/related")
+    assert related.status_code == 200 and "passages" not in related.json()
+
+
 @pytest.mark.parametrize(
     "asked",
     [
@@ -103,6 +202,13 @@ async def test_without_the_vector_index_the_answer_says_so(api: Api):
         {"namespaces": ["n"], "filter": {}},
         {"namespaces": ["n"], "filters": {"kinds": {"$ne": ""}}},
         {"namespaces": ["n"], "text": 1},
+        {"namespaces": ["n"], "text": "x", "in": "everything"},
+        {"namespaces": ["n"], "text": "x", "passage_filters": {"speaker": "ada"}},
+        {"namespaces": ["n"], "text": "x", "passage_filters": {"said_from": "yesterday"}},
+        {"namespaces": ["n"], "in": "said"},
+        {"namespaces": ["n"], "passage_filters": {"speakers": ["ada"]}},
+        {"namespaces": ["n"], "text": "x", "in": "said", "filters": {"kinds": ["fact"]}},
+        {"namespaces": ["n"], "text": "x", "in": "memories", "passage_filters": {"speakers": ["ada"]}},
     ],
 )
 async def test_what_is_no_question_is_refused(api: Api, asked):
@@ -117,6 +223,10 @@ async def test_what_is_no_question_is_refused(api: Api, asked):
         {"namespace": "n", "min_importance": 2},
         {"namespace": "n", "limit": 0},
         {"namespace": "n", "x": 1},
+        {"namespace": "n", "in": "said"},
+        {"namespace": "n", "q": "x", "in": "said", "kind": "fact"},
+        {"namespace": "n", "q": "x", "in": "memories", "speaker": "ada"},
+        {"namespace": "n", "q": "x", "asked_at": "2026-03-02T12:00:00"},
     ],
 )
 async def test_an_address_that_is_no_question_is_refused(api: Api, params):

@@ -1,0 +1,41 @@
+"""One passage of what was said, with the memories that come from its message."""
+
+from functools import partial
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Response
+from msgspec import Struct
+
+from agents.api.access.authentication import CallerOf
+from agents.api.http.json_bodies import answer, described
+from agents.api.http.problems import not_found
+from agents.api.memories.views import MemoryView, view
+from agents.api.ports import PortsOf
+from agents.conversations.owners import may
+from schemas.passages.passages import Passage
+
+router = APIRouter(prefix="/v1/passages", tags=["search"])
+
+PassageId = Annotated[UUID, Path(description="A passage's id.")]
+
+
+class PassageAnswer(Struct, frozen=True, kw_only=True):
+    """`memories` are live, of the passage's namespace, and come from its message."""
+
+    passage: Passage
+    memories: tuple[MemoryView, ...]
+
+
+@router.get("/{passage_id}", openapi_extra=described(PassageAnswer))
+async def get_passage(passage_id: PassageId, caller: CallerOf, ports: PortsOf) -> Response:
+    """What was said, by whom and when, and the memories that come from it. It takes the right to read every namespace that the
+    message feeds."""
+    found = (await ports.passages.by_ids([str(passage_id)])).get(str(passage_id))
+    if found is None or not may(partial(caller.may, "read"), found.feeds):
+        raise not_found(f"there is no passage {str(passage_id)!r}")
+    passage = found.passage
+    message = (passage.conversation_id, passage.message_id)
+    memory_ids = (await ports.stored.from_messages([message], [passage.namespace])).get(message, ())
+    memories = await ports.memories.by_ids(memory_ids)
+    return answer(PassageAnswer(passage=passage, memories=tuple(view(each, "short") for each in memories.values())))

@@ -1,0 +1,78 @@
+"""What was said, in a list: searched by words, and read by ids and messages."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from agents.retrieval.said import SaidFound
+from agents.retrieval.said_ranking import UNMEASURED
+from schemas import ids
+from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters, ReadPassage
+from schemas.retrieval.searches import Degraded, SaidHit, within
+from tests.fakes.remembered import words
+
+
+class FakeSaid:
+    """A search in passages, and their reader. A passage feeds its own namespace unless the test says otherwise."""
+
+    def __init__(self) -> None:
+        self.passages: list[ReadPassage] = []
+        self.scale = UNMEASURED
+        self.degraded: tuple[Degraded, ...] = ()
+
+    def say(self, text: str, *, at: datetime, feeds: tuple[str, ...] = (), **fields: Any) -> Passage:
+        """The next passage, of ada in app/ada, unless the fields say otherwise."""
+        number = len(self.passages) + 1
+        given = {
+            "passage_id": ids.derive("passage", str(number)),
+            "namespace": "app/ada",
+            "conversation_id": "talk",
+            "message_id": f"talk-{number}",
+            "role": "user",
+            "speaker": "ada",
+            "said_at": at,
+            "ordinal": number,
+        } | fields
+        passage = Passage(text=text, **given)
+        self.passages.append(ReadPassage(passage=passage, feeds=feeds or (passage.namespace,)))
+        return passage
+
+    async def search(
+        self,
+        text: str,
+        namespaces: Collection[str],
+        filters: PassageFilters = ANY_PASSAGE,
+        *,
+        limit: int = 10,
+        **_: Any,
+    ) -> SaidFound:
+        found = [
+            SaidHit(score=float(shared), words=float(shared), passage=each.passage, feeds=each.feeds)
+            for each in self.passages
+            if each.passage.namespace in namespaces and accepts(filters, each.passage)
+            if (shared := len(words(text) & words(each.passage.text)))
+        ]
+        best = sorted(found, key=lambda hit: -hit.score)[:limit]
+        return SaidFound(hits=tuple(best), degraded=self.degraded)
+
+    async def by_ids(self, passage_ids: Collection[str]) -> dict[str, ReadPassage]:
+        return {each.passage.passage_id: each for each in self.passages if each.passage.passage_id in passage_ids}
+
+    async def of_messages(
+        self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
+    ) -> list[ReadPassage]:
+        found = [
+            each
+            for each in self.passages
+            if (each.passage.conversation_id, each.passage.message_id) in messages
+            and each.passage.namespace in namespaces
+        ]
+        return found[:limit]
+
+
+def accepts(filters: PassageFilters, passage: Passage) -> bool:
+    return (
+        passage.conversation_id in (filters.conversations or (passage.conversation_id,))
+        and passage.speaker in (filters.speakers or (passage.speaker,))
+        and within(passage.said_at, filters.said_from, filters.said_to)
+    )
