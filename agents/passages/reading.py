@@ -1,15 +1,19 @@
-"""Reads passages: the text of each, without what privacy takes out, and the namespaces that its message feeds."""
+"""Reads passages: the text of each, without what privacy takes out, and who may read it."""
 
+import re
 from collections.abc import Collection
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec.structs import replace
 
 from agents.passages.building import pieces, searchable_text
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage, ReadPassage
-from schemas.policies.policies import Choosing
+from schemas.policies.namespaces import read_back, render, shortened
+from schemas.policies.policies import Choosing, Policy
 from sinks.passages.store import PassageText
+
+PERSONAL: Final = re.compile(r"\{(user_id|conversation_id)\}")
 
 
 class PassageStore(Protocol):
@@ -33,7 +37,7 @@ class PassageReader:
         """Those that exist, of any namespace."""
         found = await self._passages.texts(passage_ids)
         return {
-            passage_id: ReadPassage(passage=readable(each, self._policies), feeds=feeds(each.scope, self._policies))
+            passage_id: ReadPassage(passage=readable(each, self._policies), owners=owners(each, self._policies))
             for passage_id, each in found.items()
         }
 
@@ -53,6 +57,22 @@ def readable(found: PassageText, policies: Choosing) -> Passage:
     return replace(found.passage, text=parts[min(found.passage.piece, len(parts) - 1)])
 
 
-def feeds(scope: Scope, policies: Choosing) -> tuple[str, ...]:
-    """The namespaces that a message feeds, by the policies as they are now."""
-    return policies.match(scope).namespaces_of(scope)
+def owners(found: PassageText, policies: Choosing) -> tuple[str, ...]:
+    """The namespaces whose readers may read a message word for word: those of a person or a conversation. Others, such as an
+    app's, are read by people who took no part; they count where the message lies in no other."""
+    policy = policies.match(found.scope)
+    personal = [name for name in found.namespaces if not is_shared(name, found.scope, policy)]
+    return tuple(personal or found.namespaces)
+
+
+def is_shared(namespace: str, scope: Scope, policy: Policy) -> bool:
+    """Whether the namespace comes from a template that names neither a user nor a conversation."""
+    shared = [template for template in policy.namespaces if not PERSONAL.search(template)]
+    if namespace in {shortened(name) for template in shared if (name := render(template, scope))}:
+        return True
+    personal = [template for template in policy.namespaces if template not in shared]
+    return comes_from(shared, namespace) and not comes_from(personal, namespace)
+
+
+def comes_from(templates: Collection[str], namespace: str) -> bool:
+    return any(read_back(template, namespace) is not None for template in templates)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from agents.passages.reading import feeds, readable
+from agents.passages.reading import owners, readable
 from agents.passages.words import question_words, terms
 from agents.privacy.scrub import sendable
 from agents.retrieval.said_ranking import SCALES, UNMEASURED, CosineScale, Ranked, Span, ranked
@@ -126,7 +126,7 @@ class SaidSearch:
                 cosine=each.cosine,
                 words=each.words,
                 passage=readable(texts[each.passage_id], self._policies),
-                feeds=feeds(texts[each.passage_id].scope, self._policies),
+                owners=owners(texts[each.passage_id], self._policies),
             )
             for each in best
             if each.passage_id in texts

@@ -26,10 +26,10 @@ class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ReadPassage(Struct, frozen=True, kw_only=True):
-    """A passage, and all namespaces that its message feeds: who reads it may read each of them."""
+    """A passage, and the namespaces whose readers may read it: any one of them is enough."""
 
     passage: Passage
-    feeds: tuple[str, ...]
+    owners: tuple[str, ...]
 
 
 class PassageFilters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):

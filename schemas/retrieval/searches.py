@@ -188,13 +188,13 @@ class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class SaidHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A passage of what was said; `score` is comparable within an answer. `cosine` is None where the vector index did not name
-    it, `words` is its BM25 score. `feeds` are all namespaces that its message feeds: who reads it may read each of them."""
+    it, `words` is its BM25 score. Who may read any of the namespaces `owners` may read it."""
 
     score: float
     passage: Passage
     cosine: float | None = None
     words: float = 0.0
-    feeds: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
 
 
 class Found(Struct, frozen=True, kw_only=True):

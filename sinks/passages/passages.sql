@@ -58,7 +58,9 @@ SELECT count(*) AS passages FROM (SELECT FROM passages WHERE namespace = ANY ($1
 
 -- name: with_texts
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker,
-       m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode
+       m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode,
+       ARRAY(SELECT DISTINCT namespace FROM passages of_it
+             WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces
 FROM passages p JOIN messages m USING (conversation_id, message_id)
 WHERE p.passage_id = ANY ($1::uuid[])
 
@@ -89,7 +91,9 @@ SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
 -- name: page
 -- Every passage, in the order of ids.
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker,
-       m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode
+       m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode,
+       ARRAY(SELECT DISTINCT namespace FROM passages of_it
+             WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces
 FROM passages p JOIN messages m USING (conversation_id, message_id)
 WHERE p.passage_id > $1::uuid
 ORDER BY p.passage_id

@@ -51,10 +51,12 @@ class PassageRow(NamedTuple):
 
 
 class PassageText(Struct, frozen=True, kw_only=True):
-    """A passage whose whole message is at hand; who shows it takes the piece, without what privacy takes out."""
+    """A passage with the whole content of its message, as archived: who shows it takes the piece, without what privacy takes out.
+    `namespaces` are all that have passages of the message."""
 
     passage: Passage
     scope: Scope
+    namespaces: tuple[str, ...]
 
 
 class Passages:
@@ -244,4 +246,5 @@ def passage_text(row: Any) -> PassageText:
     return PassageText(
         passage=Passage(text=row["content"], **{name: row[name] for name in names}),
         scope=Scope(**{name: row[name] for name in fields}),
+        namespaces=tuple(row["namespaces"]),
     )

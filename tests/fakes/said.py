@@ -13,14 +13,14 @@ from tests.fakes.remembered import words
 
 
 class FakeSaid:
-    """A search in passages, and their reader. A passage feeds its own namespace unless the test says otherwise."""
+    """A search in passages, and their reader. A passage's namespace owns it unless the test says otherwise."""
 
     def __init__(self) -> None:
         self.passages: list[ReadPassage] = []
         self.scale = UNMEASURED
         self.degraded: tuple[Degraded, ...] = ()
 
-    def say(self, text: str, *, at: datetime, feeds: tuple[str, ...] = (), **fields: Any) -> Passage:
+    def say(self, text: str, *, at: datetime, owners: tuple[str, ...] = (), **fields: Any) -> Passage:
         """The next passage, of ada in app/ada, unless the fields say otherwise."""
         number = len(self.passages) + 1
         given = {
@@ -34,7 +34,7 @@ class FakeSaid:
             "ordinal": number,
         } | fields
         passage = Passage(text=text, **given)
-        self.passages.append(ReadPassage(passage=passage, feeds=feeds or (passage.namespace,)))
+        self.passages.append(ReadPassage(passage=passage, owners=owners or (passage.namespace,)))
         return passage
 
     async def search(
@@ -47,7 +47,7 @@ class FakeSaid:
         **_: Any,
     ) -> SaidFound:
         found = [
-            SaidHit(score=float(shared), words=float(shared), passage=each.passage, feeds=each.feeds)
+            SaidHit(score=float(shared), words=float(shared), passage=each.passage, owners=each.owners)
             for each in self.passages
             if each.passage.namespace in namespaces and accepts(filters, each.passage)
             if (shared := len(words(text) & words(each.passage.text)))

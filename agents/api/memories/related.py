@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from agents.api.memories.views import MemoryView, view
 from agents.api.ports import Ports
-from agents.conversations.owners import may
-from agents.retrieval.rights import MayRead
+from agents.retrieval.rights import MayRead, may_read_any
 from schemas.errors import Retryable
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
@@ -69,7 +68,7 @@ def is_shown(other: Memory, memory: Memory) -> bool:
 async def passages_of(ports: Ports, memory: Memory, may_read: MayRead) -> tuple[Passage, ...]:
     messages = [(source.conversation_id, source.message_id) for source in memory.sources[-MOST_SOURCES:]]
     found = await ports.passages.of_messages(messages, (memory.namespace,)) if messages else []
-    return tuple(each.passage for each in found if may(may_read, each.feeds))
+    return tuple(each.passage for each in found if may_read_any(may_read, each.owners))
 
 
 async def linked(ports: Ports, memory: Memory) -> dict[str, Relation]:

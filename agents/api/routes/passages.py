@@ -12,7 +12,7 @@ from agents.api.http.json_bodies import answer, described
 from agents.api.http.problems import not_found
 from agents.api.memories.views import MemoryView, view
 from agents.api.ports import PortsOf
-from agents.conversations.owners import may
+from agents.retrieval.rights import may_read_any
 from schemas.passages.passages import Passage
 
 router = APIRouter(prefix="/v1/passages", tags=["search"])
@@ -29,10 +29,10 @@ class PassageAnswer(Struct, frozen=True, kw_only=True):
 
 @router.get("/{passage_id}", openapi_extra=described(PassageAnswer))
 async def get_passage(passage_id: PassageId, caller: CallerOf, ports: PortsOf) -> Response:
-    """What was said, by whom and when, and the memories that come from it. It takes the right to read every namespace that the
-    message feeds."""
+    """What was said, by whom and when, and the memories that come from it. It takes the right to read a namespace of
+    a person or a conversation that the message lies in."""
     found = (await ports.passages.by_ids([str(passage_id)])).get(str(passage_id))
-    if found is None or not may(partial(caller.may, "read"), found.feeds):
+    if found is None or not may_read_any(partial(caller.may, "read"), found.owners):
         raise not_found(f"there is no passage {str(passage_id)!r}")
     passage = found.passage
     message = (passage.conversation_id, passage.message_id)

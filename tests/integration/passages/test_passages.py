@@ -117,11 +117,20 @@ async def test_memories_are_found_by_the_messages_they_come_from(said: Said) -> 
     assert found == {("c1", "c1-1"): ("m1",), ("c2", "c2-9"): ("m1",)}
 
 
-async def test_the_passages_of_messages_are_read_with_the_namespaces_that_they_feed(said: Said) -> None:
+async def test_the_passages_of_messages_are_read_with_their_owners(said: Said) -> None:
     await said.said(said.message("The boat is called Marlin."), said.message("My password is hunter2secret."))
     reader = PassageReader(said.passages, said.policies)
     first, second = await reader.of_messages([("c1", "c1-2"), ("c1", "c1-1")], ["kitchen/ada"])
-    assert (first.passage.text, first.feeds) == ("The boat is called Marlin.", ("kitchen/ada",))
+    assert (first.passage.text, first.owners) == ("The boat is called Marlin.", ("kitchen/ada",))
     assert "hunter2secret" not in second.passage.text
     assert await reader.of_messages([("c1", "c1-1")], ["kitchen/bob"]) == []
     assert list(await reader.by_ids([first.passage.passage_id])) == [first.passage.passage_id]
+
+
+async def test_a_shared_namespace_does_not_own_what_a_user_says(said: Said) -> None:
+    shared = Policy(name="kitchen", namespaces=("{app_id}", "{app_id}/{user_id}"))
+    said.policies = said.indexer._policies = Policies((shared,))
+    await said.said(said.message("The boat is called Marlin."), said.message("Nice!", user_id=None, role="assistant"))
+    reader = PassageReader(said.passages, said.policies)
+    (of_ada,) = await reader.of_messages([("c1", "c1-1")], ["kitchen"])
+    assert of_ada.owners == ("kitchen/ada",)

@@ -159,8 +159,8 @@ async def test_times_when_something_happened_hold_for_what_was_said_too(api: Api
     assert [hit["passage"]["text"] for hit in hits] == ["Tea on Tuesday."]
 
 
-async def test_a_passage_takes_the_right_to_read_all_that_its_message_feeds(api: Api):
-    passage = api.said.say("Green tea, as always.", at=NOON, namespace="app", feeds=("app/ada", "app"))
+async def test_a_passage_in_a_shared_namespace_takes_the_right_to_read_one_of_its_owners(api: Api):
+    passage = api.said.say("Green tea, as always.", at=NOON, namespace="app", owners=("app/ada", "app/bob"))
     asked = {"namespaces": ["app"], "text": "green tea", "in": "said"}
     for pattern, hits, status in (("app", 0, 404), ("app*", 1, 200)):
         client = api.client(read=pattern)
@@ -185,11 +185,12 @@ async def test_a_memory_leads_to_what_was_said_and_that_to_the_memory(api: Api):
     assert (shown["passage"]["text"], shown["memories"][0]["memory_id"]) == ("Green tea, as always.", "tea")
 
 
-async def test_the_passages_of_a_memory_are_shown_to_who_may_read_all_that_they_feed(api: Api):
-    api.said.say("Green tea, as always.", at=NOON, feeds=("app/ada", "app"))
-    api.memories.put(a_memory("tea", sources=(Source(conversation_id="talk", message_id="talk-1"),)))
+async def test_the_passages_of_a_memory_are_shown_to_who_may_read_them(api: Api):
+    api.said.say("Green tea, as always.", at=NOON, namespace="app", owners=("app/ada",))
+    source = Source(conversation_id="talk", message_id="talk-1")
+    api.memories.put(a_memory("tea", namespace="app", sources=(source,)))
     assert "passages" in (await api.client(read="app*").get("/v1/memories/tea/related")).json()
-    related = await api.client(read="app/ada").get("/v1/memories/tea/related")
+    related = await api.client(read="app").get("/v1/memories/tea/related")
     assert related.status_code == 200 and "passages" not in related.json()
 
 
