@@ -108,7 +108,7 @@ class SaidSearch:
 
     async def _near(self, text: str, namespaces: Collection[str]) -> tuple[dict[str, float], tuple[Degraded, ...]]:
         asked = sendable(text[: 2 * ASKED_CHARS], Privacy())[:ASKED_CHARS]
-        embedded = await self._embedding.ask(lambda: self._embedder.embed([asked]))
+        embedded = await self._embedding.ask(lambda: self._embedder.embed_questions([asked]))
         if embedded.value is None:
             return {}, embedded.degraded
         vector = embedded.value[0]

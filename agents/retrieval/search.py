@@ -117,7 +117,7 @@ class Retrieval:
         """Who has no vectors searches by words."""
         if not self._scale.reads(text):
             return Near()
-        embedded = await self._embedding.ask(lambda: self._embedder.embed([sendable_beginning(text)]))
+        embedded = await self._embedding.ask(lambda: self._embedder.embed_questions([sendable_beginning(text)]))
         if embedded.value is None:
             return Near(degraded=embedded.degraded)
         vector = embedded.value[0]

@@ -135,7 +135,7 @@ async def remembers(settings: Settings) -> bool:
 
 async def embedder(settings: Settings) -> str:
     async with vector_index.embedder(settings) as model:
-        (vector,) = await model.embed(["is anybody there?"])
+        (vector,) = await model.embed_questions(["is anybody there?"])
         return f"{model.model}, {len(vector)} dimensions"
 
 

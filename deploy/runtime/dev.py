@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from deploy.cli import terminal
+from deploy.embedded.embedding_models import ensure_model
 from deploy.embedded.errors import EmbeddedPartFailed, log_tail
 from deploy.embedded.ports import LOOPBACK
 from deploy.embedded.process import GuardedProcess
@@ -28,7 +29,14 @@ PLAIN_KAFKA = {name: field.default for name, field in Settings.model_fields.item
 
 @asynccontextmanager
 async def running_stack(settings: Settings, ports: Ports, progress: Progress) -> AsyncIterator[Settings]:
-    """The embedded stack, migrated and with its topics; yields the settings that reach it."""
+    """The embedded stack, migrated and with its topics; yields the settings that reach it. The embedding model is downloaded
+    first, unless it is there."""
+    await asyncio.to_thread(
+        ensure_model,
+        settings.embedding_model,
+        settings.cache,
+        lambda done, total, name: progress(f"fetched {name}", done, total),
+    )
     async with EmbeddedStack(settings.data_dir, settings.cache, ports, progress) as stack:
         reached = settings.model_copy(
             update={

@@ -4,6 +4,7 @@ from deploy.settings.defaults import PREFIX
 from deploy.settings.kafka import KafkaFields
 from deploy.settings.models import ModelFields
 from deploy.settings.vectors import VectorFields
+from sinks.embeddings.models import MODELS
 
 SASL = ("username", "password")
 TLS = ("ca_file", "certificate_file", "key_file", "key_password")
@@ -41,6 +42,11 @@ def check_providers(settings: ModelFields) -> None:
 
 def check_embedder(settings: VectorFields) -> None:
     """Texts are sent nowhere by default."""
+    if settings.embedder == "onnx" and settings.embedding_model not in MODELS:
+        raise ValueError(
+            f"{PREFIX}EMBEDDER_MODEL={settings.embedder_model} is none that runs in this process: "
+            f"name one of {', '.join(MODELS)}, or set {PREFIX}EMBEDDER"
+        )
     if settings.embedder != "onnx" and settings.embedder_model is None:
         raise ValueError(f"{PREFIX}EMBEDDER={settings.embedder} needs {PREFIX}EMBEDDER_MODEL: name the model")
     if settings.embedder == "openai" and settings.embedder_base_url is None:

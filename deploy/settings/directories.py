@@ -7,7 +7,9 @@ from pydantic import BaseModel, Field
 
 class DirectoryFields(BaseModel):
     data_dir: Path = Field(Path(".memstream"), description="files of the embedded stack and of workers")
-    cache_dir: Path = Field(Path("~/.cache/memstream"), description="Kafka's jars and vocabularies, kept between runs")
+    cache_dir: Path = Field(
+        Path("~/.cache/memstream"), description="Kafka's jars, embedding models and vocabularies, kept between runs"
+    )
 
     @property
     def cache(self) -> Path:

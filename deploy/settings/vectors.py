@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, SecretStr
 
 from deploy.settings.defaults import DEV_QDRANT_PORT
+from sinks.embeddings.models import DEFAULT, MODELS
 
 
 class VectorFields(BaseModel):
@@ -15,9 +16,13 @@ class VectorFields(BaseModel):
     qdrant_collection: str = Field("memories", min_length=1, description="Qdrant collection of the memories")
     embedder: Literal["onnx", "ollama", "openai"] = Field(
         "onnx",
-        description="who embeds: the model that ships, an Ollama server, or any endpoint with OpenAI's /embeddings",
+        description="who embeds: a model in this process, an Ollama server, or any endpoint with OpenAI's /embeddings",
     )
-    embedder_model: str | None = Field(None, min_length=1, description="model of an embedder other than onnx")
+    embedder_model: str | None = Field(
+        None,
+        min_length=1,
+        description=f"the embedder's model; of onnx {', '.join(MODELS)} (unless named, {DEFAULT.name})",
+    )
     embedder_base_url: str | None = Field(
         None, description="address of embedder openai, up to /v1, or of Ollama if not on 127.0.0.1:11434"
     )
@@ -31,3 +36,8 @@ class VectorFields(BaseModel):
         description="asks the endpoint for vectors shortened to it, by the name that OpenAI has for that "
         "(Voyage has another); else as the model makes them",
     )
+
+    @property
+    def embedding_model(self) -> str:
+        """The model's name as the settings give it."""
+        return self.embedder_model or (DEFAULT.name if self.embedder == "onnx" else "")

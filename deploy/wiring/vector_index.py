@@ -1,5 +1,6 @@
 """Who embeds memories, and the index they are found in, as the settings say."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager, closing
 from typing import TypeVar
@@ -8,13 +9,13 @@ import httpx
 from qdrant_client import AsyncQdrantClient
 
 from agents.policies.reader import collected
+from deploy.embedded.embedding_models import opened_model
 from deploy.settings import Settings
 from deploy.wiring.connections import policy_topic
 from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from sinks.embeddings.endpoint import Endpoint
-from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.embeddings.port import Embedder
 from sinks.embeddings.protocols import Dialect, OllamaDialect, OpenAiDialect
 from sinks.embeddings.remote import RemoteEmbedder
@@ -29,13 +30,14 @@ DIALECTS: dict[str, type[Dialect]] = {"ollama": OllamaDialect, "openai": OpenAiD
 
 @asynccontextmanager
 async def embedder(settings: Settings) -> AsyncIterator[Embedder]:
-    """Raises Retryable while its endpoint does not answer, Misconfigured when it is none or policies forbid to send it texts."""
+    """Raises Retryable while its endpoint does not answer, Misconfigured when it is none or policies forbid to send it texts, and
+    EmbeddedPartFailed when a model of this process cannot be downloaded."""
     if settings.embedder == "onnx":
-        with closing(MiniLmEmbedder()) as shipped:
-            yield shipped
+        with closing(await asyncio.to_thread(opened_model, settings.embedding_model, settings.cache)) as own:
+            yield own
         return
     refuse_if_texts_must_stay(settings, settings.policies())
-    dialect, model = DIALECTS[settings.embedder](), settings.embedder_model or ""
+    dialect, model = DIALECTS[settings.embedder](), settings.embedding_model
     key = settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None
     async with aclosing(Endpoint(settings.embedder_base_url or OLLAMA_URL, key)) as endpoint:
         yield await RemoteEmbedder.reached(endpoint, dialect, model, settings.embedder_dimension)
@@ -61,7 +63,7 @@ async def refuse_by_topic(settings: Settings) -> None:
 def embeds_elsewhere(settings: Settings) -> bool:
     if settings.embedder == "onnx":
         return False
-    handed_on = DIALECTS[settings.embedder]().runs_elsewhere(settings.embedder_model or "")
+    handed_on = DIALECTS[settings.embedder]().runs_elsewhere(settings.embedding_model)
     return handed_on or not is_loopback(settings.embedder_base_url or OLLAMA_URL)
 
 

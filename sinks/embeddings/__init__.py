@@ -1,4 +1,4 @@
-"""Texts to vectors: the port, the small model that ships, and a fake for tests."""
+"""Texts to vectors: the port, models that run in this process, models behind an endpoint, and a fake for tests."""
 
 import os
 

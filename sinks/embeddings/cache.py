@@ -1,14 +1,16 @@
-"""The vectors of texts that were embedded lately: a question that is asked again costs nothing."""
+"""The vectors of texts and questions that were embedded lately: a question that is asked again costs nothing."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sinks.embeddings.port import Embedder
+
+Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]]
 
 MOST: Final = 4_096  # of 384 dimensions: 6 MB
 
@@ -25,11 +27,18 @@ class Remembering:
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See Embedder."""
-        digests = [blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest() for text in texts]
+        return await self._remembered(texts, self._embedder.embed, b"text")
+
+    async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """See Embedder."""
+        return await self._remembered(questions, self._embedder.embed_questions, b"question")
+
+    async def _remembered(self, texts: Sequence[str], embed: Embed, kind: bytes) -> NDArray[np.float32]:
+        digests = [blake2b(text.encode(errors="surrogatepass"), digest_size=16, person=kind).digest() for text in texts]
         found = {digest: self._known[digest] for digest in digests if digest in self._known}
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in found}
         if missing:
-            found |= zip(missing, await self._embedder.embed(list(missing.values())), strict=True)
+            found |= zip(missing, await embed(list(missing.values())), strict=True)
         for digest in digests:
             self._known[digest] = found[digest]
             self._known.move_to_end(digest)

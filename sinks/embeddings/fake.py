@@ -26,6 +26,10 @@ class FakeEmbedder:
             return np.empty((0, self.dimension), np.float32)
         return unit_rows(np.stack([self._bag(text) for text in texts]))
 
+    async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """See Embedder."""
+        return await self.embed(questions)
+
     def _bag(self, text: str) -> NDArray[np.float32]:
         # A text without words counts as the empty word: a zero vector has no direction.
         words = WORD.findall(text.lower()) or [""]

@@ -19,11 +19,16 @@ class Embedder(Protocol):
         """Length of every vector."""
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Shape (len(texts), dimension), rows unit-normalised and in the order of the texts.
+        """Texts to store and to compare with each other.
 
-        The same text gives the same vector (up to float rounding), whatever it is embedded with. Raises Retryable,
-        Misconfigured, and Rejected for a text that cannot be embedded.
+        Shape (len(texts), dimension), rows unit-normalised and in the order of the texts. The same text gives the same vector
+        (up to float rounding), whatever it is embedded with. Raises Retryable, Misconfigured, and Rejected for a text that
+        cannot be embedded.
         """
+
+    async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """Questions to compare with texts that `embed` has made vectors of; otherwise as `embed`. Some models read them
+        differently."""
 
 
 def unit_rows(vectors: NDArray[np.floating[Any]]) -> NDArray[np.float32]:

@@ -58,6 +58,10 @@ class RemoteEmbedder:
             vectors[start : start + len(batch)] = self._checked(await self._rows(batch))
         return vectors
 
+    async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        """As texts: what a model behind an endpoint wants before its questions is not known."""
+        return await self.embed(questions)
+
     async def _rows(self, texts: list[str]) -> list[Row]:
         try:
             return await ask(self._endpoint, self._dialect, self._name, texts, self._asked_dimension)

@@ -28,12 +28,13 @@ from agents.models.offline.provider import OfflineProvider
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.embedded.vectors.process import EmbeddedVectors
 from schemas.policies.policies import Policies, Policy
-from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.postgres.connection import connect
 from sinks.postgres.migrate import migrate
 from tests.benchmarks.curate_steps import Cpu, Discarding, Spent, TimedEmbedder, TimedProjector, TimedVectors
 from tests.benchmarks.curate_store import Arrivals, seed
 from tests.benchmarks.machine import machine
+from tests.embedders import shipped
 from tests.preparation import administer
 
 SIZES = (1_000, 10_000)
@@ -50,7 +51,7 @@ STEPS = (*APART, "project_to_qdrant", "transaction")  # of `project`, `project_t
 
 async def run(sizes: Sequence[int]) -> dict[str, Any]:
     stores = []
-    with tempfile.TemporaryDirectory(prefix="bench-curate-") as directory, closing(MiniLmEmbedder()) as embedder:
+    with tempfile.TemporaryDirectory(prefix="bench-curate-") as directory, closing(shipped()) as embedder:
         postgres, vectors = EmbeddedPostgres(Path(directory) / "pg"), EmbeddedVectors(Path(directory) / "vectors")
         await asyncio.gather(postgres.start(), vectors.start())
         try:
@@ -123,7 +124,7 @@ class Bench:
 
 
 @asynccontextmanager
-async def prepared(dsn: str, qdrant_url: str, embedder: MiniLmEmbedder, way: Way) -> AsyncIterator[Bench]:
+async def prepared(dsn: str, qdrant_url: str, embedder: OnnxEmbedder, way: Way) -> AsyncIterator[Bench]:
     """In a database and a collection of its own."""
     name, spent = str(way), Spent()
     await administer(dsn, f"CREATE DATABASE {name}")

@@ -82,6 +82,10 @@ class TimedEmbedder:
         with self._spent.on("embed"):
             return await self._embedder.embed(texts)
 
+    async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        with self._spent.on("embed"):
+            return await self._embedder.embed_questions(questions)
+
 
 class TimedVectors(Vectors):
     """`neighbours` apart from what is written."""

@@ -19,10 +19,12 @@ from msgspec.structs import asdict
 from agents.curation.rules.similarity import ALIKE
 from agents.curation.rules.thresholds import Thresholds, thresholds
 from schemas.policies.policies import DEFAULT_POLICY
-from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.models import DEFAULT
+from sinks.embeddings.onnx import OnnxEmbedder
 from tests.benchmarks.line_plot import Panel, svg
 from tests.benchmarks.machine import machine
 from tests.deduplication import RIGHT_WORD, WAYS, Case, Measured, Word, as_curated, cases, decision, is_folded, measured
+from tests.embedders import shipped
 from tests.labelled_pairs import held_out, pairs
 
 FROM, TO = 0.50, 1.00
@@ -34,7 +36,7 @@ FIGURES = ("folded", "precision", "recall", "folded_contradictions")
 def run(judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
     """Everything that is told but the machine; tables go to stderr as they are made."""
     told: dict[str, Any] = {
-        "model": MiniLmEmbedder.model,
+        "model": DEFAULT.name,
         "thresholds": asdict(limits),
         "pairs": Counter(case.pair.label for case in judged),
         "languages": Counter(case.pair.language for case in judged),
@@ -133,7 +135,7 @@ def plot(told: dict[str, Any]) -> str:
     )
 
 
-async def judged_by(embedder: MiniLmEmbedder) -> list[Case]:
+async def judged_by(embedder: OnnxEmbedder) -> list[Case]:
     try:
         return await cases(held_out(pairs()), embedder)
     finally:
@@ -145,8 +147,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--plot", type=Path, help="where the SVG goes")
     options = parser.parse_args(argv)
     sys.stderr.write("embedding\n")
-    judged = asyncio.run(judged_by(MiniLmEmbedder()))
-    told = run(judged, thresholds(MiniLmEmbedder.model, DEFAULT_POLICY))
+    judged = asyncio.run(judged_by(shipped()))
+    told = run(judged, thresholds(DEFAULT.name, DEFAULT_POLICY))
     if options.plot is not None:
         options.plot.write_text(plot(told), encoding="utf-8")
     sys.stdout.write(json.dumps(told | {"machine": machine()}) + "\n")

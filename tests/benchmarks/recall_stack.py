@@ -15,12 +15,13 @@ from agents.retrieval.search import Retrieval
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.embedded.vectors.process import EmbeddedVectors
 from schemas.memories.memories import Memory
-from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.memories.lexical import FullText
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool, connect
 from sinks.postgres.migrate import migrate
 from sinks.vectors.qdrant import Vectors
+from tests.embedders import shipped
 from tests.storing import remember
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)  # after everything in the sets was said
@@ -31,7 +32,7 @@ class Store(Struct, frozen=True):
 
     pool: Pool
     vectors: Vectors
-    embedder: MiniLmEmbedder
+    embedder: OnnxEmbedder
 
     async def put(self, memories: Sequence[Memory]) -> None:
         await remember(self.pool, memories, self.embedder, self.vectors)
@@ -51,7 +52,7 @@ class Store(Struct, frozen=True):
 
 @asynccontextmanager
 async def store() -> AsyncIterator[Store]:
-    with tempfile.TemporaryDirectory() as directory, closing(MiniLmEmbedder()) as embedder:
+    with tempfile.TemporaryDirectory() as directory, closing(shipped()) as embedder:
         postgres, index = EmbeddedPostgres(Path(directory) / "postgres"), EmbeddedVectors(Path(directory) / "vectors")
         await postgres.start()
         await index.start()

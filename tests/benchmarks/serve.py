@@ -20,7 +20,7 @@ from deploy.settings import Settings
 from deploy.wiring.search import index, retrieval
 from schemas import codec
 from schemas.retrieval.searches import Query
-from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.postgres.connection import connect
 from tests.benchmarks.curate_steps import Cpu
 from tests.benchmarks.curate_store import namespace, sentences
@@ -29,6 +29,7 @@ from tests.benchmarks.serve_load import Ask, Client, Latencies, Ready, at_rate, 
 from tests.benchmarks.serve_store import NAMESPACES, Served, served, stored
 from tests.benchmarks.serve_streams import streams
 from tests.benchmarks.serve_talks import TURNS, talk
+from tests.embedders import shipped
 
 SIZES = (10_000, 100_000)
 REQUESTS = 300
@@ -41,7 +42,7 @@ FURTHER = 1_000_000  # memories, of which what was measured says something
 
 
 async def run(sizes: Sequence[int], requests: int, seconds: float) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="bench-serve-") as made, closing(MiniLmEmbedder()) as embedder:
+    with tempfile.TemporaryDirectory(prefix="bench-serve-") as made, closing(shipped()) as embedder:
         cache = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
         async with EmbeddedStack(Path(made), cache) as stack:
             stores = [await of_size(stack, Path(made), size, embedder, requests, seconds) for size in sizes]
@@ -49,7 +50,7 @@ async def run(sizes: Sequence[int], requests: int, seconds: float) -> dict[str, 
 
 
 async def of_size(
-    stack: EmbeddedStack, directory: Path, size: int, embedder: MiniLmEmbedder, requests: int, seconds: float
+    stack: EmbeddedStack, directory: Path, size: int, embedder: OnnxEmbedder, requests: int, seconds: float
 ) -> dict[str, Any]:
     say(f"writing {size:,} memories")
     async with stored(stack, directory, size, embedder) as (settings, seeded_s):
@@ -104,12 +105,12 @@ async def rated(cpu: Cpu, ask: Ask, seconds: float) -> dict[str, Any]:
     return told | {f"{name}_cpu_share": round(spent / seconds, 2) for name, spent in cpu.seconds().items()}
 
 
-async def without_embedding(settings: Settings, embedder: MiniLmEmbedder, requests: int) -> Latencies:
+async def without_embedding(settings: Settings, embedder: OnnxEmbedder, requests: int) -> Latencies:
     """The same search in this process, with the question's vector at hand: what is left of it is PostgreSQL, Qdrant, ranking."""
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)
     try:
         asked = list(itertools.islice(questions(), requests))
-        ready = Ready(embedder, dict(zip(asked, await embedder.embed(asked), strict=True)))
+        ready = Ready(embedder, dict(zip(asked, await embedder.embed_questions(asked), strict=True)))
         async with index(settings, ready) as vectors:
             search_in = retrieval(pool, ready, vectors, settings.policies())
             return await in_turn(

@@ -125,3 +125,6 @@ class Ready:
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.stack([self._vectors[text] for text in texts])
+
+    async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        return await self.embed(questions)

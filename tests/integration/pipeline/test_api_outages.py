@@ -17,9 +17,9 @@ from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.embedded.vectors.process import EmbeddedVectors
 from deploy.wiring import connections
 from deploy.wiring.vector_index import qdrant
-from sinks.embeddings.onnx import MiniLmEmbedder
 from sinks.postgres.migrate import migrate
 from tests.deployment import Deployment, eventually
+from tests.embedders import shipped
 from tests.embedding_server import MODEL, EmbeddingServer
 from tests.integration.conftest import Deploy
 from tests.memories import a_memory
@@ -63,7 +63,7 @@ async def vectors(tmp_path: Path) -> AsyncIterator[EmbeddedVectors]:
 async def stored(deployment: Deployment) -> str:
     """A memory in PostgreSQL and in Qdrant; its id."""
     memory = a_memory("User is allergic to peanuts.", memory_id=str(uuid4()), namespace=NAMESPACE)
-    with closing(MiniLmEmbedder()) as embedder:
+    with closing(shipped()) as embedder:
         async with (
             connections.postgres(deployment.settings, max_size=1) as pool,
             qdrant(deployment.settings, embedder) as index,

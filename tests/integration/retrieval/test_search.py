@@ -15,10 +15,12 @@ from deploy.wiring.search import retrieval as searching
 from schemas.errors import Retryable
 from schemas.policies.policies import Policies
 from schemas.retrieval.searches import Filters, Query
-from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.models import DEFAULT
+from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.passages.vectors import SUFFIX, PassageVectors
 from sinks.postgres.connection import Pool
 from sinks.vectors.qdrant import Vectors
+from tests.embedders import shipped
 from tests.memories import a_memory
 from tests.storing import remember, store
 
@@ -35,7 +37,7 @@ async def indexes(url: str) -> AsyncIterator[Index]:
     """Collections of their own on the server at `url`, which are not made yet."""
     client = AsyncQdrantClient(url=url, check_compatibility=False)
     name = f"search-{uuid4().hex}"
-    known = {"dimension": MiniLmEmbedder.dimension, "embedding_model": MiniLmEmbedder.model}
+    known = {"dimension": DEFAULT.dimension, "embedding_model": DEFAULT.name}
     async with aclosing(PassageVectors(client, collection=name + SUFFIX, **known)) as passages:
         yield Index(Vectors(client, collection=name, **known), passages)
     await client.close()
@@ -51,13 +53,13 @@ async def index(embedded_stack: EmbeddedStack) -> AsyncIterator[Index]:
 
 
 @pytest.fixture
-def embedder() -> Iterator[MiniLmEmbedder]:
-    with closing(MiniLmEmbedder()) as made:
+def embedder() -> Iterator[OnnxEmbedder]:
+    with closing(shipped()) as made:
         yield made
 
 
 @pytest.fixture
-async def retrieval(pool: Pool, index: Index, embedder: MiniLmEmbedder) -> Tiers:
+async def retrieval(pool: Pool, index: Index, embedder: OnnxEmbedder) -> Tiers:
     memories = [a_memory(text, memory_id=str(uuid4())) for text in TEXTS]
     await remember(pool, memories, embedder, index.memories)
     return searching(pool, embedder, index, Policies())
@@ -102,7 +104,7 @@ async def test_of_an_erased_namespace_nothing_is_found(retrieval: Tiers, pool: P
 
 
 async def test_without_qdrant_the_words_and_the_vectors_of_postgres_answer(
-    pool: Pool, retrieval: Tiers, embedder: MiniLmEmbedder
+    pool: Pool, retrieval: Tiers, embedder: OnnxEmbedder
 ) -> None:
     async with indexes("http://127.0.0.1:1") as away:
         answer = await searching(pool, embedder, away, Policies()).search(

@@ -1,7 +1,6 @@
 """The jar cache: what is fetched, verified, kept and refused."""
 
 import hashlib
-import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
@@ -9,7 +8,8 @@ from threading import Lock
 import pytest
 
 from deploy.embedded.errors import EmbeddedPartFailed
-from deploy.embedded.kafka.jars import Jar, classpath, locked
+from deploy.embedded.jars import Jar, ensure
+from deploy.embedded.kafka.jars import locked
 
 
 class Repository:
@@ -32,6 +32,7 @@ def jar(name: str, sha256: str | None = None) -> Jar:
     return Jar("org.example", name, "1.0", "", sha256 or hashlib.sha256(content).hexdigest())
 
 
+PART = "test"
 JARS = [jar(name) for name in ("alpha", "beta", "gamma")]
 
 
@@ -48,27 +49,27 @@ def test_the_shipped_lock_names_kafka_and_its_tools_once_each():
     assert len({each.file_name for each in locked()}) == len(names)
 
 
-def test_missing_jars_are_fetched_and_the_class_path_keeps_the_order_of_the_lock(tmp_path: Path):
+def test_missing_jars_are_fetched_and_their_files_keep_the_order_of_the_list(tmp_path: Path):
     seen = []
-    path = classpath(tmp_path, lambda *report: seen.append(report), JARS, Repository())
-    assert path.split(os.pathsep) == [str(tmp_path / each.file_name) for each in JARS]
+    files = ensure(PART, JARS, tmp_path, lambda *report: seen.append(report), Repository())
+    assert files == [tmp_path / each.file_name for each in JARS]
     assert [done for done, _, _ in seen] == [1, 2, 3]
     assert {total for _, total, _ in seen} == {3}
     assert {name for _, _, name in seen} == {each.file_name for each in JARS}
 
 
 def test_a_full_cache_needs_no_network(tmp_path: Path):
-    classpath(tmp_path, jars=JARS, fetch=Repository())
+    ensure(PART, JARS, tmp_path, fetch=Repository())
     again = Repository()
-    classpath(tmp_path, jars=JARS, fetch=again)
+    ensure(PART, JARS, tmp_path, fetch=again)
     assert again.fetched == []
 
 
 def test_a_truncated_jar_in_the_cache_is_fetched_again(tmp_path: Path):
-    classpath(tmp_path, jars=JARS, fetch=Repository())
+    ensure(PART, JARS, tmp_path, fetch=Repository())
     (tmp_path / JARS[1].file_name).write_text("org.ex")
     again = Repository()
-    classpath(tmp_path, jars=JARS, fetch=again)
+    ensure(PART, JARS, tmp_path, fetch=again)
     assert again.fetched == [JARS[1].coordinate]
     assert (tmp_path / JARS[1].file_name).read_text() == JARS[1].coordinate
 
@@ -76,7 +77,7 @@ def test_a_truncated_jar_in_the_cache_is_fetched_again(tmp_path: Path):
 def test_a_jar_with_another_checksum_is_named_with_both_sums_and_not_kept(tmp_path: Path):
     wrong = jar("delta", sha256="0" * 64)
     with pytest.raises(EmbeddedPartFailed) as caught:
-        classpath(tmp_path, jars=[*JARS, wrong], fetch=Repository())
+        ensure(PART, [*JARS, wrong], tmp_path, fetch=Repository())
     message = str(caught.value)
     assert "org.example:delta:1.0" in message
     assert "0" * 64 in message
@@ -89,7 +90,7 @@ def test_a_failed_download_is_one_line_that_names_the_jar_and_the_remedy(tmp_pat
         raise ConnectionError("no route to host\nand much more")
 
     with pytest.raises(EmbeddedPartFailed) as caught:
-        classpath(tmp_path, jars=JARS[:1], fetch=offline)
+        ensure(PART, JARS[:1], tmp_path, fetch=offline)
     message = str(caught.value)
     assert "org.example:alpha:1.0 could not be downloaded (no route to host)" in message
     assert str(tmp_path) in message
@@ -98,21 +99,27 @@ def test_a_failed_download_is_one_line_that_names_the_jar_and_the_remedy(tmp_pat
 
 def test_what_was_fetched_before_a_failure_is_kept(tmp_path: Path):
     with pytest.raises(EmbeddedPartFailed):
-        classpath(tmp_path, jars=[JARS[0], jar("delta", sha256="0" * 64)], fetch=Repository())
+        ensure(PART, [JARS[0], jar("delta", sha256="0" * 64)], tmp_path, fetch=Repository())
     again = Repository()
-    classpath(tmp_path, jars=JARS[:1], fetch=again)
+    ensure(PART, JARS[:1], tmp_path, fetch=again)
     assert again.fetched == []
 
 
 def test_two_at_once_fetch_each_jar_only_once(tmp_path: Path):
     repository = Repository()
     with ThreadPoolExecutor(4) as pool:
-        paths = list(pool.map(lambda _: classpath(tmp_path, None, JARS, repository), range(4)))
-    assert len(set(paths)) == 1
+        paths = list(pool.map(lambda _: ensure(PART, JARS, tmp_path, fetch=repository), range(4)))
+    assert all(each == paths[0] for each in paths)
     assert sorted(repository.fetched) == sorted(each.coordinate for each in JARS)
 
 
 def test_nothing_of_the_fetching_stays_behind_in_the_cache(tmp_path: Path):
-    classpath(tmp_path, jars=JARS, fetch=Repository())
+    ensure(PART, JARS, tmp_path, fetch=Repository())
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {".lock"} | {name for each in JARS for name in (each.file_name, f"{each.file_name}.verified")}
+
+
+def test_a_cache_that_cannot_be_written_is_named_with_a_remedy(tmp_path: Path):
+    (tmp_path / "cache").write_text("a file where a directory belongs")
+    with pytest.raises(EmbeddedPartFailed, match=r"test: the cache .*cache cannot be used .*Choose a directory"):
+        ensure(PART, JARS, tmp_path / "cache", fetch=Repository())

@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from sinks.embeddings.cache import Remembering
 from sinks.embeddings.fake import FakeEmbedder
+from tests.fakes.embedder import ApartEmbedder
 
 
 class CountingEmbedder(FakeEmbedder):
@@ -51,3 +52,12 @@ async def test_what_a_caller_does_to_its_vector_changes_no_later_answer():
     remembering = Remembering(FakeEmbedder())
     (await remembering.embed(["tea"]))[:] = 0
     np.testing.assert_array_equal(await remembering.embed(["tea"]), await FakeEmbedder().embed(["tea"]))
+
+
+async def test_a_question_and_a_text_of_the_same_words_are_kept_apart():
+    model = ApartEmbedder()
+    remembering = Remembering(model)
+    for _ in range(2):
+        await remembering.embed(["green tea"])
+        await remembering.embed_questions(["green tea"])
+    assert (model.stored, model.questions) == (["green tea"], ["green tea"])

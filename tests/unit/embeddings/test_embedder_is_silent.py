@@ -32,7 +32,9 @@ def run(script: str, home: Path, *packages: Path, **chosen: str) -> str:
 def test_embedding_leaves_nothing_in_the_home_directory(tmp_path: Path):
     """onnxruntime's telemetry keeps the machine's id and what is to be sent there."""
     run(
-        "from sinks.embeddings.onnx import MiniLmEmbedder as E; import asyncio; asyncio.run(E().embed(['a']))", tmp_path
+        "import asyncio; from sinks.embeddings.models import MINILM, minilm_files; "
+        "from sinks.embeddings.onnx import OnnxEmbedder as E; asyncio.run(E(MINILM, minilm_files()).embed(['a']))",
+        tmp_path,
     )
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
 

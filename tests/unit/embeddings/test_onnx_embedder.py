@@ -1,4 +1,4 @@
-"""Texts that wait for the model that ships: what goes together, and what comes of calls that nobody waits for any more."""
+"""Texts that wait for a model of this process: what goes together, and what comes of calls that nobody waits for any more."""
 
 import asyncio
 from collections.abc import Iterator
@@ -9,30 +9,31 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sinks.embeddings.onnx import BATCH, MiniLmEmbedder
+from sinks.embeddings.models import MINILM, minilm_files
+from sinks.embeddings.onnx import OnnxEmbedder
 
 QUESTIONS = ("Where does she live?", "Which tea do I like best in the morning?", "When is the dentist?")
 
 
-class Noted(MiniLmEmbedder):
+class Noted(OnnxEmbedder):
     """Notes what is embedded at once; `failure` is raised instead."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(MINILM, minilm_files(), threads=1)
         self.together: list[list[str]] = []
         self.failure: Exception | None = None
 
-    def _embed_all(self, texts: list[str]) -> NDArray[np.float32]:
+    def _vectors(self, texts: list[str]) -> NDArray[np.float32]:
         self.together.append(texts)
         if self.failure is not None:
             raise self.failure
-        return super()._embed_all(texts)
+        return super()._vectors(texts)
 
     @contextmanager
     def busy(self) -> Iterator[None]:
         """The thread does nothing of what is asked meanwhile."""
         done = Event()
-        self._thread.submit(done.wait)
+        self._threads.submit(done.wait)
         try:
             yield
         finally:
@@ -73,12 +74,18 @@ async def test_questions_that_wait_are_embedded_together_and_each_gets_its_own(e
         assert each == pytest.approx(expected, abs=1e-5)
 
 
-async def test_a_call_of_many_texts_is_not_held_up_by_those_behind_it(embedder: Noted) -> None:
-    many = tuple(f"Fact {number}." for number in range(BATCH))
+async def test_what_waits_longest_comes_first_and_no_more_at_once_than_the_model_takes(embedder: Noted) -> None:
+    many = tuple(f"Fact {number}." for number in range(MINILM.batch))
     with embedder.busy():
         tasks = await asked(embedder, (QUESTIONS[0],), many, (QUESTIONS[1],))
-    assert [len(each) for each in await asyncio.gather(*tasks)] == [1, BATCH, 1]
-    assert told(embedder) == [[QUESTIONS[0]], list(many), [QUESTIONS[1]]]
+    assert [len(each) for each in await asyncio.gather(*tasks)] == [1, MINILM.batch, 1]
+    assert told(embedder) == [[QUESTIONS[0], *many[:-1]], [many[-1], QUESTIONS[1]]]
+
+
+async def test_a_batch_is_made_of_texts_of_similar_length(embedder: Noted) -> None:
+    texts = ["word " * length for length in (40, 1, 30, 2, 20, 3, 10, 4, 50, 5, 60, 6, 70, 7, 80, 8)]
+    await embedder.embed(texts)
+    assert embedder.together == [sorted(texts, key=len)[:8], sorted(texts, key=len)[8:]]
 
 
 async def test_what_nobody_waits_for_any_more_is_not_embedded(embedder: Noted) -> None:

@@ -17,7 +17,7 @@ from schemas.retrieval.searches import Filters, Query
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.vectors.port import Point
 from tests.fakes.clock import VirtualLoop
-from tests.fakes.embedder import ListeningEmbedder
+from tests.fakes.embedder import ApartEmbedder, ListeningEmbedder
 from tests.fakes.remembered import FakeRemembered
 from tests.fakes.sinks import FakeVectors, Fuse
 
@@ -55,6 +55,13 @@ class FailingEmbedder(FakeEmbedder):
 class SlowVectors(FakeVectors):
     async def search(self, *args: Any, **kwargs: Any) -> Any:
         await asyncio.Event().wait()
+
+
+async def test_the_question_is_embedded_as_a_question(memory: MakeMemory) -> None:
+    embedder = ApartEmbedder()
+    retrieval, _ = await searching(memory(text="User drinks tea."), embedder=embedder)
+    await retrieval.search(Query(namespaces=("n",), text="what does she drink?"))
+    assert (embedder.stored, embedder.questions) == ([], ["what does she drink?"])
 
 
 async def test_what_has_the_words_of_the_question_comes_first(memory: MakeMemory) -> None:

@@ -10,6 +10,8 @@ from deploy.wiring import vector_index
 from schemas import codec
 from schemas.errors import Misconfigured, Retryable
 from schemas.policies.policies import Policies, Policy
+from sinks.embeddings.models import DEFAULT, MODELS
+from tests.embedders import CACHE_DIR
 from tests.embedding_server import KEY, MODEL, EmbeddingServer
 from tests.fakes.policy_topic import FakePolicyTopic
 
@@ -18,9 +20,20 @@ def settings(**overrides: object) -> Settings:
     return load(_env_file=None, **overrides)
 
 
-async def test_the_model_that_ships_is_the_default() -> None:
-    async with vector_index.embedder(settings()) as embedder:
-        assert (embedder.model, embedder.dimension) == ("all-MiniLM-L6-v2-int8", 384)
+async def test_a_model_of_this_process_is_the_default() -> None:
+    async with vector_index.embedder(settings(cache_dir=CACHE_DIR)) as embedder:
+        assert (embedder.model, embedder.dimension) == (DEFAULT.name, 384)
+
+
+@pytest.mark.parametrize("name", MODELS)
+async def test_a_model_of_this_process_is_chosen_by_its_name(name: str) -> None:
+    async with vector_index.embedder(settings(cache_dir=CACHE_DIR, embedder_model=name)) as embedder:
+        assert embedder.model == name
+
+
+def test_a_model_that_does_not_run_in_this_process_is_a_wrong_set_up_that_names_those_that_do() -> None:
+    with pytest.raises(Misconfigured, match=r"MEMSTREAM_EMBEDDER_MODEL=nomic.*all-MiniLM-L6-v2-int8, e5-small-v2-int8"):
+        settings(embedder_model="nomic-embed-text")
 
 
 async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named() -> None:

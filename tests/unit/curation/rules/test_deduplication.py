@@ -12,13 +12,14 @@ from agents.curation.rules.guards import objection
 from agents.curation.rules.similarity import ALIKE
 from agents.curation.rules.thresholds import Thresholds, table, thresholds
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from sinks.embeddings.onnx import MiniLmEmbedder
+from sinks.embeddings.models import DEFAULT
 from tests.deduplication import RIGHT_WORD, Case, as_curated, cases, decision, is_folded, measured
+from tests.embedders import shipped
 from tests.labelled_pairs import Pair, held_out, pairs, tuning
 from tests.public_data import required
 
 LEAST_PRECISION, LEAST_RECALL = 0.97, 0.70
-MERGE = thresholds(MiniLmEmbedder.model, DEFAULT_POLICY).merge
+MERGE = thresholds(DEFAULT.name, DEFAULT_POLICY).merge
 SYMMETRIC = ("negation", "preference", "ended", "opposites", "subject", "order", "object")
 
 
@@ -29,7 +30,7 @@ def embedded() -> list[Case]:
 
 
 def embed(listed: Sequence[Pair]) -> list[Case]:
-    embedder = MiniLmEmbedder()
+    embedder = shipped()
     try:
         return asyncio.run(cases(listed, embedder))
     finally:
@@ -82,7 +83,7 @@ def test_a_model_that_calls_every_contradiction_a_repetition_is_hardly_ever_beli
 
 def test_no_pair_that_letters_would_fold_is_missed_by_the_vector_index(embedded: list[Case]) -> None:
     """So the memories whose letters are compared may be those that the index finds."""
-    related = table()[MiniLmEmbedder.model].related
+    related = table()[DEFAULT.name].related
     lettered = [case for case in embedded if case.letters > ALIKE and case.pair.one_memory]
     assert lettered
     assert all(case.cosine >= related for case in lettered)
@@ -117,8 +118,8 @@ def test_no_contradiction_of_memtrust_is_folded() -> None:
 
 def test_a_policy_may_set_a_threshold_of_its_own_and_an_unmeasured_model_has_the_defaults() -> None:
     assert thresholds("never measured", DEFAULT_POLICY) == Thresholds(related=0.70, merge=0.85)
-    assert thresholds(MiniLmEmbedder.model, Policy(name="p", merge_threshold=0.92)).merge == 0.92
-    assert thresholds(MiniLmEmbedder.model, Policy(name="p", merge_threshold=0.6)).related == 0.6
+    assert thresholds(DEFAULT.name, Policy(name="p", merge_threshold=0.92)).merge == 0.92
+    assert thresholds(DEFAULT.name, Policy(name="p", merge_threshold=0.6)).related == 0.6
 
 
 def test_a_threshold_that_nothing_reaches_leaves_letters_and_the_same_text(embedded: list[Case]) -> None:

@@ -1,0 +1,70 @@
+"""How each model of this process reads texts: what stands before them, how much of them counts, what answers which question."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from deploy.embedded.embedding_models import JARS, files_in
+from sinks.embeddings.models import BGE_SMALL, E5_SMALL, MINILM, MODELS, Model, minilm_files
+from sinks.embeddings.onnx import OnnxEmbedder
+from tests.embedders import CACHE_DIR, shipped
+
+TEXTS = ["The cat sleeps on the sofa.", "Berlin is the capital of Germany.", "Alice adopted a kitten last May."]
+QUESTIONS = ["When did Alice get a cat?", "What is Germany's capital?"]
+# By other code (onnxruntime, tokenizers, one text at a time), with the prefixes and pooling of the model cards.
+COSINES = {
+    MINILM.name: [[0.249, -0.041, 0.804], [-0.040, 0.798, 0.020]],
+    E5_SMALL.name: [[0.714, 0.658, 0.832], [0.621, 0.901, 0.680]],
+    BGE_SMALL.name: [[0.466, 0.385, 0.775], [0.257, 0.805, 0.323]],
+}
+
+
+@pytest.fixture(scope="module", params=MODELS.values(), ids=lambda model: model.name)
+def model(request: pytest.FixtureRequest) -> Model:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def embedder(model: Model) -> Iterator[OnnxEmbedder]:
+    with closing(shipped(model.name)) as opened:
+        yield opened
+
+
+async def cosines(embedder: OnnxEmbedder) -> NDArray[np.float32]:
+    found: NDArray[np.float32] = await embedder.embed_questions(QUESTIONS) @ (await embedder.embed(TEXTS)).T
+    return found
+
+
+async def test_cosines_are_those_of_the_reference(embedder: OnnxEmbedder) -> None:
+    np.testing.assert_allclose(await cosines(embedder), COSINES[embedder.model], atol=0.02)
+
+
+async def test_each_question_is_nearest_to_its_answer(embedder: OnnxEmbedder) -> None:
+    assert (await cosines(embedder)).argmax(axis=1).tolist() == [2, 1]
+
+
+async def test_a_question_is_read_otherwise_than_a_text_where_the_model_was_trained_so(
+    model: Model, embedder: OnnxEmbedder
+) -> None:
+    (asked,), (stored,) = await embedder.embed_questions(["Berlin"]), await embedder.embed(["Berlin"])
+    assert bool(np.allclose(asked, stored, atol=1e-4)) is (model is MINILM)
+
+
+async def test_a_text_counts_up_to_the_tokens_that_the_model_reads(model: Model, embedder: OnnxEmbedder) -> None:
+    files = minilm_files() if model is MINILM else files_in(CACHE_DIR / "jars" / JARS[model.name].file_name)
+    tokenizer = Tokenizer.from_buffer(files.tokenizer)
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    room = model.most_tokens - len(tokenizer.encode(model.before_text).ids)  # [CLS], what stands before, [SEP]
+    full = "tea " * room
+    whole, beyond, within = await embedder.embed([full, full + "invoice " * 50, "tea " * (room - 1) + "invoice"])
+    np.testing.assert_allclose(beyond, whole, atol=1e-4)
+    assert not np.allclose(within, whole, atol=1e-4)
+
+
+def test_models_have_names_of_their_own() -> None:
+    assert list(MODELS) == ["all-MiniLM-L6-v2-int8", "e5-small-v2-int8", "bge-small-en-v1.5-int8"]
