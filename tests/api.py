@@ -15,8 +15,8 @@ from fastapi import FastAPI
 from msgspec.structs import replace
 from starlette.datastructures import State
 
-from agents.api.access.authentication import KeyedDoor
-from agents.api.access.rate_limits import Rates
+from agents.api.access.authentication import KeyAuthentication
+from agents.api.access.rate_limits import RateLimiter
 from agents.api.app import create_app
 from agents.api.budgets.consumption import Consumption
 from agents.api.live.change_notifier import ChangeNotifier
@@ -42,9 +42,9 @@ from sinks.embeddings.fake import FakeEmbedder
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.accesses import FakeAccesses
 from tests.fakes.archive import FakeArchive
-from tests.fakes.chronicle import FakeChronicle
 from tests.fakes.curation import FakeCuration
 from tests.fakes.erasures import FakeErasures
+from tests.fakes.event_history import FakeEventHistory
 from tests.fakes.exports import FakeExports, FakeStatistics
 from tests.fakes.memories import FakeMemories
 from tests.fakes.owners import FakeOwners
@@ -120,11 +120,11 @@ class Api:
         self.remembered = FakeRemembered()  # the memories that are searched
         self.said = FakeSaid()  # the passages
         self.accesses = FakeAccesses()
-        self.chronicle = FakeChronicle()
-        self.bell = ChangeNotifier()
+        self.event_history = FakeEventHistory()
+        self.change_notifier = ChangeNotifier()
         self.archive, self.windows, self.searched = FakeArchive(), FakeWindows(), Searched()
         self.published = FakePublisher()
-        self.door = KeyedDoor(self.keys, lambda: self.now, lambda: self.seconds)
+        self.authentication = KeyAuthentication(self.keys, lambda: self.now, lambda: self.seconds)
         self.curation = FakeCuration(self.memories, lambda: self.now)
         self.audit = FakeAudit()
         self.owners = FakeOwners(self.memories)
@@ -141,8 +141,8 @@ class Api:
             self.policy_records.opened, self.policy_records, POLICIES, presets, self.policy_records.writing
         )
         fakes = {
-            "door": self.door,
-            "rates": Rates(1_000, 1_000, lambda: self.seconds),
+            "authentication": self.authentication,
+            "rate_limiter": RateLimiter(1_000, 1_000, lambda: self.seconds),
             "memories": self.memories,
             "stored": self.memories,
             "retrieval": Tiers(
@@ -152,17 +152,17 @@ class Api:
             ),
             "passages": self.said,
             "accesses": AccessCounter(self.accesses, lambda: self.now),
-            "chronicle": self.chronicle,
-            "bell": self.bell,
+            "event_history": self.event_history,
+            "change_notifier": self.change_notifier,
             "commands": self.curation,
             "vectors": self.vectors,
             "audit": self.audit,
             "owners": self.owners,
-            "erasing": Erasing(self.erasures, self.message_ends, lambda: self.now),
-            "erasing_wait_s": 0.0,
+            "erasures": Erasing(self.erasures, self.message_ends, lambda: self.now),
+            "erasure_wait_s": 0.0,
             "exports": self.exports,
             "statistics": self.statistics,
-            "consumption": self.consumption,
+            "usage": self.consumption,
             "policy_book": self.policy_book,
             "runs": self.runs,
             "sweeps": self.sweeps,
@@ -182,7 +182,7 @@ class Api:
             "recall": Recall(self.searched, self.archive, POLICIES, words, lambda: self.now),
             "conversations": Conversations(self.windows, self.archive, POLICIES),
             "contexts": Contexts(self.archive, terms, words, lambda: self.now),
-            "by_hand": ByHandSender(self.published, lambda: self.now, wait_s=0.1),
+            "window_control": ByHandSender(self.published, lambda: self.now, wait_s=0.1),
         }
 
     async def message_ends(self) -> dict[int, int]:

@@ -7,12 +7,12 @@ from fastapi import Depends, FastAPI
 from fastapi.routing import APIRoute
 
 from agents.api import openapi
-from agents.api.access.authentication import admitted
+from agents.api.access.authentication import authenticate
 from agents.api.http import problems
-from agents.api.http.allowed_hosts import Hosts
-from agents.api.http.deadline import Deadline
-from agents.api.http.request_ids import RequestIds
-from agents.api.http.tracing import Traced
+from agents.api.http.allowed_hosts import AllowedHosts
+from agents.api.http.deadline import DeadlineMiddleware
+from agents.api.http.request_ids import RequestIdMiddleware
+from agents.api.http.tracing import TracingMiddleware
 from agents.api.ports import Ports
 from agents.api.routes import (
     changes,
@@ -57,20 +57,20 @@ def create_app(ports: Ports, *, within_s: float = WITHIN_S, local: bool = False)
 
     A `local` app answers to this machine's names alone.
     """
-    app = routed()
+    app = app_with_routes()
     app.state.ports = ports
     app.state.document = cache(document)
     app.state.methods = methods
-    problems.handle_in(app)
-    app.add_middleware(Deadline, within_s=within_s)
+    problems.install_error_handlers(app)
+    app.add_middleware(DeadlineMiddleware, within_s=within_s)
     if local:
-        app.add_middleware(Hosts)
-    app.add_middleware(RequestIds)
-    app.add_middleware(Traced)  # the outermost
+        app.add_middleware(AllowedHosts)
+    app.add_middleware(RequestIdMiddleware)
+    app.add_middleware(TracingMiddleware)  # the outermost
     return app
 
 
-def routed() -> FastAPI:
+def app_with_routes() -> FastAPI:
     """With its routes, and nothing behind them yet."""
     app = FastAPI(
         title="memstream",
@@ -83,13 +83,13 @@ def routed() -> FastAPI:
     for router in OPEN:
         app.include_router(router)
     for router in KEYED:
-        app.include_router(router, dependencies=[Depends(admitted)])
+        app.include_router(router, dependencies=[Depends(authenticate)])
     return app
 
 
 def document() -> dict[str, Any]:
     """The OpenAPI document of all routes."""
-    return openapi.document(routed(), (*OPEN, *KEYED))
+    return openapi.document(app_with_routes(), (*OPEN, *KEYED))
 
 
 def methods(path: str) -> set[str]:

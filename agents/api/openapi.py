@@ -8,7 +8,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from msgspec import Struct
 
-from agents.api.http.json_bodies import Described
+from agents.api.http.json_bodies import DocumentedBodies
 from agents.api.http.problems import MEDIA_TYPE, ProblemDetails
 from schemas.documents.generate import dedented
 
@@ -27,29 +27,33 @@ def document(app: FastAPI, routers: Iterable[APIRouter]) -> dict[str, Any]:
     )
     for operations in whole["paths"].values():
         for operation in operations.values():
-            operation["responses"] = told(operation["responses"])
+            operation["responses"] = documented_responses(operation["responses"])
     components = whole.setdefault("components", {})
     components["schemas"] = dict(sorted(schemas(shapes(routers)).items()))
     return whole
 
 
-def told(responses: dict[str, Any]) -> dict[str, Any]:
+def documented_responses(responses: dict[str, Any]) -> dict[str, Any]:
     """Without what FastAPI supposes of a route that says nothing, and with the problems that any may answer."""
-    kept = {status: response for status, response in responses.items() if status != "422" and not is_supposed(response)}
-    return {status: without_supposed_body(response) for status, response in kept.items()} | {"default": PROBLEM}
+    kept = {
+        status: response
+        for status, response in responses.items()
+        if status != "422" and not is_default_response(response)
+    }
+    return {status: without_default_body(response) for status, response in kept.items()} | {"default": PROBLEM}
 
 
-def is_supposed(response: dict[str, Any]) -> bool:
+def is_default_response(response: dict[str, Any]) -> bool:
     return response.get("content") == ANY_JSON and response["description"] == "Successful Response"
 
 
-def without_supposed_body(response: dict[str, Any]) -> dict[str, Any]:
+def without_default_body(response: dict[str, Any]) -> dict[str, Any]:
     return {name: part for name, part in response.items() if name != "content" or part != ANY_JSON}
 
 
 def shapes(routers: Iterable[APIRouter]) -> list[type[Struct]]:
     extras = (getattr(route, "openapi_extra", None) for router in routers for route in router.routes)
-    found = {shape for extra in extras if isinstance(extra, Described) for shape in extra.shapes}
+    found = {shape for extra in extras if isinstance(extra, DocumentedBodies) for shape in extra.shapes}
     return sorted(found | {ProblemDetails}, key=lambda shape: shape.__name__)
 
 

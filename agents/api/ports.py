@@ -8,11 +8,11 @@ from fastapi import Depends, Request
 from msgspec import Struct
 
 from agents.api.access.callers import Caller
-from agents.api.access.erasure import Kept
-from agents.api.access.rate_limits import Rates
+from agents.api.access.erasure import OwnerStore
+from agents.api.access.rate_limits import RateLimiter
 from agents.api.budgets.consumption import Consumption
 from agents.api.live.change_notifier import ChangeNotifier
-from agents.api.live.event_stream import Told
+from agents.api.live.event_stream import EventSource
 from agents.api.memories.access_counter import AccessCounter
 from agents.api.memories.exports import Pages
 from agents.api.policies.policy_book import PolicyBook
@@ -29,7 +29,7 @@ from schemas.consolidation.runs import ConsolidationRun, Finding, Scheduled
 from schemas.extraction.requests import Command
 from schemas.memories.memories import Memory
 from schemas.passages.passages import ReadPassage
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from schemas.replay.generations import Generation, Progress
 from schemas.retrieval.searches import Found, Query
 from sinks.access.audit import Audited
@@ -41,14 +41,14 @@ from sinks.memories.statistics import Statistics
 from sinks.vectors.port import Point, VectorIndex
 
 
-class Door(Protocol):
+class Authentication(Protocol):
     """Decides who comes in."""
 
-    async def admit(self, token: str | None) -> Caller | None:
+    async def authenticate(self, token: str | None) -> Caller | None:
         """Who bears the token; None for one that is not valid. Raises Retryable."""
 
 
-class Reading(Protocol):
+class MemoryReader(Protocol):
     """Reading memories, up to a second old. Every method raises Retryable."""
 
     async def get(self, memory_id: str) -> Memory | None:
@@ -57,14 +57,14 @@ class Reading(Protocol):
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
         """Those that exist, of any status and namespace."""
 
-    async def listed(self, asked: Listing) -> tuple[Memory, ...]:
+    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
         """A page of a namespace's memories."""
 
     async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]:
         """Versions above one, oldest first."""
 
 
-class Stored(Reading, Protocol):
+class StoredMemories(MemoryReader, Protocol):
     """Reading memories as they are (sinks.memories.reader.Memories): for decisions, and for who has just changed one."""
 
     async def linking(
@@ -81,13 +81,13 @@ class Stored(Reading, Protocol):
         """What the vector index should hold of these memories."""
 
 
-class Commanding(Protocol):
+class CommandSender(Protocol):
     """The way to the curator (agents.api.memories.commands.Commands)."""
 
-    async def carried_out(self, command: Command) -> Outcome | None:
+    async def send_and_wait(self, command: Command) -> Outcome | None:
         """What came of the command; None when that is not known in time: it will be carried out. Raises Retryable, Rejected."""
 
-    async def all_carried_out(self, commands: Sequence[Command]) -> list[Outcome | None]:
+    async def send_all_and_wait(self, commands: Sequence[Command]) -> list[Outcome | None]:
         """What came of each, in their order, all together within the time of one. Raises Retryable, Rejected."""
 
     async def send(self, commands: Sequence[Command]) -> None:
@@ -97,14 +97,14 @@ class Commanding(Protocol):
         """What came of a command that was sent before; None while that is not known. Raises Retryable."""
 
 
-class Auditing(Protocol):
+class AuditLog(Protocol):
     """Where it is kept who did what only an administrator may do (sinks.access.audit.Audit)."""
 
     async def record(self, done: Audited) -> None:
         """To be awaited before what it tells of. Raises Retryable."""
 
 
-class Searching(Protocol):
+class SearchService(Protocol):
     """Search (agents.retrieval.tiers.Tiers)."""
 
     async def search(self, asked: Query) -> Found:
@@ -123,14 +123,14 @@ class ReadingPassages(Protocol):
         """The passages of these (conversation, message), in the order they were said."""
 
 
-class Counting(Protocol):
+class NamespaceStatistics(Protocol):
     """What a namespace holds, in numbers (sinks.memories.statistics.NamespaceStatistics)."""
 
     async def of(self, namespace: str) -> Statistics:
         """Raises Retryable."""
 
 
-class Consolidating(Protocol):
+class ConsolidationRuns(Protocol):
     """Consolidation runs (sinks.consolidation.runs.Runs). Every method raises Retryable."""
 
     async def ask(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
@@ -152,7 +152,7 @@ class Consolidating(Protocol):
         """What a dry run found, behind the finding of that number."""
 
 
-class Sweeping(Protocol):
+class RetentionSweeps(Protocol):
     """Sweeps of the archive (sinks.archive.retention.Sweeps). Every method raises Retryable."""
 
     async def ask(self, sweep: Sweep) -> None:
@@ -165,7 +165,7 @@ class Sweeping(Protocol):
         """Sweeps, the newest first."""
 
 
-class Replaying(Protocol):
+class ReplayService(Protocol):
     """Generations (agents.replay.replays.Replays). Every method raises Retryable; the last two Misconfigured as well, for one
     that is not in a state for that."""
 
@@ -191,33 +191,33 @@ class Replaying(Protocol):
 class Ports(Struct, frozen=True, kw_only=True):
     """One value a process. A new port is a new field here, in `deploy/wiring/api.py` and in `tests/api.py`."""
 
-    door: Door
-    rates: Rates
-    memories: Reading
-    stored: Stored
-    retrieval: Searching
+    authentication: Authentication
+    rate_limiter: RateLimiter
+    memories: MemoryReader
+    stored: StoredMemories
+    retrieval: SearchService
     passages: ReadingPassages
     accesses: AccessCounter
-    chronicle: Told
-    bell: ChangeNotifier
-    commands: Commanding
+    event_history: EventSource
+    change_notifier: ChangeNotifier
+    commands: CommandSender
     vectors: VectorIndex
-    audit: Auditing
-    policies: Choosing
+    audit: AuditLog
+    policies: PolicySelector
     recall: Recall
     conversations: Conversations
     contexts: Contexts
-    by_hand: ByHandSender
-    owners: Kept
-    erasing: Erasing
-    erasing_wait_s: float  # how long the answer to an erasure waits for its end
+    window_control: ByHandSender
+    owners: OwnerStore
+    erasures: Erasing
+    erasure_wait_s: float  # how long the answer to an erasure waits for its end
     exports: Pages
-    statistics: Counting
-    consumption: Consumption
+    statistics: NamespaceStatistics
+    usage: Consumption
     policy_book: PolicyBook
-    replays: Replaying
-    runs: Consolidating
-    sweeps: Sweeping
+    replays: ReplayService
+    runs: ConsolidationRuns
+    sweeps: RetentionSweeps
     clock: Callable[[], datetime]
     ready: Callable[[], Awaitable[None]]  # raises Retryable while requests cannot be answered
 

@@ -9,7 +9,7 @@ from schemas import codec
 from schemas.conversations.messages import Message, Scope
 from schemas.errors import Rejected
 from schemas.kafka.records import Publisher
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive, ArchivedMessage
 from streams.delivery.batch import Batch
 
@@ -20,7 +20,7 @@ class ArchiveAgent:
     """Stores a batch in one statement, then acks it. What does not decode is the window agent's to dead-letter."""
 
     def __init__(
-        self, archive: Archive, publisher: Publisher, policies: Choosing, clock: Callable[[], datetime]
+        self, archive: Archive, publisher: Publisher, policies: PolicySelector, clock: Callable[[], datetime]
     ) -> None:
         self._archive = archive
         self._policies = policies

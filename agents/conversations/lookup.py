@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from agents.conversations.owners import may, namespaces_of, scope_of
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Pruning, WindowState
-from schemas.policies.policies import Choosing, Policy
+from schemas.policies.policies import Policy, PolicySelector
 from sinks.archive.messages import ArchivedMessage, Place
 from sinks.windows.projection import PruningPlace
 from streams.windows.context.gaps import summarised
@@ -57,7 +57,7 @@ def wordless(state: WindowState) -> WindowState:
 class Conversations:
     """All that are known. Every method raises Retryable."""
 
-    def __init__(self, states: States, archive: ArchivedMessages, policies: Choosing) -> None:
+    def __init__(self, states: States, archive: ArchivedMessages, policies: PolicySelector) -> None:
         self._states = states
         self._archive = archive
         self._policies = policies

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 from schemas.conversations.messages import Scope
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from streams.windows.arrival import merged
 
 
@@ -19,7 +19,7 @@ def scope_of(conversation_id: str, window: Scope | None, said: Sequence[Scope]) 
     return reduce(merged, said, window or Scope(conversation_id=conversation_id))
 
 
-def namespaces_of(scope: Scope, said: Sequence[Scope], policies: Choosing) -> tuple[str, ...]:
+def namespaces_of(scope: Scope, said: Sequence[Scope], policies: PolicySelector) -> tuple[str, ...]:
     """All that the conversation feeds, those of its own `scope` first.
 
     A message that names somebody else than those before it is theirs as well: ids of conversations may be used again.

@@ -108,7 +108,7 @@ class CurationAgent:
             await self._about(ids, lambda: self._curator.curate(batch))
         else:
             command = codec.admit(record.value, Command)
-            await self._about({"command_id": command.command_id}, lambda: self._curator.carry_out(command))
+            await self._about({"command_id": command.command_id}, lambda: self._curator.apply_command(command))
 
     async def _about(self, ids: dict[str, str], decide: Callable[[], Awaitable[object]]) -> None:
         traces.describe(**ids)

@@ -32,7 +32,7 @@ from schemas.erasure.erasures import Fence
 from schemas.errors import Retryable
 from schemas.extraction.requests import CandidateBatch, Command
 from schemas.memories.events import Cause
-from schemas.policies.policies import Choosing, Policy
+from schemas.policies.policies import Policy, PolicySelector
 from sinks.embeddings.port import Embedder
 from sinks.erasure.purges import Purges
 from sinks.memories import writer
@@ -60,7 +60,7 @@ class Curator:
         vectors: VectorIndex,
         embedder: Embedder,
         projector: Projector,
-        policies: Choosing,
+        policies: PolicySelector,
         clock: Callable[[], datetime],
         compactor: Compactor,
         editor: Editor,
@@ -77,7 +77,7 @@ class Curator:
         self._compactor = compactor
         self._editor = editor
         self._deciders = asyncio.Semaphore(concurrency)
-        self._eraser = Eraser(self._deciding, policies, clock, ends)
+        self._eraser = Eraser(self._deciding_transaction, policies, clock, ends)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
         """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""
@@ -85,9 +85,9 @@ class Curator:
         cause = Cause(actor=batch.provider, request_id=batch.request_id)
 
         async def decide(prepared: Prepared) -> Outcome:
-            async with self._deciding(batch.namespace) as connection:
+            async with self._deciding_transaction(batch.namespace) as connection:
                 if (known := await Settlements(connection).of_part(part)) is not None:
-                    return repeated(known)
+                    return as_repeated(known)
                 now = self._clock()
                 ledger, rulings = await settled(connection, self._vectors, batch, prepared, policy, now)
                 limit = Limit(most=policy.max_memories, plan=prepared.plan)
@@ -98,7 +98,7 @@ class Curator:
                 return await record_part(connection, part, outcome, now)
 
         texts = [candidate.text for candidate in batch.candidates]
-        return await self._decided(decide, await self._embedded(texts), batch.namespace, policy)
+        return await self._decide(decide, await self._embed(texts), batch.namespace, policy)
 
     async def fences_of(self, namespace: str, conversation_id: str) -> tuple[Fence, ...]:
         """Those that hold in a namespace for what comes of a conversation."""
@@ -108,14 +108,14 @@ class Curator:
 
     async def drop_part(self, part: Part, reason: str) -> Outcome:
         """Counts a part as answered that cannot be curated (it went to the dead letters): its request must complete."""
-        async with self._deciding(part.namespace) as connection:
+        async with self._deciding_transaction(part.namespace) as connection:
             if (known := await Settlements(connection).of_part(part)) is not None:
-                return repeated(known)
+                return as_repeated(known)
             sequence = await writer.sequence(connection, part.namespace)
             outcome = Outcome(status="dropped", namespace=part.namespace, sequence=sequence, reason=reason)
             return await record_part(connection, part, outcome, self._clock())
 
-    async def carry_out(self, command: Command) -> Outcome:
+    async def apply_command(self, command: Command) -> Outcome:
         """Carries out a command, without what may not be stored; one that cannot be is `rejected`, which is no exception."""
         policy = self._policies.governing(command.namespace)
         command = scrubbed(command, policy.privacy)
@@ -123,15 +123,21 @@ class Curator:
             return erased
 
         async def decide(prepared: Prepared) -> Outcome:
-            async with self._deciding(command.namespace) as connection:
+            async with self._deciding_transaction(command.namespace) as connection:
                 known = await Settlements(connection).of_command(command.namespace, command.command_id)
-                return repeated(known) if known is not None else await self._obey(connection, command, prepared, policy)
+                return (
+                    as_repeated(known)
+                    if known is not None
+                    else await self._apply_command(connection, command, prepared, policy)
+                )
 
         texts = [command.text] if command.text else []
-        return await self._decided(decide, await self._embedded(texts), command.namespace, policy, command)
+        return await self._decide(decide, await self._embed(texts), command.namespace, policy, command)
 
-    async def _obey(self, connection: Connection, command: Command, prepared: Prepared, policy: Policy) -> Outcome:
-        now, undone = self._clock(), await undone_by(connection, command)
+    async def _apply_command(
+        self, connection: Connection, command: Command, prepared: Prepared, policy: Policy
+    ) -> Outcome:
+        now, undone = self._clock(), await change_to_undo(connection, command)
         asked = prepared.completed or command
         text = undone.before.text if undone and undone.before else asked.text
         same = await same_texts(connection, command.namespace, [text] if text else [])
@@ -166,7 +172,7 @@ class Curator:
         return count
 
     async def _expire(self, namespace: str, now: datetime) -> int:
-        async with self._deciding(namespace) as connection:
+        async with self._deciding_transaction(namespace) as connection:
             over = await Memories(connection).expired(namespace, now, EXPIRED_AT_ONCE)
             ledger = Ledger(namespace, await writer.sequence(connection, namespace), over)
             for memory in over:
@@ -175,7 +181,7 @@ class Curator:
             await writer.record(connection, namespace, ledger.entries, self._vectors.embedding_model)
             return len(over)
 
-    async def _decided(
+    async def _decide(
         self,
         decide: Callable[[Prepared], Awaitable[Outcome]],
         vectors: dict[str, Vector],
@@ -198,11 +204,11 @@ class Curator:
                 assert command is not None, "only commands are completed"
                 prepared = replace(prepared, completed=await self._editor.completed(command, policy))
             except Unembedded as unembedded:
-                prepared = replace(prepared, vectors={**prepared.vectors, **await self._embedded([unembedded.text])})
+                prepared = replace(prepared, vectors={**prepared.vectors, **await self._embed([unembedded.text])})
         raise Retryable(f"{namespace!r} changed {MOST_BEGINNINGS} times while one decision was made")
 
     @asynccontextmanager
-    async def _deciding(self, namespace: str) -> AsyncIterator[Connection]:
+    async def _deciding_transaction(self, namespace: str) -> AsyncIterator[Connection]:
         """The transaction, and the projection behind it.
 
         What earlier decisions left pending is projected first, so that the index shows every memory of the namespace.
@@ -220,12 +226,12 @@ class Curator:
             raise missing
         await self._projector.project_now(namespace)
 
-    async def _embedded(self, texts: Sequence[str]) -> dict[str, Vector]:
+    async def _embed(self, texts: Sequence[str]) -> dict[str, Vector]:
         """Before the transaction: an embedding takes longer than everything a namespace is locked for."""
         return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
 
 
-async def undone_by(connection: Connection, command: Command) -> Undone | None:
+async def change_to_undo(connection: Connection, command: Command) -> Undone | None:
     """What an undo takes back, as the namespace is now: who undoes the latest change means that one."""
     if command.kind != "undo" or command.memory_id is None:
         return None
@@ -245,5 +251,5 @@ async def record_part(connection: Connection, part: Part, outcome: Outcome, now:
     return replace(outcome, completed=True)
 
 
-def repeated(known: Any) -> Outcome:
+def as_repeated(known: Any) -> Outcome:
     return replace(shaped(known, Outcome), repeated=True)

@@ -16,7 +16,7 @@ from schemas.erasure.erasures import Erasure, Fence
 from schemas.extraction.requests import Command
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.erasure.progress import Erasing
 from sinks.erasure.purges import PurgeCounts, Purges
 from sinks.memories import writer
@@ -41,7 +41,7 @@ class Eraser:
     """
 
     def __init__(
-        self, deciding: Deciding, policies: Choosing, clock: Callable[[], datetime], ends: Ends | None = None
+        self, deciding: Deciding, policies: PolicySelector, clock: Callable[[], datetime], ends: Ends | None = None
     ) -> None:
         self._deciding = deciding
         self._policies = policies

@@ -6,13 +6,13 @@ from schemas import ids
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure, is_of
 from schemas.policies.namespaces import OWN_NAMESPACE, read_back, render, shortened
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.erasure.erasures import How, Planned
 
 PERSONAL = ("{user_id}", "{conversation_id}")  # in a template: what comes of it is one person's
 
 
-def fed_by(scope: Scope, policies: Choosing) -> Iterable[tuple[str, bool]]:
+def fed_by(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:
     """The namespaces that a conversation feeds, and whether each is of its user alone. Where none says the user, what was said is
     found by the conversation's own name."""
     policy = policies.match(scope)
@@ -23,13 +23,15 @@ def fed_by(scope: Scope, policies: Choosing) -> Iterable[tuple[str, bool]]:
             yield shortened(name), any(field in template for field in PERSONAL)
 
 
-def names_user(namespace: str, policies: Choosing, user_id: str, tenant_id: str | None, app_id: str | None) -> bool:
+def names_user(
+    namespace: str, policies: PolicySelector, user_id: str, tenant_id: str | None, app_id: str | None
+) -> bool:
     """Whether a namespace's name says that it is this user's."""
     scopes = (read_back(template, namespace) for template in policies.governing(namespace).namespaces)
     return any(scope is not None and is_of(scope, user_id, tenant_id, app_id) for scope in scopes)
 
 
-def of_conversation(scope: Scope, policies: Choosing) -> Iterable[tuple[str, bool]]:
+def of_conversation(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:
     """The namespaces that a conversation feeds, and whether each is of this conversation alone."""
     policy = policies.match(scope)
     for template in policy.namespaces:
@@ -41,7 +43,7 @@ def of_conversation(scope: Scope, policies: Choosing) -> Iterable[tuple[str, boo
 
 
 def planned(
-    erasure: Erasure, scopes: Iterable[Scope], fed: Iterable[str], named: Iterable[str], policies: Choosing
+    erasure: Erasure, scopes: Iterable[Scope], fed: Iterable[str], named: Iterable[str], policies: PolicySelector
 ) -> list[Planned]:
     """What is to be done with which namespaces. `scopes` are of its conversations, `fed` what they brought something to, whatever
     the policies say now, `named` are namespaces that bear the user's name."""

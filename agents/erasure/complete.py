@@ -18,7 +18,7 @@ from schemas.extraction.requests import Command
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.policies.namespaces import quote_part
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.erasure.erasures import ErasedNamespace, How, Planned, Removed, WindowsErased
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class Completing:
         kept: ErasureStore,
         letters: DeadLetterTopic,
         publisher: Publisher,
-        policies: Choosing,
+        policies: PolicySelector,
         clock: Callable[[], datetime],
         *,
         partitions: int,

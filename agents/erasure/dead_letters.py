@@ -10,7 +10,7 @@ from agents.erasure.affected_namespaces import of_conversation
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
 from schemas.kafka import topics
-from schemas.policies.policies import Choosing, Policies
+from schemas.policies.policies import Policies, PolicySelector
 
 FIELDS = ("user_id", "tenant_id", "app_id", "agent_id", "mode")
 BUILT_IN = Policies()
@@ -21,7 +21,7 @@ def concerns(
     erasure: Erasure,
     conversations: Collection[str],
     namespaces: Collection[str],
-    policies: Choosing = BUILT_IN,
+    policies: PolicySelector = BUILT_IN,
 ) -> bool:
     """Whether a letter is of what was erased, and of before. One that is no JSON is, if it says the user's id in quotes; what
     cannot be told apart by time is older if the letter is."""
@@ -50,7 +50,7 @@ def is_theirs(
     return erasure.kind == "user" and erasure.concerns(scope_of(scope, conversation or "-"))
 
 
-def feeds(said: Any, erasure: Erasure, policies: Choosing) -> bool:
+def feeds(said: Any, erasure: Erasure, policies: PolicySelector) -> bool:
     """Whether it is a message, or a request, of a conversation that feeds an erased namespace."""
     if erasure.kind != "namespace" or not isinstance(said, dict):
         return False

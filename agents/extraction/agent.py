@@ -14,7 +14,7 @@ from agents.stage.in_flight import InFlight, while_held
 from schemas import codec
 from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest
-from schemas.policies.policies import Choosing, Policy
+from schemas.policies.policies import Policy, PolicySelector
 from sinks.extraction.parked import Parking
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
@@ -34,7 +34,7 @@ class ExtractionAgent:
         extractor: Extractor,
         outcomes: Outcomes,
         parking: Parking,
-        policies: Choosing,
+        policies: PolicySelector,
         worker: str,
         clock: Callable[[], datetime],
         *,

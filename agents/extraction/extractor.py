@@ -20,7 +20,7 @@ from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Retryable
 from schemas.extraction.requests import ExtractionRequest, Lane
 from schemas.kafka.records import Publisher
-from schemas.policies.policies import Choosing, Policy
+from schemas.policies.policies import Policy, PolicySelector
 from sinks.extraction.answers import Answered, Extractions, Held, Leased
 
 log = logging.getLogger(__name__)
@@ -43,7 +43,7 @@ class Extractor:
         provider: Provider,
         related: RelatedMemories,
         publisher: Publisher,
-        policies: Choosing,
+        policies: PolicySelector,
         clock: Callable[[], datetime],
         *,
         concurrency: int = 8,

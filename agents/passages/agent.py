@@ -11,7 +11,7 @@ from schemas import codec
 from schemas.conversations.messages import Message, Scope
 from schemas.errors import Rejected
 from schemas.kafka.records import Publisher
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive, ArchivedMessage
 from streams.delivery.batch import Batch
 
@@ -29,7 +29,7 @@ class PassageAgent:
         archive: Archive,
         indexer: PassageIndexer,
         publisher: Publisher,
-        policies: Choosing,
+        policies: PolicySelector,
         clock: Callable[[], datetime],
     ) -> None:
         self._archive = archive

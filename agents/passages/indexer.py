@@ -9,7 +9,7 @@ from agents.passages.words import stems, terms
 from schemas import ids
 from schemas.conversations.messages import Message, Scope
 from schemas.passages.passages import speaker_of
-from schemas.policies.policies import Choosing, Policy
+from schemas.policies.policies import Policy, PolicySelector
 from sinks.archive.messages import ArchivedMessage
 from sinks.embeddings.port import Embedder
 from sinks.passages.store import Passages, Piece
@@ -22,7 +22,9 @@ EMBEDDED_AT_ONCE = 32  # texts; whoever else waits for the embedder has a turn b
 class PassageIndexer:
     """Raises Retryable; Rejected for a text that cannot be embedded or stored."""
 
-    def __init__(self, passages: Passages, vectors: PassageVectors, embedder: Embedder, policies: Choosing) -> None:
+    def __init__(
+        self, passages: Passages, vectors: PassageVectors, embedder: Embedder, policies: PolicySelector
+    ) -> None:
         self._passages = passages
         self._vectors = vectors
         self._embedder = embedder

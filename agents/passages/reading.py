@@ -10,7 +10,7 @@ from agents.passages.building import pieces, searchable_text
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage, ReadPassage
 from schemas.policies.namespaces import read_back, render, shortened
-from schemas.policies.policies import Choosing, Policy
+from schemas.policies.policies import Policy, PolicySelector
 from sinks.passages.store import PassageText
 
 PERSONAL: Final = re.compile(r"\{(user_id|conversation_id)\}")
@@ -29,7 +29,7 @@ class PassageStore(Protocol):
 class PassageReader:
     """Every method raises Retryable."""
 
-    def __init__(self, passages: PassageStore, policies: Choosing) -> None:
+    def __init__(self, passages: PassageStore, policies: PolicySelector) -> None:
         self._passages = passages
         self._policies = policies
 
@@ -50,14 +50,14 @@ class PassageReader:
         return [found[passage_id] for passage_id in passage_ids if passage_id in found]
 
 
-def readable(found: PassageText, policies: Choosing) -> Passage:
+def readable(found: PassageText, policies: PolicySelector) -> Passage:
     """The piece of the message that the passage stands for, without what privacy takes out now."""
     privacy = policies.match(found.scope).privacy
     parts = pieces(searchable_text(found.passage.text, privacy)) or [""]
     return replace(found.passage, text=parts[min(found.passage.piece, len(parts) - 1)])
 
 
-def owners(found: PassageText, policies: Choosing) -> tuple[str, ...]:
+def owners(found: PassageText, policies: PolicySelector) -> tuple[str, ...]:
     """The namespaces whose readers may read a message word for word: those of a person or a conversation. Others, such as an
     app's, are read by people who took no part; they count where the message lies in no other."""
     policy = policies.match(found.scope)

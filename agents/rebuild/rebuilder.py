@@ -14,7 +14,7 @@ from schemas.errors import Misconfigured, Rejected
 from schemas.kafka import topics
 from schemas.memories.events import MemoryEvent
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.erasure.purges import Purges
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
@@ -66,7 +66,7 @@ class Rebuild:
         self,
         pool: Pool,
         log: Log,
-        policies: Choosing,
+        policies: PolicySelector,
         progress: Progress = lambda topic, records: None,
         *,
         alone: Callable[[], Awaitable[None]],

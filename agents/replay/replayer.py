@@ -24,7 +24,7 @@ from schemas.access.keys import covers
 from schemas.conversations.messages import Scope
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.extraction.requests import CandidateBatch, ExtractionRequest
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from schemas.replay.generations import Generation
 from schemas.replay.shadows import shadow_of, standing_for
 from sinks.archive.messages import ArchivedMessage
@@ -78,7 +78,7 @@ class Replayer:
         extractor: AnswerSource,
         curator: Deciding,
         terms: WindowTerms,
-        before: Choosing,
+        before: PolicySelector,
         count_tokens: TokenCount,
         clock: Callable[[], datetime],
         owner: str,
@@ -163,7 +163,7 @@ class Replayer:
             lane="background",
         )
 
-    def _fed(self, policies: Choosing, scope: Scope) -> list[str]:
+    def _fed(self, policies: PolicySelector, scope: Scope) -> list[str]:
         policy = policies.match(scope)
         return self._within(policy.namespaces_of(scope)) if policy.extract else []
 

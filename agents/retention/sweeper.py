@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from schemas import ids
 from schemas.consolidation.retention import Kept, Sweep
 from schemas.conversations.messages import Scope
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.archive.retention import CONVERSATIONS, ROWS, Owned, Place, Step, Sweeps
 
 SWEEP_EVERY: Final = timedelta(days=1)
@@ -34,7 +34,7 @@ class Sweeper:
     def __init__(
         self,
         sweeps: Sweeps,
-        policies: Choosing,
+        policies: PolicySelector,
         records: RecordRetention,
         clock: Callable[[], datetime],
         *,

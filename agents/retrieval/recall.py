@@ -14,7 +14,7 @@ from agents.retrieval.block_style import BlockStyle
 from schemas.conversations.messages import Message, Scope
 from schemas.memories.memories import Memory
 from schemas.policies.namespaces import UNSAID
-from schemas.policies.policies import Choosing, Policy
+from schemas.policies.policies import Policy, PolicySelector
 from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery
 from schemas.retrieval.searches import Found, Query, SaidHit, Tier, looks_at_memories
@@ -51,7 +51,7 @@ class Recall:
         self,
         retrieval: Searching,
         archive: Waiting,
-        policies: Choosing,
+        policies: PolicySelector,
         count_tokens: TokenCount,
         clock: Callable[[], datetime],
     ) -> None:

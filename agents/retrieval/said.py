@@ -12,7 +12,7 @@ from agents.privacy.scrub import sendable
 from agents.retrieval.said_ranking import SCALES, UNMEASURED, CosineScale, Ranked, Span, ranked
 from agents.retrieval.time_limits import WITHIN_S, Bounded
 from schemas.passages.passages import ANY_PASSAGE, PassageFilters
-from schemas.policies.policies import Choosing, Privacy
+from schemas.policies.policies import PolicySelector, Privacy
 from schemas.retrieval.searches import Degraded, SaidHit
 from sinks.embeddings.port import Embedder
 from sinks.passages.store import PassageRow, PassageText
@@ -65,7 +65,7 @@ class SaidSearch:
         embedder: Embedder,
         vectors: NearestPassages,
         passages: PassageStore,
-        policies: Choosing,
+        policies: PolicySelector,
         *,
         scale: CosineScale | None = None,
         within_s: float = WITHIN_S,

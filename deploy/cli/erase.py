@@ -111,7 +111,7 @@ async def foreseen(settings: Settings, pool: Pool, subject: dict[str, str | None
     """By the policies as they are. Raises Retryable."""
     owners = Owners(pool)
     found = await plans(settings, pool, owners, subject)
-    held = await owners.held_in([each.namespace for each in found])
+    held = await owners.stored_counts([each.namespace for each in found])
     return [Foreseen(namespace=each.namespace, how=each.how, held=held[each.namespace]) for each in found]
 
 
@@ -123,8 +123,8 @@ async def plans(settings: Settings, pool: Pool, owners: Owners, subject: dict[st
     policies = policy_store.applying(settings, await policy_store.stored(settings))
     if erasure.user_id is not None:
         user = User(user_id=erasure.user_id, tenant_id=erasure.tenant_id, app_id=erasure.app_id)
-        scopes, named = await owners.scopes(user), await owners.all_named(quote_part(user.user_id))
-        fed = await owners.fed({scope.conversation_id for scope in scopes})
+        scopes, named = await owners.scopes(user), await owners.all_namespaces_naming(quote_part(user.user_id))
+        fed = await owners.namespaces_fed({scope.conversation_id for scope in scopes})
         return planned(erasure, scopes, fed, named, policies)
     name = erasure.conversation_id or ""
     state = await Windows(pool).of(name)

@@ -12,7 +12,7 @@ from uuid import uuid4
 import typer
 
 from agents.api.http.lines import lines
-from agents.api.memories.commands import record
+from agents.api.memories.commands import command_record
 from agents.api.memories.imports import Import
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
@@ -45,7 +45,7 @@ async def import_memories(
         async with connections.kafka(load()) as publisher:
 
             async def send(commands: Sequence[Command]) -> None:
-                await publisher.publish([record(each) for each in commands])
+                await publisher.publish([command_record(each) for each in commands])
 
             run = Import(namespace, import_id or uuid4().hex, getpass.getuser(), lambda: datetime.now(UTC), send)
             report = await run.run(lines(chunks(source)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents.api.memories.access_counter import AccessCounter, Read
+from agents.api.memories.access_counter import AccessCounter, HasMemoryId
 from agents.conversations.lookup import Conversation
 from agents.retrieval.recall import Recall
 from deploy.metrics.api_meters import ApiMeters
@@ -48,7 +48,7 @@ class MeasuredAccesses(AccessCounter):
         super().__init__(accesses, clock)
         self._meters = meters
 
-    def note(self, memories: Iterable[Read]) -> None:
+    def note(self, memories: Iterable[HasMemoryId]) -> None:
         read = list(memories)
         self._meters.retrieved.inc(len(read))
         super().note(read)

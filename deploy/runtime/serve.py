@@ -59,7 +59,7 @@ async def serve(
 
             def stopping() -> None:
                 missing.append("the API is stopping")
-                ports.bell.close()
+                ports.change_notifier.close()
                 on_stopping()
 
             await run(app, listening, settings.stop_s, stop, watch, started, stopping)

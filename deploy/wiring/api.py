@@ -9,15 +9,15 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from agents.api.access.authentication import KeyedDoor, OpenDoor
-from agents.api.access.rate_limits import Rates
+from agents.api.access.authentication import KeyAuthentication, NoAuthentication
+from agents.api.access.rate_limits import RateLimiter
 from agents.api.budgets.consumption import Consumption
 from agents.api.live.change_notifier import ChangeNotifier
 from agents.api.memories.access_counter import FLUSH_S, AccessCounter
 from agents.api.memories.cache import CachedMemories
 from agents.api.memories.commands import Commands
 from agents.api.policies.policy_book import PolicyBook
-from agents.api.ports import Door, Ports
+from agents.api.ports import Authentication, Ports
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import ByHandSender
 from agents.conversations.lookup import Conversations
@@ -49,7 +49,7 @@ from sinks.erasure.erasures import Erasures
 from sinks.erasure.owners import Owners
 from sinks.memories.access_counts import Accesses
 from sinks.memories.command_results import CommandResults
-from sinks.memories.event_history import Chronicle
+from sinks.memories.event_history import EventHistory
 from sinks.memories.exports import Exports
 from sinks.memories.lexical import FullText
 from sinks.memories.reader import Memories
@@ -84,31 +84,31 @@ async def wired(
     terms = await policy_terms.window_terms(settings, policies, pool, chores)
     embedder, index = await search.searchable(settings, policies, resources)
     vectors = index.memories
-    stored, bell = Memories(pool), ChangeNotifier()
-    memories = following(settings, stored, bell, chores)
+    stored, notifier = Memories(pool), ChangeNotifier()
+    memories = following(settings, stored, notifier, chores)
     commands = Commands(publisher, CommandResults(pool), wait_s=settings.api_wait_s, changed=memories.forget)
     resources.push_async_callback(commands.close)
     archive, count_tokens = Archive(pool), models.token_counter(settings)
     searched = search.retrieval(pool, embedder, index, policies)
     return Ports(
-        door=door(pool, resources, chores) if keyed else OpenDoor(),
-        rates=rates(settings.api_requests_per_minute),
+        authentication=door(pool, resources, chores) if keyed else NoAuthentication(),
+        rate_limiter=rates(settings.api_requests_per_minute),
         memories=memories,
         stored=stored,
         retrieval=searched,
         passages=PassageReader(Passages(pool), policies),
         accesses=counter(pool, resources, chores, meters),
-        chronicle=Chronicle(pool),
-        bell=bell,
+        event_history=EventHistory(pool),
+        change_notifier=notifier,
         commands=commands,
         vectors=vectors,
         audit=Audit(pool),
         owners=Owners(pool),
-        erasing=Erasing(Erasures(pool), partial(message_ends, settings), now),
-        erasing_wait_s=settings.api_wait_s,
+        erasures=Erasing(Erasures(pool), partial(message_ends, settings), now),
+        erasure_wait_s=settings.api_wait_s,
         exports=Exports(pool),
         statistics=NamespaceStatistics(pool),
-        consumption=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
+        usage=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
         policy_book=policy_book(settings, publisher, pool),
         runs=Runs(pool),
         sweeps=Sweeps(pool),
@@ -117,7 +117,7 @@ async def wired(
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, meters=meters),
         conversations=Conversations(Windows(pool), archive, policies),
         contexts=Contexts(archive, terms, count_tokens, now),
-        by_hand=ByHandSender(publisher, now, wait_s=settings.api_wait_s),
+        window_control=ByHandSender(publisher, now, wait_s=settings.api_wait_s),
         clock=now,
         ready=partial(answering, pool),
     )
@@ -137,17 +137,17 @@ def replays(pool: Pool, publisher: Publisher, embedder: Embedder, vectors: Vecto
     return Replays(pool, Cutover(pool, Projector(pool, vectors, publisher), embedder, model, now), model)
 
 
-def following(settings: Settings, stored: Memories, bell: ChangeNotifier, chores: Chores) -> CachedMemories:
-    """Memories kept in the process, and the bell rung, by memory events as they come."""
+def following(settings: Settings, stored: Memories, notifier: ChangeNotifier, chores: Chores) -> CachedMemories:
+    """Memories kept in the process, and the notifier rung, by memory events as they come."""
 
     def heard(records: Sequence[Any]) -> None:
         for namespace in {(record.key or b"").decode(errors="replace") for record in records}:
             memories.forget(namespace)
-            bell.ring(namespace)
+            notifier.notify(namespace)
 
     def lapsed() -> None:
         memories.forget_all()
-        bell.ring_all()
+        notifier.notify_all()
 
     tail = Tail(settings.cluster().client(), settings.topics().physical(topics.EVENTS), heard, lapsed)
     memories = CachedMemories(stored, time.time, lambda: tail.heard_to)
@@ -160,12 +160,12 @@ def policy_book(settings: Settings, publisher: Publisher, pool: Pool) -> PolicyB
     return PolicyBook(opened, publisher, settings.policies(), shipped(), writing)
 
 
-def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Door:
+def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Authentication:
     keys = Keys(pool)
-    keyed = KeyedDoor(keys, now, time.monotonic)
+    keyed = KeyAuthentication(keys, now, time.monotonic)
 
     async def note() -> None:
-        await keys.used(keyed.used())
+        await keys.used(keyed.take_last_used())
 
     done_at_last("use of keys", USED_S, note, resources, chores)
     return keyed
@@ -190,9 +190,9 @@ def done_at_last(name: str, interval_s: float, chore: Chore, resources: AsyncExi
     resources.push_async_callback(once_more)
 
 
-def rates(per_minute: int) -> Rates:
+def rates(per_minute: int) -> RateLimiter:
     per_s = per_minute / 60
-    return Rates(per_s, max(1, round(per_s * BURST_S)), time.monotonic)
+    return RateLimiter(per_s, max(1, round(per_s * BURST_S)), time.monotonic)
 
 
 async def answering(pool: Pool) -> None:

@@ -13,7 +13,7 @@ from deploy.wiring.stage_parts import Wiring, now
 from schemas.erasure.erasures import Erasure
 from schemas.erasure.receipts import Remains
 from schemas.kafka import topics
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.erasure.erasures import Erasures
 from sinks.erasure.owners import Owners
 from streams.delivery.ledger import TRUSTED_S
@@ -40,7 +40,7 @@ OVERWRITTEN: Final = "rows that a later one stands for: whoever reads it to the 
 class KafkaLetters:
     """The topic of dead letters on the cluster."""
 
-    def __init__(self, settings: Settings, policies: Choosing) -> None:
+    def __init__(self, settings: Settings, policies: PolicySelector) -> None:
         self._settings = settings
         self._policies = policies
 
@@ -66,7 +66,7 @@ def add_completing(wiring: Wiring) -> None:
         wiring.policies,
         now,
         partitions=settings.conversation_partitions,
-        named=Owners(wiring.pool).all_named,
+        named=Owners(wiring.pool).all_namespaces_naming,
         remains=partial(remains, settings),
     )
     wiring.chores.add("erasures", COMPLETE_S, completing.tick)

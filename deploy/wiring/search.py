@@ -13,7 +13,7 @@ from agents.retrieval.tiers import Tiers
 from deploy.settings import Settings
 from deploy.wiring import vector_index
 from schemas.errors import Retryable
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.embeddings.cache import Remembering
 from sinks.embeddings.port import Embedder
 from sinks.memories.lexical import FullText
@@ -31,7 +31,7 @@ class Index(NamedTuple):
     passages: PassageVectors
 
 
-def retrieval(pool: Pool, embedder: Embedder, index: Index, policies: Choosing) -> Tiers:
+def retrieval(pool: Pool, embedder: Embedder, index: Index, policies: PolicySelector) -> Tiers:
     """Search over memories and over what was said."""
     cached = Remembering(embedder)
     memories = Retrieval(cached, index.memories, FullText(pool), Memories(pool), clock=now)

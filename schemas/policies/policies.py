@@ -43,7 +43,7 @@ class Match(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
         )
 
     @property
-    def strictness(self) -> tuple[int, int]:
+    def specificity(self) -> tuple[int, int]:
         """How many fields it wants to be something, and how many of them to be exactly so."""
         given = [pattern for pattern in (self.tenant_id, self.app_id, self.agent_id, self.mode) if pattern is not None]
         return len(given), sum(WILD.isdisjoint(pattern) for pattern in given)
@@ -217,7 +217,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
 DEFAULT_POLICY = Policy(name="default")
 
 
-class Choosing(Protocol):
+class PolicySelector(Protocol):
     """Whoever knows the policies that apply now."""
 
     def match(self, scope: Scope) -> Policy: ...
@@ -263,6 +263,6 @@ class Policies(Struct, frozen=True):
         A higher priority comes first in any case.
         """
         names = {policy.name for policy in self.listed}
-        own = sorted(self.listed, key=lambda policy: ([-count for count in policy.match.strictness], policy.name))
+        own = sorted(self.listed, key=lambda policy: ([-count for count in policy.match.specificity], policy.name))
         listed = [*own, *(policy for policy in beneath.listed if policy.name not in names)]
         return Policies(tuple(sorted(listed, key=lambda policy: -policy.priority)), self.retired)

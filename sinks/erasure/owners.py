@@ -34,38 +34,38 @@ class Owners:
             rows = await self._pool.fetch(query("owners", "scopes"), *fields(user), MOST + 1)
         return tuple(msgspec.convert(dict(row), Scope) for row in rows)
 
-    async def fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]:
+    async def namespaces_fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]:
         """The namespaces that these brought something to."""
         with translated("looking for what conversations fed"):
             rows = await self._pool.fetch(query("owners", "fed"), list(map(storable, conversation_ids)))
         return tuple(row["namespace"] for row in rows)
 
-    async def named(self, part: str) -> tuple[str, ...]:
+    async def namespaces_naming(self, part: str) -> tuple[str, ...]:
         """Namespaces whose names have this part: at most MOST + 1."""
         with translated("looking for namespaces"):
             rows = await self._pool.fetch(query("owners", "named"), storable(part), MOST + 1)
         return tuple(row["namespace"] for row in rows)
 
-    async def all_named(self, part: str) -> tuple[str, ...]:
+    async def all_namespaces_naming(self, part: str) -> tuple[str, ...]:
         """Namespaces whose names have this part and that hold something, however many."""
         with translated("looking for namespaces"):
             rows = await self._pool.fetch(query("owners", "all_named"), storable(part))
         return tuple(row["namespace"] for row in rows)
 
-    async def held_in(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]:
+    async def stored_counts(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]:
         """How many of what each of the namespaces holds, by what they are."""
         with translated("counting what namespaces hold"):
             rows = await self._pool.fetch(query("owners", "held_in"), list(namespaces))
         counted = [dict(row) for row in rows]
         return {counts.pop("namespace"): counts for counts in counted}
 
-    async def said(self, user: User) -> dict[str, int]:
+    async def archived_counts(self, user: User) -> dict[str, int]:
         """How many archived messages of the user, and windows that are not forgotten."""
         with translated("counting what a user said"):
             row = await self._pool.fetchrow(query("owners", "said"), *fields(user))
         return dict(row or {})
 
-    async def from_conversations(self, namespace: str, conversation_ids: Collection[str]) -> int:
+    async def count_memories(self, namespace: str, conversation_ids: Collection[str]) -> int:
         """How many memories of a namespace have a source in one of these."""
         with translated("counting memories of a user's conversations"):
             statement = query("owners", "from_conversations")

@@ -23,7 +23,7 @@ from sinks.postgres.queries import query
 ERASED = "memstream.namespace.erased"
 
 
-class Happening(Struct, frozen=True):
+class RecordedEvent(Struct, frozen=True):
     """An event, and the sequence of its namespace with which everything up to it is known.
 
     A memory event, or one of type `memstream.namespace.erased`: of what was told up to its `sequence` nothing is left.
@@ -33,7 +33,7 @@ class Happening(Struct, frozen=True):
     event: MemoryEvent | ActivityEvent
 
 
-class Chronicle:
+class EventHistory:
     """The `memory_versions` table, read as the events that it was told by."""
 
     def __init__(self, reader: Reader) -> None:
@@ -42,25 +42,27 @@ class Chronicle:
     async def heads(self, namespaces: Collection[str]) -> dict[str, int]:
         """The sequence of each namespace's latest change, 0 before the first. Raises Retryable."""
         with translated("asking how far namespaces are"):
-            rows = await self._reader.fetch(query("chronicle", "heads"), list(map(storable, namespaces)))
+            rows = await self._reader.fetch(query("event_history", "heads"), list(map(storable, namespaces)))
         heads = {row["namespace"]: row["sequence"] for row in rows}
         return {each: heads.get(storable(each), 0) for each in namespaces}
 
-    async def behind(self, namespace: str, sequence: int, limit: int) -> tuple[Happening, ...]:
+    async def events_after(self, namespace: str, sequence: int, limit: int) -> tuple[RecordedEvent, ...]:
         """What happened behind `sequence`, in order: that of at most `limit` changes. Empty at the end. Raises Retryable."""
         with translated("reading events back"):
-            rows = await self._reader.fetch(query("chronicle", "behind"), namespace, sequence, limit)
-        return tuple(happenings(namespace, sequence, rows, limit))
+            rows = await self._reader.fetch(query("event_history", "events_after"), namespace, sequence, limit)
+        return tuple(recorded_events(namespace, sequence, rows, limit))
 
 
-def happenings(namespace: str, sequence: int, rows: Sequence[asyncpg.Record], limit: int) -> Iterator[Happening]:
+def recorded_events(
+    namespace: str, sequence: int, rows: Sequence[asyncpg.Record], limit: int
+) -> Iterator[RecordedEvent]:
     """Of rows of one moment: each change, and before it, or behind the last, the erasure that its place speaks of."""
     known, changes = sequence, [row for row in rows if row["sequence"] is not None]
     for row in changes:
         if row["sequence"] > known + 1:
             yield erased(namespace, row["sequence"] - 1, row["purged_at"])
         known = row["sequence"]
-        yield Happening(known, event(row))
+        yield RecordedEvent(known, event(row))
     if rows and len(changes) < limit and rows[0]["head"] > known:
         yield erased(namespace, rows[0]["head"], rows[0]["purged_at"])
 
@@ -71,9 +73,9 @@ def event(row: Any) -> MemoryEvent:
     return MemoryEvent.of(told(row["change"], before, after, cause), row["at"])
 
 
-def erased(namespace: str, sequence: int, at: datetime) -> Happening:
+def erased(namespace: str, sequence: int, at: datetime) -> RecordedEvent:
     data = {"namespace": namespace, "sequence": sequence}
-    return Happening(
+    return RecordedEvent(
         sequence,
         ActivityEvent(
             id=ids.activity_id("erased", namespace, sequence), type=ERASED, time=at, subject=namespace, data=data

@@ -58,7 +58,7 @@ class Memories:
         """Memories of a namespace, the most important first."""
         return await self._fetch("in_namespace", namespace, list(statuses), limit, offset)
 
-    async def listed(self, asked: Listing) -> tuple[Memory, ...]:
+    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
         """Memories of a namespace by filters, a page of them in their order."""
         return await self._fetch(f"listed_by_{COLUMNS[asked.order]}", *listing_arguments(asked))
 

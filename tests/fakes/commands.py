@@ -16,7 +16,7 @@ class FakeCommands:
         self.failure: Exception | None = None
         self._remembered = remembered
 
-    async def carried_out(self, command: Command) -> Outcome | None:
+    async def send_and_wait(self, command: Command) -> Outcome | None:
         if self.failure is not None:
             raise self.failure
         self.seen.append(command)

@@ -27,7 +27,7 @@ class FakeCuration:
         self._memories = memories
         self._clock = clock
 
-    async def carried_out(self, command: Command) -> Outcome | None:
+    async def send_and_wait(self, command: Command) -> Outcome | None:
         if self.down:
             raise Retryable("Kafka did not confirm the command within 5 s")
         self.seen.append(command)
@@ -39,11 +39,11 @@ class FakeCuration:
             self.outcomes[sent] = replace(self._obeyed(command), digest=command.digest)
         return self.outcomes[sent]
 
-    async def all_carried_out(self, commands: Sequence[Command]) -> list[Outcome | None]:
-        return [await self.carried_out(command) for command in commands]
+    async def send_all_and_wait(self, commands: Sequence[Command]) -> list[Outcome | None]:
+        return [await self.send_and_wait(command) for command in commands]
 
     async def send(self, commands: Sequence[Command]) -> None:
-        await self.all_carried_out(commands)
+        await self.send_all_and_wait(commands)
 
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
         return self.outcomes.get((namespace, command_id))

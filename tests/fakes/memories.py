@@ -28,7 +28,7 @@ class FakeMemories:
         self._check()
         return {each: self.rows[each] for each in memory_ids if each in self.rows}
 
-    async def listed(self, asked: Listing) -> tuple[Memory, ...]:
+    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
         self._check()
         wanted = [memory for memory in self.rows.values() if selects(asked, memory)]
         wanted.sort(key=lambda memory: memory.memory_id)

@@ -24,19 +24,19 @@ class FakeOwners:
         theirs = {scope.conversation_id for scope in self.conversations if scope.user_id == user.user_id}
         return tuple(scope for scope in self.conversations if scope.conversation_id in theirs)[: MOST + 1]
 
-    async def fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]:
+    async def namespaces_fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]:
         return tuple(name for conversation_id in conversation_ids for name in self.feeds.get(conversation_id, ()))
 
-    async def named(self, part: str) -> tuple[str, ...]:
+    async def namespaces_naming(self, part: str) -> tuple[str, ...]:
         return tuple({each.namespace for each in self._memories.rows.values() if part in each.namespace})
 
-    async def held_in(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]:
+    async def stored_counts(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]:
         held = Counter(each.namespace for each in self._memories.rows.values())
         return {namespace: {"memories": held[namespace]} for namespace in namespaces}
 
-    async def said(self, user: User) -> dict[str, int]:
+    async def archived_counts(self, user: User) -> dict[str, int]:
         return {"messages": len(await self.scopes(user))}
 
-    async def from_conversations(self, namespace: str, conversation_ids: Collection[str]) -> int:
+    async def count_memories(self, namespace: str, conversation_ids: Collection[str]) -> int:
         own = [each for each in self._memories.rows.values() if each.namespace == namespace]
         return sum(any(source.conversation_id in conversation_ids for source in each.sources) for each in own)

@@ -17,50 +17,50 @@ BEARER = HTTPBearer(auto_error=False, scheme_name="key", description="A key made
 CHALLENGE = {"WWW-Authenticate": 'Bearer realm="memstream"'}
 
 
-async def admitted(
+async def authenticate(
     request: Request, ports: PortsOf, sent: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)]
 ) -> Caller:
     """Who sent the request. Raises Problem 401 without a valid key, 429 when the key asks too much, and Retryable."""
-    caller = await ports.door.admit(sent.credentials if sent else None)
+    caller = await ports.authentication.authenticate(sent.credentials if sent else None)
     if caller is None:
         raise Problem(401, "unauthorized", "send a valid key: `Authorization: Bearer KEY`", CHALLENGE)
     request.state.caller = caller
-    if (wait_s := ports.rates.wait_s(caller.key_id)) > 0:
-        raise too_much(wait_s)
+    if (wait_s := ports.rate_limiter.wait_s(caller.key_id)) > 0:
+        raise too_many_requests(wait_s)
     return caller
 
 
-CallerOf = Annotated[Caller, Depends(admitted)]
+CallerOf = Annotated[Caller, Depends(authenticate)]
 
 
-def too_much(wait_s: float) -> Problem:
+def too_many_requests(wait_s: float) -> Problem:
     return Problem(
         429, "too-many-requests", f"this key may ask again in {wait_s:.1f} s", {"Retry-After": str(int(wait_s) + 1)}
     )
 
 
-class OpenDoor:
+class NoAuthentication:
     """Everybody may do everything: for a server that only this machine reaches."""
 
-    async def admit(self, token: str | None) -> Caller:
+    async def authenticate(self, token: str | None) -> Caller:
         return LOCAL
 
 
-class StoredKeys(Protocol):
+class KeyStore(Protocol):
     """Where keys are kept."""
 
     async def find(self, token: str) -> Key | None:
         """The key that the token is of; revoked and expired ones too. Raises Retryable."""
 
 
-class KeyedDoor:
+class KeyAuthentication:
     """Admits bearers of stored keys. A key is looked up again once it has been known for `known_s`: so long a revoked one may
     still be let in by a process that knew it. What is no key is looked up again after `unknown_s`: so long one may be refused
     that was made just after: by `seconds`, as nobody sets them back. Of each kind `most_known` are remembered."""
 
     def __init__(
         self,
-        keys: StoredKeys,
+        keys: KeyStore,
         clock: Callable[[], datetime],
         seconds: Callable[[], float],
         *,
@@ -78,7 +78,7 @@ class KeyedDoor:
         self._unknown: dict[bytes, float] = {}  # apart, as whoever makes tokens up must not drive known keys out
         self._used: dict[str, datetime] = {}
 
-    async def admit(self, token: str | None) -> Caller | None:
+    async def authenticate(self, token: str | None) -> Caller | None:
         """None without a key that holds now. Raises Retryable."""
         if token is None:
             return None
@@ -112,7 +112,7 @@ class KeyedDoor:
         if len(remembered) >= self._most_known:
             remembered.clear()
 
-    def used(self) -> dict[str, datetime]:
+    def take_last_used(self) -> dict[str, datetime]:
         """When each key was last used since the last call."""
         used, self._used = self._used, {}
         return used

@@ -10,27 +10,27 @@ from agents.erasure.affected_namespaces import planned
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
 from schemas.policies.namespaces import quote_part
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.erasure.owners import MOST, User
 
 
-class Kept(Protocol):
+class OwnerStore(Protocol):
     """What is kept of a user (sinks.erasure.owners.Owners). Every method raises Retryable."""
 
     async def scopes(self, user: User) -> tuple[Scope, ...]: ...
 
-    async def fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]: ...
+    async def namespaces_fed(self, conversation_ids: Collection[str]) -> tuple[str, ...]: ...
 
-    async def named(self, part: str) -> tuple[str, ...]: ...
+    async def namespaces_naming(self, part: str) -> tuple[str, ...]: ...
 
-    async def held_in(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]: ...
+    async def stored_counts(self, namespaces: Collection[str]) -> dict[str, dict[str, int]]: ...
 
-    async def said(self, user: User) -> dict[str, int]: ...
+    async def archived_counts(self, user: User) -> dict[str, int]: ...
 
-    async def from_conversations(self, namespace: str, conversation_ids: Collection[str]) -> int: ...
+    async def count_memories(self, namespace: str, conversation_ids: Collection[str]) -> int: ...
 
 
-class Concerned(Struct, frozen=True):
+class ErasureScope(Struct, frozen=True):
     """The namespaces of a user and of their conversations: their `own`, and those `shared`, or of others who spoke there; and the
     conversations. `whole`: there are no more than were looked at."""
 
@@ -55,7 +55,7 @@ class SharedNamespace(Struct, frozen=True, kw_only=True):
     memories: int
 
 
-class Foreseen(Struct, frozen=True, kw_only=True):
+class ErasurePreview(Struct, frozen=True, kw_only=True):
     """What would be erased of a user; nothing was. Where it is not `whole`, there is more than was looked at."""
 
     user: User
@@ -66,29 +66,29 @@ class Foreseen(Struct, frozen=True, kw_only=True):
     said: dict[str, int]
 
 
-async def concerned(kept: Kept, policies: Choosing, user: User) -> Concerned:
+async def erasure_scope(kept: OwnerStore, policies: PolicySelector, user: User) -> ErasureScope:
     """All that an erasure would change, by what is known and the policies as they are now. Raises Retryable."""
     scopes = await kept.scopes(user)
-    names = await kept.named(quote_part(user.user_id))
+    names = await kept.namespaces_naming(quote_part(user.user_id))
     conversations = tuple(sorted({scope.conversation_id for scope in scopes}))
     named: dict[str, Any] = {"user_id": user.user_id, "tenant_id": user.tenant_id, "app_id": user.app_id}
     erasure = Erasure(erasure_id="-", kind="user", at=datetime.now(UTC), actor="-", **named)
-    found = planned(erasure, scopes, await kept.fed(conversations), names, policies)
+    found = planned(erasure, scopes, await kept.namespaces_fed(conversations), names, policies)
     own = tuple(each.namespace for each in found if each.how == "purge")
     shared = tuple(each.namespace for each in found if each.how == "forget")
     whole = len(scopes) <= MOST and len(names) <= MOST
-    return Concerned(own, shared, conversations, whole)
+    return ErasureScope(own, shared, conversations, whole)
 
 
-async def foreseen(kept: Kept, user: User, found: Concerned) -> Foreseen:
+async def preview_erasure(kept: OwnerStore, user: User, found: ErasureScope) -> ErasurePreview:
     """Raises Retryable."""
-    held = await kept.held_in(found.own)
-    shared = [(name, await kept.from_conversations(name, found.conversations)) for name in found.shared]
-    return Foreseen(
+    held = await kept.stored_counts(found.own)
+    shared = [(name, await kept.count_memories(name, found.conversations)) for name in found.shared]
+    return ErasurePreview(
         user=user,
         whole=found.whole,
         conversations=len(found.conversations),
         own=tuple(OwnNamespace(namespace=name, held=held[name]) for name in found.own),
         shared=tuple(SharedNamespace(namespace=name, memories=memories) for name, memories in shared),
-        said=await kept.said(user),
+        said=await kept.archived_counts(user),
     )

@@ -6,7 +6,7 @@ from fastapi import Header, Path, Request
 
 from agents.api.access.callers import Caller
 from agents.api.http.problems import not_found
-from agents.api.memories.apply_change import outdated
+from agents.api.memories.apply_change import version_outdated
 from agents.api.memories.views import etag, names
 from agents.api.ports import Ports
 from schemas.access.keys import Right
@@ -18,41 +18,41 @@ IfMatch = Annotated[
 ]
 
 
-async def as_sent(request: Request) -> None:
+async def refuse_escaped_slash(request: Request) -> None:
     """Raises Problem 404 for an id with a slash: servers take the escaped one for a plain one, so that `m1%2Fpin` would be the
     pin of `m1`. No memory has such an id."""
     if b"%2f" in request.scope.get("raw_path", b"").lower():
         raise not_found("no memory has an id with a slash")
 
 
-async def reached(ports: Ports, caller: Caller, right: Right, memory_id: str) -> Memory:
+async def load_memory(ports: Ports, caller: Caller, right: Right, memory_id: str) -> Memory:
     """The memory, a deleted one too. One of a namespace that the caller may not read is no different from none.
 
     Raises Problem 404; 403 where the caller may read, and no more.
     """
     memory = await (ports.memories if right == "read" else ports.stored).get(memory_id)
     if memory is None or not caller.may("read", memory.namespace):
-        raise missing(memory_id)
+        raise memory_not_found(memory_id)
     caller.require(right, memory.namespace)
     return memory
 
 
-async def found(ports: Ports, caller: Caller, right: Right, memory_id: str) -> Memory:
+async def load_existing_memory(ports: Ports, caller: Caller, right: Right, memory_id: str) -> Memory:
     """The memory unless it is deleted. Raises Problem 404, 403."""
-    memory = await reached(ports, caller, right, memory_id)
+    memory = await load_memory(ports, caller, right, memory_id)
     if memory.status == "deleted":
-        raise missing(memory_id)
+        raise memory_not_found(memory_id)
     return memory
 
 
-def missing(memory_id: str) -> Exception:
+def memory_not_found(memory_id: str) -> Exception:
     return not_found(f"there is no memory {memory_id!r}")
 
 
-def version_meant(memory: Memory, if_match: str | None) -> int | None:
+def expected_version(memory: Memory, if_match: str | None) -> int | None:
     """The version that the curator is to find; None for any. Raises Problem 412 when it is another already."""
     if if_match is None or if_match.strip() == "*":
         return None
     if not any(names(if_match, etag(memory, detail)) for detail in ("short", "full")):
-        raise outdated(memory)
+        raise version_outdated(memory)
     return memory.version

@@ -6,7 +6,7 @@ from typing import Final
 MOST_BUCKETS: Final = 10_000
 
 
-class Rates:
+class RateLimiter:
     """`per_s` requests a second on average, `burst` at once. `clock` tells seconds, monotonic."""
 
     def __init__(self, per_s: float, burst: int, clock: Callable[[], float]) -> None:

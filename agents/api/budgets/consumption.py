@@ -11,7 +11,7 @@ from agents.budgets.energy import OVERALL, scope_of
 from schemas.budgets.budgets import MICROS, Budget, Level
 from schemas.budgets.usage import Total
 from schemas.conversations.messages import Moment
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 
 
 class Records(Protocol):
@@ -43,7 +43,7 @@ class Consumption:
     """Reads what workers have booked. `overall` is the budget of all namespaces together."""
 
     def __init__(
-        self, records: Records, ledger: Levels, policies: Choosing, overall: Budget, clock: Callable[[], datetime]
+        self, records: Records, ledger: Levels, policies: PolicySelector, overall: Budget, clock: Callable[[], datetime]
     ) -> None:
         self._records = records
         self._ledger = ledger
@@ -61,10 +61,10 @@ class Consumption:
             totals=totals,
             tokens=sum(map(tokens, totals)),
             cost_usd=sum(total.cost_micros for total in totals) / MICROS,
-            budget=await self._standing(namespace),
+            budget=await self._limit_statuses(namespace),
         )
 
-    async def _standing(self, namespace: str | None) -> tuple[LimitStatus, ...]:
+    async def _limit_statuses(self, namespace: str | None) -> tuple[LimitStatus, ...]:
         budget = self._overall if namespace is None else self._policies.governing(namespace).budget
         scope = OVERALL if namespace is None else scope_of(namespace)
         level = (await self._ledger.levels([scope])).get(scope, Level())

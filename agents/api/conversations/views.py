@@ -142,7 +142,7 @@ class ContextView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     missing: int = 0
 
 
-class Asked(Struct, frozen=True, kw_only=True):
+class AcceptedRequest(Struct, frozen=True, kw_only=True):
     """What was asked of a conversation's window, and will be done; the conversation tells of it after about a second."""
 
     conversation_id: str

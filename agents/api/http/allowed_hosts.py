@@ -15,7 +15,7 @@ LOCAL: Collection[str] = ("127.0.0.1", "::1", "localhost")
 HOST: Final = re.compile(r"(?P<name>[a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{0,5})?", re.ASCII | re.IGNORECASE)
 
 
-class Hosts:
+class AllowedHosts:
     """ASGI middleware. Requests to another `Host` are answered with 421; those that a page of another host sends, with 403."""
 
     def __init__(self, app: ASGIApp, named: Collection[str] = LOCAL) -> None:
@@ -33,7 +33,7 @@ class Hosts:
 
     def _problem(self, request: Request) -> Problem | None:
         names = ", ".join(self._named)
-        if named(request.headers.getlist("host")) not in self._named:
+        if requested_host(request.headers.getlist("host")) not in self._named:
             return Problem(421, "misdirected-request", f"without keys this server answers to {names} alone")
         # Browsers send it with whatever could change something; programs send none.
         if any(hostname(origin) not in self._named for origin in request.headers.getlist("origin")):
@@ -41,7 +41,7 @@ class Hosts:
         return None
 
 
-def named(hosts: Sequence[str]) -> str | None:
+def requested_host(hosts: Sequence[str]) -> str | None:
     """None unless one `Host` was sent that is a name or an address, with or without a port. The header itself is read:
     `request.url` tells the server's own address where there is none that could be read."""
     if len(hosts) != 1 or (sent := HOST.fullmatch(hosts[0])) is None:

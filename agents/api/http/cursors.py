@@ -20,27 +20,27 @@ CursorOf = Annotated[
 ]
 
 
-def cursor(place: Any, of: Any) -> str:
+def encode_cursor(place: Any, of: Any) -> str:
     """`of` says which list it is, with all that decides what is in it and in which order."""
-    return urlsafe_b64encode(mark(of) + codec.encode(place)).rstrip(b"=").decode()
+    return urlsafe_b64encode(list_digest(of) + codec.encode(place)).rstrip(b"=").decode()
 
 
-def place(said: str, shape: type[T], of: Any) -> T:
+def decode_cursor(said: str, shape: type[T], of: Any) -> T:
     """What a cursor of this list stands for. Raises Problem 422."""
     try:
         data = urlsafe_b64decode(said.encode() + b"=" * (-len(said) % 4))
-        if data[:MARK_BYTES] != mark(of):
-            raise foreign()
+        if data[:MARK_BYTES] != list_digest(of):
+            raise unknown_cursor()
         return codec.decode(data[MARK_BYTES:], shape)
     except (Rejected, ValueError) as exc:
-        raise foreign() from exc
+        raise unknown_cursor() from exc
 
 
-def mark(of: Any) -> bytes:
+def list_digest(of: Any) -> bytes:
     return blake2b(codec.encode(of), digest_size=MARK_BYTES).digest()
 
 
-def foreign() -> Problem:
+def unknown_cursor() -> Problem:
     return invalid(
         "the cursor is none of this list: take `next` of the page before, with the same filters and order, "
         "or begin without one"

@@ -5,11 +5,11 @@ import asyncio
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agents.api.http.problems import of_retryable, response
+from agents.api.http.problems import from_retryable, response
 from schemas.errors import Retryable
 
 
-class Deadline:
+class DeadlineMiddleware:
     """ASGI middleware. The time counts anew from each part of a body that comes in, and no more once the answer has begun: long
     uploads and streams take as long as they do."""
 
@@ -23,12 +23,14 @@ class Deadline:
             return
         try:
             async with asyncio.timeout(self._within_s) as deadline:
-                await self._app(scope, self._extending(receive, deadline), ending(send, deadline))
+                await self._app(
+                    scope, self._extending(receive, deadline), without_deadline_once_answered(send, deadline)
+                )
         except TimeoutError:
             if not deadline.expired():
                 raise
             late = Retryable(f"there was no answer within {self._within_s:g} s")
-            await response(Request(scope), of_retryable(late))(scope, receive, send)
+            await response(Request(scope), from_retryable(late))(scope, receive, send)
 
     def _extending(self, receive: Receive, deadline: asyncio.Timeout) -> Receive:
         async def received() -> Message:
@@ -40,7 +42,7 @@ class Deadline:
         return received
 
 
-def ending(send: Send, deadline: asyncio.Timeout) -> Send:
+def without_deadline_once_answered(send: Send, deadline: asyncio.Timeout) -> Send:
     async def sent(message: Message) -> None:
         if message["type"] == "http.response.start":
             deadline.reschedule(None)

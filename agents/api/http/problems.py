@@ -57,16 +57,16 @@ def invalid(detail: str) -> Problem:
     return Problem(422, "invalid", detail)
 
 
-def of_rejected(rejected: Rejected) -> Problem:
+def from_rejected(rejected: Rejected) -> Problem:
     """Bytes that are no JSON are a bad request; what they say may be well formed and still wrong."""
     return Problem(400 if rejected.reason == "undecodable" else 422, rejected.reason, rejected.detail)
 
 
-def of_retryable(retryable: Retryable) -> Problem:
+def from_retryable(retryable: Retryable) -> Problem:
     return Problem(503, "unavailable", str(retryable), {"Retry-After": str(RETRY_AFTER_S)})
 
 
-def of_http(request: Request, raised: HTTPException) -> Problem:
+def from_http_exception(request: Request, raised: HTTPException) -> Problem:
     """What the framework refuses: no such path, no such method."""
     if raised.status_code == HTTPStatus.NOT_FOUND:
         return not_found(f"there is no path {request.url.path!r}: /v1/openapi.json has all")
@@ -79,7 +79,7 @@ def of_http(request: Request, raised: HTTPException) -> Problem:
     return Problem(status, slug(status.phrase), str(raised.detail), raised.headers)
 
 
-def of_validation(raised: RequestValidationError) -> Problem:
+def from_validation_error(raised: RequestValidationError) -> Problem:
     """The places and what each should be; never the values."""
     said = (f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in raised.errors())
     return invalid("; ".join(said))
@@ -106,15 +106,15 @@ def response(request: Request, problem: Problem) -> Response:
     return Response(codec.encode(details), problem.status, headers, MEDIA_TYPE)
 
 
-async def of_ours(request: Request, raised: Exception) -> Response:
+async def handle_error(request: Request, raised: Exception) -> Response:
     match raised:
         case Problem():
             return response(request, raised)
         case Rejected():
-            return response(request, of_rejected(raised))
+            return response(request, from_rejected(raised))
         case Retryable():
             log.warning("%s %s: %s", request.method, quote(request.url.path), raised)
-            return response(request, of_retryable(raised))
+            return response(request, from_retryable(raised))
         case Misconfigured():
             log.error("%s %s: %s", request.method, quote(request.url.path), raised)
             return response(request, Problem(500, "misconfigured", "the server is set up wrong; its log says how"))
@@ -122,16 +122,16 @@ async def of_ours(request: Request, raised: Exception) -> Response:
             return response(request, UNFORESEEN)
 
 
-async def of_the_framework(request: Request, raised: Exception) -> Response:
+async def handle_framework_error(request: Request, raised: Exception) -> Response:
     if isinstance(raised, RequestValidationError):
-        return response(request, of_validation(raised))
+        return response(request, from_validation_error(raised))
     assert isinstance(raised, HTTPException)
-    return response(request, of_http(request, raised))
+    return response(request, from_http_exception(request, raised))
 
 
-def handle_in(app: FastAPI) -> None:
+def install_error_handlers(app: FastAPI) -> None:
     """From here on every error of the app is a problem. What nobody foresaw is logged with its trace by the server."""
-    app.add_exception_handler(MemstreamError, of_ours)
-    app.add_exception_handler(HTTPException, of_the_framework)
-    app.add_exception_handler(RequestValidationError, of_the_framework)
-    app.add_exception_handler(Exception, of_ours)
+    app.add_exception_handler(MemstreamError, handle_error)
+    app.add_exception_handler(HTTPException, handle_framework_error)
+    app.add_exception_handler(RequestValidationError, handle_framework_error)
+    app.add_exception_handler(Exception, handle_error)

@@ -17,7 +17,7 @@ HEADER = "X-Request-Id"
 PLAIN = re.compile(r"[A-Za-z0-9._-]{1,128}")  # what can do no harm in a log
 
 
-class RequestIds:
+class RequestIdMiddleware:
     """ASGI middleware. Logs each request by its path, without the query: namespaces name people."""
 
     def __init__(self, app: ASGIApp) -> None:

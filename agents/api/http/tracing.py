@@ -9,7 +9,7 @@ from schemas.observability import traces
 UNHEARD = "/health"  # of those who look whether the process lives, every few seconds
 
 
-class Traced:
+class TracingMiddleware:
     """ASGI middleware. Names the route's template and never the path: that names people."""
 
     def __init__(self, app: ASGIApp) -> None:

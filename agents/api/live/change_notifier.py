@@ -22,7 +22,7 @@ class ChangeNotifier:
         return self._listeners[key_id]
 
     @contextmanager
-    def listening(self, namespaces: Collection[str], key_id: str) -> Iterator[asyncio.Event]:
+    def subscribe(self, namespaces: Collection[str], key_id: str) -> Iterator[asyncio.Event]:
         """An event that is set by every ring in one of the namespaces; the listener clears it before it looks. Listeners are
         counted by the key that let them in."""
         rung = asyncio.Event()
@@ -43,16 +43,16 @@ class ChangeNotifier:
         if not waiting:
             del self._listening[namespace]
 
-    def ring(self, namespace: str) -> None:
+    def notify(self, namespace: str) -> None:
         for rung in self._listening.get(namespace, ()):
             rung.set()
 
-    def ring_all(self) -> None:
+    def notify_all(self) -> None:
         """Something may have been missed, or everybody is to go."""
         for namespace in self._listening:
-            self.ring(namespace)
+            self.notify(namespace)
 
     def close(self) -> None:
         """Sends everybody home: the process is about to stop, and streams never end by themselves."""
         self.closed = True
-        self.ring_all()
+        self.notify_all()

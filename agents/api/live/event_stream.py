@@ -11,10 +11,10 @@ from typing import Final, Protocol, TypeAlias
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
 from agents.api.live.change_notifier import ChangeNotifier
-from agents.api.live.positions import Places, written
+from agents.api.live.positions import Positions, format_positions
 from schemas.codec import encode
 from schemas.errors import Retryable
-from sinks.memories.event_history import Happening
+from sinks.memories.event_history import RecordedEvent
 
 log = logging.getLogger(__name__)
 
@@ -23,13 +23,13 @@ PAGE: Final = 100  # changes of a namespace read at a time
 RETRY_MS: Final = 1_000  # after which a client comes back
 
 
-class Told(Protocol):
-    """What happened in namespaces (sinks.memories.event_history.Chronicle, or a fake). Every method raises Retryable."""
+class EventSource(Protocol):
+    """What happened in namespaces (sinks.memories.event_history.EventHistory, or a fake). Every method raises Retryable."""
 
     async def heads(self, namespaces: Collection[str]) -> dict[str, int]:
         """The sequence of each namespace's latest change, 0 before the first."""
 
-    async def behind(self, namespace: str, sequence: int, limit: int) -> tuple[Happening, ...]:
+    async def events_after(self, namespace: str, sequence: int, limit: int) -> tuple[RecordedEvent, ...]:
         """What happened in a namespace behind a sequence, in order; empty at the end."""
 
 
@@ -40,10 +40,10 @@ async def always() -> bool:
     return True
 
 
-async def live(
-    told: Told,
-    bell: ChangeNotifier,
-    places: Places,
+async def stream_events(
+    events: EventSource,
+    notifier: ChangeNotifier,
+    places: Positions,
     allowed: Allowed = always,
     *,
     key_id: str = "",
@@ -52,20 +52,20 @@ async def live(
     """What happens behind the places, until the bell is closed or it is not `allowed` any more, which is asked at each ring and
     heartbeat. The first frame tells the places themselves: a client that loses the connection before anything happens comes back
     to them."""
-    with bell.listening(tuple(places), key_id) as rung:
-        yield format_sse_event(id=written(places), retry=RETRY_MS)
-        while not bell.closed and await still(allowed):
+    with notifier.subscribe(tuple(places), key_id) as rung:
+        yield format_sse_event(id=format_positions(places), retry=RETRY_MS)
+        while not notifier.closed and await is_still_allowed(allowed):
             rung.clear()
             quiet = True
-            async for namespace, page in behind(told, places):
+            async for namespace, page in next_pages(events, places):
                 quiet = False
                 for frame in frames(namespace, page, places):
                     yield frame
-            if quiet and not await rings(rung, heartbeat_s):
+            if quiet and not await wait_for_change(rung, heartbeat_s):
                 yield KEEPALIVE_COMMENT
 
 
-async def still(allowed: Allowed) -> bool:
+async def is_still_allowed(allowed: Allowed) -> bool:
     """Who was let in stays while nobody can be asked."""
     try:
         return await allowed()
@@ -74,12 +74,12 @@ async def still(allowed: Allowed) -> bool:
         return True
 
 
-async def behind(told: Told, places: Places) -> AsyncIterator[tuple[str, Sequence[Happening]]]:
+async def next_pages(told: EventSource, places: Positions) -> AsyncIterator[tuple[str, Sequence[RecordedEvent]]]:
     """A page of each namespace where something happened, one held at a time. While PostgreSQL is away nothing did: the stream is
     kept, and looks again at its next heartbeat."""
     for namespace in tuple(places):
         try:
-            page = await told.behind(namespace, places[namespace], PAGE)
+            page = await told.events_after(namespace, places[namespace], PAGE)
         except Retryable as exc:
             log.warning("a stream of events waits: %s", exc)
             return
@@ -87,15 +87,15 @@ async def behind(told: Told, places: Places) -> AsyncIterator[tuple[str, Sequenc
             yield namespace, page
 
 
-def frames(namespace: str, page: Iterable[Happening], places: Places) -> Iterable[bytes]:
+def frames(namespace: str, page: Iterable[RecordedEvent], places: Positions) -> Iterable[bytes]:
     """A frame an event; moves the places along with each."""
     for happening in page:
         places[namespace] = happening.sequence
         event = happening.event
-        yield format_sse_event(id=written(places), event=event.type, data_str=encode(event).decode())
+        yield format_sse_event(id=format_positions(places), event=event.type, data_str=encode(event).decode())
 
 
-async def rings(rung: asyncio.Event, within_s: float) -> bool:
+async def wait_for_change(rung: asyncio.Event, within_s: float) -> bool:
     try:
         async with asyncio.timeout(within_s):
             return await rung.wait()

@@ -8,24 +8,24 @@ from urllib.parse import parse_qsl, urlencode
 from schemas.errors import Rejected
 
 # The sequence up to which everything is known, by namespace.
-Places: TypeAlias = dict[str, int]
+Positions: TypeAlias = dict[str, int]
 
 LARGEST: Final = 2**63 - 1  # that PostgreSQL's bigint holds
 DIGITS: Final = re.compile(r"[0-9]{1,19}")
 LONGEST: Final = 8_000  # characters; what servers and proxies take of a header
 
 
-def written(places: Places) -> str:
+def format_positions(places: Positions) -> str:
     """As `kitchen%2Fada=12&kitchen%2Ftom=3`: no character of it breaks a line or a header."""
     return urlencode(places)
 
 
-def fits(namespaces: Collection[str]) -> bool:
+def fits_in_header(namespaces: Collection[str]) -> bool:
     """Whether a place in these is one that `read` takes, however far they come."""
-    return len(written(dict.fromkeys(namespaces, LARGEST))) <= LONGEST
+    return len(format_positions(dict.fromkeys(namespaces, LARGEST))) <= LONGEST
 
 
-def read(text: str) -> Places:
+def parse_positions(text: str) -> Positions:
     """Raises Rejected `invalid` for what `written` never wrote."""
     try:
         pairs = parse_qsl(text[:LONGEST], keep_blank_values=True, strict_parsing=True, errors="strict") if text else []

@@ -15,7 +15,7 @@ STALLED_S: Final = 30.0  # in which a reader took nothing though the socket's bu
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # proxies must hand each event on at once
 
 
-class LiveResponse(EventSourceResponse):
+class EventStreamResponse(EventSourceResponse):
     """Server-sent events. Its source is closed however the stream ends."""
 
     def __init__(self, frames: AsyncGenerator[bytes], *, stalled_s: float = STALLED_S) -> None:

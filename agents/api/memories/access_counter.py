@@ -13,7 +13,7 @@ MOST: Final = 100_000  # memories noted while PostgreSQL is away, and memories w
 MOST_AT_ONCE: Final = 5_000
 
 
-class Counted(Protocol):
+class AccessStore(Protocol):
     """Where counts are kept (sinks.memories.access_counts.Accesses). Both raise Retryable."""
 
     async def add(self, counted: Mapping[str, Access]) -> None: ...
@@ -21,7 +21,7 @@ class Counted(Protocol):
     async def of(self, memory_ids: Collection[str]) -> dict[str, Access]: ...
 
 
-class Read(Protocol):
+class HasMemoryId(Protocol):
     """A memory that was read, whole or in part."""
 
     @property
@@ -31,13 +31,13 @@ class Read(Protocol):
 class AccessCounter:
     """One a process. What it noted and had not written when it died is not counted: counts are about right."""
 
-    def __init__(self, counted: Counted, clock: Callable[[], datetime]) -> None:
+    def __init__(self, counted: AccessStore, clock: Callable[[], datetime]) -> None:
         self._counted = counted
         self._clock = clock
         self._noted: dict[str, Access] = {}
         self._known: dict[str, tuple[datetime, Access | None]] = {}
 
-    def note(self, memories: Iterable[Read]) -> None:
+    def note(self, memories: Iterable[HasMemoryId]) -> None:
         """These were read, now. Waits for nothing."""
         now = self._clock()
         for memory in memories:
@@ -57,7 +57,7 @@ class AccessCounter:
             known |= read
         # What was written meanwhile is no longer noted: it is known, unless that was cleared.
         latest = {each: self._known.get(each, held) for each, held in known.items()}
-        counts = {each: together(held, self._noted.get(each)) for each, (_, held) in latest.items()}
+        counts = {each: combined(held, self._noted.get(each)) for each, (_, held) in latest.items()}
         return {memory_id: access for memory_id, access in counts.items() if access is not None}
 
     async def flush(self) -> None:
@@ -73,7 +73,7 @@ class AccessCounter:
             for memory_id, access in some.items():
                 if memory_id in self._known:
                     at, known = self._known[memory_id]
-                    self._known[memory_id] = (at, together(known, access))
+                    self._known[memory_id] = (at, combined(known, access))
 
     def _knows(self, memory_id: str, now: datetime) -> bool:
         known = self._known.get(memory_id)
@@ -85,5 +85,5 @@ class AccessCounter:
             self._noted[memory_id] = access if held is None else held + access
 
 
-def together(one: Access | None, other: Access | None) -> Access | None:
+def combined(one: Access | None, other: Access | None) -> Access | None:
     return one + other if one and other else one or other

@@ -9,9 +9,9 @@ from fastapi import Header, Response
 from msgspec import Struct
 
 from agents.api.access.callers import Caller
-from agents.api.http.json_bodies import answer
+from agents.api.http.json_bodies import json_response
 from agents.api.http.problems import Problem, conflict
-from agents.api.memories.commands import told_at
+from agents.api.memories.commands import status_path
 from agents.api.memories.views import MemoryView, etag, view
 from agents.api.ports import Ports
 from agents.curation.eraser import erasure_id
@@ -36,7 +36,7 @@ IdempotencyKey = Annotated[
 CommandKind: TypeAlias = Literal["create", "update", "delete", "undo", "purge", "uninstall"]
 
 
-class Settled(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class CommandResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came of a change: `accepted`, with the memory as it is now; `rejected`, with the reason; or `pending`: it will be
     carried out, and `/v1/commands/{command_id}` tells. `sequence` is the namespace's after it. Of a namespace that was erased
     `/v1/erasures/{erasure_id}` has the receipt."""
@@ -52,7 +52,9 @@ class Settled(Struct, frozen=True, kw_only=True, omit_defaults=True):
     erasure_id: str | None = None
 
 
-def ordered(ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any) -> Command:
+def build_command(
+    ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
+) -> Command:
     """The command that a request asks for: the same for the same key of the same caller, for one kind of change of one memory."""
     subject = fields.get("memory_id", "")
     derived = ids.derive("asked", caller.key_id, kind, namespace, subject, key)
@@ -75,46 +77,48 @@ def digest(key: str, fields: Any) -> str:
     ).hexdigest()
 
 
-async def replayed(ports: Ports, command: Command, key: str | None) -> Response | None:
+async def earlier_answer(ports: Ports, command: Command, key: str | None) -> Response | None:
     """The answer to the same request, if it bore a key and was carried out before."""
     outcome = await ports.commands.outcome(command.namespace, command.command_id) if key is not None else None
-    return None if outcome is None else await told(ports, command, outcome)
+    return None if outcome is None else await outcome_response(ports, command, outcome)
 
 
-async def sent(ports: Ports, command: Command) -> Response:
+async def send_and_answer(ports: Ports, command: Command) -> Response:
     """Sends the command, and answers with what came of it. Raises Problem 409 or 412 when it is rejected, Retryable, Rejected."""
-    return await told(ports, command, await ports.commands.carried_out(command))
+    return await outcome_response(ports, command, await ports.commands.send_and_wait(command))
 
 
-async def settle(
+async def apply_change(
     ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
 ) -> Response:
     """Does what is asked of a namespace, once for each key."""
-    command = ordered(ports, caller, kind, namespace, key, **fields)
-    return await replayed(ports, command, key) or await sent(ports, command)
+    command = build_command(ports, caller, kind, namespace, key, **fields)
+    return await earlier_answer(ports, command, key) or await send_and_answer(ports, command)
 
 
-async def told(ports: Ports, command: Command, outcome: Outcome | None) -> Response:
+async def outcome_response(ports: Ports, command: Command, outcome: Outcome | None) -> Response:
     if outcome is None:
-        headers = {"Location": told_at(command), "Retry-After": str(RETRY_AFTER_S)}
-        pending = Settled(command_id=command.command_id, namespace=command.namespace, status="pending")
-        return answer(pending, 202, headers)
+        headers = {"Location": status_path(command), "Retry-After": str(RETRY_AFTER_S)}
+        pending = CommandResult(command_id=command.command_id, namespace=command.namespace, status="pending")
+        return json_response(pending, 202, headers)
     if None not in (command.digest, outcome.digest) and command.digest != outcome.digest:
-        raise reused()
+        raise key_reused()
     if outcome.status == "rejected":
-        raise await refused(ports, command, outcome)
-    memory, created = await changed(ports, outcome), outcome.change == "created"
-    return answer(settled(command.command_id, outcome, memory), 201 if created else 200, headers_of(memory))
+        raise await rejection(ports, command, outcome)
+    memory, created = await changed_memory(ports, outcome), outcome.change == "created"
+    return json_response(
+        command_result(command.command_id, outcome, memory), 201 if created else 200, headers_of(memory)
+    )
 
 
-async def refused(ports: Ports, command: Command, outcome: Outcome) -> Problem:
+async def rejection(ports: Ports, command: Command, outcome: Outcome) -> Problem:
     memory = await ports.stored.get(command.memory_id) if command.memory_id and command.if_version else None
     if memory is not None and memory.version != command.if_version:
-        return outdated(memory)
+        return version_outdated(memory)
     return conflict(outcome.reason or "the command was rejected")
 
 
-def reused() -> Problem:
+def key_reused() -> Problem:
     return Problem(
         422,
         "idempotency-key-reused",
@@ -122,7 +126,7 @@ def reused() -> Problem:
     )
 
 
-def outdated(memory: Memory) -> Problem:
+def version_outdated(memory: Memory) -> Problem:
     return Problem(
         412,
         "precondition-failed",
@@ -131,7 +135,7 @@ def outdated(memory: Memory) -> Problem:
     )
 
 
-async def changed(ports: Ports, outcome: Outcome) -> Memory | None:
+async def changed_memory(ports: Ports, outcome: Outcome) -> Memory | None:
     """The memory that the outcome is of, as it is now: none if it is deleted, or came to another namespace by an import."""
     memory = await ports.stored.get(outcome.memory_id) if outcome.memory_id else None
     if memory is None or memory.status == "deleted" or memory.namespace != outcome.namespace:
@@ -139,8 +143,8 @@ async def changed(ports: Ports, outcome: Outcome) -> Memory | None:
     return memory
 
 
-def settled(command_id: str, outcome: Outcome, memory: Memory | None) -> Settled:
-    return Settled(
+def command_result(command_id: str, outcome: Outcome, memory: Memory | None) -> CommandResult:
+    return CommandResult(
         command_id=command_id,
         namespace=outcome.namespace,
         status="rejected" if outcome.status == "rejected" else "accepted",

@@ -25,12 +25,12 @@ PART_BYTES: Final = 200  # of a source or a link without its ids
 Key: TypeAlias = str | Listing  # a memory's id, or what was asked of a list
 
 
-class Source(Protocol):
+class MemorySource(Protocol):
     """Where memories are when they are not here (agents.api.ports.Reading)."""
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
 
-    async def listed(self, asked: Listing) -> tuple[Memory, ...]: ...
+    async def list_page(self, asked: Listing) -> tuple[Memory, ...]: ...
 
     async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]: ...
 
@@ -49,7 +49,7 @@ class CachedMemories:
 
     def __init__(
         self,
-        source: Source,
+        source: MemorySource,
         clock: Callable[[], float],
         heard_to: Callable[[], float],
         *,
@@ -65,7 +65,7 @@ class CachedMemories:
         self._most_bytes = most_bytes
         self._entries: OrderedDict[Key, Entry] = OrderedDict()
         self._by_namespace: dict[str, set[Key]] = {}
-        self._loads: set[Load] = set()
+        self._loads: set[PendingRead] = set()
         self._bytes = 0
         self.hits = 0
         self.misses = 0
@@ -86,12 +86,12 @@ class CachedMemories:
             found |= read
         return found
 
-    async def listed(self, asked: Listing) -> tuple[Memory, ...]:
+    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
         """A page of a namespace's memories. Raises Retryable."""
         if (entry := self._kept(asked)) is not None:
             return entry.memories
         with self._loading() as load:
-            memories = await self._source.listed(asked)
+            memories = await self._source.list_page(asked)
         self._keep(load, asked, memories, asked.namespace)
         return memories
 
@@ -126,7 +126,7 @@ class CachedMemories:
         self.hits += 1
         return entry
 
-    def _keep(self, load: "Load", key: Key, memories: tuple[Memory, ...], namespace: str) -> None:
+    def _keep(self, load: "PendingRead", key: Key, memories: tuple[Memory, ...], namespace: str) -> None:
         if load.all_overtaken or namespace in load.overtaken:
             return
         self._drop(key)
@@ -148,9 +148,9 @@ class CachedMemories:
             del self._by_namespace[entry.namespace]
 
     @contextmanager
-    def _loading(self) -> Iterator["Load"]:
+    def _loading(self) -> Iterator["PendingRead"]:
         """What is told while a read is under way may be newer than what it finds."""
-        load = Load(self._clock())
+        load = PendingRead(self._clock())
         self._loads.add(load)
         try:
             yield load
@@ -158,7 +158,7 @@ class CachedMemories:
             self._loads.discard(load)
 
 
-class Load:
+class PendingRead:
     """A read under way: when it began, and the namespaces in which something has changed since."""
 
     def __init__(self, began: float) -> None:

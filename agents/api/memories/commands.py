@@ -25,7 +25,7 @@ SENT_S = 25.0  # more, for many commands that nobody waits for
 Sent: TypeAlias = tuple[str, str]  # namespace, command_id
 
 
-class Outcomes(Protocol):
+class OutcomeStore(Protocol):
     """Where outcomes are stored (sinks.memories.command_results.CommandResults)."""
 
     async def of(self, sent: Collection[Sent]) -> dict[Sent, Any]:
@@ -39,7 +39,7 @@ class Commands:
     def __init__(
         self,
         publisher: Publisher,
-        outcomes: Outcomes,
+        outcomes: OutcomeStore,
         *,
         wait_s: float = 5.0,
         poll_s: float = 0.02,
@@ -58,24 +58,24 @@ class Commands:
         found = await self._outcomes.of([(namespace, command_id)])
         return shaped(found[namespace, command_id], Outcome) if found else None
 
-    async def carried_out(self, command: Command) -> Outcome | None:
+    async def send_and_wait(self, command: Command) -> Outcome | None:
         """What came of the command, or None when that is not known in time: it will be carried out all the same.
 
         Raises Retryable when Kafka does not confirm it in time, and Rejected when it never could. It may then be there even so:
         to be sure, send it again with the same id.
         """
-        (outcome,) = await self.all_carried_out([command])
+        (outcome,) = await self.send_all_and_wait([command])
         return outcome
 
-    async def all_carried_out(self, commands: Sequence[Command]) -> list[Outcome | None]:
+    async def send_all_and_wait(self, commands: Sequence[Command]) -> list[Outcome | None]:
         """What came of each, in their order: all are sent before the first is awaited, and `wait_s` counts for all of them
         together, so that many take no longer than one. Raises likewise."""
-        await self._confirmed(commands, self._wait_s)
-        return await asyncio.gather(*(self._awaited((each.namespace, each.command_id)) for each in commands))
+        await self._publish(commands, self._wait_s)
+        return await asyncio.gather(*(self._wait_for_outcome((each.namespace, each.command_id)) for each in commands))
 
     async def send(self, commands: Sequence[Command]) -> None:
         """Returns when Kafka has confirmed them all, in their order; nobody waits for what comes of them. Raises likewise."""
-        await self._confirmed(commands, self._wait_s + SENT_S)
+        await self._publish(commands, self._wait_s + SENT_S)
 
     async def close(self) -> None:
         """Ends the watch; who still waits hears nothing."""
@@ -83,43 +83,43 @@ class Commands:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
 
-    async def _confirmed(self, commands: Sequence[Command], within_s: float) -> None:
+    async def _publish(self, commands: Sequence[Command], within_s: float) -> None:
         try:
             async with asyncio.timeout(within_s):
-                await self._publisher.publish([record(command) for command in commands])
+                await self._publisher.publish([command_record(command) for command in commands])
         except TimeoutError as exc:
             raise Retryable(f"Kafka did not confirm what was sent within {within_s:g} s") from exc
 
-    async def _awaited(self, sent: Sent) -> Outcome | None:
+    async def _wait_for_outcome(self, sent: Sent) -> Outcome | None:
         future: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(sent, set()).add(future)
         if self._watch is None or self._watch.done():
-            self._watch = asyncio.create_task(self._until_nobody_waits(), name="outcomes of commands")
+            self._watch = asyncio.create_task(self._poll_outcomes(), name="outcomes of commands")
         try:
             async with asyncio.timeout(self._wait_s):
                 return await future
         except TimeoutError:
             return None
         finally:
-            self._leave(sent, future)
+            self._stop_waiting(sent, future)
 
-    def _leave(self, sent: Sent, future: asyncio.Future[Outcome]) -> None:
+    def _stop_waiting(self, sent: Sent, future: asyncio.Future[Outcome]) -> None:
         if waiting := self._waiting.get(sent):
             waiting.discard(future)
             if not waiting:
                 del self._waiting[sent]
 
-    async def _until_nobody_waits(self) -> None:
+    async def _poll_outcomes(self) -> None:
         while self._waiting:
             await asyncio.sleep(self._poll_s)
             try:
-                self._tell(await self._outcomes.of(list(self._waiting)) if self._waiting else {})
+                self._resolve(await self._outcomes.of(list(self._waiting)) if self._waiting else {})
             except (
                 MemstreamError
             ) as exc:  # those who wait hear of it when their time is over: what they sent is on its way
                 log.warning("what came of commands is not known: %s", exc)
 
-    def _tell(self, found: dict[Sent, Any]) -> None:
+    def _resolve(self, found: dict[Sent, Any]) -> None:
         for sent, said in found.items():
             outcome = shaped(said, Outcome)
             self._changed(outcome.namespace)
@@ -128,11 +128,11 @@ class Commands:
                     future.set_result(outcome)
 
 
-def record(command: Command) -> Outgoing:
+def command_record(command: Command) -> Outgoing:
     """Under its namespace, whose partition has one curator."""
     return Outgoing(topic=topics.COMMANDS, key=command.namespace.encode(), value=codec.encode(command))
 
 
-def told_at(command: Command) -> str:
+def status_path(command: Command) -> str:
     """Where the API tells what came of it: a path, with the namespace that a reader needs the right to."""
     return f"/v1/commands/{quote(command.command_id, safe='')}?namespace={quote(command.namespace, safe='')}"

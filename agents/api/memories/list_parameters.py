@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validator
 
-from agents.api.http.cursors import foreign, place
+from agents.api.http.cursors import decode_cursor, unknown_cursor
 from schemas.retrieval.searches import Scale, as_fraction
 from sinks.memories.listing import Listing, Order, Place
 
@@ -65,7 +65,7 @@ class ListQuery(BaseModel):
 
     def place(self) -> Place:
         """Raises Problem 422 for a cursor that is none of this order."""
-        found = place(self.cursor or "", Place, self.filters())
+        found = decode_cursor(self.cursor or "", Place, self.filters())
         if isinstance(found.value, float | int) != (self.order == "importance"):
-            raise foreign()
+            raise unknown_cursor()
         return found

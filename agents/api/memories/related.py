@@ -27,7 +27,7 @@ class Linked(Struct, frozen=True, kw_only=True):
     memory: MemoryView
 
 
-class NearOne(Struct, frozen=True, kw_only=True):
+class SimilarMemory(Struct, frozen=True, kw_only=True):
     """A live memory near in meaning; `score` is the cosine."""
 
     score: float
@@ -40,7 +40,7 @@ class Related(Struct, frozen=True, kw_only=True, omit_defaults=True):
     asked, so nothing is `near`."""
 
     linked: tuple[Linked, ...]
-    near: tuple[NearOne, ...]
+    near: tuple[SimilarMemory, ...]
     passages: tuple[Passage, ...] = ()
     degraded: bool = False
 
@@ -48,13 +48,13 @@ class Related(Struct, frozen=True, kw_only=True, omit_defaults=True):
 async def related(ports: Ports, memory: Memory, limit: int, min_score: float, may_read: MayRead) -> Related:
     """Raises Retryable when the memories cannot be read."""
     (near, degraded), relations, passages = await asyncio.gather(
-        near_ones(ports, memory, limit, min_score), linked(ports, memory), passages_of(ports, memory, may_read)
+        similar_memories(ports, memory, limit, min_score), linked(ports, memory), passages_of(ports, memory, may_read)
     )
     known = await ports.stored.by_ids({*near, *relations})
     shown = {each.memory_id: view(each, "short") for each in known.values() if is_shown(each, memory)}
     return Related(
         linked=tuple(Linked(relation=relations[each], memory=shown[each]) for each in relations if each in shown),
-        near=tuple(NearOne(score=near[each], memory=shown[each]) for each in near if each in shown),
+        near=tuple(SimilarMemory(score=near[each], memory=shown[each]) for each in near if each in shown),
         passages=passages,
         degraded=degraded,
     )
@@ -86,7 +86,7 @@ async def linked(ports: Ports, memory: Memory) -> dict[str, Relation]:
     return relations
 
 
-async def near_ones(ports: Ports, memory: Memory, limit: int, min_score: float) -> tuple[dict[str, float], bool]:
+async def similar_memories(ports: Ports, memory: Memory, limit: int, min_score: float) -> tuple[dict[str, float], bool]:
     """Cosines by ids, and whether the index failed to tell."""
     points = await ports.stored.points([memory.memory_id], ports.vectors.embedding_model)
     if not points:  # embedded by another model, or not yet

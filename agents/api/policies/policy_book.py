@@ -11,14 +11,14 @@ from schemas.kafka.records import Publisher
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 
 
-class Topic(Protocol):
+class PolicyTopic(Protocol):
     """The topic of policies (streams.kafka.policy_topic.PolicyTopic)."""
 
     async def to_end(self) -> Sequence[Any]:
         """Every record, from the beginning. Raises Retryable."""
 
 
-class Applied(Struct, frozen=True):
+class AppliedPolicy(Struct, frozen=True):
     """A policy, and where it comes from: the topic, the policies file of the process, or what is built in."""
 
     origin: Literal["topic", "file", "built in"]
@@ -31,7 +31,7 @@ class PolicyBook:
 
     def __init__(
         self,
-        opened: Callable[[], AbstractAsyncContextManager[Topic]],
+        opened: Callable[[], AbstractAsyncContextManager[PolicyTopic]],
         publisher: Publisher,
         beneath: Policies,
         presets: Mapping[str, Policy],
@@ -43,12 +43,12 @@ class PolicyBook:
         self._writing = writing
         self.presets = presets
 
-    async def applied(self) -> tuple[Applied, ...]:
+    async def applied(self) -> tuple[AppliedPolicy, ...]:
         """In the order in which they are tried; the built-in default is the last."""
         known = await self._stored()
         listed = Policies(tuple(known.latest.values())).over(self._beneath).listed
-        found = (Applied("topic" if each.name in known.latest else "file", each) for each in listed)
-        return (*found, Applied("built in", DEFAULT_POLICY))
+        found = (AppliedPolicy("topic" if each.name in known.latest else "file", each) for each in listed)
+        return (*found, AppliedPolicy("built in", DEFAULT_POLICY))
 
     async def put(self, wanted: Policy, version: int | None) -> Change:
         """Publishes a policy as the next version of its name; all processes follow within a second.

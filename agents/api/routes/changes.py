@@ -7,15 +7,30 @@ from msgspec.structs import replace
 
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
-from agents.api.access.memories import IfMatch, MemoryId, as_sent, missing, reached, version_meant
-from agents.api.http.json_bodies import described, takes
+from agents.api.access.memories import (
+    IfMatch,
+    MemoryId,
+    expected_version,
+    load_memory,
+    memory_not_found,
+    refuse_escaped_slash,
+)
+from agents.api.http.json_bodies import documented, json_body
 from agents.api.http.problems import conflict
-from agents.api.memories.apply_change import CommandKind, IdempotencyKey, Settled, ordered, replayed, sent, settle
+from agents.api.memories.apply_change import (
+    CommandKind,
+    CommandResult,
+    IdempotencyKey,
+    apply_change,
+    build_command,
+    earlier_answer,
+    send_and_answer,
+)
 from agents.api.memories.change_bodies import ChangedMemory, NewMemory, Undo
 from agents.api.ports import Ports, PortsOf
 from schemas.memories.memories import Memory
 
-router = APIRouter(prefix="/v1/memories", tags=["changes"], dependencies=[Depends(as_sent)])
+router = APIRouter(prefix="/v1/memories", tags=["changes"], dependencies=[Depends(refuse_escaped_slash)])
 
 DONE = "Done."
 LATER = {202: "It will be carried out: `Location` tells what came of it."}
@@ -23,30 +38,40 @@ REINFORCED = {200: "It was known word for word, and is reinforced."}
 Reason = Annotated[str | None, Query(max_length=1_000, description="Kept with the version.")]
 
 
-@router.post("", openapi_extra=described(Settled, takes=NewMemory, status=201, said="Made.", alike=REINFORCED | LATER))
+@router.post(
+    "",
+    openapi_extra=documented(
+        CommandResult, takes=NewMemory, status=201, description="Made.", with_same_body=REINFORCED | LATER
+    ),
+)
 async def create_memory(
-    new: Annotated[NewMemory, Depends(takes(NewMemory))], caller: CallerOf, ports: PortsOf, key: IdempotencyKey = None
+    new: Annotated[NewMemory, Depends(json_body(NewMemory))],
+    caller: CallerOf,
+    ports: PortsOf,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Make a memory by hand. One that is known word for word is reinforced instead."""
     caller.require("write", new.namespace)
     fields = new.fields()
-    return await settle(ports, caller, "create", fields.pop("namespace"), key, **fields)
+    return await apply_change(ports, caller, "create", fields.pop("namespace"), key, **fields)
 
 
-@router.patch("/{memory_id}", openapi_extra=described(Settled, takes=ChangedMemory, said=DONE, alike=LATER))
+@router.patch(
+    "/{memory_id}", openapi_extra=documented(CommandResult, takes=ChangedMemory, description=DONE, with_same_body=LATER)
+)
 async def update_memory(
     memory_id: MemoryId,
-    changed: Annotated[ChangedMemory, Depends(takes(ChangedMemory))],
+    changed: Annotated[ChangedMemory, Depends(json_body(ChangedMemory))],
     caller: CallerOf,
     ports: PortsOf,
     if_match: IfMatch = None,
     key: IdempotencyKey = None,
 ) -> Response:
     """Change a live memory: its next version. What it said before stays readable among its versions."""
-    return await change(ports, caller, "update", memory_id, if_match, key, **changed.fields())
+    return await change_memory(ports, caller, "update", memory_id, if_match, key, **changed.fields())
 
 
-@router.delete("/{memory_id}", openapi_extra=described(Settled, said=DONE, alike=LATER))
+@router.delete("/{memory_id}", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))
 async def delete_memory(
     memory_id: MemoryId,
     caller: CallerOf,
@@ -56,13 +81,15 @@ async def delete_memory(
     reason: Reason = None,
 ) -> Response:
     """Delete a memory. Its versions stay, and an undo brings it back; to erase for good, purge the namespace."""
-    return await change(ports, caller, "delete", memory_id, if_match, key, reason=reason)
+    return await change_memory(ports, caller, "delete", memory_id, if_match, key, reason=reason)
 
 
-@router.post("/{memory_id}/undo", openapi_extra=described(Settled, takes=Undo, said=DONE, alike=LATER))
+@router.post(
+    "/{memory_id}/undo", openapi_extra=documented(CommandResult, takes=Undo, description=DONE, with_same_body=LATER)
+)
 async def undo_change(
     memory_id: MemoryId,
-    undo: Annotated[Undo, Depends(takes(Undo))],
+    undo: Annotated[Undo, Depends(json_body(Undo))],
     caller: CallerOf,
     ports: PortsOf,
     if_match: IfMatch = None,
@@ -70,22 +97,22 @@ async def undo_change(
 ) -> Response:
     """Take back a change: the memory is again as it was before it, a deleted one too. Undoing its creation deletes it."""
     fields = {"version": undo.version, "reason": undo.reason}
-    return await change(ports, caller, "undo", memory_id, if_match, key, **fields)
+    return await change_memory(ports, caller, "undo", memory_id, if_match, key, **fields)
 
 
-@router.put("/{memory_id}/pin", openapi_extra=described(Settled, said=DONE, alike=LATER))
+@router.put("/{memory_id}/pin", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))
 async def pin_memory(memory_id: MemoryId, caller: CallerOf, ports: PortsOf, if_match: IfMatch = None) -> Response:
     """Pin a memory: no limit takes it."""
-    return await change(ports, caller, "update", memory_id, if_match, None, pinned=True)
+    return await change_memory(ports, caller, "update", memory_id, if_match, None, pinned=True)
 
 
-@router.delete("/{memory_id}/pin", openapi_extra=described(Settled, said=DONE, alike=LATER))
+@router.delete("/{memory_id}/pin", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))
 async def unpin_memory(memory_id: MemoryId, caller: CallerOf, ports: PortsOf, if_match: IfMatch = None) -> Response:
     """Unpin a memory."""
-    return await change(ports, caller, "update", memory_id, if_match, None, pinned=False)
+    return await change_memory(ports, caller, "update", memory_id, if_match, None, pinned=False)
 
 
-async def change(
+async def change_memory(
     ports: Ports,
     caller: Caller,
     kind: CommandKind,
@@ -95,17 +122,17 @@ async def change(
     **fields: Any,
 ) -> Response:
     """Does what is asked of a memory, once for each key. Raises Problem."""
-    memory = await reached(ports, caller, "write", memory_id)
-    command = ordered(ports, caller, kind, memory.namespace, key, memory_id=memory_id, **fields)
-    if (again := await replayed(ports, command, key)) is not None:
+    memory = await load_memory(ports, caller, "write", memory_id)
+    command = build_command(ports, caller, kind, memory.namespace, key, memory_id=memory_id, **fields)
+    if (again := await earlier_answer(ports, command, key)) is not None:
         return again
     require_changeable(memory, kind)
-    return await sent(ports, replace(command, if_version=version_meant(memory, if_match)))
+    return await send_and_answer(ports, replace(command, if_version=expected_version(memory, if_match)))
 
 
 def require_changeable(memory: Memory, kind: CommandKind) -> None:
     """What the curator would reject as well, said before it is sent."""
     if memory.status == "deleted" and kind != "undo":
-        raise missing(memory.memory_id)
+        raise memory_not_found(memory.memory_id)
     if memory.status != "active" and kind == "update":
         raise conflict(f"memory {memory.memory_id!r} is {memory.status}: only a live one can be changed")

@@ -12,11 +12,11 @@ from msgspec.structs import asdict
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
 from agents.api.http import cursors
-from agents.api.http.cursors import CursorOf, LimitOf, place
-from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor
+from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.problems import conflict, invalid, not_found
 from agents.api.ports import Ports, PortsOf
-from agents.api.routes.conversations import readable
+from agents.api.routes.conversations import load_conversation
 from agents.consolidation.requests import run_by_hand
 from schemas.budgets.budgets import MICROS
 from schemas.consolidation.runs import ConsolidationRun, Finding, RunStatus, RunWanted
@@ -53,14 +53,14 @@ class FindingPage(Struct, frozen=True):
     next: str | None = None
 
 
-class MadeAt(Struct, frozen=True, array_like=True):
+class RunCursor(Struct, frozen=True, array_like=True):
     """What a cursor of runs stands for."""
 
     created_at: Moment
     run_id: str
 
 
-class FoundAt(Struct, frozen=True, array_like=True):
+class FindingCursor(Struct, frozen=True, array_like=True):
     """What a cursor of findings stands for."""
 
     number: Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -68,23 +68,23 @@ class FoundAt(Struct, frozen=True, array_like=True):
 
 @router.post(
     "",
-    openapi_extra=described(
-        ConsolidationRunView, takes=RunWanted, status=202, said="It begins within seconds; its id tells of it."
+    openapi_extra=documented(
+        ConsolidationRunView, takes=RunWanted, status=202, description="It begins within seconds; its id tells of it."
     ),
 )
 async def start_consolidation(
-    wanted: Annotated[RunWanted, Depends(takes(RunWanted))], caller: CallerOf, ports: PortsOf
+    wanted: Annotated[RunWanted, Depends(json_body(RunWanted))], caller: CallerOf, ports: PortsOf
 ) -> Response:
     """Have what waits extracted now, without waiting for a schedule: of a namespace, a conversation, a policy or everything; or
     see with `dry_run` what would come of it. A dry run asks models, and its tokens count. While ten runs that a key asked for
     have not begun, it gets a 409 for another one."""
     run = run_by_hand(wanted, await namespaces_of(wanted, caller, ports), caller.actor, ports.clock())
-    if not await ports.runs.ask(run, MOST_PENDING, audited(run, caller)):
+    if not await ports.runs.ask(run, MOST_PENDING, audit_entry(run, caller)):
         raise conflict(f"{MOST_PENDING} runs that this key asked for have not begun yet: wait until they have")
-    return answer(view(run), 202)
+    return json_response(view(run), 202)
 
 
-@router.get("", openapi_extra=described(ConsolidationRunPage))
+@router.get("", openapi_extra=documented(ConsolidationRunPage))
 async def list_consolidation_runs(
     caller: CallerOf,
     ports: PortsOf,
@@ -100,7 +100,7 @@ async def list_consolidation_runs(
     else:
         caller.require("read", namespace)
     listed = (namespace, policy, status)
-    behind = place(cursor, MadeAt, listed) if cursor else None
+    behind = decode_cursor(cursor, RunCursor, listed) if cursor else None
     asked = RunsAsked(
         limit=limit + 1,
         namespace=namespace,
@@ -110,17 +110,19 @@ async def list_consolidation_runs(
     )
     found = await ports.runs.page(asked)
     page = found[:limit]
-    more = cursors.cursor(MadeAt(page[-1].created_at, page[-1].run_id), listed) if len(found) > limit else None
-    return answer(ConsolidationRunPage(tuple(view(run) for run in page if visible(run, caller)), more))
+    more = (
+        cursors.encode_cursor(RunCursor(page[-1].created_at, page[-1].run_id), listed) if len(found) > limit else None
+    )
+    return json_response(ConsolidationRunPage(tuple(view(run) for run in page if may_see(run, caller)), more))
 
 
-@router.get("/{run_id}", openapi_extra=described(ConsolidationRunView))
+@router.get("/{run_id}", openapi_extra=documented(ConsolidationRunView))
 async def get_consolidation_run(run_id: RunId, caller: CallerOf, ports: PortsOf) -> Response:
     """One run: how far it is, what came of it, what it consumed."""
-    return answer(view(await seen(run_id, caller, ports)))
+    return json_response(view(await load_run(run_id, caller, ports)))
 
 
-@router.get("/{run_id}/findings", openapi_extra=described(FindingPage))
+@router.get("/{run_id}/findings", openapi_extra=documented(FindingPage))
 async def list_findings(
     run_id: RunId,
     caller: CallerOf,
@@ -130,16 +132,16 @@ async def list_findings(
     cursor: CursorOf = None,
 ) -> Response:
     """What a dry run found: what would be created, reinforced, merged, superseded and dropped, and of what."""
-    run = await seen(run_id, caller, ports)
+    run = await load_run(run_id, caller, ports)
     listed = (run_id, namespace)
-    after = place(cursor, FoundAt, listed).number if cursor else 0
+    after = decode_cursor(cursor, FindingCursor, listed).number if cursor else 0
     found = await ports.runs.findings(run.run_id, after=after, limit=limit + 1, namespace=namespace)
     page = found[:limit]
-    more = cursors.cursor(FoundAt(page[-1].number), listed) if len(found) > limit else None
-    return answer(FindingPage(page, more))
+    more = cursors.encode_cursor(FindingCursor(page[-1].number), listed) if len(found) > limit else None
+    return json_response(FindingPage(page, more))
 
 
-def audited(run: ConsolidationRun, caller: Caller) -> Audited | None:
+def audit_entry(run: ConsolidationRun, caller: Caller) -> Audited | None:
     """Of a run about what nobody but an administrator may have done, and it costs."""
     if run.namespaces:
         return None
@@ -155,7 +157,7 @@ async def namespaces_of(wanted: RunWanted, caller: Caller, ports: Ports) -> tupl
         caller.require("write", wanted.namespace)
         return (wanted.namespace,)
     if wanted.conversation_id is not None:
-        conversation = await readable(wanted.conversation_id, caller, ports)
+        conversation = await load_conversation(wanted.conversation_id, caller, ports)
         for namespace in conversation.namespaces:
             caller.require("write", namespace)
         return conversation.namespaces
@@ -169,15 +171,15 @@ async def namespaces_of(wanted: RunWanted, caller: Caller, ports: Ports) -> tupl
     return ()
 
 
-async def seen(run_id: str, caller: Caller, ports: Ports) -> ConsolidationRun:
+async def load_run(run_id: str, caller: Caller, ports: Ports) -> ConsolidationRun:
     """Raises Problem 404, also for one that the caller may not see."""
     run = await ports.runs.of(run_id)
-    if run is None or not visible(run, caller):
+    if run is None or not may_see(run, caller):
         raise not_found("no run of this id is known that this key may see")
     return run
 
 
-def visible(run: ConsolidationRun, caller: Caller) -> bool:
+def may_see(run: ConsolidationRun, caller: Caller) -> bool:
     if not run.namespaces:
         return caller.may_everywhere("read")
     return all(caller.may("read", namespace) for namespace in run.namespaces)

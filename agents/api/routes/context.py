@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Response
 
 from agents.api.access.authentication import CallerOf
-from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.problems import invalid, not_found
 from agents.api.ports import PortsOf
 from schemas.retrieval.blocks import Block, BlockQuery
@@ -18,9 +18,9 @@ NOT_KNOWN = (
 router = APIRouter(prefix="/v1/context", tags=["context"])
 
 
-@router.post("", openapi_extra=described(Block, takes=BlockQuery))
+@router.post("", openapi_extra=documented(Block, takes=BlockQuery))
 async def make_context_block(
-    asked: Annotated[BlockQuery, Depends(takes(BlockQuery))], caller: CallerOf, ports: PortsOf
+    asked: Annotated[BlockQuery, Depends(json_body(BlockQuery))], caller: CallerOf, ports: PortsOf
 ) -> Response:
     """What a prompt needs to know: the best memories, and what was said and is not yet remembered, within a token budget."""
     for namespace in asked.namespaces:
@@ -37,4 +37,4 @@ async def make_context_block(
         caller.require("read", namespace)
     block = await ports.recall.block(asked, conversation)
     ports.accesses.note(block.memories)
-    return answer(block)
+    return json_response(block)

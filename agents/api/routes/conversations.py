@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
 from agents.api.conversations.views import (
-    Asked,
+    AcceptedRequest,
     ContextView,
     ConversationView,
     MessagePage,
@@ -23,13 +23,13 @@ from agents.api.conversations.views import (
     view,
 )
 from agents.api.http import cursors
-from agents.api.http.cursors import CursorOf, LimitOf, place
-from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor
+from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.problems import conflict, not_found
 from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import Ports, PortsOf
 from agents.api.routes.changes import Reason
-from agents.api.routes.erasures import BEGUN, begun
+from agents.api.routes.erasures import BEGUN, begin_erasure
 from agents.conversations.control import ByHand
 from agents.conversations.lookup import Conversation
 from schemas.conversations.contexts import ContextQuery
@@ -44,7 +44,7 @@ ConversationId = Annotated[str, Path(min_length=1, max_length=256, description="
 ONE = "/{conversation_id:path}"
 
 
-@router.get(f"{ONE}/messages", openapi_extra=described(MessagePage))
+@router.get(f"{ONE}/messages", openapi_extra=documented(MessagePage))
 async def list_messages(
     conversation_id: ConversationId,
     caller: CallerOf,
@@ -54,18 +54,24 @@ async def list_messages(
     order: Annotated[Literal["oldest", "newest"], Query(description="What comes first.")] = "oldest",
 ) -> Response:
     """What was said in a conversation, a page at a time, as long as the archive keeps it."""
-    conversation = await readable(conversation_id, caller, ports)
+    conversation = await load_conversation(conversation_id, caller, ports)
     listed = (conversation_id, order)
-    beyond = place(cursor, At, listed).place if cursor else None
+    beyond = decode_cursor(cursor, MessageCursor, listed).place if cursor else None
     found = await ports.conversations.messages(
         conversation, beyond=beyond, limit=limit + 1, backwards=order == "newest"
     )
     page = found[:limit]
-    more = cursors.cursor(At(page[-1].partition, page[-1].position), listed) if len(found) > limit else None
-    return answer(MessagePage(messages=tuple(message_view(each, conversation.state) for each in page), next=more))
+    more = (
+        cursors.encode_cursor(MessageCursor(page[-1].partition, page[-1].position), listed)
+        if len(found) > limit
+        else None
+    )
+    return json_response(
+        MessagePage(messages=tuple(message_view(each, conversation.state) for each in page), next=more)
+    )
 
 
-@router.get(f"{ONE}/context", openapi_extra=described(ContextView))
+@router.get(f"{ONE}/context", openapi_extra=documented(ContextView))
 async def get_context(
     conversation_id: ConversationId,
     caller: CallerOf,
@@ -76,34 +82,38 @@ async def get_context(
     ] = None,
 ) -> Response:
     """What a model is to be shown of the conversation: pruned by the rules of its policy, with markers and statistics."""
-    return await shown(conversation_id, ContextQuery(max_tokens=max_tokens, model=model), caller, ports)
+    return await context_response(conversation_id, ContextQuery(max_tokens=max_tokens, model=model), caller, ports)
 
 
-@router.post(f"{ONE}/context", openapi_extra=described(ContextView, takes=ContextQuery))
+@router.post(f"{ONE}/context", openapi_extra=documented(ContextView, takes=ContextQuery))
 async def make_context(
     conversation_id: ConversationId,
-    asked: Annotated[ContextQuery, Depends(takes(ContextQuery))],
+    asked: Annotated[ContextQuery, Depends(json_body(ContextQuery))],
     caller: CallerOf,
     ports: PortsOf,
 ) -> Response:
     """The same, with a system prompt, or a current message, that was not published."""
-    return await shown(conversation_id, asked, caller, ports)
+    return await context_response(conversation_id, asked, caller, ports)
 
 
-@router.get(f"{ONE}/prunings", openapi_extra=described(PruningPage))
+@router.get(f"{ONE}/prunings", openapi_extra=documented(PruningPage))
 async def list_prunings(
     conversation_id: ConversationId, caller: CallerOf, ports: PortsOf, limit: LimitOf = 50, cursor: CursorOf = None
 ) -> Response:
     """When messages left the context, how many and why, the newest first, a page at a time."""
-    conversation = await readable(conversation_id, caller, ports)
-    before = place(cursor, PrunedAt, conversation_id).place if cursor else None
+    conversation = await load_conversation(conversation_id, caller, ports)
+    before = decode_cursor(cursor, PruningCursor, conversation_id).place if cursor else None
     found = await ports.conversations.prunings(conversation, limit + 1, before)
     page = found[:limit]
-    more = cursors.cursor(PrunedAt(page[-1].at, page[-1].number), conversation_id) if len(found) > limit else None
-    return answer(PruningPage(prunings=tuple(map(pruning_view, page)), next=more))
+    more = (
+        cursors.encode_cursor(PruningCursor(page[-1].at, page[-1].number), conversation_id)
+        if len(found) > limit
+        else None
+    )
+    return json_response(PruningPage(prunings=tuple(map(pruning_view, page)), next=more))
 
 
-class At(Struct, frozen=True, array_like=True):
+class MessageCursor(Struct, frozen=True, array_like=True):
     """What a cursor of messages stands for."""
 
     partition: Annotated[int, Meta(ge=0, le=2**31 - 1)]
@@ -114,7 +124,7 @@ class At(Struct, frozen=True, array_like=True):
         return self.partition, self.position
 
 
-class PrunedAt(Struct, frozen=True, array_like=True):
+class PruningCursor(Struct, frozen=True, array_like=True):
     """What a cursor of prunings stands for. PostgreSQL's times end later than these, in Unix seconds."""
 
     at: Annotated[float, Meta(ge=0, le=2**38)]
@@ -125,28 +135,30 @@ class PrunedAt(Struct, frozen=True, array_like=True):
         return self.at, self.number
 
 
-SENT = described(Asked, status=202, said="It is asked for, and the conversation tells of it after about a second.")
+SENT = documented(
+    AcceptedRequest, status=202, description="It is asked for, and the conversation tells of it after about a second."
+)
 
 
 @router.post(f"{ONE}/flush", openapi_extra=SENT)
 async def flush_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
     """Ask for the extraction of all that was said and is not extracted yet."""
-    return await ask(conversation_id, "flush", caller, ports)
+    return await request_window_change(conversation_id, "flush", caller, ports)
 
 
 @router.post(f"{ONE}/prune", openapi_extra=SENT)
 async def prune_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
     """Take out of the context what the current task does not need."""
-    return await ask(conversation_id, "prune", caller, ports)
+    return await request_window_change(conversation_id, "prune", caller, ports)
 
 
 @router.post(f"{ONE}/clear", openapi_extra=SENT)
 async def clear_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
     """Take everything out of the context but the system prompt; what is not extracted yet still will be."""
-    return await ask(conversation_id, "clear", caller, ports)
+    return await request_window_change(conversation_id, "clear", caller, ports)
 
 
-@router.delete(ONE, openapi_extra=described(Receipt, alike=BEGUN))
+@router.delete(ONE, openapi_extra=documented(Receipt, with_same_body=BEGUN))
 async def erase_conversation(
     conversation_id: ConversationId,
     caller: CallerOf,
@@ -161,16 +173,16 @@ async def erase_conversation(
     found = await ports.conversations.find(conversation_id, lambda namespace: caller.may("admin", namespace))
     if found is None and not caller.may_everywhere("admin"):
         raise not_found("no conversation of this id is known that this key may erase")
-    return await begun(ports, caller, "conversation", key, reason, conversation_id=conversation_id)
+    return await begin_erasure(ports, caller, "conversation", key, reason, conversation_id=conversation_id)
 
 
-@router.get(ONE, openapi_extra=described(ConversationView))  # the last: its address begins all others
+@router.get(ONE, openapi_extra=documented(ConversationView))  # the last: its address begins all others
 async def get_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
     """What is known of a conversation: whose it is, and how full its context is with what."""
-    return answer(view(await readable(conversation_id, caller, ports), ports.clock()))
+    return json_response(view(await load_conversation(conversation_id, caller, ports), ports.clock()))
 
 
-async def readable(conversation_id: str, caller: Caller, ports: Ports) -> Conversation:
+async def load_conversation(conversation_id: str, caller: Caller, ports: Ports) -> Conversation:
     """Raises Problem 404, also for one that the caller may not read."""
     found = await ports.conversations.find(conversation_id, lambda namespace: caller.may("read", namespace))
     if found is None:
@@ -178,14 +190,14 @@ async def readable(conversation_id: str, caller: Caller, ports: Ports) -> Conver
     return found
 
 
-async def shown(conversation_id: str, asked: ContextQuery, caller: Caller, ports: Ports) -> Response:
-    conversation = await readable(conversation_id, caller, ports)
-    return answer(context_view(conversation, await ports.contexts.build(conversation, asked), ports.clock()))
+async def context_response(conversation_id: str, asked: ContextQuery, caller: Caller, ports: Ports) -> Response:
+    conversation = await load_conversation(conversation_id, caller, ports)
+    return json_response(context_view(conversation, await ports.contexts.build(conversation, asked), ports.clock()))
 
 
-async def ask(conversation_id: str, kind: ByHand, caller: Caller, ports: Ports) -> Response:
+async def request_window_change(conversation_id: str, kind: ByHand, caller: Caller, ports: Ports) -> Response:
     """Raises Problem 404, 403 without the right to write, 409 for a window that is not there."""
-    conversation = await readable(conversation_id, caller, ports)
+    conversation = await load_conversation(conversation_id, caller, ports)
     for namespace in conversation.namespaces:
         caller.require("write", namespace)
     state = conversation.state
@@ -193,5 +205,5 @@ async def ask(conversation_id: str, kind: ByHand, caller: Caller, ports: Ports) 
         raise conflict("the conversation's window is not known yet: ask again in a second")
     if state.phase == "forgotten":
         raise conflict(f"the conversation's window is forgotten: there is nothing left to {kind}")
-    await ports.by_hand.send(state, kind)
-    return answer(Asked(conversation_id=conversation_id, kind=kind), 202)
+    await ports.window_control.send(state, kind)
+    return json_response(AcceptedRequest(conversation_id=conversation_id, kind=kind), 202)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Response
 
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
-from agents.api.http.json_bodies import answer, described
+from agents.api.http.json_bodies import documented, json_response
 from agents.api.http.problems import not_found
 from agents.api.memories.apply_change import RETRY_AFTER_S
 from agents.api.ports import Ports, PortsOf
@@ -23,15 +23,15 @@ router = APIRouter(prefix="/v1/erasures", tags=["erasures"])
 BEGUN = {202: "The fence stands; the rest is being done, and `Location` tells of it."}
 
 
-@router.get("/{erasure_id}", openapi_extra=described(Receipt))
+@router.get("/{erasure_id}", openapi_extra=documented(Receipt))
 async def get_receipt(
     erasure_id: Annotated[str, Path(min_length=1, max_length=256)], caller: CallerOf, ports: PortsOf
 ) -> Response:
     """The receipt of an erasure as it stands now. It needs every right in all namespaces concerned; else there is none."""
-    receipt = await ports.erasing.receipt(erasure_id)
+    receipt = await ports.erasures.receipt(erasure_id)
     if receipt is None or not may_see(caller, receipt):
         raise not_found("no erasure of this id is known that this key may see")
-    return told(receipt)
+    return receipt_response(receipt)
 
 
 def may_see(caller: Caller, receipt: Receipt) -> bool:
@@ -44,20 +44,20 @@ def may_see(caller: Caller, receipt: Receipt) -> bool:
     return all(caller.may("admin", namespace) for namespace in concerned)
 
 
-async def begun(
+async def begin_erasure(
     ports: Ports, caller: Caller, kind: ErasureKind, key: str | None, reason: str | None, **subject: str | None
 ) -> Response:
     """Begins an erasure, once for each key, and answers with its receipt: complete, or as far as it is when the time is over."""
     named = ids.derive("erased", caller.key_id, kind, *subject.values(), key)
     erasure_id = str(uuid4()) if key is None else named
-    await ports.erasing.begin(erasure_id, kind, caller.actor, reason, **subject)
-    receipt = await ports.erasing.receipt(erasure_id, ports.erasing_wait_s)
+    await ports.erasures.begin(erasure_id, kind, caller.actor, reason, **subject)
+    receipt = await ports.erasures.receipt(erasure_id, ports.erasure_wait_s)
     assert receipt is not None, "it has begun"
-    return told(receipt)
+    return receipt_response(receipt)
 
 
-def told(receipt: Receipt) -> Response:
+def receipt_response(receipt: Receipt) -> Response:
     if receipt.status == "complete":
-        return answer(receipt)
+        return json_response(receipt)
     location = f"/v1/erasures/{quote(receipt.erasure_id, safe='')}"
-    return answer(receipt, 202, {"Location": location, "Retry-After": str(RETRY_AFTER_S)})
+    return json_response(receipt, 202, {"Location": location, "Retry-After": str(RETRY_AFTER_S)})

@@ -7,13 +7,13 @@ from fastapi.security import HTTPAuthorizationCredentials
 
 from agents.api.access.authentication import BEARER, CallerOf
 from agents.api.access.callers import Caller
-from agents.api.http.json_bodies import Described
+from agents.api.http.json_bodies import DocumentedBodies
 from agents.api.http.problems import Problem, conflict, invalid
 from agents.api.live import positions
 from agents.api.live.change_notifier import ChangeNotifier
-from agents.api.live.event_stream import live
-from agents.api.live.positions import Places
-from agents.api.live.streaming import LiveResponse
+from agents.api.live.event_stream import stream_events
+from agents.api.live.positions import Positions
+from agents.api.live.streaming import EventStreamResponse
 from agents.api.memories.list_parameters import Label
 from agents.api.ports import Ports, PortsOf
 from schemas.memories.events import ActivityEvent, MemoryEvent
@@ -25,7 +25,7 @@ MOST_STREAMS: Final = 1_000  # of one process
 MOST_OF_A_KEY: Final = 100  # of these, so that one key does not take them all
 FULL_S: Final = 10
 
-STREAM: Final = Described(
+STREAM: Final = DocumentedBodies(
     {
         "responses": {
             "200": {
@@ -69,34 +69,38 @@ async def follow_events(
     came, at any replica, however long that is ago; what was erased meanwhile is told as `memstream.namespace.erased`."""
     for each in namespace:
         caller.require("read", each)
-    if not positions.fits(namespace):
+    if not positions.fits_in_header(namespace):
         raise invalid(
             f"the names of these {len(namespace)} namespaces make ids of events longer than {positions.LONGEST} characters: "
             "follow them by several streams"
         )
-    begun = await begin(ports, namespace, positions.read(last_event_id or after or ""), since == "beginning")
-    require_room(ports.bell, caller)
+    begun = await start_positions(
+        ports, namespace, positions.parse_positions(last_event_id or after or ""), since == "beginning"
+    )
+    require_free_stream(ports.change_notifier, caller)
 
     async def allowed() -> bool:
         """Keys are revoked, and streams last for days."""
-        still = await ports.door.admit(sent.credentials if sent else None)
+        still = await ports.authentication.authenticate(sent.credentials if sent else None)
         return still is not None and all(still.may("read", each) for each in namespace)
 
-    return LiveResponse(live(ports.chronicle, ports.bell, begun, allowed, key_id=caller.key_id))
+    return EventStreamResponse(
+        stream_events(ports.event_history, ports.change_notifier, begun, allowed, key_id=caller.key_id)
+    )
 
 
-def require_room(bell: ChangeNotifier, caller: Caller) -> None:
+def require_free_stream(notifier: ChangeNotifier, caller: Caller) -> None:
     """To be called after the last wait: streams are counted once they begin."""
     retry = {"Retry-After": str(FULL_S)}
-    if bell.closed or bell.listeners >= MOST_STREAMS:
+    if notifier.closed or notifier.listeners >= MOST_STREAMS:
         raise Problem(503, "unavailable", "this process takes no more streams now", retry)
-    if bell.listeners_of(caller.key_id) >= MOST_OF_A_KEY:
+    if notifier.listeners_of(caller.key_id) >= MOST_OF_A_KEY:
         raise Problem(429, "too-many-requests", f"this key has {MOST_OF_A_KEY} streams here: end one, or wait", retry)
 
 
-async def begin(ports: Ports, namespaces: list[str], known: Places, from_beginning: bool) -> Places:
+async def start_positions(ports: Ports, namespaces: list[str], known: Positions, from_beginning: bool) -> Positions:
     """Raises Problem 409 for a place that is not reached yet: what it was told by is gone."""
-    heads = await ports.chronicle.heads(namespaces)
+    heads = await ports.event_history.heads(namespaces)
     begun = {each: known.get(each, 0 if from_beginning else heads[each]) for each in namespaces}
     if ahead := [each for each in namespaces if begun[each] > heads[each]]:
         raise conflict(

@@ -14,8 +14,8 @@ from msgspec.structs import asdict
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
 from agents.api.http import cursors
-from agents.api.http.cursors import CursorOf, LimitOf, place
-from agents.api.http.json_bodies import answer, described
+from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor
+from agents.api.http.json_bodies import documented, json_response
 from agents.api.http.problems import Problem, not_found
 from agents.api.ports import Ports, PortsOf
 from agents.replay.comparison import Difference
@@ -70,28 +70,28 @@ class DifferencePage(Struct, frozen=True):
     next: str | None = None
 
 
-class DifferenceAt(Struct, frozen=True, array_like=True):
+class DifferenceCursor(Struct, frozen=True, array_like=True):
     """What a cursor of differences stands for."""
 
     number: Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
-@router.get("", openapi_extra=described(GenerationList))
+@router.get("", openapi_extra=documented(GenerationList))
 async def list_generations(caller: CallerOf, ports: PortsOf) -> Response:
     """The latest generations."""
     caller.require_everywhere("read")
     found = await ports.replays.latest(MOST)
-    return answer(GenerationList(tuple([await view(each, ports) for each in found])))
+    return json_response(GenerationList(tuple([await view(each, ports) for each in found])))
 
 
-@router.get("/{generation_id}", openapi_extra=described(GenerationView))
+@router.get("/{generation_id}", openapi_extra=documented(GenerationView))
 async def get_generation(generation_id: GenerationIdOf, caller: CallerOf, ports: PortsOf) -> Response:
     """One generation: how far it is, what became of it."""
     caller.require_everywhere("read")
-    return answer(await view(await known(generation_id, ports), ports))
+    return json_response(await view(await load_generation(generation_id, ports), ports))
 
 
-@router.get("/{generation_id}/differences", openapi_extra=described(DifferencePage, also=TOO_MANY))
+@router.get("/{generation_id}/differences", openapi_extra=documented(DifferencePage, without_body=TOO_MANY))
 async def list_differences(
     generation_id: GenerationIdOf,
     namespace: Annotated[str, Query(min_length=1, max_length=256, description="In this namespace.")],
@@ -102,46 +102,46 @@ async def list_differences(
 ) -> Response:
     """What a generation would change in a namespace, and what it leaves alone, with the messages that both sides come from."""
     caller.require("read", namespace)
-    generation = await known(generation_id, ports)
+    generation = await load_generation(generation_id, ports)
     listed = ("differences", generation_id, namespace)
-    first = place(cursor, DifferenceAt, listed).number if cursor else 0
+    first = decode_cursor(cursor, DifferenceCursor, listed).number if cursor else 0
     try:
         found = await ports.replays.differences(generation, namespace)
     except Misconfigured as exc:
         raise Problem(409, "conflict", str(exc)) from exc
     behind = first + limit
-    more = cursors.cursor(DifferenceAt(behind), listed) if behind < len(found) else None
-    return answer(DifferencePage(tuple(found[first:behind]), more))
+    more = cursors.encode_cursor(DifferenceCursor(behind), listed) if behind < len(found) else None
+    return json_response(DifferencePage(tuple(found[first:behind]), more))
 
 
-@router.post("/{generation_id}/cutover", openapi_extra=described(Switching, also=CONFLICT))
+@router.post("/{generation_id}/cutover", openapi_extra=documented(Switching, without_body=CONFLICT))
 async def cut_over(generation_id: GenerationIdOf, caller: CallerOf, ports: PortsOf) -> Response:
     """Put what a generation remembers in place of what is remembered. Asked again, it goes on with what is left."""
-    return await switched(generation_id, caller, ports, "generation.cutover", ports.replays.cut_over)
+    return await switch_generation(generation_id, caller, ports, "generation.cutover", ports.replays.cut_over)
 
 
-@router.post("/{generation_id}/undo", openapi_extra=described(Switching, also=CONFLICT))
+@router.post("/{generation_id}/undo", openapi_extra=documented(Switching, without_body=CONFLICT))
 async def undo_cutover(generation_id: GenerationIdOf, caller: CallerOf, ports: PortsOf) -> Response:
     """Take a cutover back; what was changed since stays as it is."""
-    return await switched(generation_id, caller, ports, "generation.undo", ports.replays.undo)
+    return await switch_generation(generation_id, caller, ports, "generation.undo", ports.replays.undo)
 
 
-async def switched(
+async def switch_generation(
     generation_id: str, caller: Caller, ports: Ports, action: str, switch: Callable[[str], Awaitable[Switching]]
 ) -> Response:
     """Audited first: what cannot be told is not done. Raises Problem 403, 404, 409."""
     caller.require_everywhere("admin")
-    await known(generation_id, ports)
+    await load_generation(generation_id, ports)
     details: dict[str, Any] = {"generation_id": generation_id}
     audited = Audited(at=ports.clock(), actor=caller.actor, action=action, subject=generation_id, details=details)
     await ports.audit.record(audited)
     try:
-        return answer(await switch(generation_id))
+        return json_response(await switch(generation_id))
     except Misconfigured as exc:
         raise Problem(409, "conflict", str(exc)) from exc
 
 
-async def known(generation_id: str, ports: Ports) -> Generation:
+async def load_generation(generation_id: str, ports: Ports) -> Generation:
     """Raises Problem 404."""
     generation = await ports.replays.get(generation_id)
     if generation is None:

@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Response
 from msgspec import Struct
 
-from agents.api.http.json_bodies import answer, described
+from agents.api.http.json_bodies import documented, json_response
 from agents.api.ports import PortsOf
 from schemas.errors import Retryable
 
@@ -16,16 +16,16 @@ class Health(Struct, frozen=True):
     status: str
 
 
-@router.get("/live", openapi_extra=described(Health))
+@router.get("/live", openapi_extra=documented(Health))
 async def live() -> Response:
     """Answers as long as the process does."""
-    return answer(Health("ok"))
+    return json_response(Health("ok"))
 
 
-@router.get("/ready", openapi_extra=described(Health))
+@router.get("/ready", openapi_extra=documented(Health))
 async def ready(ports: PortsOf) -> Response:
     """Answers 503 while PostgreSQL does not, or while the process is stopping."""
-    if ports.bell.closed:
+    if ports.change_notifier.closed:
         raise Retryable("this process is stopping")
     await ports.ready()
-    return answer(Health("ok"))
+    return json_response(Health("ok"))

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 
 from agents.api import openapi
 from agents.api.access.authentication import CallerOf
-from agents.api.http.json_bodies import json_of
+from agents.api.http.json_bodies import read_json
 from agents.api.ports import PortsOf
 from agents.api.tools.authorisation import NamespacesOf, tools
 from agents.api.tools.mcp import McpResponse
@@ -31,6 +31,6 @@ SPOKEN: Final = {
 async def speak_mcp(request: Request, caller: CallerOf, ports: PortsOf, namespace: NamespacesOf = None) -> Response:
     """One message of MCP. Each is answered by itself, without a session, as JSON."""
     wired = tools(ports, caller, namespace)
-    body = await json_of(request)
+    body = await read_json(request)
     codec.parse(body)  # what is no JSON at all the SDK would answer with 500
     return McpResponse(wired, openapi.VERSION, body)

@@ -7,16 +7,16 @@ from fastapi import APIRouter, Depends, Header, Query, Response
 from msgspec import Meta, Struct
 
 from agents.api.access.authentication import CallerOf
-from agents.api.access.memories import MemoryId, as_sent, found, reached
-from agents.api.http.cursors import CursorOf, LimitOf, cursor, place
-from agents.api.http.json_bodies import answer, described
+from agents.api.access.memories import MemoryId, load_existing_memory, load_memory, refuse_escaped_slash
+from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor, encode_cursor
+from agents.api.http.json_bodies import documented, json_response
 from agents.api.memories.list_parameters import ListQuery
 from agents.api.memories.related import Related, related
 from agents.api.memories.views import Detail, MemoryPage, MemoryView, etag, names, view
 from agents.api.ports import PortsOf
 from sinks.memories.reader import MemoryVersion
 
-router = APIRouter(prefix="/v1/memories", tags=["memories"], dependencies=[Depends(as_sent)])
+router = APIRouter(prefix="/v1/memories", tags=["memories"], dependencies=[Depends(refuse_escaped_slash)])
 
 
 class VersionPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -32,20 +32,22 @@ class Version(Struct, frozen=True):
     version: Annotated[int, Meta(ge=0, le=2**31 - 1)]
 
 
-@router.get("", openapi_extra=described(MemoryPage))
+@router.get("", openapi_extra=documented(MemoryPage))
 async def list_memories(asked: Annotated[ListQuery, Query()], caller: CallerOf, ports: PortsOf) -> Response:
     """Memories of a namespace, a page at a time: the most important first, or the newest."""
     caller.require("read", asked.namespace)
     listing = asked.listing()
-    memories = await ports.memories.listed(listing)
+    memories = await ports.memories.list_page(listing)
     page = memories[: asked.limit]
-    more = cursor(listing.place(page[-1]), asked.filters()) if len(memories) > asked.limit else None
+    more = encode_cursor(listing.place(page[-1]), asked.filters()) if len(memories) > asked.limit else None
     read = await ports.accesses.of([memory.memory_id for memory in page])
     views = tuple(view(memory, asked.detail, read.get(memory.memory_id)) for memory in page)
-    return answer(MemoryPage(memories=views, next=more))
+    return json_response(MemoryPage(memories=views, next=more))
 
 
-@router.get("/{memory_id}", openapi_extra=described(MemoryView, also={304: "Not changed since `If-None-Match`."}))
+@router.get(
+    "/{memory_id}", openapi_extra=documented(MemoryView, without_body={304: "Not changed since `If-None-Match`."})
+)
 async def get_memory(
     memory_id: MemoryId,
     caller: CallerOf,
@@ -54,29 +56,29 @@ async def get_memory(
     if_none_match: Annotated[str | None, Header(description="`ETag`s that are known.")] = None,
 ) -> Response:
     """One memory, superseded and expired ones too. Its `ETag` changes with its version."""
-    memory = await found(ports, caller, "read", memory_id)
+    memory = await load_existing_memory(ports, caller, "read", memory_id)
     ports.accesses.note([memory])
     tag = etag(memory, detail)
     if if_none_match is not None and names(if_none_match, tag, weakly=True):
         return Response(status_code=304, headers={"ETag": tag})
     access = (await ports.accesses.of([memory_id])).get(memory_id)
-    return answer(view(memory, detail, access), headers={"ETag": tag})
+    return json_response(view(memory, detail, access), headers={"ETag": tag})
 
 
-@router.get("/{memory_id}/versions", openapi_extra=described(VersionPage))
+@router.get("/{memory_id}/versions", openapi_extra=documented(VersionPage))
 async def list_versions(
     memory_id: MemoryId, caller: CallerOf, ports: PortsOf, limit: LimitOf = 50, cursor_: CursorOf = None
 ) -> Response:
     """What a memory was and became, who changed it and on account of what. Of a deleted one too: its text is only here."""
-    await reached(ports, caller, "read", memory_id)
-    after = place(cursor_, Version, memory_id).version if cursor_ else 0
+    await load_memory(ports, caller, "read", memory_id)
+    after = decode_cursor(cursor_, Version, memory_id).version if cursor_ else 0
     versions = await ports.memories.versions_after(memory_id, after, limit + 1)
     page = versions[:limit]
-    more = cursor(Version(page[-1].version), memory_id) if len(versions) > limit else None
-    return answer(VersionPage(versions=page, next=more))
+    more = encode_cursor(Version(page[-1].version), memory_id) if len(versions) > limit else None
+    return json_response(VersionPage(versions=page, next=more))
 
 
-@router.get("/{memory_id}/related", openapi_extra=described(Related))
+@router.get("/{memory_id}/related", openapi_extra=documented(Related))
 async def list_related(
     memory_id: MemoryId,
     caller: CallerOf,
@@ -86,5 +88,5 @@ async def list_related(
 ) -> Response:
     """What a memory has to do with: memories that it is linked with, either way, or near to in meaning, and the passages that it
     comes from."""
-    memory = await found(ports, caller, "read", memory_id)
-    return answer(await related(ports, memory, limit, min_score, partial(caller.may, "read")))
+    memory = await load_existing_memory(ports, caller, "read", memory_id)
+    return json_response(await related(ports, memory, limit, min_score, partial(caller.may, "read")))

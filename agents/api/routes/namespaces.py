@@ -6,8 +6,15 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
-from agents.api.http.json_bodies import described, takes
-from agents.api.memories.apply_change import CommandKind, IdempotencyKey, Settled, ordered, replayed, sent
+from agents.api.http.json_bodies import documented, json_body
+from agents.api.memories.apply_change import (
+    CommandKind,
+    CommandResult,
+    IdempotencyKey,
+    build_command,
+    earlier_answer,
+    send_and_answer,
+)
 from agents.api.memories.change_bodies import Uninstall
 from agents.api.ports import Ports, PortsOf
 from agents.api.routes.changes import DONE, LATER, Reason
@@ -16,7 +23,7 @@ from sinks.access.audit import Audited
 router = APIRouter(prefix="/v1/namespaces", tags=["namespaces"])
 
 
-@router.delete("", openapi_extra=described(Settled, said=DONE, alike=LATER))
+@router.delete("", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))
 async def purge_namespace(
     namespace: Annotated[str, Query(min_length=1, max_length=256, description="What is erased.")],
     caller: CallerOf,
@@ -28,28 +35,33 @@ async def purge_namespace(
 
     Nothing that was said before comes back.
     """
-    return await administer(ports, caller, "purge", namespace, key, reason=reason)
+    return await change_namespace(ports, caller, "purge", namespace, key, reason=reason)
 
 
-@router.post("/uninstall", openapi_extra=described(Settled, takes=Uninstall, said=DONE, alike=LATER))
+@router.post(
+    "/uninstall", openapi_extra=documented(CommandResult, takes=Uninstall, description=DONE, with_same_body=LATER)
+)
 async def uninstall_app(
-    gone: Annotated[Uninstall, Depends(takes(Uninstall))], caller: CallerOf, ports: PortsOf, key: IdempotencyKey = None
+    gone: Annotated[Uninstall, Depends(json_body(Uninstall))],
+    caller: CallerOf,
+    ports: PortsOf,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Say that an app is gone. Its memories stay, unless they are to be purged."""
-    return await administer(ports, caller, "uninstall", gone.namespace, key, purge=gone.purge, reason=gone.reason)
+    return await change_namespace(ports, caller, "uninstall", gone.namespace, key, purge=gone.purge, reason=gone.reason)
 
 
-async def administer(
+async def change_namespace(
     ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
 ) -> Response:
     """Audited first: what cannot be told is not done."""
     caller.require("admin", namespace)
-    command = ordered(ports, caller, kind, namespace, key, **fields)
-    if (again := await replayed(ports, command, key)) is not None:
+    command = build_command(ports, caller, kind, namespace, key, **fields)
+    if (again := await earlier_answer(ports, command, key)) is not None:
         return again
     details = {"command_id": command.command_id} | fields
     action = f"namespace.{kind}"
     await ports.audit.record(
         Audited(at=command.at, actor=caller.actor, action=action, subject=namespace, details=details)
     )
-    return await sent(ports, command)
+    return await send_and_answer(ports, command)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Response
 from msgspec import Struct
 
 from agents.api.access.authentication import CallerOf
-from agents.api.http.json_bodies import answer, described
+from agents.api.http.json_bodies import documented, json_response
 from agents.api.http.problems import not_found
 from agents.api.memories.views import MemoryView, view
 from agents.api.ports import PortsOf
@@ -27,7 +27,7 @@ class PassageAnswer(Struct, frozen=True, kw_only=True):
     memories: tuple[MemoryView, ...]
 
 
-@router.get("/{passage_id}", openapi_extra=described(PassageAnswer))
+@router.get("/{passage_id}", openapi_extra=documented(PassageAnswer))
 async def get_passage(passage_id: PassageId, caller: CallerOf, ports: PortsOf) -> Response:
     """What was said, by whom and when, and the memories that come from it. It takes the right to read a namespace of
     a person or a conversation that the message lies in."""
@@ -38,4 +38,6 @@ async def get_passage(passage_id: PassageId, caller: CallerOf, ports: PortsOf) -
     message = (passage.conversation_id, passage.message_id)
     memory_ids = (await ports.stored.from_messages([message], [passage.namespace])).get(message, ())
     memories = await ports.memories.by_ids(memory_ids)
-    return answer(PassageAnswer(passage=passage, memories=tuple(view(each, "short") for each in memories.values())))
+    return json_response(
+        PassageAnswer(passage=passage, memories=tuple(view(each, "short") for each in memories.values()))
+    )

@@ -6,9 +6,9 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from msgspec import Struct
 
 from agents.api.access.authentication import CallerOf
-from agents.api.http.json_bodies import answer, described, json_of
+from agents.api.http.json_bodies import documented, json_response, read_json
 from agents.api.http.problems import Problem, conflict, invalid, not_found
-from agents.api.policies.policy_book import Applied
+from agents.api.policies.policy_book import AppliedPolicy
 from agents.api.ports import PortsOf
 from agents.api.routes.statistics import NamespaceOf
 from schemas import codec
@@ -24,7 +24,7 @@ Name = Annotated[str, Path(min_length=1, max_length=100, description="The policy
 class PolicyList(Struct, frozen=True):
     """In the order in which they are tried."""
 
-    policies: tuple[Applied, ...]
+    policies: tuple[AppliedPolicy, ...]
 
 
 class PresetList(Struct, frozen=True):
@@ -40,40 +40,40 @@ class PolicyPut(Struct, frozen=True):
     policy: Policy
 
 
-class Wanted(NamedTuple):
+class SentPolicy(NamedTuple):
     """A policy as it was sent, and the version that it names, if it does."""
 
     policy: Policy
     version: int | None
 
 
-async def written(request: Request) -> Wanted:
+async def read_policy(request: Request) -> SentPolicy:
     """The body, as a policy. Raises Problem 413, 415, and Rejected."""
-    data = await json_of(request)
+    data = await read_json(request)
     policy = codec.admit(data, Policy)
-    return Wanted(policy, policy.version if "version" in codec.parse(data) else None)
+    return SentPolicy(policy, policy.version if "version" in codec.parse(data) else None)
 
 
-@router.get("/policies", openapi_extra=described(PolicyList))
+@router.get("/policies", openapi_extra=documented(PolicyList))
 async def list_policies(caller: CallerOf, ports: PortsOf) -> Response:
     """All policies, in the order in which they are tried: the first that matches a conversation applies."""
     caller.require_everywhere("read")
-    return answer(PolicyList(await ports.policy_book.applied()))
+    return json_response(PolicyList(await ports.policy_book.applied()))
 
 
-@router.get("/policies/{name}", openapi_extra=described(Applied))
+@router.get("/policies/{name}", openapi_extra=documented(AppliedPolicy))
 async def get_policy(name: Name, caller: CallerOf, ports: PortsOf) -> Response:
     """One policy: only what differs from the defaults."""
     caller.require_everywhere("read")
     found = [each for each in await ports.policy_book.applied() if each.policy.name == name]
     if not found:
         raise not_found(f"no policy is called {name!r}")
-    return answer(found[0])
+    return json_response(found[0])
 
 
-@router.put("/policies/{name}", openapi_extra=described(PolicyPut, takes=Policy))
+@router.put("/policies/{name}", openapi_extra=documented(PolicyPut, takes=Policy))
 async def put_policy(
-    name: Name, wanted: Annotated[Wanted, Depends(written)], caller: CallerOf, ports: PortsOf
+    name: Name, wanted: Annotated[SentPolicy, Depends(read_policy)], caller: CallerOf, ports: PortsOf
 ) -> Response:
     """Put a policy in the place of one of its name. It applies in all processes within a second, without a restart.
 
@@ -92,11 +92,11 @@ async def put_policy(
     try:
         made = await ports.policy_book.put(policy, version)
     except Rejected as exc:
-        raise outdated(exc) from exc
-    return answer(PolicyPut(made.result, made.policy), 201 if made.result == "created" else 200)
+        raise version_conflict(exc) from exc
+    return json_response(PolicyPut(made.result, made.policy), 201 if made.result == "created" else 200)
 
 
-@router.delete("/policies/{name}", status_code=204, openapi_extra=described(status=204, said="It is gone."))
+@router.delete("/policies/{name}", status_code=204, openapi_extra=documented(status=204, description="It is gone."))
 async def delete_policy(name: Name, caller: CallerOf, ports: PortsOf) -> Response:
     """Take a policy away; one of that name in a process' own file applies again."""
     caller.require_everywhere("admin")
@@ -108,28 +108,28 @@ async def delete_policy(name: Name, caller: CallerOf, ports: PortsOf) -> Respons
     return Response(status_code=204)
 
 
-@router.get("/settings", openapi_extra=described(Policy))
+@router.get("/settings", openapi_extra=documented(Policy))
 async def get_settings(namespace: NamespaceOf, caller: CallerOf, ports: PortsOf) -> Response:
     """The policy that governs a namespace, as far as its name tells. Write it under `/v1/policies`."""
     caller.require("read", namespace)
-    return answer(ports.policies.governing(namespace))
+    return json_response(ports.policies.governing(namespace))
 
 
-@router.get("/presets", openapi_extra=described(PresetList))
+@router.get("/presets", openapi_extra=documented(PresetList))
 async def list_presets(caller: CallerOf, ports: PortsOf) -> Response:
     """The policies that ship: take one, name it, say what it matches, and put it."""
-    return answer(PresetList(tuple(ports.policy_book.presets.values())))
+    return json_response(PresetList(tuple(ports.policy_book.presets.values())))
 
 
-@router.get("/presets/{name}", openapi_extra=described(Policy))
+@router.get("/presets/{name}", openapi_extra=documented(Policy))
 async def get_preset(name: Name, caller: CallerOf, ports: PortsOf) -> Response:
     """One of them."""
     if name not in ports.policy_book.presets:
         raise not_found(f"no preset is called {name!r}; there are {', '.join(ports.policy_book.presets)}")
-    return answer(ports.policy_book.presets[name])
+    return json_response(ports.policy_book.presets[name])
 
 
-def outdated(rejected: Rejected) -> Problem:
+def version_conflict(rejected: Rejected) -> Problem:
     """The problem of a policy that was made from another version than stands there."""
     if rejected.reason != "outdated":
         raise rejected

@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from agents.api.access.authentication import CallerOf
 from agents.api.http import cursors
-from agents.api.http.cursors import CursorOf, LimitOf, place
-from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor
+from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.problems import not_found
 from agents.api.ports import PortsOf
 from agents.retention.sweeper import by_hand
@@ -27,7 +27,7 @@ class SweepPage(Struct, frozen=True):
     next: str | None = None
 
 
-class SweptAt(Struct, frozen=True, array_like=True):
+class SweepCursor(Struct, frozen=True, array_like=True):
     """What a cursor of sweeps stands for."""
 
     created_at: Moment
@@ -38,9 +38,9 @@ BEGINS = "It begins within seconds, and is followed by its id."
 LISTED = "sweeps"  # what a cursor is of
 
 
-@router.post("", openapi_extra=described(Sweep, takes=SweepWanted, status=202, said=BEGINS))
+@router.post("", openapi_extra=documented(Sweep, takes=SweepWanted, status=202, description=BEGINS))
 async def start_sweep(
-    wanted: Annotated[SweepWanted, Depends(takes(SweepWanted))], caller: CallerOf, ports: PortsOf
+    wanted: Annotated[SweepWanted, Depends(json_body(SweepWanted))], caller: CallerOf, ports: PortsOf
 ) -> Response:
     """Take out of the archive what is old and was consolidated, as happens every day; or only count it."""
     caller.require_everywhere("admin")
@@ -51,21 +51,25 @@ async def start_sweep(
         )
         await ports.audit.record(done)
     await ports.sweeps.ask(sweep)
-    return answer(sweep, 202)
+    return json_response(sweep, 202)
 
 
-@router.get("", openapi_extra=described(SweepPage))
+@router.get("", openapi_extra=documented(SweepPage))
 async def list_sweeps(caller: CallerOf, ports: PortsOf, limit: LimitOf = 50, cursor: CursorOf = None) -> Response:
     """Sweeps of the last 90 days, the newest first, a page at a time: what each policy keeps and let go, its oldest and bytes."""
     caller.require_everywhere("read")
-    behind = place(cursor, SweptAt, LISTED) if cursor else None
+    behind = decode_cursor(cursor, SweepCursor, LISTED) if cursor else None
     found = await ports.sweeps.page(limit + 1, (behind.created_at, behind.sweep_id) if behind else None)
     page = found[:limit]
-    more = cursors.cursor(SweptAt(page[-1].created_at, page[-1].sweep_id), LISTED) if len(found) > limit else None
-    return answer(SweepPage(page, more))
+    more = (
+        cursors.encode_cursor(SweepCursor(page[-1].created_at, page[-1].sweep_id), LISTED)
+        if len(found) > limit
+        else None
+    )
+    return json_response(SweepPage(page, more))
 
 
-@router.get("/{sweep_id}", openapi_extra=described(Sweep))
+@router.get("/{sweep_id}", openapi_extra=documented(Sweep))
 async def get_sweep(
     sweep_id: Annotated[str, Path(min_length=1, max_length=256, description="A sweep's id.")],
     caller: CallerOf,
@@ -75,4 +79,4 @@ async def get_sweep(
     caller.require_everywhere("read")
     if (sweep := await ports.sweeps.of(sweep_id)) is None:
         raise not_found(f"no sweep is known by the id {sweep_id!r}")
-    return answer(sweep)
+    return json_response(sweep)

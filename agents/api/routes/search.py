@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, model_validato
 
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
-from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.memories.list_parameters import MOST, Label
 from agents.api.memories.views import Detail, MemoryView, view
 from agents.api.ports import Ports, PortsOf
@@ -122,19 +122,19 @@ class SimpleQuery(BaseModel):
         )
 
 
-@router.post("", openapi_extra=described(SearchAnswer, takes=SearchQuery))
+@router.post("", openapi_extra=documented(SearchAnswer, takes=SearchQuery))
 async def search(
-    asked: Annotated[SearchQuery, Depends(takes(SearchQuery))], caller: CallerOf, ports: PortsOf
+    asked: Annotated[SearchQuery, Depends(json_body(SearchQuery))], caller: CallerOf, ports: PortsOf
 ) -> Response:
     """Memories, and passages of what was said, that have to do with a text; without one the memories that the filters accept, the
     most important first."""
-    return answer(await found(asked, caller, ports))
+    return json_response(await found(asked, caller, ports))
 
 
-@router.get("", openapi_extra=described(SearchAnswer))
+@router.get("", openapi_extra=documented(SearchAnswer))
 async def search_simply(asked: Annotated[SimpleQuery, Parameter()], caller: CallerOf, ports: PortsOf) -> Response:
     """The same for what fits into an address."""
-    return answer(await found(asked.asked(), caller, ports))
+    return json_response(await found(asked.asked(), caller, ports))
 
 
 async def found(asked: SearchQuery, caller: Caller, ports: Ports) -> SearchAnswer:

@@ -8,7 +8,7 @@ from pydantic import AwareDatetime
 
 from agents.api.access.authentication import CallerOf
 from agents.api.budgets.consumption import Usage
-from agents.api.http.json_bodies import answer, described
+from agents.api.http.json_bodies import documented, json_response
 from agents.api.http.problems import invalid
 from agents.api.ports import PortsOf
 from sinks.memories.statistics import Statistics
@@ -18,14 +18,14 @@ router = APIRouter(prefix="/v1", tags=["statistics"])
 NamespaceOf = Annotated[str, Query(min_length=1, max_length=256, description="The namespace, such as `app/user`.")]
 
 
-@router.get("/statistics", openapi_extra=described(Statistics))
+@router.get("/statistics", openapi_extra=documented(Statistics))
 async def get_statistics(namespace: NamespaceOf, caller: CallerOf, ports: PortsOf) -> Response:
     """How many memories a namespace holds, by status, kind and tag; how often they are read and were said again."""
     caller.require("read", namespace)
-    return answer(await ports.statistics.of(namespace))
+    return json_response(await ports.statistics.of(namespace))
 
 
-@router.get("/usage", openapi_extra=described(Usage))
+@router.get("/usage", openapi_extra=documented(Usage))
 async def get_usage(
     caller: CallerOf,
     ports: PortsOf,
@@ -47,4 +47,4 @@ async def get_usage(
     begin = since or ports.clock() - timedelta(days=1)
     if begin > end:
         raise invalid("`since` is behind `until`: swap them")
-    return answer(await ports.consumption.of(namespace, begin, end))
+    return json_response(await ports.usage.of(namespace, begin, end))

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Path, Response
 from msgspec import Struct
 
 from agents.api.access.authentication import CallerOf
-from agents.api.http.json_bodies import answer, described, takes
+from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.ports import PortsOf
 from agents.api.tools.authorisation import NamespacesOf, tools
 from agents.api.tools.inputs import TOOLS
@@ -33,20 +33,20 @@ class Result(Struct, frozen=True):
     is_error: bool
 
 
-@router.get("", openapi_extra=described(Definitions))
+@router.get("", openapi_extra=documented(Definitions))
 async def list_tools(caller: CallerOf, ports: PortsOf, namespace: NamespacesOf = None) -> Response:
     """The tools that a model may use on the memories of these namespaces, as Anthropic tool definitions."""
-    return answer({"tools": tools(ports, caller, namespace).definitions()})
+    return json_response({"tools": tools(ports, caller, namespace).definitions()})
 
 
-@router.post("/{name}", openapi_extra=described(Result, takes=Use))
+@router.post("/{name}", openapi_extra=documented(Result, takes=Use))
 async def use_tool(
     name: Annotated[str, Path(min_length=1, max_length=128, description=f"One of {', '.join(TOOLS)}.")],
-    use: Annotated[Use, Depends(takes(Use))],
+    use: Annotated[Use, Depends(json_body(Use))],
     caller: CallerOf,
     ports: PortsOf,
     namespace: NamespacesOf = None,
 ) -> Response:
     """What a tool says to what a model gave it. What the model got wrong is a result with `is_error`, to be handed to it."""
     said = await tools(ports, caller, namespace).call(name, use.input)
-    return answer(Result(said.text, said.is_error))
+    return json_response(Result(said.text, said.is_error))

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from agents.api.access.authentication import CallerOf
-from agents.api.http.json_bodies import Described, answer, described, media_type
+from agents.api.http.json_bodies import DocumentedBodies, documented, json_response, media_type
 from agents.api.http.lines import lines
 from agents.api.http.problems import Problem
 from agents.api.memories.exports import NDJSON, ExportedMemory, exported
@@ -21,23 +21,23 @@ router = APIRouter(prefix="/v1", tags=["transfer"])
 TAKEN: Final = (NDJSON, "application/jsonl", "application/ndjson")
 
 
-def streamed(shape: type[Any]) -> dict[str, Any]:
+def json_lines_content(shape: type[Any]) -> dict[str, Any]:
     """What OpenAPI says of lines: each is one of these."""
     return {media: {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}} for media in (NDJSON,)}
 
 
-def told_export() -> Described:
-    lines_told = {"description": "A memory on each line.", "content": streamed(ExportedMemory)}
-    return Described({"responses": {"200": lines_told}}, (ExportedMemory,))
+def documented_export() -> DocumentedBodies:
+    lines_told = {"description": "A memory on each line.", "content": json_lines_content(ExportedMemory)}
+    return DocumentedBodies({"responses": {"200": lines_told}}, (ExportedMemory,))
 
 
-def told_import() -> Described:
-    told = described(ImportReport, status=202, said="What was read, and is on its way.")
-    told["requestBody"] = {"required": True, "content": streamed(ImportedLine)}
-    return Described(dict(told), (*told.shapes, ImportedLine))
+def documented_import() -> DocumentedBodies:
+    told = documented(ImportReport, status=202, description="What was read, and is on its way.")
+    told["requestBody"] = {"required": True, "content": json_lines_content(ImportedLine)}
+    return DocumentedBodies(dict(told), (*told.shapes, ImportedLine))
 
 
-@router.get("/export", openapi_extra=told_export())
+@router.get("/export", openapi_extra=documented_export())
 async def export_memories(
     namespace: NamespaceOf,
     caller: CallerOf,
@@ -60,7 +60,7 @@ async def export_memories(
     return StreamingResponse(all_pages(), media_type=NDJSON)
 
 
-@router.post("/import", status_code=202, openapi_extra=told_import())
+@router.post("/import", status_code=202, openapi_extra=documented_import())
 async def import_memories(
     request: Request,
     namespace: NamespaceOf,
@@ -81,4 +81,4 @@ async def import_memories(
     if media_type(request) not in TAKEN:
         raise Problem(415, "unsupported-media-type", f"send the lines as {NDJSON}", {"Accept": ", ".join(TAKEN)})
     run = Import(namespace, import_id or uuid4().hex, caller.actor, ports.clock, ports.commands.send)
-    return answer(await run.run(lines(request.stream())), 202)
+    return json_response(await run.run(lines(request.stream())), 202)

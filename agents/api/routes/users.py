@@ -7,11 +7,11 @@ from msgspec import Meta
 
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
-from agents.api.access.erasure import Concerned, Foreseen, concerned, foreseen
-from agents.api.http.json_bodies import answer, described, takes
+from agents.api.access.erasure import ErasurePreview, ErasureScope, erasure_scope, preview_erasure
+from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import PortsOf
-from agents.api.routes.erasures import BEGUN, begun
+from agents.api.routes.erasures import BEGUN, begin_erasure
 from schemas.erasure.receipts import Receipt
 from sinks.erasure.owners import User
 
@@ -24,9 +24,9 @@ class ErasedUser(User, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reason: Annotated[str, Meta(max_length=4_000)] | None = None
 
 
-@router.post("/purge", openapi_extra=described(Receipt, takes=ErasedUser, alike=BEGUN))
+@router.post("/purge", openapi_extra=documented(Receipt, takes=ErasedUser, with_same_body=BEGUN))
 async def purge_user(
-    wanted: Annotated[ErasedUser, Depends(takes(ErasedUser))],
+    wanted: Annotated[ErasedUser, Depends(json_body(ErasedUser))],
     caller: CallerOf,
     ports: PortsOf,
     key: IdempotencyKey = None,
@@ -37,12 +37,12 @@ async def purge_user(
     It needs every right in all namespaces concerned, those that the user shares with others too.
     """
     user = User(user_id=wanted.user_id, tenant_id=wanted.tenant_id, app_id=wanted.app_id)
-    require(caller, await concerned(ports.owners, ports.policies, user))
+    require_rights(caller, await erasure_scope(ports.owners, ports.policies, user))
     subject: dict[str, Any] = {"user_id": user.user_id, "tenant_id": user.tenant_id, "app_id": user.app_id}
-    return await begun(ports, caller, "user", key, wanted.reason, **subject)
+    return await begin_erasure(ports, caller, "user", key, wanted.reason, **subject)
 
 
-@router.get("/purge", openapi_extra=described(Foreseen))
+@router.get("/purge", openapi_extra=documented(ErasurePreview))
 async def foresee_purge(
     caller: CallerOf,
     ports: PortsOf,
@@ -52,12 +52,12 @@ async def foresee_purge(
 ) -> Response:
     """What erasing a user would take; nothing is erased. It needs the same rights."""
     user = User(user_id=user_id, tenant_id=tenant_id, app_id=app_id)
-    found = await concerned(ports.owners, ports.policies, user)
-    require(caller, found)
-    return answer(await foreseen(ports.owners, user, found))
+    found = await erasure_scope(ports.owners, ports.policies, user)
+    require_rights(caller, found)
+    return json_response(await preview_erasure(ports.owners, user, found))
 
 
-def require(caller: Caller, found: Concerned) -> None:
+def require_rights(caller: Caller, found: ErasureScope) -> None:
     """Whether somebody is known is nobody else's business, and what was not looked at may be anybody's. Raises Problem 403."""
     if not (found.own or found.shared) or not found.whole:
         caller.require_everywhere("admin")

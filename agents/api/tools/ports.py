@@ -28,7 +28,7 @@ class Reading(Protocol):
 class Commanding(Protocol):
     """agents.api.memories.commands.Commands."""
 
-    async def carried_out(self, command: Command) -> Outcome | None:
+    async def send_and_wait(self, command: Command) -> Outcome | None:
         """What came of the command; None when that was not known in time. Raises Retryable, Rejected."""
 
 

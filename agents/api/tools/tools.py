@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from agents.api.memories.commands import told_at
+from agents.api.memories.commands import status_path
 from agents.api.tools.inputs import (
     CONTEXT,
     TOOLS,
@@ -29,7 +29,7 @@ from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.extraction.requests import Command
 from schemas.memories.kinds import DEFAULT_KINDS, Kind
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from schemas.retrieval.blocks import BlockQuery
 from schemas.retrieval.searches import Filters, Query
 
@@ -141,9 +141,9 @@ class Tools:
             full_text=given.full_text or None,
             importance=given.importance,
         )
-        outcome = await self._commands.carried_out(command)
+        outcome = await self._commands.send_and_wait(command)
         if outcome is None:
-            return Waiting(command_id=command.command_id, ask=told_at(command))
+            return Waiting(command_id=command.command_id, ask=status_path(command))
         if outcome.status == "rejected":
             raise Rejected("rejected", f"It was not remembered: {outcome.reason}.")
         return Kept(memory_id=outcome.memory_id or "", change=outcome.change or "created")
@@ -187,7 +187,7 @@ class Tools:
         return named
 
 
-def kinds_of(policies: Choosing, namespaces: Iterable[str]) -> tuple[Kind, ...]:
+def kinds_of(policies: PolicySelector, namespaces: Iterable[str]) -> tuple[Kind, ...]:
     """The kinds of the policies that govern them, each once."""
     known = [kind for namespace in namespaces for kind in policies.governing(namespace).described_kinds]
     return tuple({kind.name: kind for kind in known}.values())

@@ -19,7 +19,7 @@ from agents.stage.leases import StillHeld, leased, tolerated
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.extraction.batches import Batch, Batches, Bounds, Member
 from sinks.memories.reader import Memories
 
@@ -42,7 +42,7 @@ class BatchAgent:
         extractor: Extractor,
         outcomes: Outcomes,
         memories: Memories,
-        policies: Choosing,
+        policies: PolicySelector,
         worker: str,
         clock: Callable[[], datetime],
         *,

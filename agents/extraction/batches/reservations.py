@@ -4,14 +4,14 @@ from agents.models.batches import ModelBatches
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
-from schemas.policies.policies import Choosing
+from schemas.policies.policies import PolicySelector
 from sinks.extraction.batches import Batches, Member
 
 
 class BatchReservations:
     """A reply settles its own reservation; the others are given back here."""
 
-    def __init__(self, batches: Batches, provider: ModelBatches, policies: Choosing) -> None:
+    def __init__(self, batches: Batches, provider: ModelBatches, policies: PolicySelector) -> None:
         self._batches = batches
         self._provider = provider
         self._policies = policies

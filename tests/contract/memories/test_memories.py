@@ -72,7 +72,7 @@ async def memories(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[An
 async def test_what_nobody_keeps_is_not_found(memories: AnyMemories, name: str) -> None:
     assert await memories.get(name) is None
     assert await memories.by_ids([]) == await memories.by_ids(HARD_TO_STORE) == {}
-    assert await memories.listed(Listing(namespace=name)) == ()
+    assert await memories.list_page(Listing(namespace=name)) == ()
     assert await memories.versions_after(name, 0, 10) == ()
     assert await memories.points([name], MODEL) == []
     assert await memories.linking(name, [name]) == ()
@@ -105,7 +105,7 @@ async def test_a_vector_is_told_of_what_is_there_and_of_this_model(memories: Any
 @pytest.mark.parametrize("text", HARD_TO_STORE)
 async def test_hostile_text_can_be_asked_for(memories: AnyMemories, name: str, text: str) -> None:
     asked = Listing(namespace=f"{name}{text}", kinds=(text,), tags=(text,))
-    assert await memories.listed(asked) == ()
+    assert await memories.list_page(asked) == ()
 
 
 KINDS, TAGS = ["fact", "plan", "pet"], ["home", "work"]
@@ -143,7 +143,7 @@ ASKED = st.builds(
 async def pages(memories: AnyMemories, asked: Listing) -> list[str]:
     """Ids of all that is found, a page at a time."""
     found: list[str] = []
-    while page := await memories.listed(asked):
+    while page := await memories.list_page(asked):
         assert len(page) <= asked.limit
         found += [memory.memory_id for memory in page]
         asked = replace(asked, after=asked.place(page[-1]))

@@ -12,9 +12,9 @@ from fastapi import FastAPI
 from httpx_sse import EventSource, ServerSentEvent, aconnect_sse
 from msgspec.structs import replace
 
-from agents.api.live.streaming import LiveResponse
+from agents.api.live.streaming import EventStreamResponse
 from tests.api import NOON, Api
-from tests.fakes.chronicle import FakeChronicle
+from tests.fakes.event_history import FakeEventHistory
 from tests.served import served
 
 PATH = "/v1/events"
@@ -24,8 +24,8 @@ class Replicas:
     """Two processes' worth of API over one store."""
 
     def __init__(self) -> None:
-        self.chronicle = FakeChronicle()
-        self.apis = [Api(chronicle=self.chronicle) for _ in range(2)]
+        self.event_history = FakeEventHistory()
+        self.apis = [Api(event_history=self.event_history) for _ in range(2)]
         self.tokens = [api.keys.add(read="app/*") for api in self.apis]
         self.urls: list[str] = []
 
@@ -49,9 +49,9 @@ class Replicas:
 
     def happen(self, namespace: str = "app/ada") -> None:
         """Something, told to every replica."""
-        self.chronicle.at[namespace] = self.chronicle.at.get(namespace, 0) + 1
+        self.event_history.at[namespace] = self.event_history.at.get(namespace, 0) + 1
         for api in self.apis:
-            api.ports.bell.ring(namespace)
+            api.ports.change_notifier.notify(namespace)
 
     async def refused(self, token: str | None = None, **asked: str) -> httpx.Response:
         headers = {"Authorization": f"Bearer {token or self.tokens[0]}"} if token != "" else {}
@@ -63,7 +63,10 @@ class Replicas:
 async def replicas() -> AsyncIterator[Replicas]:
     made = Replicas()
     one, other = made.apis
-    async with served(one.app, one.ports.bell.close) as first, served(other.app, other.ports.bell.close) as second:
+    async with (
+        served(one.app, one.ports.change_notifier.close) as first,
+        served(other.app, other.ports.change_notifier.close) as second,
+    ):
         made.urls = [first, second]
         yield made
 
@@ -73,7 +76,7 @@ def sequence(event: ServerSentEvent) -> int:
 
 
 async def test_events_come_as_they_happen_and_another_replica_goes_on_behind_the_last_one(replicas: Replicas) -> None:
-    replicas.chronicle.at["app/ada"] = 7
+    replicas.event_history.at["app/ada"] = 7
     async with replicas.following() as events:
         begun = await anext(events)
         assert (begun.data, begun.id) == ("", "app%2Fada=7")
@@ -97,7 +100,7 @@ async def test_who_lost_the_connection_before_anything_happened_misses_nothing(r
 
 
 async def test_one_stream_tells_of_several_namespaces_from_their_beginning_or_from_now(replicas: Replicas) -> None:
-    replicas.chronicle.at |= {"app/ada": 2, "app/tom": 1}
+    replicas.event_history.at |= {"app/ada": 2, "app/tom": 1}
     both = {"namespace": ["app/ada", "app/tom"]}
     async with replicas.following(since="beginning", **both) as events:
         told = [await anext(events) for _ in range(4)]
@@ -137,7 +140,7 @@ async def test_a_process_that_stops_ends_its_streams_at_once_and_takes_no_more(r
     async with replicas.following() as events, replicas.following() as others:
         await anext(events)
         await anext(others)
-        replicas.apis[0].ports.bell.close()
+        replicas.apis[0].ports.change_notifier.close()
         async with asyncio.timeout(10):
             assert [event async for event in events] == [event async for event in others] == []
     answer = await replicas.refused()
@@ -156,7 +159,7 @@ async def test_a_reader_that_takes_nothing_loses_its_connection_and_nothing_pile
             closed.set()
 
     app = FastAPI()
-    app.add_api_route("/", lambda: LiveResponse(frames(), stalled_s=0.3), response_model=None)
+    app.add_api_route("/", lambda: EventStreamResponse(frames(), stalled_s=0.3), response_model=None)
     async with served(app) as url:
         with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as reader:
             reader.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -13,7 +13,7 @@ def command(bench: "Bench", kind: Any, command_id: str = "x", **fields: Any) -> 
 
 async def test_a_command_creates_a_memory(bench: "Bench") -> None:
     order = command(bench, "create", text="User has a dog", importance=0.9, memory_kind="pet")
-    outcome = await bench.curator.carry_out(order)
+    outcome = await bench.curator.apply_command(order)
     memory = await bench.memories.get(outcome.memory_id or "")
     assert memory is not None
     assert (memory.text, memory.importance, memory.kind, memory.created_by) == ("User has a dog", 0.9, "pet", "anna")
@@ -24,24 +24,24 @@ async def test_a_command_creates_a_memory(bench: "Bench") -> None:
 
 async def test_the_same_command_is_carried_out_once(bench: "Bench") -> None:
     order = command(bench, "create", text="User has a dog")
-    first = await bench.curator.carry_out(order)
-    again = await bench.curator.carry_out(order)
+    first = await bench.curator.apply_command(order)
+    again = await bench.curator.apply_command(order)
     assert (again.repeated, again.memory_id) == (True, first.memory_id)
     assert len(bench.events()) == 1
 
 
 async def test_the_digest_of_a_command_is_kept_with_its_outcome(bench: "Bench") -> None:
-    first = await bench.curator.carry_out(command(bench, "create", text="User has a dog", digest="one"))
-    again = await bench.curator.carry_out(command(bench, "create", text="User has a cat", digest="another"))
+    first = await bench.curator.apply_command(command(bench, "create", text="User has a dog", digest="one"))
+    again = await bench.curator.apply_command(command(bench, "create", text="User has a cat", digest="another"))
     assert (first.digest, again.digest, again.repeated) == ("one", "one", True)
-    purged = await bench.curator.carry_out(command(bench, "purge", command_id="y", digest="last"))
+    purged = await bench.curator.apply_command(command(bench, "purge", command_id="y", digest="last"))
     assert purged.digest == "last"
 
 
 async def test_an_update_makes_a_version_and_a_new_vector(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
     vector = bench.vectors.points[memory.memory_id].vector
-    await bench.curator.carry_out(command(bench, "update", memory_id=memory.memory_id, text="User keeps bees"))
+    await bench.curator.apply_command(command(bench, "update", memory_id=memory.memory_id, text="User keeps bees"))
     assert not (bench.vectors.points[memory.memory_id].vector == vector).all()
     created, updated = await bench.memories.versions(memory.memory_id)
     assert updated.before == created.after == memory
@@ -53,7 +53,7 @@ async def test_an_update_makes_a_version_and_a_new_vector(bench: "Bench") -> Non
 async def test_an_update_of_anything_but_the_text_keeps_the_vector(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
     vector = bench.vectors.points[memory.memory_id].vector
-    await bench.curator.carry_out(command(bench, "update", memory_id=memory.memory_id, importance=0.1))
+    await bench.curator.apply_command(command(bench, "update", memory_id=memory.memory_id, importance=0.1))
     point = bench.vectors.points[memory.memory_id]
     assert (point.vector == vector).all()
     assert point.importance == 0.1
@@ -61,7 +61,7 @@ async def test_an_update_of_anything_but_the_text_keeps_the_vector(bench: "Bench
 
 async def test_a_deleted_memory_is_left_in_its_versions_only(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
-    await bench.curator.carry_out(command(bench, "delete", memory_id=memory.memory_id))
+    await bench.curator.apply_command(command(bench, "delete", memory_id=memory.memory_id))
     gone = await bench.memories.get(memory.memory_id)
     assert gone is not None
     assert (gone.status, gone.text, gone.sources) == ("deleted", "", ())
@@ -76,7 +76,7 @@ async def test_a_deleted_memory_is_left_in_its_versions_only(bench: "Bench") -> 
 
 
 async def test_an_unknown_memory_is_an_outcome_and_no_exception(bench: "Bench") -> None:
-    outcome = await bench.curator.carry_out(command(bench, "delete", memory_id="unknown"))
+    outcome = await bench.curator.apply_command(command(bench, "delete", memory_id="unknown"))
     assert (outcome.status, outcome.reason) == ("rejected", "no memory unknown in n")
     (activity,) = bench.activity()
     assert (activity.type, activity.data["command_id"]) == ("memstream.command.rejected", "x")
@@ -85,14 +85,14 @@ async def test_an_unknown_memory_is_an_outcome_and_no_exception(bench: "Bench") 
 
 async def test_no_command_reaches_into_another_namespace(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
-    outcome = await bench.curator.carry_out(command(bench, "delete", memory_id=memory.memory_id, namespace="other"))
+    outcome = await bench.curator.apply_command(command(bench, "delete", memory_id=memory.memory_id, namespace="other"))
     assert outcome.status == "rejected"
     assert await bench.memories.get(memory.memory_id) == memory
 
 
 async def test_the_same_command_id_in_two_namespaces_is_two_commands(bench: "Bench") -> None:
     for namespace in ("a", "b"):
-        await bench.curator.carry_out(command(bench, "create", text="User has a dog", namespace=namespace))
+        await bench.curator.apply_command(command(bench, "create", text="User has a dog", namespace=namespace))
     assert await bench.memories.count_live("a") == await bench.memories.count_live("b") == 1
 
 
@@ -100,7 +100,7 @@ async def test_a_credential_in_a_command_is_stored_nowhere(bench: "Bench") -> No
     memory = await bench.remember("User has a dog")
     secret = "the password is EXAMPLE-pw1"
     order = command(bench, "update", memory_id=memory.memory_id, text=secret, context=secret, reason=secret)
-    await bench.curator.carry_out(order)
+    await bench.curator.apply_command(order)
     _, updated = await bench.memories.versions(memory.memory_id)
     assert updated.after.text == updated.after.context == updated.cause.reason == "the password is [PASSWORD]"
     for table in ("memories", "memory_versions", "outbox"):

@@ -51,9 +51,9 @@ async def test_what_was_not_said_again_expires_and_stays_readable(bench: "Bench"
 async def test_a_memory_has_a_time_of_its_own_and_an_undo_brings_it_back(bench: "Bench") -> None:
     memory = await bench.remember("User has a cold")
     update = {"command_id": uuid4().hex, "namespace": "n", "at": NOON, "memory_id": memory.memory_id}
-    await bench.curator.carry_out(Command(kind="update", expires_at=NOON + DAY, **update))
+    await bench.curator.apply_command(Command(kind="update", expires_at=NOON + DAY, **update))
     assert await at(bench, DAY).expire() == 1
-    await at(bench, DAY).carry_out(Command(kind="undo", **(update | {"command_id": "undo"})))
+    await at(bench, DAY).apply_command(Command(kind="undo", **(update | {"command_id": "undo"})))
     (restored,) = await bench.memories.in_namespace("n")
     assert (restored.text, restored.expires_at) == ("User has a cold", None)
     assert await at(bench, DAY * 9).expire() == 0

@@ -124,11 +124,11 @@ async def test_what_a_person_adds_and_pins_counts_and_stays(bench: "Bench", cura
         return Command(command_id=uuid4().hex, kind="create", namespace="n", at=NOON, text=text, pinned=True)
 
     await remember(bench, curator, *FACTS[:3])
-    outcome = await curator.carry_out(command(FACTS[3]))
+    outcome = await curator.apply_command(command(FACTS[3]))
     assert outcome.sequence == 5
     assert await texts(bench) == set(FACTS[1:4])
     for text in (FACTS[4], "User paints", "User sings"):
-        await curator.carry_out(command(text))
+        await curator.apply_command(command(text))
     await remember(bench, curator, "User skis")
     assert await texts(bench) == {FACTS[3], FACTS[4], "User paints", "User sings"}, "pinned ones are never taken"
 

@@ -55,7 +55,7 @@ async def test_what_follows_a_memory_links_to_it_and_the_superseded_one_stays_li
 
 async def test_a_deleted_memory_is_linked_to_by_none_and_a_cache_of_the_state_topic_knows(bench: "Bench") -> None:
     one, other = await two_related(bench)
-    await bench.curator.carry_out(command("delete", memory_id=one.memory_id, actor="mara"))
+    await bench.curator.apply_command(command("delete", memory_id=one.memory_id, actor="mara"))
     now = await bench.memories.get(other.memory_id)
     assert now is not None
     assert (now.links, now.version) == ((), 2)
@@ -66,8 +66,8 @@ async def test_a_deleted_memory_is_linked_to_by_none_and_a_cache_of_the_state_to
     assert (deleted.data.change, unlinked.data.change, unlinked.data.sequence) == ("deleted", "updated", 4)
     assert unlinked.data.before == other
     assert one.memory_id not in str(await bench.pool.fetch("SELECT links FROM memories"))
-    await bench.curator.carry_out(command("undo", memory_id=other.memory_id, version=1))
-    await bench.curator.carry_out(command("undo", memory_id=other.memory_id))
+    await bench.curator.apply_command(command("undo", memory_id=other.memory_id, version=1))
+    await bench.curator.apply_command(command("undo", memory_id=other.memory_id))
     again = await bench.memories.get(other.memory_id)
     assert again is not None
     assert again.links == (), "what it linked to is still gone"
@@ -93,7 +93,7 @@ async def test_links_to_a_memory_that_was_taken_into_another_lead_to_that_one(
     curator = bench.curator_under(Policies((policy,)))
     bees, dog = await bench.remember("User keeps bees"), await bench.remember("User has a dog")
     linked = Link(type="refines", memory_id=dog.memory_id)
-    outcome = await curator.carry_out(command("create", text="User walks at six", links=(linked,)))
+    outcome = await curator.apply_command(command("create", text="User walks at six", links=(linked,)))
     walks = await bench.memories.get(outcome.memory_id or "")
     assert walks is not None
     assert walks.links == (Link(type="refines", memory_id=bees.memory_id),)
@@ -102,7 +102,7 @@ async def test_links_to_a_memory_that_was_taken_into_another_lead_to_that_one(
 
 async def test_an_erasure_leaves_no_link_anywhere(bench: "Bench") -> None:
     one, _ = await two_related(bench)
-    await bench.curator.carry_out(command("purge"))
+    await bench.curator.apply_command(command("purge"))
     for name in ("memories", "memory_versions", "outbox"):
         assert one.memory_id not in str(await bench.pool.fetch(f"SELECT * FROM {name}"))
     assert set((await states(bench)).values()) == {None}

@@ -20,8 +20,8 @@ def command(kind: Any, memory_id: str, **fields: Any) -> Command:
 
 async def test_an_update_is_undone_and_both_are_versions(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog", tags=("pets",))
-    await bench.curator.carry_out(command("update", memory.memory_id, text="User has a cat", tags=("cats",)))
-    outcome = await bench.curator.carry_out(command("undo", memory.memory_id, reason="it was a dog", actor="mara"))
+    await bench.curator.apply_command(command("update", memory.memory_id, text="User has a cat", tags=("cats",)))
+    outcome = await bench.curator.apply_command(command("undo", memory.memory_id, reason="it was a dog", actor="mara"))
     assert (outcome.status, outcome.change) == ("accepted", "restored")
     restored = await bench.memories.get(memory.memory_id)
     assert restored is not None
@@ -35,9 +35,9 @@ async def test_an_update_is_undone_and_both_are_versions(bench: "Bench") -> None
 
 async def test_an_undo_can_itself_be_undone(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
-    await bench.curator.carry_out(command("update", memory.memory_id, text="User has a cat"))
-    await bench.curator.carry_out(command("undo", memory.memory_id))
-    await bench.curator.carry_out(command("undo", memory.memory_id))
+    await bench.curator.apply_command(command("update", memory.memory_id, text="User has a cat"))
+    await bench.curator.apply_command(command("undo", memory.memory_id))
+    await bench.curator.apply_command(command("undo", memory.memory_id))
     again = await bench.memories.get(memory.memory_id)
     assert again is not None
     assert again.text == "User has a cat"
@@ -45,9 +45,9 @@ async def test_an_undo_can_itself_be_undone(bench: "Bench") -> None:
 
 async def test_what_was_deleted_comes_back_and_is_found_again(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
-    await bench.curator.carry_out(command("delete", memory.memory_id))
+    await bench.curator.apply_command(command("delete", memory.memory_id))
     assert memory.memory_id not in bench.vectors.points
-    await bench.curator.carry_out(command("undo", memory.memory_id))
+    await bench.curator.apply_command(command("undo", memory.memory_id))
     assert bench.vectors.points[memory.memory_id].status == "active"
     reinforced = await bench.remember("User has a dog")
     assert (reinforced.memory_id, reinforced.reinforcement_count) == (memory.memory_id, 1)
@@ -57,7 +57,7 @@ async def test_what_was_deleted_comes_back_and_is_found_again(bench: "Bench") ->
 async def test_a_supersession_is_undone_and_the_old_memory_holds_again(bench: "Bench") -> None:
     old = await bench.remember("User lives in Paris")
     await bench.remember("User moved to Berlin", contradicts=old.memory_id)
-    await bench.curator.carry_out(command("undo", old.memory_id))
+    await bench.curator.apply_command(command("undo", old.memory_id))
     now = await bench.memories.get(old.memory_id)
     assert now is not None
     assert (now.status, now.valid_until, now.superseded_by) == ("active", None, None)
@@ -66,12 +66,12 @@ async def test_a_supersession_is_undone_and_the_old_memory_holds_again(bench: "B
 async def test_an_earlier_version_can_be_named_and_a_creation_be_undone(bench: "Bench") -> None:
     memory = await bench.remember("User has a dog")
     for text in ("User has two dogs", "User has three dogs"):
-        await bench.curator.carry_out(command("update", memory.memory_id, text=text))
-    await bench.curator.carry_out(command("undo", memory.memory_id, version=2))
+        await bench.curator.apply_command(command("update", memory.memory_id, text=text))
+    await bench.curator.apply_command(command("undo", memory.memory_id, version=2))
     first = await bench.memories.get(memory.memory_id)
     assert first is not None
     assert first.text == "User has a dog"
-    outcome = await bench.curator.carry_out(command("undo", memory.memory_id, version=1))
+    outcome = await bench.curator.apply_command(command("undo", memory.memory_id, version=1))
     assert outcome.change == "deleted"
     assert await bench.memories.count_live("n") == 0
 
@@ -82,7 +82,7 @@ async def test_what_is_not_there_cannot_be_undone(bench: "Bench", memory_id: str
     await bench.curator.curate(bench.batch("User has a fox", namespace="other"))
     (foreign,) = await bench.memories.in_namespace("other")
     asked = {"known": known.memory_id, "foreign": foreign.memory_id}.get(memory_id, memory_id)
-    outcome = await bench.curator.carry_out(command("undo", asked, version=version))
+    outcome = await bench.curator.apply_command(command("undo", asked, version=version))
     assert outcome.status == "rejected"
     assert asked in (outcome.reason or "")
     assert await bench.memories.get(foreign.memory_id) == foreign
@@ -95,7 +95,7 @@ async def test_what_comes_back_to_a_full_namespace_stays_and_another_goes(bench:
     for text in texts:
         await curator.curate(bench.batch(text, policy="notes"))
     gone = next(event.data.memory for event in bench.events() if event.data.change == "compacted")
-    await curator.carry_out(command("undo", gone.memory_id))
+    await curator.apply_command(command("undo", gone.memory_id))
     assert {memory.text for memory in await bench.memories.in_namespace("n")} == {texts[0], texts[2]}
 
 
@@ -104,16 +104,16 @@ async def test_an_undo_takes_back_the_change_that_is_the_latest_when_it_is_carri
 ) -> None:
     """Another worker changes the memory while the text that comes back is being embedded."""
     memory = await bench.remember("User has a dog")
-    await bench.curator.carry_out(command("update", memory.memory_id, text="User has two dogs"))
-    embed, others = bench.curator._embedded, [command("update", memory.memory_id, text="User has three dogs")]
+    await bench.curator.apply_command(command("update", memory.memory_id, text="User has two dogs"))
+    embed, others = bench.curator._embed, [command("update", memory.memory_id, text="User has three dogs")]
 
     async def slowly(texts: list[str]) -> dict[str, Any]:
         if others and "User has a dog" in texts:
-            await bench.curator.carry_out(others.pop())
+            await bench.curator.apply_command(others.pop())
         return await embed(texts)
 
-    monkeypatch.setattr(bench.curator, "_embedded", slowly)
-    await bench.curator.carry_out(command("undo", memory.memory_id))
+    monkeypatch.setattr(bench.curator, "_embed", slowly)
+    await bench.curator.apply_command(command("undo", memory.memory_id))
     now = await bench.memories.get(memory.memory_id)
     assert now is not None
     assert (now.text, now.version) == ("User has two dogs", 4)

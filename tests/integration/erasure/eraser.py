@@ -56,7 +56,7 @@ class Worker:
             POLICIES,
             lambda: AT,
             partitions=PARTITIONS,
-            named=Owners(bench.pool).all_named,
+            named=Owners(bench.pool).all_namespaces_naming,
             remains=self.remains,
         )
         self.curator = bench.curator_under(POLICIES)
@@ -75,7 +75,7 @@ class Worker:
         await self.completing.tick()
         commands = [decode(record.value, Command) for record in self.publisher.records[before:]]
         for command in commands:
-            await self.curator.carry_out(command)
+            await self.curator.apply_command(command)
         return commands
 
     async def answer(self, name: str, *conversations: str) -> None:

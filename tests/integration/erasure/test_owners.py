@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from msgspec import structs
 
-from agents.api.access.erasure import concerned
+from agents.api.access.erasure import erasure_scope
 from agents.api.http.lines import lines
 from agents.api.memories.exports import exported
 from agents.api.memories.imports import Import
@@ -42,24 +42,24 @@ async def test_a_users_namespaces_are_found_counted_and_erased_and_nobody_elses(
     await curator.curate(bench.batch(bench.candidate("Mara skis", sources=(mine,)), namespace="notes"))
     await curator.curate(bench.batch("User sails", namespace="notes/anna"))
     user = User(user_id="mara")
-    found = await concerned(owners, POLICIES, user)
+    found = await erasure_scope(owners, POLICIES, user)
     assert (found.own, found.shared, found.conversations) == (("notes/mara",), ("notes",), ("with mara",))
     assert found.whole
-    assert await owners.from_conversations("notes", found.conversations) == 1
-    assert (await owners.held_in(["notes/mara", "notes"]))["notes/mara"]["memories"] == 1
-    assert (await owners.said(user))["messages"] == 1
-    await curator.carry_out(Command(command_id="p", kind="purge", namespace="notes/mara", at=NOON))
-    assert [set(held.values()) for held in (await owners.held_in(["notes/mara"])).values()] == [{0}]
-    assert (await owners.said(user))["messages"] == 0
-    assert (await owners.held_in(["notes/anna"]))["notes/anna"]["memories"] == 1
-    assert (await concerned(owners, POLICIES, User(user_id="mara", app_id="other"))).own == ()
+    assert await owners.count_memories("notes", found.conversations) == 1
+    assert (await owners.stored_counts(["notes/mara", "notes"]))["notes/mara"]["memories"] == 1
+    assert (await owners.archived_counts(user))["messages"] == 1
+    await curator.apply_command(Command(command_id="p", kind="purge", namespace="notes/mara", at=NOON))
+    assert [set(held.values()) for held in (await owners.stored_counts(["notes/mara"])).values()] == [{0}]
+    assert (await owners.archived_counts(user))["messages"] == 0
+    assert (await owners.stored_counts(["notes/anna"]))["notes/anna"]["memories"] == 1
+    assert (await erasure_scope(owners, POLICIES, User(user_id="mara", app_id="other"))).own == ()
 
 
 async def test_what_others_said_in_a_users_conversations_is_concerned_too(bench: "Bench") -> None:
     mara, anna = said("mara"), said("anna")
     both = structs.replace(anna, message=structs.replace(anna.message, conversation_id="with mara"))
     await Archive(bench.pool).store([mara, both, said("otto")])
-    found = await concerned(Owners(bench.pool), POLICIES, User(user_id="mara"))
+    found = await erasure_scope(Owners(bench.pool), POLICIES, User(user_id="mara"))
     assert found.own == ("conversation/with mara", "notes/mara")
     assert (found.shared, found.conversations) == (("notes", "notes/anna"), ("with mara",))
 
@@ -71,11 +71,11 @@ async def test_what_is_exported_is_imported_as_it_was_and_once(bench: "Bench") -
     pages = [page async for page in exported(exports, "n", ("active",), with_versions=True)]
     before = [decode(line, Memory) for page in pages for line in page.splitlines()]
     assert len(before) == 5
-    await bench.curator.carry_out(Command(command_id="p", kind="purge", namespace="n", at=NOON))
+    await bench.curator.apply_command(Command(command_id="p", kind="purge", namespace="n", at=NOON))
     outcomes = []
 
     async def send(commands: "Sequence[Command]") -> None:
-        outcomes.extend([await bench.curator.carry_out(command) for command in commands])
+        outcomes.extend([await bench.curator.apply_command(command) for command in commands])
 
     async def chunks() -> "AsyncIterator[bytes]":
         for page in pages:
@@ -99,7 +99,7 @@ async def test_the_numbers_of_a_namespace_are_counted(bench: "Bench") -> None:
     first = await bench.remember("User has a dog", tags=("pets",), importance=0.4)
     await bench.remember("User likes tea", kind="preference", tags=("drinks",), importance=0.8)
     gone = await bench.remember("User has a cat", tags=("pets",))
-    await bench.curator.carry_out(
+    await bench.curator.apply_command(
         Command(command_id="d", kind="delete", namespace="n", at=NOON, memory_id=gone.memory_id)
     )
     await Accesses(bench.pool).add({first.memory_id: Access(3, NOON)})

@@ -29,9 +29,9 @@ async def everything(bench: "Bench", namespace: str = OWNER) -> list[int]:
 async def test_memories_versions_vectors_and_states_are_gone_and_nobody_elses(bench: "Bench") -> None:
     batch = bench.batch("User has a dog", "User likes tea", namespace=OWNER)
     ids = [ruling.memory_id for ruling in (await bench.curator.curate(batch)).rulings]
-    await bench.curator.carry_out(purge(kind="delete", memory_id=ids[0]))
+    await bench.curator.apply_command(purge(kind="delete", memory_id=ids[0]))
     other = await bench.remember("User has a cat")
-    outcome = await after(bench, LATER).carry_out(purge(actor="mara", reason="I want it gone"))
+    outcome = await after(bench, LATER).apply_command(purge(actor="mara", reason="I want it gone"))
     assert (outcome.status, outcome.change, outcome.sequence) == ("accepted", "purged", 5)
     assert await everything(bench) == [0, 0, 1, 1]
     assert await bench.memories.get(other.memory_id) == other
@@ -51,7 +51,7 @@ async def test_memories_versions_vectors_and_states_are_gone_and_nobody_elses(be
 
 
 async def test_what_was_said_or_found_before_never_comes_back_and_what_is_said_later_does(bench: "Bench") -> None:
-    await after(bench, LATER).carry_out(purge())
+    await after(bench, LATER).apply_command(purge())
     late = {"namespace": OWNER, "extracted_at": NOON + 2 * LATER}
     old = bench.batch("User has a dog", **late)
     outcome = await bench.curator.curate(old)
@@ -65,7 +65,7 @@ async def test_what_was_said_or_found_before_never_comes_back_and_what_is_said_l
 
 
 async def test_what_was_asked_for_before_never_comes_back_though_a_senders_clock_is_ahead(bench: "Bench") -> None:
-    await after(bench, LATER).carry_out(purge())
+    await after(bench, LATER).apply_command(purge())
     late = {"namespace": OWNER, "extracted_at": NOON + 2 * LATER}
     before = replaced(bench.batch("User has a dog", **late, requested_at=NOON + LATER), NOON + 2 * LATER)
     assert (await bench.curator.curate(before)).rulings[0].result == "dropped"
@@ -82,12 +82,12 @@ def replaced(batch: CandidateBatch, at: Any) -> CandidateBatch:
 
 async def test_an_older_command_is_refused_and_the_purge_is_carried_out_once(bench: "Bench") -> None:
     curator, command = after(bench, LATER), purge()
-    await curator.carry_out(command)
+    await curator.apply_command(command)
     create = purge(kind="create", text="User has a dog", at=NOON)
-    assert (await curator.carry_out(create)).status == "rejected"
+    assert (await curator.apply_command(create)).status == "rejected"
     newer = purge(kind="create", text="User has a dog", at=NOON + 2 * LATER)
-    assert (await curator.carry_out(newer)).status == "accepted"
-    again = await after(bench, 3 * LATER).carry_out(command)
+    assert (await curator.apply_command(newer)).status == "accepted"
+    again = await after(bench, 3 * LATER).apply_command(command)
     assert again.repeated
     assert await bench.memories.count_live(OWNER) == 1
 
@@ -101,7 +101,7 @@ async def test_a_storm_of_candidates_around_the_erasure_leaves_nothing(bench: "B
         for number in range(30)
         for each in (benches[number % 3],)
     ]
-    await asyncio.gather(*storm[:15], after(bench, LATER).carry_out(purge()), *storm[15:])
+    await asyncio.gather(*storm[:15], after(bench, LATER).apply_command(purge()), *storm[15:])
     assert await everything(bench) == [0, 0, 0, 0]
 
 
@@ -111,12 +111,12 @@ async def test_pages_of_memories_are_erased_though_the_worker_ends_between_them(
     monkeypatch.setattr("sinks.erasure.purges.PAGE", 2)
     await bench.curator.curate(bench.batch(*(f"User owns thing number {n}" for n in range(5)), namespace=OWNER))
     curator, command = after(bench, LATER), purge()
-    async with curator._deciding(OWNER) as connection:
+    async with curator._deciding_transaction(OWNER) as connection:
         erasure = await curator._eraser._erasure(connection, command, {})
         assert erasure is not None
         assert await curator._eraser._page(connection, command, erasure) is None
     assert await bench.memories.count_live(OWNER) == 3
-    await after(bench, 2 * LATER).carry_out(command)
+    await after(bench, 2 * LATER).apply_command(command)
     assert await bench.pool.fetchval("SELECT purged_at FROM purges") == NOON + LATER, (
         "the moment of the first page counts"
     )
@@ -127,9 +127,9 @@ async def test_pages_of_memories_are_erased_though_the_worker_ends_between_them(
 
 async def test_an_uninstalled_app_is_remembered_unless_it_is_to_be_erased(bench: "Bench") -> None:
     await bench.curator.curate(bench.batch("User has a dog", namespace=OWNER))
-    kept = await after(bench, LATER).carry_out(purge(kind="uninstall"))
+    kept = await after(bench, LATER).apply_command(purge(kind="uninstall"))
     assert (kept.status, await bench.memories.count_live(OWNER)) == ("accepted", 1)
-    gone = await after(bench, LATER).carry_out(purge(kind="uninstall", purge=True))
+    gone = await after(bench, LATER).apply_command(purge(kind="uninstall", purge=True))
     assert (gone.change, await bench.memories.count_live(OWNER)) == ("purged", 0)
 
 

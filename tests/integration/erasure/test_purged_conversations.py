@@ -37,7 +37,7 @@ async def test_archived_messages_go_and_those_of_before_are_not_archived_again(b
 
     mara, anna = said("m1", "mara", 0), said("a1", "anna", 0)
     assert await archive.store([mara, anna]) == 2
-    await after(bench, LATER).carry_out(purge())
+    await after(bench, LATER).apply_command(purge())
     assert await archive.conversation("with mara") == ()
     assert len(await archive.conversation("with anna")) == 1
     assert await archive.store([mara, said("m2", "mara", 2)]) == 1
@@ -49,7 +49,7 @@ async def test_what_was_archived_before_goes_though_a_senders_clock_is_ahead(ben
     mara = {"app_id": "notes", "user_id": "mara", "timestamp": NOON + 2 * LATER}
     await archive.store([archived_message("talk", 1, message_id=each, **mara) for each in ("before", "after")])
     await bench.pool.execute("UPDATE messages SET archived_at = $1 WHERE message_id = 'before'", NOON)
-    await after(bench, LATER).carry_out(purge())
+    await after(bench, LATER).apply_command(purge())
     assert [each.message.message_id for each in await archive.conversation("talk")] == ["after"]
 
 
@@ -64,7 +64,7 @@ async def test_many_archived_messages_go_page_by_page_with_the_summaries_of_thei
     await extractions.lease(request, "worker", 60)
     answer = encode({"answers": "summary", "provider": "p", "model": "m", "text": "They have a dog."})
     await extractions.store_answer(request.request_id, "worker", answer, provider="p", model="m", usage={}, parts=0)
-    assert (await after(bench, LATER).carry_out(purge())).change == "purged"
+    assert (await after(bench, LATER).apply_command(purge())).change == "purged"
     assert await archive.conversation("talk") == ()
     lease = await extractions.lease(request, "another", 60)
     assert isinstance(lease, Answered)
@@ -87,7 +87,7 @@ async def test_a_stored_answer_has_nothing_to_say_any_more(bench: "Bench") -> No
     extractions, request = Extractions(bench.pool), dog(OWNER)
     await extractions.lease(request, "worker", 60)
     await answered(extractions, request)
-    await after(bench, LATER).carry_out(purge())
+    await after(bench, LATER).apply_command(purge())
     lease = await extractions.lease(request, "another", 60)
     assert isinstance(lease, Answered)
     assert b"dog" not in lease.answer
@@ -97,7 +97,7 @@ async def test_why_a_request_failed_quotes_nothing_of_an_erased_namespace(bench:
     extractions, request = Extractions(bench.pool), dog(OWNER)
     await extractions.lease(request, "worker", 0)
     await extractions.fail(request.request_id, Rejected("refused", "a dog is no topic"))
-    await after(bench, LATER).carry_out(purge())
+    await after(bench, LATER).apply_command(purge())
     assert await bench.pool.fetchval("SELECT failed_reason FROM extractions") == "refused"
 
 
@@ -106,15 +106,15 @@ async def test_a_namespace_that_was_erased_before_something_was_asked_still_wait
 ) -> None:
     extractions, parking = Extractions(bench.pool), Parking(bench.pool)
     request = dog("notes/other", OWNER, asked_at=NOON + LATER)
-    await after(bench, LATER / 2).carry_out(purge("notes/other"))
+    await after(bench, LATER / 2).apply_command(purge("notes/other"))
     await extractions.lease(request, "worker", 60)
     await answered(extractions, request)
     sent, deferred = record(topics.REQUESTS, 1, encode(request)), Deferred(NOON, "budget")
     assert await parking.park(sent, request, deferred, 60.0)
-    await after(bench, 2 * LATER).carry_out(purge())
+    await after(bench, 2 * LATER).apply_command(purge())
     assert b"dog" in (await extractions.answer(request.request_id) or b"")
     assert await parking.holds(request.request_id)
-    await after(bench, 3 * LATER).carry_out(purge("notes/other"))
+    await after(bench, 3 * LATER).apply_command(purge("notes/other"))
     assert b"dog" not in (await extractions.answer(request.request_id) or b"")
     assert not await parking.holds(request.request_id)
 
@@ -136,7 +136,7 @@ async def test_an_answer_that_comes_when_its_namespace_was_erased_is_kept_withou
     extractions, request = Extractions(bench.pool), replace(slice_of("I have a dog"), namespaces=(OWNER,))
     request = replace(request, requested_at=NOON if asked == "before" else NOON + 2 * LATER)
     await extractions.lease(request, "worker", 60)
-    await after(bench, LATER).carry_out(purge())
+    await after(bench, LATER).apply_command(purge())
     answer = encode({"answers": "extraction", "provider": "p", "model": "m", "proposals": [{"text": "User has a dog"}]})
     stored = await extractions.store_answer(
         request.request_id, "worker", answer, provider="p", model="m", usage={}, parts=1

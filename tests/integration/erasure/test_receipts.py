@@ -94,7 +94,7 @@ async def test_conversations_that_only_the_owners_of_windows_know_are_erased_too
 
 async def test_a_purge_from_any_kafka_client_is_audited_and_has_a_receipt(bench: "Bench", worker: Worker):
     command = Command(command_id="p", kind="purge", namespace="notes/mara", at=NOON, actor="a service")
-    await worker.curator.carry_out(command)
+    await worker.curator.apply_command(command)
     (row,) = await Audit(bench.pool).latest(5)
     assert (row.actor, row.action, row.subject) == ("a service", "namespace.erase", "notes/mara")
     (name,) = [row["erasure_id"] for row in await bench.pool.fetch("SELECT erasure_id FROM erasures")]
@@ -114,7 +114,7 @@ async def test_a_namespace_is_erased_by_whoever_begins_it(bench: "Bench", worker
 async def test_a_purge_of_an_erasure_that_was_lost_with_a_database_is_carried_out(bench: "Bench", worker: Worker):
     await bench.curator.curate(bench.batch("User has a dog", namespace="notes/mara"))
     command = Command(command_id="p", kind="purge", namespace="notes/mara", at=AT, actor="ada", erasure_id="lost")
-    await worker.curator.carry_out(command)
+    await worker.curator.apply_command(command)
     receipt = await worker.through("lost")
     assert (receipt.status, receipt.at, receipt.namespaces[0].memories) == ("complete", AT, 1)
 
@@ -122,7 +122,7 @@ async def test_a_purge_of_an_erasure_that_was_lost_with_a_database_is_carried_ou
 async def test_forgetting_under_an_erasure_that_nobody_began_is_rejected(bench: "Bench", worker: Worker):
     memory = await bench.remember("Mara skis", sources=of("m"))
     command = Command(command_id="f", kind="forget", namespace="n", at=AT, erasure_id="unknown")
-    assert (await worker.curator.carry_out(command)).status == "rejected"
+    assert (await worker.curator.apply_command(command)).status == "rejected"
     assert await bench.memories.get(memory.memory_id) == memory
 
 

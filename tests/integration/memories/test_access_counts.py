@@ -34,7 +34,7 @@ async def test_processes_that_count_the_same_memories_and_an_erasure_do_not_hold
             await accesses.add(dict.fromkeys(order, Access(1, NOON)))
 
     purge = Command(command_id="p", kind="purge", namespace="n", at=NOON)
-    await asyncio.gather(count(ids), count(ids[::-1]), bench.curator.carry_out(purge), count(sorted(ids)))
+    await asyncio.gather(count(ids), count(ids[::-1]), bench.curator.apply_command(purge), count(sorted(ids)))
     assert await bench.memories.count_live("n") == 0
     assert await bench.pool.fetchval("SELECT count(*) FROM memory_accesses") == 0
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 from schemas.codec import encode
 from schemas.extraction.requests import Command
 from schemas.kafka import topics
-from sinks.memories.event_history import ERASED, Chronicle
+from sinks.memories.event_history import ERASED, EventHistory
 from tests.hostile_text import HARD_TO_STORE
 from tests.integration.curation_bench import NOON
 
@@ -28,13 +28,13 @@ async def eventful(bench: "Bench") -> None:
     tea = await bench.remember("User likes tea")
     await bench.remember("User dislikes tea now", contradicts=tea.memory_id)
     for kind, fields in (("update", {"text": "User has two dogs"}), ("delete", {}), ("undo", {})):
-        await bench.curator.carry_out(asked(kind, memory_id=dog.memory_id, **fields))
+        await bench.curator.apply_command(asked(kind, memory_id=dog.memory_id, **fields))
 
 
 async def test_what_is_read_back_is_what_was_published_byte_for_byte(bench: "Bench") -> None:
     await eventful(bench)
     published = [record.value for record in bench.publisher.on(topics.EVENTS)]
-    read = await Chronicle(bench.pool).behind("n", 0, 100)
+    read = await EventHistory(bench.pool).events_after("n", 0, 100)
     assert [encode(each.event) for each in read] == published
     assert [each.sequence for each in read] == list(range(1, len(published) + 1))
     assert {each.event.type.rpartition(".")[2] for each in read} >= {"created", "updated", "deleted", "restored"}
@@ -42,42 +42,42 @@ async def test_what_is_read_back_is_what_was_published_byte_for_byte(bench: "Ben
 
 async def test_reading_goes_on_behind_any_sequence_page_by_page_and_ends_empty(bench: "Bench") -> None:
     await eventful(bench)
-    chronicle = Chronicle(bench.pool)
-    everything = await chronicle.behind("n", 0, 100)
+    history = EventHistory(bench.pool)
+    everything = await history.events_after("n", 0, 100)
     paged, place = [], 0
-    while page := await chronicle.behind("n", place, 2):
+    while page := await history.events_after("n", place, 2):
         paged += page
         place = page[-1].sequence
     assert paged == list(everything)
-    assert await chronicle.heads(["n", "nobody"]) == {"n": place, "nobody": 0}
-    assert await chronicle.behind("nobody", 0, 2) == ()
+    assert await history.heads(["n", "nobody"]) == {"n": place, "nobody": 0}
+    assert await history.events_after("nobody", 0, 2) == ()
 
 
 async def test_namespaces_that_no_column_takes_are_at_their_beginning(bench: "Bench") -> None:
-    assert await Chronicle(bench.pool).heads(HARD_TO_STORE) == dict.fromkeys(HARD_TO_STORE, 0)
+    assert await EventHistory(bench.pool).heads(HARD_TO_STORE) == dict.fromkeys(HARD_TO_STORE, 0)
 
 
 async def test_another_namespace_is_not_read(bench: "Bench") -> None:
     await eventful(bench)
     await bench.curator.curate(bench.batch("User has a cat", namespace="other"))
-    read = await Chronicle(bench.pool).behind("other", 0, 100)
+    read = await EventHistory(bench.pool).events_after("other", 0, 100)
     assert [each.event.subject for each in read] and {each.event.data.namespace for each in read} == {"other"}
 
 
 async def test_who_was_away_during_an_erasure_is_told_of_it_before_what_came_after(bench: "Bench") -> None:
     await eventful(bench)
-    chronicle = Chronicle(bench.pool)
-    await bench.curator.carry_out(asked("purge"))
-    erased_at = (await chronicle.heads(["n"]))["n"]
-    (erased,) = await chronicle.behind("n", 2, 100)
+    history = EventHistory(bench.pool)
+    await bench.curator.apply_command(asked("purge"))
+    erased_at = (await history.heads(["n"]))["n"]
+    (erased,) = await history.events_after("n", 2, 100)
     assert (erased.event.type, erased.sequence) == (ERASED, erased_at)
     assert erased.event.data == {"namespace": "n", "sequence": erased_at}
-    assert await chronicle.behind("n", erased_at, 100) == ()
+    assert await history.events_after("n", erased_at, 100) == ()
 
     later = asked("create", text="User has come back", at=NOON + timedelta(hours=3))
-    await bench.curator.carry_out(later)
+    await bench.curator.apply_command(later)
     for page in (1, 2, 100):
-        erased, *rest = await chronicle.behind("n", 2, page)
+        erased, *rest = await history.events_after("n", 2, page)
         assert (erased.event.type, erased.sequence) == (ERASED, erased_at)
         assert [each.sequence for each in rest] == [erased_at + 1]
 

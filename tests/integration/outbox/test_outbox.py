@@ -50,7 +50,7 @@ def scenario(bench: "Bench", name: str) -> list[CandidateBatch | Command]:
 
 async def carry_out(bench: "Bench", step: CandidateBatch | Command) -> None:
     if isinstance(step, Command):
-        await bench.curator.carry_out(step)
+        await bench.curator.apply_command(step)
     else:
         await bench.curator.curate(step)
 

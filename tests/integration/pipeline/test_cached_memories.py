@@ -50,13 +50,13 @@ class Replica:
         """Whether it is served from the cache, and a page of its namespace as well."""
         before = self.cached.hits
         await self.cached.get(memory_id)
-        await self.cached.listed(Listing(namespace=NAMESPACE))
+        await self.cached.list_page(Listing(namespace=NAMESPACE))
         return self.cached.hits == before + 2
 
     async def serves(self, memory_id: str) -> Memory | None:
         """As a live memory, by its id or on a page."""
         memory = await self.cached.get(memory_id)
-        listed = {each.memory_id: each for each in await self.cached.listed(Listing(namespace=NAMESPACE))}
+        listed = {each.memory_id: each for each in await self.cached.list_page(Listing(namespace=NAMESPACE))}
         return memory if memory is not None and memory.status == "active" else listed.get(memory_id)
 
 

@@ -22,7 +22,7 @@ SEQUENCES = "SELECT namespace, sequence FROM namespaces ORDER BY namespace"
 
 async def command(bench: Bench, kind: str, namespace: str = "n", **fields: Any) -> None:
     given = Command(command_id=uuid4().hex, kind=kind, namespace=namespace, at=bench.now(), **fields)  # type: ignore[arg-type]
-    await bench.curator.carry_out(given)
+    await bench.curator.apply_command(given)
 
 
 async def alone() -> None:

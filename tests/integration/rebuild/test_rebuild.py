@@ -12,7 +12,7 @@ from schemas.memories.events import Cause
 from schemas.policies.policies import Policies
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.erasure.purges import purged
-from sinks.memories.event_history import Chronicle
+from sinks.memories.event_history import EventHistory
 from sinks.memories.writer import state
 from sinks.postgres.connection import Pool
 from sinks.rebuild.rebuilds import Rebuilds, unfinished
@@ -156,9 +156,11 @@ async def test_who_follows_a_namespace_is_told_the_same_as_before(bench: Bench, 
     await lived(bench)
     await rebuilt(other, bench.publisher.records)
     for namespace in ("n", "begun anew"):
-        told = await Chronicle(other).behind(namespace, 1, 100)
-        assert told == await Chronicle(bench.pool).behind(namespace, 1, 100)
-    assert {each.event.type for each in await Chronicle(other).behind("n", 1, 100)} >= {"memstream.memory.deleted"}
+        told = await EventHistory(other).events_after(namespace, 1, 100)
+        assert told == await EventHistory(bench.pool).events_after(namespace, 1, 100)
+    assert {each.event.type for each in await EventHistory(other).events_after("n", 1, 100)} >= {
+        "memstream.memory.deleted"
+    }
 
 
 async def test_what_an_event_told_and_the_state_did_not_any_more_is_told(bench: Bench, other: Pool) -> None:

@@ -112,7 +112,7 @@ class Town:
         command = Command(
             command_id=f"command-{self._said}", kind=kind, namespace=namespace, at=self.now(), actor="ada", **fields
         )
-        return (await self.curator(self.policies).carry_out(command)).memory_id
+        return (await self.curator(self.policies).apply_command(command)).memory_id
 
     def generation(self, name: str, policies: Policies, **plan: Any) -> Generation:
         now = self.now() + timedelta(seconds=1)  # the archive goes by PostgreSQL's clock

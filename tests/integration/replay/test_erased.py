@@ -32,7 +32,7 @@ async def forgotten(town: Town, erasures: Erasures, erasure: Erasure, most: int 
     for each in unsent:
         fields = {"command_id": each.command_id, "namespace": each.namespace, "erasure_id": erasure.erasure_id}
         command = Command(kind="forget", at=erasure.at, **fields)
-        assert (await town.curator(town.policies).carry_out(command)).status == "accepted"
+        assert (await town.curator(town.policies).apply_command(command)).status == "accepted"
     return [each.namespace for each in unsent]
 
 

@@ -68,7 +68,7 @@ async def fill(bench: "Bench", curator: Curator) -> dict[str, str]:
     (first, second, *_) = await bench.memories.in_namespace("a")
     said = bench.candidate("something else", contradicts=first.memory_id)
     await curator.curate(bench.batch(said, namespace="a"))
-    await curator.carry_out(
+    await curator.apply_command(
         Command(command_id="x", kind="delete", namespace="a", at=bench.now(), memory_id=second.memory_id)
     )
     rows = await bench.pool.fetch("SELECT memory_id, namespace FROM memories WHERE status <> 'deleted'")
@@ -137,7 +137,7 @@ async def test_nothing_is_lost_that_a_worker_decides_meanwhile(
             order = Command(
                 command_id=uuid4().hex, kind="delete", namespace="b", at=bench.now(), memory_id=memory.memory_id
             )
-            await curator.carry_out(order)
+            await curator.apply_command(order)
 
     working = asyncio.create_task(work())
     rounds = 0

@@ -6,8 +6,8 @@ import httpx
 import pytest
 from msgspec.structs import replace
 
-from agents.api.access.authentication import KeyedDoor, OpenDoor
-from agents.api.access.rate_limits import Rates
+from agents.api.access.authentication import KeyAuthentication, NoAuthentication
+from agents.api.access.rate_limits import RateLimiter
 from agents.api.app import create_app
 from schemas.access.keys import covers
 from tests.api import NOON, Api, FakeKeys
@@ -31,7 +31,7 @@ async def test_the_probes_need_no_key(api: Api):
 
 
 async def test_a_process_that_stops_lives_and_is_not_ready(api: Api):
-    api.bell.close()
+    api.change_notifier.close()
     assert (await api.client().get("/health/live")).status_code == 200
     answer = await api.client().get("/health/ready")
     assert (answer.status_code, answer.json()["detail"]) == (503, "this process is stopping")
@@ -68,8 +68,8 @@ async def test_a_key_is_not_looked_up_for_each_request(api: Api):
     for _ in range(5):
         await client.get(LISTED)
     assert api.keys.asked == 1
-    assert api.door.used() == {"key1": NOON}
-    assert api.door.used() == {}
+    assert api.authentication.take_last_used() == {"key1": NOON}
+    assert api.authentication.take_last_used() == {}
 
 
 async def test_a_token_that_is_no_key_is_looked_up_once_a_second_and_let_in_a_second_after_it_became_one(api: Api):
@@ -101,27 +101,27 @@ async def test_a_clock_that_is_set_back_has_nothing_remembered_for_longer(api: A
 @pytest.mark.parametrize("known", [True, False])
 async def test_no_more_tokens_are_remembered_than_may_be(known):
     keys = FakeKeys()
-    door = KeyedDoor(keys, lambda: NOON, lambda: 0.0, most_known=2)
+    door = KeyAuthentication(keys, lambda: NOON, lambda: 0.0, most_known=2)
     tokens = [keys.add(read="*") if known else f"made-up-{number}" for number in range(3)]
     for token in (*tokens[:2], *tokens[:2]):
-        assert (await door.admit(token) is not None) == known
+        assert (await door.authenticate(token) is not None) == known
     assert keys.asked == 2
     for token in (tokens[2], tokens[0]):
-        await door.admit(token)
+        await door.authenticate(token)
     assert keys.asked == 4, "the third drove the first out"
 
 
 async def test_made_up_tokens_drive_no_key_out():
     keys = FakeKeys()
-    door = KeyedDoor(keys, lambda: NOON, lambda: 0.0, most_known=2)
+    door = KeyAuthentication(keys, lambda: NOON, lambda: 0.0, most_known=2)
     token = keys.add(read="*")
     for each in (token, "made-up-1", "made-up-2", "made-up-3", token):
-        await door.admit(each)
+        await door.authenticate(each)
     assert keys.asked == 4
 
 
 async def test_a_key_that_asks_too_much_is_told_when_it_may_again():
-    api = Api(rates=Rates(0.5, 2, lambda: 0.0))
+    api = Api(rate_limiter=RateLimiter(0.5, 2, lambda: 0.0))
     greedy, other = api.client(read="*"), api.client(read="*")
     assert [(await greedy.get(LISTED)).status_code for _ in range(3)] == [200, 200, 429]
     refused = await greedy.get(LISTED)
@@ -152,7 +152,7 @@ def test_a_star_alone_is_special_in_a_pattern(pattern, namespace, covered):
 
 def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.MonkeyPatch):
     seconds = [0.0]
-    rates = Rates(1.0, 2, lambda: seconds[0])
+    rates = RateLimiter(1.0, 2, lambda: seconds[0])
     assert [rates.wait_s("a") for _ in range(3)] == [0, 0, 1]
     seconds[0] = 60
     monkeypatch.setattr("agents.api.access.rate_limits.MOST_BUCKETS", 1)
@@ -162,7 +162,7 @@ def test_an_unused_bucket_fills_up_again_and_is_forgotten(monkeypatch: pytest.Mo
 
 def test_however_long_a_key_asked_nothing_it_may_ask_no_more_than_its_burst_at_once():
     seconds = [0.0]
-    rates = Rates(1.0, 2, lambda: seconds[0])
+    rates = RateLimiter(1.0, 2, lambda: seconds[0])
     assert rates.wait_s("a") == 0
     seconds[0] = 3_600
     assert [rates.wait_s("a") for _ in range(3)] == [0, 0, 1]
@@ -203,7 +203,7 @@ async def test_without_keys_a_request_to_two_hosts_is_refused():
 
 async def asked_without_keys(hosts: list[str]) -> httpx.Response:
     """The server's own address is that of this machine, as it is where it listens."""
-    transport = httpx.ASGITransport(create_app(Api(door=OpenDoor()).ports, local=True))
+    transport = httpx.ASGITransport(create_app(Api(authentication=NoAuthentication()).ports, local=True))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:28080") as client:
         request = client.build_request("GET", LISTED)
         request.headers = httpx.Headers([("Host", host) for host in hosts])
@@ -223,7 +223,7 @@ async def asked_without_keys(hosts: list[str]) -> httpx.Response:
     ],
 )
 async def test_without_keys_no_page_on_the_web_changes_anything(origin, status):
-    api = Api(door=OpenDoor())
+    api = Api(authentication=NoAuthentication())
     await api.windows.project([a_state("c1")])
     transport = httpx.ASGITransport(create_app(api.ports, local=True))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:28080") as client:

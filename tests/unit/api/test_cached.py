@@ -36,9 +36,9 @@ class Slow(FakeMemories):
         await self.let.wait()
         return found
 
-    async def listed(self, asked: Listing) -> tuple[Memory, ...]:
+    async def list_page(self, asked: Listing) -> tuple[Memory, ...]:
         self.asked.append(())
-        return await super().listed(asked)
+        return await super().list_page(asked)
 
 
 class Bench:
@@ -59,7 +59,7 @@ def bench() -> Bench:
 async def test_a_memory_and_a_page_are_read_once(bench: Bench):
     for _ in range(3):
         assert await bench.cached.get("m1") == a_memory("m1")
-        assert len(await bench.cached.listed(LISTED)) == 2
+        assert len(await bench.cached.list_page(LISTED)) == 2
     assert len(bench.source.asked) == 2
     assert await bench.cached.by_ids(["m1", "m2", "gone"]) == {"m1": a_memory("m1"), "m2": a_memory("m2")}
     assert bench.source.asked[-1] == ["m2", "gone"], "what is kept is not asked again"
@@ -67,11 +67,11 @@ async def test_a_memory_and_a_page_are_read_once(bench: Bench):
 
 async def test_what_happened_in_a_namespace_empties_it_and_no_other(bench: Bench):
     await bench.cached.by_ids(["m1", "b1"])
-    await bench.cached.listed(LISTED)
+    await bench.cached.list_page(LISTED)
     bench.source.rows.clear()
     bench.cached.forget("app/ada")
     assert await bench.cached.get("m1") is None
-    assert await bench.cached.listed(LISTED) == ()
+    assert await bench.cached.list_page(LISTED) == ()
     assert await bench.cached.get("b1") is not None
 
 
@@ -162,9 +162,9 @@ async def test_the_cache_hides_no_outage_of_what_it_does_not_hold(bench: Bench):
 async def test_long_questions_that_find_nothing_take_room_too(asked: dict[str, Any]):
     bench = Bench(most_bytes=45_000)
     for limit in range(1, 10):  # each of 16 KB and more
-        await bench.cached.listed(Listing(namespace="none", limit=limit, **asked))
+        await bench.cached.list_page(Listing(namespace="none", limit=limit, **asked))
     for limit in range(9, 0, -1):
-        await bench.cached.listed(Listing(namespace="none", limit=limit, **asked))
+        await bench.cached.list_page(Listing(namespace="none", limit=limit, **asked))
     assert 1 <= bench.cached.hits <= 2
 
 

@@ -218,7 +218,7 @@ async def test_what_is_not_carried_out_in_time_is_told_later(api: Api):
     waiting = await client.get(address)
     assert (waiting.status_code, waiting.json(), waiting.headers["retry-after"]) == (200, answer.json(), "1")
     api.curation.late = False
-    await api.curation.carried_out(api.curation.seen[0])
+    await api.curation.send_and_wait(api.curation.seen[0])
     settled = (await client.get(address)).json()
     assert (settled["status"], settled["memory"]["text"]) == ("accepted", "User plays chess.")
 

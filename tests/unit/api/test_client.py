@@ -51,7 +51,7 @@ async def test_a_change_that_takes_long_is_waited_for(api: Api, client: Memstrea
     pending = await client.create(ADA, "User keeps bees.")
     assert pending.status == "pending"
     api.curation.late = False
-    await api.curation.carried_out(api.curation.seen[0])
+    await api.curation.send_and_wait(api.curation.seen[0])
     assert (await client.settled(pending)).change == "created"
 
 

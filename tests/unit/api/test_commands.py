@@ -49,7 +49,7 @@ def test_a_command_goes_out_under_its_namespace_and_its_outcome_comes_back(runne
         publisher, stored = FakePublisher(), Stored()
         stored.from_s["c1"] = 0.3
         commands = Commands(publisher, stored)
-        outcome = await commands.carried_out(command())
+        outcome = await commands.send_and_wait(command())
         assert (outcome.memory_id, asyncio.get_running_loop().time() < 0.4) == ("m1", True)
         (record,) = publisher.on(topics.COMMANDS)
         assert (record.key, record.partition, codec.decode(record.value, Command)) == (b"n", None, command())
@@ -63,7 +63,7 @@ def test_what_takes_too_long_is_left_and_what_is_stored_later_is_found(runner):
         stored = Stored()
         stored.from_s["c1"] = 5.5
         commands = Commands(FakePublisher(), stored, wait_s=5)
-        assert await commands.carried_out(command()) is None
+        assert await commands.send_and_wait(command()) is None
         assert asyncio.get_running_loop().time() == pytest.approx(5, abs=0.1)
         assert await commands.outcome("n", "c1") is None
         await asyncio.sleep(1)
@@ -78,7 +78,7 @@ def test_many_that_are_sent_together_take_no_longer_than_one(runner):
         publisher, stored = FakePublisher(), Stored()
         stored.from_s = {"c1": 0.3, "c3": 4}
         commands = Commands(publisher, stored, wait_s=5)
-        found = await commands.all_carried_out([command(f"c{number}") for number in range(100)])
+        found = await commands.send_all_and_wait([command(f"c{number}") for number in range(100)])
         assert asyncio.get_running_loop().time() == pytest.approx(5, abs=0.1)
         assert [number for number, outcome in enumerate(found) if outcome is not None] == [1, 3]
         assert len(publisher.on(topics.COMMANDS)) == 100
@@ -92,14 +92,14 @@ def test_many_that_wait_are_one_question_and_nobody_asks_when_nobody_waits(runne
         stored = Stored()
         stored.from_s |= {f"c{number}": 0.1 * number for number in range(3)}
         commands = Commands(FakePublisher(), stored, poll_s=0.05)
-        await asyncio.gather(*(commands.carried_out(command(f"c{number}")) for number in (0, 1, 2, 2)))
+        await asyncio.gather(*(commands.send_and_wait(command(f"c{number}")) for number in (0, 1, 2, 2)))
         assert stored.asked[0] == ["c0", "c1", "c2"]
         assert stored.asked[-1] == ["c2"]
         asked = len(stored.asked)
         await asyncio.sleep(60)
         assert len(stored.asked) <= asked + 1
         stored.from_s["c9"] = 0
-        assert await commands.carried_out(command("c9")) is not None
+        assert await commands.send_and_wait(command("c9")) is not None
         await commands.close()
 
     runner.run(scenario())
@@ -110,9 +110,9 @@ def test_an_outage_of_postgres_while_waiting_is_waited_out(runner):
         stored = Stored()
         stored.from_s["c1"], stored.down_until_s = 0, 2
         commands = Commands(FakePublisher(), stored, wait_s=5)
-        assert (await commands.carried_out(command())) is not None
+        assert (await commands.send_and_wait(command())) is not None
         stored.down_until_s = 1e9
-        assert await commands.carried_out(command("c2")) is None
+        assert await commands.send_and_wait(command("c2")) is None
         await commands.close()
 
     runner.run(scenario())
@@ -126,7 +126,7 @@ def test_when_kafka_does_not_confirm_in_time_nothing_is_promised(runner):
 
         commands = Commands(Hanging(), Stored(), wait_s=5)
         with pytest.raises(Retryable, match="within 5 s"):
-            await commands.carried_out(command())
+            await commands.send_and_wait(command())
 
     runner.run(scenario())
 
@@ -134,7 +134,7 @@ def test_when_kafka_does_not_confirm_in_time_nothing_is_promised(runner):
 def test_who_waits_when_the_process_stops_is_let_go(runner):
     async def scenario():
         commands = Commands(FakePublisher(), Stored(), wait_s=5)
-        waiting = asyncio.create_task(commands.carried_out(command()))
+        waiting = asyncio.create_task(commands.send_and_wait(command()))
         await asyncio.sleep(1)
         await commands.close()
         assert await waiting is None

@@ -141,7 +141,7 @@ async def test_prunings_come_in_pages(talk: Api):
         found += page["prunings"]
         params = {"limit": 1, "cursor": page["next"]} if "next" in page else {}
     assert [each["number"] for each in found] == [4, 3, 2, 1]
-    for cursor in ("none-of-ours", *(cursors.cursor(at, "talk") for at in ([-1.5, 3], [1e30, 3], ["a", 1]))):
+    for cursor in ("none-of-ours", *(cursors.encode_cursor(at, "talk") for at in ([-1.5, 3], [1e30, 3], ["a", 1]))):
         assert (await client.get(f"{OURS}/prunings", params={"cursor": cursor})).status_code == 422
 
 

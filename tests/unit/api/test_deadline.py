@@ -8,11 +8,11 @@ import pytest
 from fastapi import FastAPI, Request
 from starlette.responses import StreamingResponse
 
-from agents.api.http.deadline import Deadline
+from agents.api.http.deadline import DeadlineMiddleware
 from tests.fakes.clock import VirtualLoop
 
 app = FastAPI()
-app.add_middleware(Deadline, within_s=20)
+app.add_middleware(DeadlineMiddleware, within_s=20)
 
 
 @app.get("/after/{seconds}")

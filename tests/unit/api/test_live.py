@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from agents.api.live import positions
 from agents.api.live.change_notifier import ChangeNotifier
-from agents.api.live.event_stream import PAGE, live
+from agents.api.live.event_stream import PAGE, stream_events
 from schemas.errors import Rejected
-from sinks.memories.event_history import Happening
-from tests.fakes.chronicle import FakeChronicle
+from sinks.memories.event_history import RecordedEvent
+from tests.fakes.event_history import FakeEventHistory
 
 
 def fields(frame: bytes) -> dict[str, str]:
@@ -30,9 +30,9 @@ async def following(frames: AsyncIterator[bytes], count: int) -> list[dict[str, 
     st.dictionaries(st.text(st.characters(codec="utf-8"), min_size=1, max_size=40), st.integers(0, positions.LARGEST))
 )
 def test_a_place_is_read_as_it_was_written_in_one_printable_line(given_places: dict[str, int]) -> None:
-    text = positions.written(given_places)
+    text = positions.format_positions(given_places)
     assert text.isascii() and not set("\r\n\0 ") & set(text)
-    assert positions.read(text) == given_places
+    assert positions.parse_positions(text) == given_places
 
 
 @pytest.mark.parametrize(
@@ -41,96 +41,98 @@ def test_a_place_is_read_as_it_was_written_in_one_printable_line(given_places: d
 )
 def test_what_is_no_place_is_rejected(text: str) -> None:
     with pytest.raises(Rejected, match="no id of an event"):
-        positions.read(text)
+        positions.parse_positions(text)
 
 
 async def test_the_first_frame_says_the_place_so_that_a_client_that_saw_nothing_comes_back_to_it() -> None:
-    frames = live(FakeChronicle(n=3), ChangeNotifier(), {"n": 3})
+    frames = stream_events(FakeEventHistory(n=3), ChangeNotifier(), {"n": 3})
     first = await anext(frames)
     assert fields(first) == {"id": "n=3", "retry": "1000"} and first.endswith(b"\n\n")
 
 
 async def test_what_is_behind_the_place_comes_in_order_and_each_frame_says_the_place_behind_it() -> None:
-    frames = live(FakeChronicle(n=4, m=2), ChangeNotifier(), {"n": 2, "m": 1})
+    frames = stream_events(FakeEventHistory(n=4, m=2), ChangeNotifier(), {"n": 2, "m": 1})
     _, *told = await following(frames, 4)
     assert [each["id"] for each in told] == ["n=3&m=1", "n=4&m=1", "n=4&m=2"]
     assert {each["event"] for each in told} == {"memstream.namespace.erased"}
 
 
 async def test_a_place_from_any_frame_resumes_with_exactly_the_rest() -> None:
-    chronicle = FakeChronicle(n=5, m=3)
-    whole = await following(live(chronicle, ChangeNotifier(), {"n": 0, "m": 0}), 9)
+    history = FakeEventHistory(n=5, m=3)
+    whole = await following(stream_events(history, ChangeNotifier(), {"n": 0, "m": 0}), 9)
     for met in range(9):
-        rest = await following(live(chronicle, ChangeNotifier(), positions.read(whole[met]["id"])), 9 - met)
+        rest = await following(
+            stream_events(history, ChangeNotifier(), positions.parse_positions(whole[met]["id"])), 9 - met
+        )
         assert [each.get("data") for each in rest[1:]] == [each["data"] for each in whole[met + 1 :]]
 
 
 async def test_a_long_history_comes_whole_and_no_namespace_waits_for_the_end_of_another() -> None:
-    frames = live(FakeChronicle(n=PAGE * 3, m=1), ChangeNotifier(), {"n": 0, "m": 0})
+    frames = stream_events(FakeEventHistory(n=PAGE * 3, m=1), ChangeNotifier(), {"n": 0, "m": 0})
     told = await following(frames, PAGE * 3 + 2)
     assert told[-1]["id"] == f"n={PAGE * 3}&m=1"
     assert next(number for number, each in enumerate(told) if each["id"].endswith("m=1")) == PAGE + 1
 
 
 async def test_a_ring_brings_what_is_new_and_one_elsewhere_does_not_even_ask() -> None:
-    chronicle, bell = FakeChronicle(n=0), ChangeNotifier()
-    frames = live(chronicle, bell, {"n": 0})
+    history, notifier = FakeEventHistory(n=0), ChangeNotifier()
+    frames = stream_events(history, notifier, {"n": 0})
     await anext(frames)
     waiting = asyncio.ensure_future(anext(frames))
     await asyncio.sleep(0)
-    asked = chronicle.asked
-    bell.ring("other")
+    asked = history.asked
+    notifier.notify("other")
     await asyncio.sleep(0)
-    assert (chronicle.asked, waiting.done()) == (asked, False)
-    chronicle.at["n"] = 1
-    bell.ring("n")
+    assert (history.asked, waiting.done()) == (asked, False)
+    history.at["n"] = 1
+    notifier.notify("n")
     assert fields(await waiting)["id"] == "n=1"
 
 
-async def test_a_ring_during_a_look_is_not_lost() -> None:
-    bell = ChangeNotifier()
+async def test_a_notification_during_a_read_is_not_lost() -> None:
+    notifier = ChangeNotifier()
 
-    class Late(FakeChronicle):
-        async def behind(self, *asked: Any) -> tuple[Happening, ...]:
-            found = await super().behind(*asked)
+    class Late(FakeEventHistory):
+        async def events_after(self, *asked: Any) -> tuple[RecordedEvent, ...]:
+            found = await super().events_after(*asked)
             if not found and not self.at:
                 self.at["n"] = 1  # committed right after we looked
-                bell.ring("n")
+                notifier.notify("n")
             return found
 
-    frames = live(Late(), bell, {"n": 0}, heartbeat_s=60)
+    frames = stream_events(Late(), notifier, {"n": 0}, heartbeat_s=60)
     async with asyncio.timeout(5):
         assert (await following(frames, 2))[1]["id"] == "n=1"
 
 
 async def test_silence_is_filled_with_heartbeats_and_each_looks_again() -> None:
-    chronicle = FakeChronicle(n=0)
-    frames = live(chronicle, ChangeNotifier(), {"n": 0}, heartbeat_s=0.01)
+    history = FakeEventHistory(n=0)
+    frames = stream_events(history, ChangeNotifier(), {"n": 0}, heartbeat_s=0.01)
     await anext(frames)
     assert [await anext(frames) for _ in range(3)] == [KEEPALIVE_COMMENT] * 3
-    chronicle.at["n"] = 1  # and nobody rang
+    history.at["n"] = 1  # and nobody rang
     assert fields(await anext(frames))["id"] == "n=1"
 
 
 async def test_a_stream_outlives_a_store_that_goes_away() -> None:
-    chronicle = FakeChronicle(n=1)
-    chronicle.away = 2
-    frames = live(chronicle, ChangeNotifier(), {"n": 0}, heartbeat_s=0.01)
+    history = FakeEventHistory(n=1)
+    history.away = 2
+    frames = stream_events(history, ChangeNotifier(), {"n": 0}, heartbeat_s=0.01)
     await anext(frames)
     assert [await anext(frames) for _ in range(2)] == [KEEPALIVE_COMMENT] * 2
     assert fields(await anext(frames))["id"] == "n=1"
 
 
 async def test_closing_the_bell_ends_every_stream_and_forgets_it() -> None:
-    bell = ChangeNotifier()
-    streams = [live(FakeChronicle(), bell, {"n": 0, "m": 0}) for _ in range(3)]
-    assert len([await anext(stream) for stream in streams]) == bell.listeners == 3
+    notifier = ChangeNotifier()
+    streams = [stream_events(FakeEventHistory(), notifier, {"n": 0, "m": 0}) for _ in range(3)]
+    assert len([await anext(stream) for stream in streams]) == notifier.listeners == 3
     ends = [asyncio.ensure_future(rest(stream)) for stream in streams]
     await asyncio.sleep(0)
-    bell.close()
+    notifier.close()
     async with asyncio.timeout(5):
         assert await asyncio.gather(*ends) == [[], [], []]
-    assert (bell.listeners, bell._listening) == (0, {})
+    assert (notifier.listeners, notifier._listening) == (0, {})
 
 
 async def rest(frames: AsyncIterator[bytes]) -> list[bytes]:

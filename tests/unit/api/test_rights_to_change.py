@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.api.access.authentication import OpenDoor
+from agents.api.access.authentication import NoAuthentication
 from tests.api import NOON, Api, a_memory
 
 NEW = {"namespace": "app/ada", "text": "User plays chess."}
@@ -53,6 +53,6 @@ async def test_an_app_that_is_uninstalled_keeps_its_memories(api: Api):
 
 
 async def test_without_keys_everybody_is_an_administrator():
-    api = Api(door=OpenDoor())
+    api = Api(authentication=NoAuthentication())
     assert (await api.client().post("/v1/memories", json=NEW)).json()["memory"]["created_by"] == "local"
     assert (await api.client().delete("/v1/namespaces", params={"namespace": "app/ada"})).status_code == 200

@@ -187,7 +187,7 @@ async def test_what_came_of_it_is_told_where_the_answer_says() -> None:
     ask = json.loads(made.json()["content"])["ask"]
     assert (await client.get(ask)).json()["status"] == "pending"
     api.curation.late = False
-    await api.curation.carried_out(api.curation.seen[0])
+    await api.curation.send_and_wait(api.curation.seen[0])
     assert (await client.get(ask)).json()["memory"]["text"] == "User skis."
 
 

@@ -17,13 +17,13 @@ def spans() -> Iterator[Spans]:
 
 async def test_what_a_request_publishes_goes_on_with_its_callers_trace(api: Api, monkeypatch: pytest.MonkeyPatch):
     told: list[str | None] = []
-    carried_out = api.curation.carried_out
+    carried_out = api.curation.send_and_wait
 
     async def noting(command):
         told.append(traces.current())
         return await carried_out(command)
 
-    monkeypatch.setattr(api.curation, "carried_out", noting)
+    monkeypatch.setattr(api.curation, "send_and_wait", noting)
     client, body = api.client(write="*"), {"namespace": "app/ada", "text": "User plays chess."}
     await client.post("/v1/memories", json=body, headers={"traceparent": CAUSE})
     await client.post("/v1/memories", json=body | {"text": "User plays go."})

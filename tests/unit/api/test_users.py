@@ -118,7 +118,7 @@ async def test_what_cannot_be_counted_or_audited_keeps_everything(api: Api):
     async def away(namespace: str, conversation_ids: Collection[str]) -> int:
         raise Retryable("Postgres failed while counting memories of a user's conversations: it is down")
 
-    api.owners.from_conversations = away
+    api.owners.count_memories = away
     assert (await api.client(admin="*").get("/v1/users/purge", params=ADA)).status_code == 503
     api.audit.down = True
     assert (await api.client(admin="*").post("/v1/users/purge", json=ADA)).status_code == 503

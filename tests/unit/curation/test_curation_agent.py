@@ -58,7 +58,7 @@ class FakeCurator:
     async def curate(self, given: CandidateBatch) -> None:
         await self._decide(given.namespace, given.request_id)
 
-    async def carry_out(self, command: Command) -> None:
+    async def apply_command(self, command: Command) -> None:
         await self._decide(command.namespace, command.command_id)
 
     async def drop_part(self, part: Part, reason: str) -> None:

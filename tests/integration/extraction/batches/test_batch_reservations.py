@@ -22,7 +22,7 @@ async def test_the_erasure_of_a_namespace_gives_back_what_was_kept_for_its_reque
     await worker.park(request)
     await worker.agent.tick()
     assert (await worker.reserved()).tokens > 0
-    await bench.curator.carry_out(Command(command_id="p", kind="purge", namespace="n", at=now()))
+    await bench.curator.apply_command(Command(command_id="p", kind="purge", namespace="n", at=now()))
     assert await worker.count("parked") == 0
     assert await worker.reserved() == Amount()
 

@@ -1,7 +1,7 @@
 -- name: heads
 SELECT namespace, sequence FROM namespaces WHERE namespace = ANY ($1::text[])
 
--- name: behind
+-- name: events_after
 -- One statement, so that the namespace's counter and its changes are of the same moment. A namespace without changes behind
 -- the sequence is one row without them.
 SELECT head.sequence AS head, coalesce(purges.purged_at, now()) AS purged_at, changed.*

@@ -4,12 +4,12 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 
 from schemas.errors import Retryable
-from sinks.memories.event_history import Happening, erased
+from sinks.memories.event_history import RecordedEvent, erased
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 
-class FakeChronicle:
+class FakeEventHistory:
     """`heads` says how many; `away` times it cannot be reached; `asked` counts the looks."""
 
     def __init__(self, **heads: int) -> None:
@@ -20,7 +20,7 @@ class FakeChronicle:
     async def heads(self, namespaces: Collection[str]) -> dict[str, int]:
         return {namespace: self.at.get(namespace, 0) for namespace in namespaces}
 
-    async def behind(self, namespace: str, sequence: int, limit: int) -> tuple[Happening, ...]:
+    async def events_after(self, namespace: str, sequence: int, limit: int) -> tuple[RecordedEvent, ...]:
         self.asked += 1
         if self.away:
             self.away -= 1
