@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev check test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-recall bench-curate bench-serve lock clean
+.PHONY: help demo dev check test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-recall bench-curate bench-serve bench-import lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -104,6 +104,9 @@ bench-recall: environment $(DEV) ## how well search answers what is known, and w
 
 bench-curate: environment $(DEV) ## candidates a second through the curator, by how much is stored (MEMORIES=1000,10000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.curate --sizes $(MEMORIES)
+
+bench-import: environment $(DEV) ## memories a second through /v1/import, beside the embedder alone; the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.imports
 
 bench-serve: environment $(DEV) ## how long the API takes to answer, by how much is stored (STORED=10000,100000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.serve --sizes $(STORED)

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 from opentelemetry.trace import SpanKind
@@ -75,8 +76,42 @@ class CurationAgent:
     async def _namespace(self, batch: Batch, turn: QueuePlace, records: list[Any]) -> None:
         """What may pass is tried again before anything later of the namespace."""
         async with turn:
-            for record in records:
-                await while_held(batch, record, partial(self._record, record))
+            for namespace, run in groupby(records, self._imported_into):
+                if namespace is None:
+                    for record in run:
+                        await while_held(batch, record, partial(self._record, record))
+                else:
+                    imports = list(run)
+                    await while_held(batch, imports[0], partial(self._imports, imports))
+
+    def _imported_into(self, record: Any) -> str | None:
+        """The namespace that a record imports a memory into; None of one that does something else."""
+        if record.topic == self._candidates_topic:
+            return None
+        try:
+            command = codec.admit(record.value, Command)
+        except Rejected:
+            return None
+        return command.namespace if command.kind == "import" else None
+
+    async def _imports(self, records: list[Any]) -> None:
+        """Together; or, where that fails, each by itself: one that cannot be stored is not to fail the others."""
+        causes = {traces.carried(record.headers) for record in records}
+        told = {"memstream.records": len(records)}
+        try:
+            with traces.span("curation import", told, causes=causes, kind=SpanKind.CONSUMER):
+                await self._curator.apply_imports([codec.admit(record.value, Command) for record in records])
+        except Rejected:
+            await self._one_by_one(records)
+        except MemstreamError:
+            raise
+        except Exception:
+            log.exception("imports from %s[%d]@%d on fail together: each is carried out alone", *position(records[0]))
+            await self._one_by_one(records)
+
+    async def _one_by_one(self, records: list[Any]) -> None:
+        for record in records:
+            await self._record(record)
 
     async def _record(self, record: Any) -> None:
         causes = (traces.carried(record.headers),)

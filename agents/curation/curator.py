@@ -16,6 +16,7 @@ from agents.curation import notices
 from agents.curation.compactor import Compactor
 from agents.curation.editor import Editor
 from agents.curation.eraser import Ends, Eraser
+from agents.curation.imports import Importer, Vectors
 from agents.curation.ledgers import Limit, close_ledger, open_ledger, same_texts
 from agents.curation.parts import fences_on, settled
 from agents.curation.rules import change
@@ -78,6 +79,7 @@ class Curator:
         self._editor = editor
         self._deciders = asyncio.Semaphore(concurrency)
         self._eraser = Eraser(self._deciding_transaction, policies, clock, ends)
+        self._importer = Importer(pool, embedder, policies, clock, self._deciding_transaction, self.apply_command)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
         """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""
@@ -115,8 +117,13 @@ class Curator:
             outcome = Outcome(status="dropped", namespace=part.namespace, sequence=sequence, reason=reason)
             return await record_part(connection, part, outcome, self._clock())
 
-    async def apply_command(self, command: Command) -> Outcome:
-        """Carries out a command, without what may not be stored; one that cannot be is `rejected`, which is no exception."""
+    async def apply_imports(self, commands: Sequence[Command]) -> None:
+        """Carries out imports of one namespace in their order, many in a transaction."""
+        await self._importer.apply(commands)
+
+    async def apply_command(self, command: Command, vectors: Vectors | None = None) -> Outcome:
+        """Carries out a command, without what may not be stored; one that cannot be is `rejected`, which is no exception.
+        `vectors` are of texts that are embedded already."""
         policy = self._policies.governing(command.namespace)
         command = scrubbed(command, policy.privacy)
         if erases(command) and (erased := await self._eraser.erase(command)) is not None:
@@ -131,8 +138,10 @@ class Curator:
                     else await self._apply_command(connection, command, prepared, policy)
                 )
 
-        texts = [command.text] if command.text else []
-        return await self._decide(decide, await self._embed(texts), command.namespace, policy, command)
+        vectors = dict(vectors or {})
+        if command.text and command.text not in vectors:
+            vectors |= await self._embed([command.text])
+        return await self._decide(decide, vectors, command.namespace, policy, command)
 
     async def _apply_command(
         self, connection: Connection, command: Command, prepared: Prepared, policy: Policy

@@ -7,3 +7,6 @@ INSERT INTO commands (namespace, command_id, outcome, at) VALUES ($1, $2, $3, $4
 -- name: outcomes
 SELECT namespace, command_id, outcome
 FROM commands JOIN unnest($1::text[], $2::text[]) AS asked (namespace, command_id) USING (namespace, command_id)
+
+-- name: settled
+SELECT command_id FROM commands WHERE namespace = $1 AND command_id = ANY ($2::text[])

@@ -1,5 +1,6 @@
 """What the curator has settled: parts of extractions and commands, each once, and which part completed its request."""
 
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -7,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from schemas.extraction.requests import CandidateBatch
-from sinks.postgres.connection import Connection
+from sinks.postgres.connection import Connection, storable
 from sinks.postgres.queries import query
 
 
@@ -66,6 +67,18 @@ class Settlements:
     async def of_command(self, namespace: str, command_id: str) -> Any | None:
         """The recorded outcome, as builtins. Senders choose command ids, so they hold within a namespace."""
         return await self._connection.fetchval(query("commands", "outcome"), namespace, command_id)
+
+    async def of_commands(self, namespace: str, command_ids: Collection[str]) -> set[str]:
+        """Those of the commands whose outcome is recorded."""
+        asked = list(map(storable, command_ids))
+        rows = await self._connection.fetch(query("commands", "settled"), namespace, asked)
+        settled = {row["command_id"] for row in rows}
+        return {each for each in command_ids if storable(each) in settled}
+
+    async def record_commands(self, namespace: str, outcomes: Mapping[str, Any], at: datetime) -> None:
+        """Of several commands, by their ids."""
+        rows = [(namespace, command_id, outcome, at) for command_id, outcome in outcomes.items()]
+        await self._connection.executemany(query("commands", "record"), rows)
 
     async def record_command(self, namespace: str, command_id: str, outcome: Any, at: datetime) -> None:
         await self._connection.execute(query("commands", "record"), namespace, command_id, outcome, at)

@@ -41,6 +41,11 @@ class Client:
         async with self._session.post(path, data=codec.encode(asked)) as answer:
             return Answered(answer.status, await answer.read())
 
+    async def post_lines(self, path: str, lines: str, **asked: Any) -> Answered:
+        kind = {"Content-Type": "application/x-ndjson"}
+        async with self._session.post(path, params=asked, data=lines.encode(), headers=kind) as answer:
+            return Answered(answer.status, await answer.read())
+
 
 @asynccontextmanager
 async def client(address: str, token: str, timeout_s: float = 30.0) -> AsyncIterator[Client]:

@@ -80,8 +80,11 @@ async def prepared(stack: EmbeddedStack, directory: Path, name: str) -> Settings
 @asynccontextmanager
 async def served(stack: EmbeddedStack, settings: Settings) -> AsyncIterator[Served]:
     """Beside it a worker that has nothing to do but what the benchmark gives it."""
-    async with running_worker(settings), running("api", ["serve"], settings) as api:
-        parts = {"api": api.pid, "postgres": stack.postgres.pid, "vectors": stack.vectors.pid, "client": os.getpid()}
+    async with running_worker(settings) as worker, running("api", ["serve"], settings) as api:
+        parts = {
+            **{"api": api.pid, "worker": worker.pid, "postgres": stack.postgres.pid},
+            **{"vectors": stack.vectors.pid, "client": os.getpid()},
+        }
         pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=1)
         tokens = [await key(pool, number) for number in range(KEYS)]
         await pool.close()

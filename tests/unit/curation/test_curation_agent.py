@@ -2,8 +2,10 @@
 
 import asyncio
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace as replace_field
 from datetime import timedelta
+from typing import Literal
 
 import pytest
 from msgspec.structs import replace
@@ -61,6 +63,9 @@ class FakeCurator:
     async def apply_command(self, command: Command) -> None:
         await self._decide(command.namespace, command.command_id)
 
+    async def apply_imports(self, commands: Sequence[Command]) -> None:
+        await self._decide(commands[0].namespace, "+".join(command.command_id for command in commands))
+
     async def drop_part(self, part: Part, reason: str) -> None:
         await asyncio.sleep(0)
         self.dropped.append((part, reason))
@@ -114,8 +119,8 @@ def part(namespace: str, name: str, number: int = 1) -> CandidateBatch:
     )
 
 
-def command(namespace: str, name: str) -> Command:
-    return Command(command_id=name, kind="create", namespace=namespace, at=BEGAN, text="tea")
+def command(namespace: str, name: str, kind: Literal["create", "import"] = "create") -> Command:
+    return Command(command_id=name, kind=kind, namespace=namespace, at=BEGAN, text="tea")
 
 
 async def test_a_namespace_is_decided_in_order_and_several_side_by_side(stage):
@@ -167,6 +172,48 @@ async def test_commands_are_carried_out(stage):
     await stage.settled()
     assert stage.curator.done == [("a", "first"), ("a", "second")]
     assert given.acked
+
+
+def imported(*names: str) -> list[Command]:
+    return [command("a", name, "import") for name in names]
+
+
+async def test_imports_that_follow_each_other_are_carried_out_together_and_in_order_with_the_rest(stage):
+    given = stage.batch(
+        *imported("1", "2"), command("a", "x"), command("b", "3", "import"), *imported("4"), topic=COMMANDS
+    )
+    await stage.agent.handle(given)
+    await stage.settled()
+    assert [name for namespace, name in stage.curator.done if namespace == "a"] == ["1+2", "x", "4"]
+    assert ("b", "3") in stage.curator.done
+    assert given.acked
+
+
+async def test_an_import_that_does_not_decode_goes_to_the_dead_letters_and_the_rest_is_carried_out(stage):
+    given = stage.batch(*imported("1"), (b"a", b"not json"), *imported("2"), topic=COMMANDS)
+    await stage.agent.handle(given)
+    await stage.settled()
+    assert stage.curator.done == [("a", "1"), ("a", "2")]
+    assert len(stage.publisher.on(topics.DEAD_LETTERS)) == 1
+    assert given.acked
+
+
+@pytest.mark.parametrize("failure", [Rejected("unembeddable", "too long"), ValueError("a bug")])
+async def test_imports_of_which_one_fails_are_carried_out_one_by_one_and_that_one_is_dead_lettered(stage, failure):
+    stage.curator.failures = {"1+2+3": deque([failure]), "2": deque([failure])}
+    given = stage.batch(*imported("1", "2", "3"), topic=COMMANDS)
+    await stage.agent.handle(given)
+    await stage.settled()
+    assert stage.curator.done == [("a", "1"), ("a", "3")]
+    assert len(stage.publisher.on(topics.DEAD_LETTERS)) == 1
+    assert given.acked
+
+
+async def test_imports_that_may_pass_are_tried_again_together(stage):
+    stage.curator.failures["1+2"] = deque([Retryable("postgres away")])
+    await stage.agent.handle(stage.batch(*imported("1", "2"), topic=COMMANDS))
+    await stage.settled()
+    assert stage.curator.done == [("a", "1+2")]
 
 
 async def test_what_may_pass_is_tried_again_before_anything_later_of_its_namespace(stage):

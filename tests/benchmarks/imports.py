@@ -1,0 +1,118 @@
+"""`make bench-import`: memories a second through `POST /v1/import` until all of them are stored, indexed and told, beside what
+the embedder alone makes of the same texts.
+
+tests/benchmarks/README.md says what is measured. The last line on stdout is one JSON object.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from deploy.embedded.stack import EmbeddedStack
+from sinks.embeddings.onnx import OnnxEmbedder
+from sinks.embeddings.turns import embedded
+from sinks.postgres.connection import Pool, connect
+from tests.benchmarks.curate_store import sentences
+from tests.benchmarks.machine import machine
+from tests.benchmarks.serve_load import client
+from tests.benchmarks.serve_store import Served, prepared, served
+from tests.embedders import shipped
+
+SHORT_CHARS = 80
+LONG_CHARS = 2_000
+SHORT, LONG = 3_000, 150
+LOOK_S = 0.2
+WITHIN_S = 3_600.0
+
+
+async def run(sizes: dict[int, int]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="bench-import-") as made, closing(shipped()) as embedder:
+        cache = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
+        async with EmbeddedStack(Path(made), cache) as stack:
+            settings = await prepared(stack, Path(made), "bench-import")
+            pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=1)
+            async with served(stack, settings) as server:
+                await imported(server, pool, "bench/warm", list(texts(SHORT_CHARS, 200, 1)))
+                runs = [await of_length(server, pool, embedder, chars, number) for chars, number in sizes.items()]
+            await pool.close()
+    return {"machine": machine(), "load": os.getloadavg(), "runs": runs}
+
+
+async def of_length(server: Served, pool: Pool, embedder: OnnxEmbedder, chars: int, number: int) -> dict[str, Any]:
+    said = list(texts(chars, number, chars))
+    began = time.perf_counter()
+    await embedded(embedder, said)
+    alone = number / (time.perf_counter() - began)
+    server.cpu.begin()
+    took_s = await imported(server, pool, f"bench/{chars}", said)
+    cpu = {f"{name}_cpu_ms": round(spent / number * 1e3, 2) for name, spent in server.cpu.seconds().items()}
+    again_s = await imported(server, pool, f"bench/{chars}", said)
+    told = {
+        "chars": chars,
+        "memories": number,
+        "memories_per_s": round(number / took_s, 1),
+        "embedder_alone_per_s": round(alone, 1),
+        "share_of_the_embedder": round(number / took_s / alone, 2),
+        "repeated_per_s": round(number / again_s, 1),
+        **cpu,
+    }
+    sys.stderr.write(f"{told}\n")
+    return told
+
+
+async def imported(server: Served, pool: Pool, namespace: str, said: Sequence[str]) -> float:
+    """Seconds from the request until the curator has carried out every line and the outbox is empty."""
+    before = await carried_out(pool, namespace)
+    body = "".join(json.dumps({"text": text}) + "\n" for text in said)
+    began = time.perf_counter()
+    async with client(server.address, server.tokens[0], timeout_s=WITHIN_S) as api:
+        answer = await api.post_lines("/v1/import", body, namespace=namespace)
+        if answer.status != 202:
+            raise AssertionError(f"{answer.status} {answer.content!r}")
+    async with asyncio.timeout(WITHIN_S):
+        await until_told(pool, namespace, before + len(said))
+    return time.perf_counter() - began
+
+
+async def until_told(pool: Pool, namespace: str, outcomes: int) -> None:
+    while True:
+        waiting = await pool.fetchval("SELECT EXISTS (SELECT FROM outbox)")
+        if not waiting and await carried_out(pool, namespace) >= outcomes:
+            return
+        await asyncio.sleep(LOOK_S)
+
+
+async def carried_out(pool: Pool, namespace: str) -> int:
+    return int(await pool.fetchval("SELECT count(*) FROM commands WHERE namespace = $1", namespace))
+
+
+def texts(chars: int, number: int, seed: int) -> Iterator[str]:
+    """Statements put together to a length, each another."""
+    every = sentences(seed)
+    for _ in range(number):
+        said = next(every)
+        while len(said) < chars:
+            said += f". {next(every)}"
+        yield said[:chars]
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.imports", description=__doc__)
+    parser.add_argument("--short", type=int, default=SHORT, help=f"memories of {SHORT_CHARS} characters")
+    parser.add_argument("--long", type=int, default=LONG, help=f"memories of {LONG_CHARS:,} characters")
+    options = parser.parse_args(argv)
+    told = asyncio.run(run({SHORT_CHARS: options.short, LONG_CHARS: options.long}))
+    sys.stdout.write(json.dumps(told) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
