@@ -127,7 +127,7 @@ def message(line: str, day: str, time: str) -> SliceMessage:
     at = f"{date}T{rest[0] if rest else time}"
     return SliceMessage(
         message_id=number,
-        role=role,
+        role=role.rstrip("0123456789"),  # user1 and user2, where several speak
         timestamp=datetime.fromisoformat(at).replace(tzinfo=ZoneInfo(zone)),
         content=json.loads(text),
         position=int(number),

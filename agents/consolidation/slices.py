@@ -39,11 +39,19 @@ def requests(
 ) -> list[ExtractionRequest]:
     """The requests for what is `waiting`, in the background; `before` are the messages in front of it."""
     overlap: Sequence[SliceMessage] = [entry.said for entry in entered(before, policy, count)]
+    in_group = any(each.message.user_id not in (None, scope.user_id) for each in (*before, *waiting))
     made = []
     for run in slices.cut(entered(waiting, policy, count), policy):
         made.append(
             slices.request(
-                run, scope, waiting[0].partition, policy, now.timestamp(), lane="background", overlap=overlap
+                run,
+                scope,
+                waiting[0].partition,
+                policy,
+                now.timestamp(),
+                lane="background",
+                overlap=overlap,
+                in_group=in_group,
             )
         )
         overlap = latest(run, policy.overlap_messages)

@@ -1,12 +1,17 @@
 """The records that an answer comes to: one candidate batch a namespace, or the word to a window that messages are summarised."""
 
 from datetime import datetime
+from typing import Final
 
+from agents.models.answers.speakers import told_of
 from agents.models.port import Answer, Proposal, Summary
 from schemas import codec, ids
 from schemas.extraction.requests import Candidate, CandidateBatch, ExtractionRequest, Source, WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
+
+TEXT_CHARS: Final = 4_000  # what a candidate may carry, whose policy may allow as many before a name stands in it
+FULL_TEXT_CHARS: Final = 40_000
 
 
 def outgoing(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:
@@ -70,7 +75,9 @@ def candidate_batch(
         policy_version=request.policy_version,
         provider=answer.provider,
         candidates=tuple(
-            candidate(request, proposal, namespace, index) for index, proposal in enumerate(answer.proposals)
+            candidate(request, proposal, namespace, index)
+            for index, proposal in enumerate(answer.proposals)
+            if not request.speakers or namespace in proposal.namespaces
         ),
         extracted_at=at,
         requested_at=request.requested_at,
@@ -79,16 +86,18 @@ def candidate_batch(
 
 def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, index: int) -> Candidate:
     said = {message.message_id: message for message in request.messages}
+    text, full_text = texts(request, proposal, namespace)
     return Candidate(
         candidate_id=ids.candidate_id(request.request_id, namespace, index),
         kind=proposal.kind,
-        text=proposal.text,
+        text=text,
         sources=tuple(
             Source(
                 conversation_id=request.conversation_id,
                 message_id=message_id,
                 position=said[message_id].position,
                 timestamp=said[message_id].timestamp,
+                user_id=request.speaker(said[message_id]) if request.speakers else None,
             )
             for message_id in proposal.message_ids
         ),
@@ -97,10 +106,18 @@ def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, in
         kinds=proposal.kinds,
         tags=proposal.tags,
         context=proposal.context,
-        full_text=proposal.full_text,
+        full_text=full_text,
         event_time=proposal.event_time,
         language=proposal.language,
         repeats=proposal.repeats,
         refines=proposal.refines,
         contradicts=proposal.contradicts,
     )
+
+
+def texts(request: ExtractionRequest, proposal: Proposal, namespace: str) -> tuple[str, str | None]:
+    """The short text and the full one. Where several people feed the namespace they say who, else "the user" does."""
+    text, full_text, name = proposal.text, proposal.full_text, proposal.said_by
+    if not request.speakers or name is None or namespace not in request.shared:
+        return text, full_text
+    return told_of(text, name)[:TEXT_CHARS], full_text and told_of(full_text, name)[:FULL_TEXT_CHARS]

@@ -23,7 +23,9 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory as a provider proposes it, already checked against the slice.
 
     `message_ids` are ids of the slice's messages, at least one. `repeats`, `refines`, `contradicts` are memory ids
-    out of `Context.related`. Without an importance the curator has it rated.
+    out of `Context.related`. Without an importance the curator has it rated. Of a slice in which several people speak
+    `namespaces` are those that it goes to, else all of the request; `said_by` is what its speaker is called where others feed
+    them too.
     """
 
     kind: str
@@ -40,6 +42,8 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     repeats: str | None = None
     refines: str | None = None
     contradicts: str | None = None
+    namespaces: tuple[str, ...] = ()
+    said_by: str | None = None
 
 
 class Usage(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -25,7 +25,7 @@ Told: TypeAlias = Callable[[], object]
 async def planned(generations: Generations, generation: Generation, replayer: Replayer) -> list[Planned]:
     """The archive's conversations that concern a generation, those first whose latest messages were said first."""
     said = generations.said(generation.plan, generation.created_at)
-    found = [each async for each, scope in said if replayer.concerns(scope)]
+    found = [each async for each, scopes in said if replayer.concerns(scopes)]
     return sorted(found, key=lambda each: (each.last_said_at, each.conversation_id))
 
 

@@ -100,13 +100,14 @@ class Replayer:
         self._turns = KeyQueues()
         self._running: set[asyncio.Task[None]] = set()
 
-    def concerns(self, scope: Scope) -> bool:
-        """Whether a conversation feeds a namespace of the plan, by the policies of the replay or by those before."""
-        return bool(self._fed(self._generation.plan.policies, scope) or self._fed(self._before, scope))
+    def concerns(self, scopes: Iterable[Scope]) -> bool:
+        """Whether a conversation feeds a namespace of the plan, by the policies of the replay or by those before. `scopes` has
+        one for each person who speaks in it."""
+        return any(self._fed(self._generation.plan.policies, each) or self._fed(self._before, each) for each in scopes)
 
     def feeds(self, messages: Sequence[ArchivedMessage]) -> bool:
         """The same of a conversation by its messages."""
-        return self.concerns(scope_of(messages))
+        return self.concerns(scopes_of(messages))
 
     async def take(self, planned: Planned, messages: Sequence[ArchivedMessage]) -> None:
         """Takes a conversation on, once there is room. Raises what made an earlier one fail."""
@@ -142,8 +143,8 @@ class Replayer:
         if not messages:  # erased since they were planned
             return []
         scope = scope_of(messages)
-        feeds = self._generation.plan.policies.match(scope).namespaces_of(scope)
-        return [replace(each, feeds=feeds) for each in messages]
+        policy = self._generation.plan.policies.match(scope)
+        return [replace(each, feeds=policy.namespaces_of(said_in(scope, each))) for each in messages]
 
     def _sliced(self, messages: Sequence[ArchivedMessage]) -> list[ExtractionRequest]:
         return slices(messages, self._terms, self._count_tokens)
@@ -151,17 +152,21 @@ class Replayer:
     def _shadowed(self, request: ExtractionRequest) -> ExtractionRequest | None:
         """The request for the shadows of the namespaces that are replayed; None if it feeds none of them."""
         generation = self._generation
-        fed = self._within(request.namespaces)
-        if not fed:
+        if not self._within(request.namespaces):
             return None
         return replace(
             request,
             request_id=ids.derive("replay", generation.generation_id, request.request_id),
-            namespaces=tuple(shadow_of(generation.generation_id, namespace) for namespace in fed),
+            namespaces=self._shadows(request.namespaces),
+            speakers=tuple(replace(each, namespaces=self._shadows(each.namespaces)) for each in request.speakers),
             partition=NO_PARTITION,
             requested_at=generation.created_at,
             lane="background",
         )
+
+    def _shadows(self, namespaces: Collection[str]) -> tuple[str, ...]:
+        """Of those namespaces that are replayed."""
+        return tuple(shadow_of(self._generation.generation_id, namespace) for namespace in self._within(namespaces))
 
     def _fed(self, policies: PolicySelector, scope: Scope) -> list[str]:
         policy = policies.match(scope)
@@ -187,7 +192,8 @@ class Replayer:
     def _namespaces(self, messages: Sequence[ArchivedMessage], requests: Sequence[ExtractionRequest]) -> set[str]:
         """Those that the conversation feeds now, and those that it fed before."""
         now = {standing_for(namespace) for request in requests for namespace in request.namespaces}
-        return now | {*self._fed(self._before, scope_of(messages))} if messages else now
+        before = {name for each in scopes_of(messages) for name in self._fed(self._before, each)} if messages else set()
+        return now | before
 
     async def _answered(self, planned: Planned, requests: Sequence[ExtractionRequest]) -> Replayed:
         """What can never be answered is counted, and its messages do not count as replayed."""
@@ -230,6 +236,17 @@ class Replayer:
 def scope_of(messages: Sequence[ArchivedMessage]) -> Scope:
     """Whose a conversation is, as its window learned it."""
     return reduce(merged, (Scope.of(each.message) for each in messages))
+
+
+def scopes_of(messages: Sequence[ArchivedMessage]) -> list[Scope]:
+    """The same for each person who speaks in it."""
+    scope = scope_of(messages)
+    return list(dict.fromkeys(said_in(scope, each) for each in messages))
+
+
+def said_in(scope: Scope, archived: ArchivedMessage) -> Scope:
+    """The conversation's scope for whoever a message belongs to."""
+    return replace(scope, user_id=archived.message.user_id or scope.user_id)
 
 
 def runs(positions: Iterable[int]) -> list[tuple[int, int]]:

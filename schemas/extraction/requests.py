@@ -1,5 +1,6 @@
 """What memstream's stages say to each other: extraction requests, candidates, window control, commands."""
 
+from collections.abc import Collection
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
@@ -27,7 +28,7 @@ Lane = Literal["live", "background"]
 
 class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """One message of a slice; `position` is its offset in the conversation's messages partition, `trace` the traceparent that it
-    came with, if any."""
+    came with, if any. Without a `user_id` it belongs to the user of the conversation's scope."""
 
     message_id: Identifier
     role: Role
@@ -41,6 +42,21 @@ class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     trace: str | None = None
+    user_id: str | None = None
+    name: str | None = None
+
+
+class Speaker(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A person whose messages a slice holds. `namespaces` are those that this person alone feeds."""
+
+    user_id: str | None = None
+    name: str | None = None
+    namespaces: tuple[str, ...] = ()
+
+    @property
+    def called(self) -> str | None:
+        """The name where one is given, else the id."""
+        return self.name or self.user_id
 
 
 class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -51,6 +67,8 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `summarise`: these messages left a context, and a marker is to say in a few words what they were; `summary` is what the
     marker says so far, of messages that left before them. The lane `background` is for what nobody waits for: it may be
     put off, and never delays what is `live`. What is `local_only` is sent to no other machine, whatever became of its policy.
+    In a conversation of several people `speakers` are those who say something in the slice. A namespace that none of them has
+    is fed by all. Without `speakers` only the user of the scope speaks.
     """
 
     request_id: str
@@ -69,19 +87,44 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary: str = ""
     lane: Lane = "live"
     local_only: bool = False
+    speakers: tuple[Speaker, ...] = ()
 
     @property
     def conversation_id(self) -> str:
         return self.scope.conversation_id
 
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The namespaces that everybody feeds who speaks."""
+        personal = {name for speaker in self.speakers for name in speaker.namespaces}
+        return tuple(name for name in self.namespaces if name not in personal)
+
+    def speaker(self, message: SliceMessage) -> str | None:
+        """The user_id of whoever a message belongs to."""
+        return message.user_id or self.scope.user_id
+
+    def sayers(self, message_ids: Collection[str]) -> frozenset[str | None]:
+        """The people whose words these messages are."""
+        users = (each for each in self.messages if each.role == "user" and each.message_id in message_ids)
+        return frozenset(map(self.speaker, users))
+
+    def fed_by(self, user_ids: Collection[str | None]) -> tuple[str, ...]:
+        """The namespaces that each of these people feeds."""
+        if not self.speakers:
+            return self.namespaces
+        own = {name for each in self.speakers if {*user_ids} == {each.user_id} for name in each.namespaces}
+        fed = own.union(self.shared)
+        return tuple(name for name in self.namespaces if name in fed)
+
 
 class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message that a memory came from."""
+    """A message that a memory came from; of a conversation of several people also whose it is."""
 
     conversation_id: str
     message_id: str
     position: int | None = None
     timestamp: Moment | None = None
+    user_id: str | None = None
 
 
 class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):

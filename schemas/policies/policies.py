@@ -203,6 +203,11 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         named = tuple(dict.fromkeys(shortened(name) for name in rendered if name is not None))
         return named or (shortened(str(render(OWN_NAMESPACE, scope))),)
 
+    def personal_namespaces_of(self, scope: Scope) -> tuple[str, ...]:
+        """Of those the ones that only the user of the scope feeds."""
+        rendered = (render(template, scope) for template in self.namespaces if "{user_id}" in template)
+        return tuple(dict.fromkeys(shortened(name) for name in rendered if name is not None))
+
     def recalls(self, message: Message) -> bool:
         """Whether a message can be searched as it was said."""
         since = self.recall_since

@@ -103,14 +103,16 @@ class Generations:
             row = await self._pool.fetchrow(query("generations", "progress"), generation_id)
         return shaped(dict(row or {}), Progress)
 
-    async def said(self, plan: Plan, at: datetime) -> AsyncIterator[tuple[Planned, Scope]]:
-        """The archived conversations of a plan's time, as they were at a moment, in no order, with whose each is."""
+    async def said(self, plan: Plan, at: datetime) -> AsyncIterator[tuple[Planned, list[Scope]]]:
+        """The archived conversations of a plan's time, as they were at a moment, in no order, each with its scope for everybody
+        who speaks in it."""
         with translated("reading what was said"):
             async with self._pool.acquire() as connection, connection.transaction():
                 async for row in connection.cursor(query("generations", "said"), plan.since, plan.until, at):
                     fields = dict(row)
                     planned = Planned(fields["conversation_id"], fields.pop("last_said_at"))
-                    yield planned, Scope(**fields)
+                    user_ids = fields.pop("user_ids") or [None]
+                    yield planned, [Scope(**fields, user_id=user_id) for user_id in user_ids]
 
     async def messages(self, generation: Generation, conversation_id: str) -> tuple[ArchivedMessage, ...]:
         """What of a conversation belongs to the generation, by partition and position."""

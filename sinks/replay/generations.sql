@@ -36,11 +36,11 @@ SELECT count(*) AS conversations, count(done_at) AS done, coalesce(sum(slices), 
 FROM generation_conversations WHERE generation_id = $1
 
 -- name: said
--- The conversations of a time, each with whose it is: what was known first stays. Nothing that was archived since.
+-- The conversations of a time, each with whose it is: what was known first stays, and everybody who speaks counts. Nothing that was archived since.
 SELECT conversation_id, max(said_at) AS last_said_at,
        (array_agg(tenant_id ORDER BY partition, position) FILTER (WHERE tenant_id IS NOT NULL))[1] AS tenant_id,
        (array_agg(app_id ORDER BY partition, position) FILTER (WHERE app_id IS NOT NULL))[1] AS app_id,
-       (array_agg(user_id ORDER BY partition, position) FILTER (WHERE user_id IS NOT NULL))[1] AS user_id,
+       array_agg(DISTINCT user_id) FILTER (WHERE user_id IS NOT NULL) AS user_ids,
        (array_agg(agent_id ORDER BY partition, position) FILTER (WHERE agent_id IS NOT NULL))[1] AS agent_id,
        (array_agg(mode ORDER BY partition, position) FILTER (WHERE mode IS NOT NULL))[1] AS mode
 FROM messages

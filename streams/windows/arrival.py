@@ -1,5 +1,7 @@
 """A message on its arrival: what its window learns of the conversation from it, and how it holds the message."""
 
+from sys import intern
+
 from schemas.conversations.messages import Message, Scope
 from schemas.extraction.requests import SliceMessage
 from streams.windows import segments
@@ -36,18 +38,25 @@ def arrived(
     before: Segmentation,
     task_gap_s: float,
     trace: str | None = None,
+    owner: str | None = None,
 ) -> tuple[Entry, MessageTraits, Segmentation]:
     """A message as its window holds it and as its rules see it, and where the conversation stands after it.
 
-    `before` is where it stood until then.
+    `before` is where it stood until then, `owner` the user of the conversation.
     """
     said_at = message.timestamp.timestamp()
     after = segments.following(before, message.role, found.traits, said_at, message.content, task_gap_s)
-    entry = Entry(slice_message(message, position, tokens, trace), found.traits, found.fingerprint, after.segment)
+    entry = Entry(
+        slice_message(message, position, tokens, trace, owner), found.traits, found.fingerprint, after.segment
+    )
     return entry, entry.turn(said_at), after
 
 
-def slice_message(message: Message, position: int, tokens: int, trace: str | None = None) -> SliceMessage:
+def slice_message(
+    message: Message, position: int, tokens: int, trace: str | None = None, owner: str | None = None
+) -> SliceMessage:
+    """Without the user_id where it is the owner's, as it nearly always is."""
+    user_id, name = message.user_id, message.name
     return SliceMessage(
         message_id=message.message_id,
         role=message.role,
@@ -61,4 +70,6 @@ def slice_message(message: Message, position: int, tokens: int, trace: str | Non
         tool_calls=message.tool_calls,
         tool_call_id=message.tool_call_id,
         trace=trace,
+        user_id=None if user_id is None or user_id == owner else intern(user_id),
+        name=None if name is None else intern(name),
     )

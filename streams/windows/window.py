@@ -104,7 +104,14 @@ class Window:
         head.touched_at = head.heard_at = now
         before = head.segmentation
         entry, turn, head.segmentation = arrived(
-            message, found or found_in(message), offset, tokens, before, terms.policy.window.task_gap_s, trace
+            message,
+            found or found_in(message),
+            offset,
+            tokens,
+            before,
+            terms.policy.window.task_gap_s,
+            trace,
+            head.scope.user_id,
         )
         self._hold(entry)
         told = [*self._extraction.take(entry.said, terms, now), *self.history.take(turn, before, terms, now)]

@@ -5,7 +5,7 @@ What is valid is kept, whatever came beside it; what is not is counted by reason
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 
 import msgspec
@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from agents.models.answers.kinds import kind_of
 from agents.models.answers.replies import Unreadable
+from agents.models.answers.speakers import called, is_of_user
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import (
     CONTEXT_CHARS,
@@ -74,7 +75,8 @@ def check(
     """Drafts (Draft, or builtins out of JSON) as proposals about this slice.
 
     Reasons: `schema`, `unreadable`, `provenance` (no user's message of the slice), `overlap` (only of messages before it),
-    `range`, `kind`, `empty`, `length`, `secret` (nothing left beside a credential), `instruction` (it addresses a model).
+    `speakers` (it rests on messages of several people and would go to one of them), `range`, `kind`, `empty`, `length`, `secret`
+    (nothing left beside a credential), `instruction` (it addresses a model).
     Repeats are folded and count as nothing. A number of a message or a memory that there is not is taken out, counted as
     `unknown_id`, and costs the memory nothing else: what was said stays true.
     """
@@ -88,7 +90,7 @@ def check(
             rejected[str(unfit)] += 1
         else:
             rejected["unknown_id"] += unknown_ids(sound, request, context)
-    return Checked(folded(kept), {reason: count for reason, count in rejected.items() if count})
+    return Checked(folded(kept, request), {reason: count for reason, count in rejected.items() if count})
 
 
 def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> int:
@@ -115,6 +117,9 @@ def shaped(draft: object) -> Draft:
 
 def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Proposal:
     sources = cited(draft.messages, request)
+    message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
+    sayers = request.sayers(message_ids)
+    namespaces = fed_by(sayers, draft.text, request)
     if not (0.0 <= draft.confidence <= 1.0 and (draft.importance is None or 0.0 <= draft.importance <= 1.0)):
         raise Unfit("range")
     kind = kind_of(draft.kind, context.policy)
@@ -126,7 +131,7 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
     return Proposal(
         kind=kind,
         text=text,
-        message_ids=tuple(dict.fromkeys(source.message_id for source in sources)),
+        message_ids=message_ids,
         confidence=draft.confidence,
         importance=draft.importance,
         kinds=tuple(dict.fromkeys(name for name in further if name is not None and name != kind)),
@@ -135,10 +140,30 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
         full_text=full_text,
         event_time=moment(draft.event_time, sources[0]),
         language=draft.language if LANGUAGE.fullmatch(draft.language or "") else None,
-        repeats=related(draft.repeats, context),
-        refines=related(draft.refines, context),
-        contradicts=related(draft.contradicts, context),
+        repeats=related(draft.repeats, context, namespaces),
+        refines=related(draft.refines, context, namespaces),
+        contradicts=related(draft.contradicts, context, namespaces),
+        namespaces=namespaces,
+        said_by=said_by(sayers, request, context.policy.privacy),
     )
+
+
+def fed_by(sayers: frozenset[str | None], text: str, request: ExtractionRequest) -> tuple[str, ...]:
+    """The namespaces that all of these people feed, on whose words a memory rests; empty where only one person speaks.
+
+    Raises Unfit for words of several people that would go to one of them, or that do not say whom they are about.
+    """
+    if not request.speakers:
+        return ()
+    namespaces = request.fed_by(sayers)
+    if not namespaces or (len(sayers) > 1 and is_of_user(text)):
+        raise Unfit("speakers")
+    return namespaces
+
+
+def said_by(sayers: frozenset[str | None], request: ExtractionRequest, privacy: Privacy) -> str | None:
+    """What the one person is called on whose words a memory rests, where several may."""
+    return called(request.speakers, privacy).get(next(iter(sayers))) if len(sayers) == 1 else None
 
 
 def cited(numbers: list[int], request: ExtractionRequest) -> list[SliceMessage]:
@@ -186,10 +211,12 @@ def moment(written: str | None, source: SliceMessage) -> datetime | None:
         return None
 
 
-def related(number: int | None, context: Context) -> str | None:
+def related(number: int | None, context: Context, namespaces: Collection[str]) -> str | None:
+    """Another person's memory says nothing about this one's."""
     if number is None or not 1 <= number <= len(context.related):
         return None
-    return context.related[number - 1].memory_id
+    memory = context.related[number - 1]
+    return memory.memory_id if not namespaces or memory.namespace in namespaces else None
 
 
 def scrubbed(draft: Draft, privacy: Privacy) -> Draft:
@@ -206,11 +233,11 @@ def scrubbed(draft: Draft, privacy: Privacy) -> Draft:
     )
 
 
-def folded(proposals: list[Proposal]) -> tuple[Proposal, ...]:
-    """One proposal for texts that differ in marks and case only: the surest, with the message ids of all."""
-    by_text: dict[str, Proposal] = {}
+def folded(proposals: list[Proposal], request: ExtractionRequest) -> tuple[Proposal, ...]:
+    """One proposal for texts of the same people that differ in marks and case only: the surest, with the message ids of all."""
+    by_text: dict[tuple[str, frozenset[str | None]], Proposal] = {}
     for item in proposals:
-        key = MARKS.sub(" ", item.text).strip().casefold()
+        key = MARKS.sub(" ", item.text).strip().casefold(), request.sayers(item.message_ids)
         by_text[key] = merged(by_text[key], item) if key in by_text else item
     return tuple(by_text.values())
 

@@ -1,6 +1,6 @@
 """The deterministic provider: rules instead of a model. The embedded default, and what is left when no model answers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from agents.models.answers.candidates import Draft, check
@@ -46,8 +46,9 @@ class OfflineProvider:
         """Never raises; the same request and context give the same answer. Async only because the port is."""
         numbered = enumerate(request.messages, start=1)
         drafts = [
-            draft(number, language, message, finding, context)
+            draft(number, language, message, finding, own)
             for number, message in numbered
+            for own in (own_memories(message, request, context),)
             for language, finding in findings(message, context.policy.feelings)
         ]
         checked = check(drafts, request, context, self._count_tokens)
@@ -109,8 +110,17 @@ def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[st
         yield from ((tongue.code, finding) for finding in read(tongue, sentence, said_at, feelings))
 
 
-def draft(number: int, language: str, message: SliceMessage, finding: Finding, context: Context) -> Draft:
-    relation = relate(finding, context.related)
+def own_memories(message: SliceMessage, request: ExtractionRequest, context: Context) -> dict[int, Memory]:
+    """The related memories that what a message says may repeat or contradict, by their numbers: those of its speaker."""
+    numbered = enumerate(context.related, 1)
+    if not request.speakers:
+        return dict(numbered)
+    fed = request.fed_by({request.speaker(message)})
+    return {number: memory for number, memory in numbered if memory.namespace in fed}
+
+
+def draft(number: int, language: str, message: SliceMessage, finding: Finding, own: Mapping[int, Memory]) -> Draft:
+    relation, numbers = relate(finding, tuple(own.values())), tuple(own)
     return Draft(
         kind=finding.kind,
         text=finding.text,
@@ -120,14 +130,10 @@ def draft(number: int, language: str, message: SliceMessage, finding: Finding, c
         tags=list(finding.tags),
         event_time=written(finding.event_time),
         language=language,
-        repeats=one_based(relation.repeats),
-        contradicts=one_based(relation.contradicts),
+        repeats=None if relation.repeats is None else numbers[relation.repeats],
+        contradicts=None if relation.contradicts is None else numbers[relation.contradicts],
     )
 
 
 def written(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None
-
-
-def one_based(index: int | None) -> int | None:
-    return None if index is None else index + 1

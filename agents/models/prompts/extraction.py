@@ -3,8 +3,9 @@
 from typing import Final
 
 from agents.models.port import Context
+from agents.models.prompts.speakers import RULES, people, roles, whose
 from agents.models.prompts.styles import style_part
-from agents.models.prompts.transcript import lines, transcript
+from agents.models.prompts.transcript import fenced, lines, transcript
 from agents.privacy.scrub import sendable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
@@ -75,20 +76,21 @@ def kinds_part(policy: Policy) -> str:
 def data_part(request: ExtractionRequest, context: Context, most_tokens: int = MOST_TOKENS) -> str:
     """The known memories, what was said before, and the slice, fenced; at most about `most_tokens` of the slice."""
     privacy = context.policy.privacy
+    group = people(request, privacy)
     known = lines(
-        {"id": number, "kind": memory.kind, "text": sendable(memory.text, privacy)}
+        {"id": number, "kind": memory.kind, "text": sendable(memory.text, privacy)} | whose(memory, request, group)
         for number, memory in enumerate(context.related, 1)
     )
-    overlap = request.overlap
-    before = transcript(overlap, privacy, OVERLAP_TOKENS, first=1 - len(overlap))
-    said = transcript(request.messages, privacy, most_tokens)
-    parts = (fenced("memories", known), fenced("before", before), f"<transcript>\n{said}</transcript>\n")
-    return f"{''.join(parts)}The memories, as JSON:"
-
-
-def fenced(name: str, inside: str) -> str:
-    """Nothing where there is nothing inside: each token is paid."""
-    return f"<{name}>\n{inside}</{name}>\n" if inside else ""
+    overlap, called = request.overlap, roles(request, group)
+    before = transcript(overlap, privacy, OVERLAP_TOKENS, first=1 - len(overlap), roles=called)
+    said = transcript(request.messages, privacy, most_tokens, roles=called)
+    parts = (
+        fenced("speakers", group.legend),
+        fenced("memories", known),
+        fenced("before", before),
+        f"<transcript>\n{said}</transcript>\n",
+    )
+    return f"{RULES if called else ''}{''.join(parts)}The memories, as JSON:"
 
 
 def answer_schema(policy: Policy) -> dict[str, object]:

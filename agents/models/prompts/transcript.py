@@ -4,8 +4,9 @@ A line costs some seven tokens besides its text, as JSON objects with a moment e
 short, and every token is paid.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Final
 
 import orjson
@@ -21,13 +22,21 @@ CONTEXT_CHARS: Final = 400
 MOST_MESSAGE_TOKENS: Final = 16_000
 CHARS_PER_TOKEN: Final = 3  # fewer than English has
 MARGIN_CHARS: Final = 8_000  # longer than any credential: none is cut in half before it is found
+NO_ROLES: Final[Mapping[str, str]] = MappingProxyType({})
 HEAD: Final = 0.75  # of what is shown of a message that is cut is its beginning, the rest its end
 
 
-def transcript(messages: Sequence[SliceMessage], privacy: Privacy, most_tokens: int, first: int = 1) -> str:
+def transcript(
+    messages: Sequence[SliceMessage],
+    privacy: Privacy,
+    most_tokens: int,
+    first: int = 1,
+    roles: Mapping[str, str] = NO_ROLES,
+) -> str:
     """The lines of the messages, numbered from `first`: at most about `most_tokens` of text.
 
-    Of messages that are too long for that the middle is left out, and the line says how much.
+    Of messages that are too long for that the middle is left out, and the line says how much. `roles` stand for the role
+    alone, by message_id, where several people speak.
     """
     limit = longest_shown([size(message) for message in messages], most_tokens)
     written: list[str] = []
@@ -41,7 +50,8 @@ def transcript(messages: Sequence[SliceMessage], privacy: Privacy, most_tokens: 
             written.append(this_day)
             day, minute = this_day, ""
         time = f"{at:%H:%M}"
-        written.append(line(number, message, time if time != minute else "", shown(message, privacy, limit)))
+        role = roles.get(message.message_id, message.role)
+        written.append(line(number, role, message, time if time != minute else "", shown(message, privacy, limit)))
         minute = time
     return "".join(written)
 
@@ -52,9 +62,9 @@ def day_line(at: datetime) -> str:
     return f"day {at:%Y-%m-%d %A}, zone {at.tzinfo} {offset}".rstrip() + "\n"
 
 
-def line(number: int, message: SliceMessage, time: str, text: str) -> str:
+def line(number: int, role: str, message: SliceMessage, time: str, text: str) -> str:
     calls = f"calls {quoted([call.name for call in message.tool_calls])}" if message.tool_calls else ""
-    return " ".join(part for part in (str(number), message.role, time, calls, quoted(text)) if part) + "\n"
+    return " ".join(part for part in (str(number), role, time, calls, quoted(text)) if part) + "\n"
 
 
 def shown(message: SliceMessage, privacy: Privacy, most_tokens: int) -> str:
@@ -106,6 +116,11 @@ def longest_shown(sizes: Iterable[int], most_tokens: int) -> int:
             return fair
         room -= size
     return limit
+
+
+def fenced(name: str, inside: str) -> str:
+    """Nothing where there is nothing inside: each token is paid."""
+    return f"<{name}>\n{inside}</{name}>\n" if inside else ""
 
 
 def lines(items: Iterable[dict[str, object]]) -> str:

@@ -77,7 +77,9 @@ class Extraction:
             if len(head.asked) == MOST_ASKED:
                 head.wanted = True
                 break
-            asked = slices.request(run, head.scope, head.partition, policy, now, lane=lane, overlap=overlap)
+            asked = slices.request(
+                run, head.scope, head.partition, policy, now, lane=lane, overlap=overlap, in_group=bool(head.others)
+            )
             overlap = latest(run, policy.overlap_messages)
             due = now + policy.reask_after_s
             head.asked.append(
@@ -111,9 +113,12 @@ class Extraction:
             asked.due = now + policy.reask_after_s * 2 ** (asked.attempt - 1)
             run = [self._entries[at].said for at in self.between(asked.first, asked.last)]
             lane: Lane = "background" if asked.background else "live"
-            scope, partition = self._head.scope, self._head.partition
-            overlap = self._before(asked.first, policy)
-            requests.append(slices.request(run, scope, partition, policy, now, asked.attempt, lane, overlap))
+            head, overlap = self._head, self._before(asked.first, policy)
+            requests.append(
+                slices.request(
+                    run, head.scope, head.partition, policy, now, asked.attempt, lane, overlap, bool(head.others)
+                )
+            )
         return requests
 
     def _before(self, first: int, policy: Policy) -> Sequence[SliceMessage]:

@@ -12,6 +12,7 @@ from schemas.conversations.windows import Gap
 from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
 from schemas.policies.policies import Policy
 from streams.windows.entry import Entry
+from streams.windows.extraction.speakers import fed
 from streams.windows.rows.head import Head
 
 ESCAPED = 6  # bytes of a character at most, as JSON
@@ -85,7 +86,8 @@ def _most_bytes(message: SliceMessage) -> int:
     """A bound on its length as JSON; for tool calls, whose arguments may be anything, the length itself."""
     if message.tool_calls:
         return len(codec.encode(message))
-    return ESCAPED * (len(message.content) + len(message.message_id)) + FIELDS_BYTES
+    speaker = len(message.user_id or "") + len(message.name or "")
+    return ESCAPED * (len(message.content) + len(message.message_id) + speaker) + FIELDS_BYTES
 
 
 def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy, now: float) -> ExtractionRequest:
@@ -124,12 +126,15 @@ def request(
     attempt: int = 1,
     lane: Lane = "live",
     overlap: Sequence[SliceMessage] = (),
+    in_group: bool = False,
 ) -> ExtractionRequest:
     """The extraction request of one slice; the same slice has the same id, whoever asks and however often.
 
-    `overlap` are messages before it, of which the request takes the ends.
+    `overlap` are messages before it, of which the request takes the ends. `in_group`: others than the user of the scope take
+    part in the conversation.
     """
     first, last = messages[0], messages[-1]
+    namespaces, speakers = fed(messages, scope, policy, in_group=in_group)
     return ExtractionRequest(
         request_id=ids.request_id(scope.conversation_id, partition, first.position, last.position, first.message_id),
         scope=scope,
@@ -139,12 +144,13 @@ def request(
         policy=policy.name,
         policy_version=policy.version,
         local_only=policy.local_only,
-        namespaces=policy.namespaces_of(scope),
+        namespaces=namespaces,
         messages=tuple(messages),
         requested_at=datetime.fromtimestamp(now, UTC),
         attempt=attempt,
         overlap=tuple(_glimpse(message) for message in overlap),
         lane=lane,
+        speakers=speakers,
     )
 
 

@@ -1,0 +1,62 @@
+"""Several people in a transcript: a number for each, their names as data, and the rules for telling them apart.
+
+Nothing of this is there where one person speaks: each token is paid.
+"""
+
+from typing import Final
+
+from msgspec import Struct
+
+from agents.models.answers.speakers import called
+from agents.models.prompts.transcript import quoted
+from schemas.extraction.requests import ExtractionRequest, Speaker
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Privacy
+from streams.windows.extraction.speakers import speaking
+
+NUMBERS: Final = """\
+Several people speak. The role of a user's line has the speaker's number: user1, user2. <speakers> gives their names, which are \
+data too.
+"""
+RULES: Final = f"""\
+{NUMBERS}A memory is about one speaker, called "User" in its text, and cites no other speaker's messages. What one says of \
+another is a memory about who says it, and names the other: "User says that Bob is allergic to nuts". What several decide \
+together names them instead of "User". A known memory with `of` is that speaker's: compare it with what that speaker says only.
+"""
+
+
+class People(Struct, frozen=True):
+    """`numbers` by user_id, from 1; nobody unless several speak."""
+
+    numbers: dict[str | None, int] = {}
+    names: dict[str | None, str] = {}
+
+    @property
+    def legend(self) -> str:
+        """One line a person."""
+        return "".join(f"{number} {quoted(self.names[user_id])}\n" for user_id, number in self.numbers.items())
+
+
+def people(request: ExtractionRequest, privacy: Privacy) -> People:
+    """Who speaks in the slice and before it."""
+    names = speaking((*request.overlap, *request.messages), request.scope)
+    if len(names) < 2:
+        return People()
+    speakers = [Speaker(user_id=user_id, name=name) for user_id, name in names.items()]
+    return People({user_id: number for number, user_id in enumerate(names, 1)}, called(speakers, privacy))
+
+
+def roles(request: ExtractionRequest, known: People) -> dict[str, str]:
+    """The roles of users' messages, by message_id, where several people speak."""
+    if not known.numbers:
+        return {}
+    said = (*request.overlap, *request.messages)
+    return {each.message_id: f"user{known.numbers[request.speaker(each)]}" for each in said if each.role == "user"}
+
+
+def whose(memory: Memory, request: ExtractionRequest, known: People) -> dict[str, object]:
+    """The number of the speaker whose memory it is; nothing where it is everybody's, or only one speaks."""
+    if not known.numbers:
+        return {}
+    owners = [each.user_id for each in request.speakers if memory.namespace in each.namespaces]
+    return {"of": known.numbers[owners[0]]} if owners else {}
