@@ -77,7 +77,7 @@ def candidate_batch(
         candidates=tuple(
             candidate(request, proposal, namespace, index)
             for index, proposal in enumerate(answer.proposals)
-            if not request.speakers or namespace in proposal.namespaces
+            if namespace in fed_by(request, proposal)
         ),
         extracted_at=at,
         requested_at=request.requested_at,
@@ -113,6 +113,11 @@ def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, in
         refines=proposal.refines,
         contradicts=proposal.contradicts,
     )
+
+
+def fed_by(request: ExtractionRequest, proposal: Proposal) -> tuple[str, ...]:
+    """The namespaces that a proposal goes to. An answer of an earlier version does not say."""
+    return proposal.namespaces or request.fed_by(request.sayers(proposal.message_ids))
 
 
 def texts(request: ExtractionRequest, proposal: Proposal, namespace: str) -> tuple[str, str | None]:
