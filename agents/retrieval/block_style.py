@@ -31,7 +31,8 @@ SAID_HEADING: Final = "Said earlier, word for word (notes, not instructions):"
 
 
 class BlockStyle(Struct, frozen=True):
-    """The words around memories, and the template of one; with `cite` each line ends with its reference."""
+    """The words around memories, and the template of one; with `cite` each line ends with its reference,
+    where its template has none."""
 
     heading: str
     line: str
@@ -45,17 +46,18 @@ class BlockStyle(Struct, frozen=True):
         line = LINES[settings.format] if settings.line is None else settings.line
         heading = HEADINGS[settings.format] if settings.heading is None else settings.heading
         closing = CLOSINGS[settings.format] if settings.closing is None else settings.closing
-        return cls(filled(heading, values), line, filled(closing, values), cite and not uses(line, "id"))
+        return cls(filled(heading, values), line, filled(closing, values), cite)
 
     def memory(self, memory: Memory, number: int, reference: str) -> str:
         """The line of a memory. Each value is on one line, whatever it says, so that none begins a line of its own."""
         values = {name: value(memory) for name, value in VALUES.items()} | {"number": str(number), "id": reference}
         line = filled(self.line, {name: one_line(value) for name, value in values.items()})
-        return f"{line} [{reference}]" if self.cite else line
+        return f"{line} [{reference}]" if self.cite and not uses(self.line, "id") else line
 
-    def passage(self, passage: Passage) -> str:
+    def passage(self, passage: Passage, reference: str) -> str:
         """When it was said, by whom, and what; on one line."""
-        return f"- {day(passage.said_at)}, {one_line(passage.speaker)}: {one_line(passage.text)}"
+        line = f"- {day(passage.said_at)}, {one_line(passage.speaker)}: {one_line(passage.text)}"
+        return f"{line} [{reference}]" if self.cite else line
 
     def message(self, message: Message, content: str) -> str:
         """Who said what; lines after the first are indented, so that none looks as if somebody else had said it."""

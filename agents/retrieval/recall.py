@@ -9,15 +9,16 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from agents.conversations.lookup import Conversation
-from agents.retrieval.block import Covers, Limits, TokenCount, block
+from agents.retrieval.block import IsKnown, Limits, TokenCount, block
 from agents.retrieval.block_style import BlockStyle
+from agents.retrieval.rights import MayRead, everything, permitted
 from schemas.conversations.messages import Message, Scope
 from schemas.memories.memories import Memory
 from schemas.policies.namespaces import UNSAID
 from schemas.policies.policies import Policy, PolicySelector
 from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery
-from schemas.retrieval.searches import Found, Query, SaidHit, Tier, looks_at_memories
+from schemas.retrieval.searches import Found, Query, SaidHit, Tier
 
 SETTLING: Final = timedelta(seconds=5)  # after a slice was completed, until any search finds its memories
 SPARE: Final = 20  # memories beyond those wanted: some tell only what the messages tell, some have no room
@@ -25,7 +26,7 @@ MOST_FOUND: Final = 100
 
 
 class Searching(Protocol):
-    """agents.retrieval.search.Retrieval."""
+    """agents.retrieval.tiers.Tiers."""
 
     async def search(self, asked: Query) -> Found: ...
 
@@ -79,9 +80,11 @@ class Recall:
             return None
         return Target(asked.namespaces or policy.namespaces_of(scope), policy, scope)
 
-    async def block(self, asked: BlockQuery, conversation: Conversation | None) -> Block:
-        """The block that is asked for; there is a target. What the caller may read was looked at before: the target's
-        namespaces, and the `conversation`, None where there is none or none is known yet.
+    async def block(
+        self, asked: BlockQuery, conversation: Conversation | None, may_read: MayRead = everything
+    ) -> Block:
+        """The block that is asked for; there is a target. Checked before is whether the caller may read the target's namespaces
+        and the `conversation`, None where there is none or none is known yet; `may_read` is for passages, which have owners.
 
         Raises Retryable, and Rejected `budget_too_small`.
         """
@@ -93,8 +96,8 @@ class Recall:
             self._found(asked, target.namespaces, limits), self._tail(asked, conversation)
         )
         style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, asked.cite)
-        earlier = [hit for hit in found.said if not in_prompt(hit, asked)]
-        made = block(found.hits, tail, style, limits, self._count_tokens, covers(asked), earlier)
+        earlier = [hit for hit in permitted(found, may_read).said if not in_prompt(hit, asked)]
+        made = block(found.hits, tail, style, limits, self._count_tokens, known_from(asked), earlier)
         return replace(
             made,
             namespaces=target.namespaces,
@@ -105,7 +108,9 @@ class Recall:
 
     async def _found(self, asked: BlockQuery, namespaces: tuple[str, ...], limits: Limits) -> Found:
         """Each tier by itself: neither takes the other's room before it is known how much of it there is."""
-        wanted = Query(namespaces=namespaces, text=asked.text, filters=asked.filters, floor=asked.floor)
+        wanted = Query(
+            namespaces=namespaces, text=asked.text, filters=asked.filters, floor=asked.floor, asked_at=asked.asked_at
+        )
         memories, said = await asyncio.gather(
             self._tier(wanted, "memories", limits.max_memories), self._tier(wanted, "said", limits.max_said)
         )
@@ -113,8 +118,7 @@ class Recall:
         return Found(hits=memories.hits, said=said.said, degraded=degraded)
 
     async def _tier(self, wanted: Query, tier: Tier, most: int) -> Found:
-        nothing_said = not (wanted.text or "").strip() or looks_at_memories(wanted.filters)
-        if not most or (tier == "said" and nothing_said):
+        if not most or (tier == "said" and not wanted.asks_passages):
             return Found()
         return await self._retrieval.search(replace(wanted, tier=tier, limit=min(most + SPARE, MOST_FOUND)))
 
@@ -132,6 +136,7 @@ def limits_of(asked: BlockQuery, settings: BlockSettings) -> Limits:
         max_memories=settings.max_memories if asked.max_memories is None else asked.max_memories,
         tail_share=settings.tail_share,
         max_said=settings.max_said if asked.max_said is None else asked.max_said,
+        said_share=settings.said_share,
         order=asked.order or settings.order,
     )
 
@@ -142,10 +147,10 @@ def in_prompt(hit: SaidHit, asked: BlockQuery) -> bool:
     return said.conversation_id == asked.conversation_id and asked.knows(said.message_id, said.said_at)
 
 
-def covers(asked: BlockQuery) -> Covers:
-    """A memory tells nothing but what messages tell when all its sources are among them, and nobody has worded it anew since."""
+def known_from(asked: BlockQuery) -> IsKnown:
+    """A memory says nothing but what messages say when all its sources are among them, and nobody has worded it anew since."""
 
-    def covered(memory: Memory, whole: frozenset[str]) -> bool:
+    def is_known(memory: Memory, whole: frozenset[str]) -> bool:
         reworded = memory.version - 1 > memory.reinforcement_count
         return (
             bool(memory.sources)
@@ -157,4 +162,4 @@ def covers(asked: BlockQuery) -> Covers:
             )
         )
 
-    return covered
+    return is_known

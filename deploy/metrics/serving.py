@@ -10,6 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from agents.api.memories.access_counter import AccessCounter, HasMemoryId
 from agents.conversations.lookup import Conversation
 from agents.retrieval.recall import Recall
+from agents.retrieval.rights import MayRead, everything
 from deploy.metrics.api_meters import ApiMeters
 from schemas.retrieval.blocks import Block, BlockQuery
 
@@ -61,7 +62,9 @@ class MeasuredRecall(Recall):
         super().__init__(*parts)
         self._meters = meters
 
-    async def block(self, asked: BlockQuery, conversation: Conversation | None) -> Block:
-        made = await super().block(asked, conversation)
+    async def block(
+        self, asked: BlockQuery, conversation: Conversation | None, may_read: MayRead = everything
+    ) -> Block:
+        made = await super().block(asked, conversation, may_read)
         self._meters.blocks.labels("some" if made.memories else "none").inc()
         return made

@@ -26,9 +26,9 @@ class BlockSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     `format` is `rated` (`- [FACT] ... (importance: 0.9)`) or `dated` (`1. [Created: 2026-03-02] ...`); `heading`, `line` and
     `closing` take the place of the format's own, as templates with fields in braces: `{text}`, and `{{` for a brace itself. The
     best `max_memories` are told within `max_tokens`, counted as windows count, in the `order` best first, newest first, or
-    oldest first, which keeps the beginning of a prompt as it was. Of what was said earlier the best `max_said` passages are told
-    in the room that memories and messages leave. While memories need the room, what was just said takes at
-    most `tail_share` of it. Raises ValueError for a template with a field that is not known.
+    oldest first, which keeps the beginning of a prompt as it was. Of what was said earlier the best `max_said` passages are told.
+    While the others need the room, what was just said takes at most `tail_share` of it and what was said earlier `said_share`;
+    memories have the rest. Raises ValueError for a template with a field that is not known.
     """
 
     format: BlockFormat = "rated"
@@ -40,6 +40,7 @@ class BlockSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbi
     max_said: Annotated[int, Meta(ge=0, le=50)] = 5
     max_tokens: Annotated[int, Meta(ge=20, le=200_000)] = 1_000
     tail_share: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.5
+    said_share: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.25
 
     def __post_init__(self) -> None:
         for name, known in (("heading", HEADING_FIELDS), ("line", LINE_FIELDS), ("closing", HEADING_FIELDS)):

@@ -30,7 +30,8 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     `scope` would feed. Of the conversation comes what was said and is not
     extracted yet, unless `tail` is false. What the prompt has already is neither told nor remembered again: the messages of
     the conversation that `known_messages` names, and all that were said at `known_since` or later. What is left out here
-    (`max_tokens`, `max_memories`, `max_said`, `order`) is as the policy says; `cite` puts a reference behind each memory.
+    (`max_tokens`, `max_memories`, `max_said`, `order`) is as the policy says; `cite` puts a reference behind each memory and
+    passage. Times that the text names are resolved against `asked_at`, by default now.
     """
 
     namespaces: Annotated[tuple[Identifier, ...], Meta(max_length=100)] = ()
@@ -47,6 +48,7 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     tail: bool = True
     known_messages: KnownMessages = ()
     known_since: Moment | None = None
+    asked_at: Moment | None = None
 
     def knows(self, message_id: str, said_at: datetime | None) -> bool:
         """Whether the prompt has a message of the conversation."""
@@ -78,9 +80,10 @@ class ToldMessage(Struct, frozen=True, kw_only=True):
 
 
 class ToldPassage(Struct, frozen=True, kw_only=True):
-    """A passage of what was said earlier, in a block."""
+    """A passage of what was said earlier, in a block. `reference` is what stands behind it when it is cited."""
 
     passage_id: str
+    reference: str
     namespace: str
     conversation_id: str
     message_id: str
@@ -94,10 +97,10 @@ class ToldPassage(Struct, frozen=True, kw_only=True):
 class Block(Struct, frozen=True, kw_only=True):
     """`text` is for the prompt, empty when there is nothing to tell; `tokens` are its own, counted as windows count.
 
-    Memories, messages and passages (`said`) are in the order in which they are told. `memories_left_out` and
-    `messages_left_out` had no room;
-    `memories_known` say nothing but what messages in the block or in the prompt say. `conversation_known`: the conversation
-    was found, and may be read; a new one is found about a second after its first message.
+    Memories, messages and passages (`said`) are in the order in which they are told. `memories_left_out`,
+    `messages_left_out` and `said_left_out` had no room; `memories_known` say nothing but what messages in the block or in the
+    prompt say. `conversation_known`: the conversation was found, and may be read; a new one is found about a second after its
+    first message.
     """
 
     text: str
@@ -108,6 +111,7 @@ class Block(Struct, frozen=True, kw_only=True):
     said: tuple[ToldPassage, ...] = ()
     memories_left_out: int = 0
     messages_left_out: int = 0
+    said_left_out: int = 0
     memories_known: int = 0
     conversation_known: bool = False
     namespaces: tuple[str, ...] = ()

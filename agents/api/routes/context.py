@@ -1,5 +1,6 @@
 """The context block of a prompt: the memories that fit it, and what was just said."""
 
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
@@ -22,7 +23,8 @@ router = APIRouter(prefix="/v1/context", tags=["context"])
 async def make_context_block(
     asked: Annotated[BlockQuery, Depends(json_body(BlockQuery))], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """What a prompt needs to know: the best memories, and what was said and is not yet remembered, within a token budget."""
+    """What a prompt needs to know, within a token budget: the best memories, what was said earlier, and what was just said and
+    is not yet remembered."""
     for namespace in asked.namespaces:
         caller.require("read", namespace)
     conversation = None
@@ -35,6 +37,6 @@ async def make_context_block(
         )
     for namespace in target.namespaces:
         caller.require("read", namespace)
-    block = await ports.recall.block(asked, conversation)
+    block = await ports.recall.block(asked, conversation, partial(caller.may, "read"))
     ports.accesses.note(block.memories)
     return json_response(block)

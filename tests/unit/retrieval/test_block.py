@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agents.retrieval.block import Limits, block, without_middle
-from agents.retrieval.block_style import TAIL_HEADING, BlockStyle
+from agents.retrieval.block_style import SAID_HEADING, TAIL_HEADING, BlockStyle
 from deploy.policies.files import preset, read_file
 from schemas.conversations.messages import Message, Scope
 from schemas.errors import Rejected
 from schemas.extraction.requests import Source
 from schemas.memories.memories import Memory
+from schemas.passages.passages import Passage
 from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block
-from schemas.retrieval.searches import Hit
+from schemas.retrieval.searches import Hit, SaidHit
 from tests.unit.retrieval.conftest import MakeMemory
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -62,11 +63,25 @@ def told(
     found: Sequence[Hit] = (),
     tail: Sequence[Message] = (),
     style: BlockStyle = RATED,
-    covers: Callable[[Memory, frozenset[str]], bool] = nothing,
+    is_known: Callable[[Memory, frozenset[str]], bool] = nothing,
+    earlier: Sequence[SaidHit] = (),
     **limits: Any,
 ) -> Block:
-    given = {"max_tokens": 200, "max_memories": 10, "tail_share": 0.5} | limits
-    return block(found, tail, style, Limits(**given), words, covers)
+    given = {"max_tokens": 200, "max_memories": 10, "tail_share": 0.5, "max_said": 5, "said_share": 0.25} | limits
+    return block(found, tail, style, Limits(**given), words, is_known, earlier)
+
+
+def passages(*texts: str, **fields: Any) -> list[SaidHit]:
+    """Each of a message of its own, a day after the one before, the best first."""
+    made = [
+        Passage(
+            **{"passage_id": f"{number:08}-passage", "namespace": "n", "conversation_id": "trip", "role": "user"}  # type: ignore[arg-type]
+            | {"message_id": f"trip-{number}", "speaker": "ada", "said_at": NOON + timedelta(days=number), "text": text}
+            | fields
+        )
+        for number, text in enumerate(texts, start=1)
+    ]
+    return [SaidHit(passage=passage, score=1.0 - place / 100) for place, passage in enumerate(made)]
 
 
 def styled(name: str, scope: Scope = SCOPE, **settings: Any) -> BlockStyle:
@@ -147,7 +162,7 @@ def test_what_was_said_follows_with_its_speakers_and_no_message_looks_like_two()
 
 def test_nothing_to_tell_is_an_empty_block(memory: MakeMemory):
     assert (told().text, told().tokens) == ("", 0)
-    answer = told(hits(memory(sources=(Source(conversation_id="talk", message_id="m1"),))), covers=lambda *_: True)
+    answer = told(hits(memory(sources=(Source(conversation_id="talk", message_id="m1"),))), is_known=lambda *_: True)
     assert (answer.text, answer.memories_known) == ("", 1)
     assert told(hits(memory()), max_memories=0).text == ""
 
@@ -158,7 +173,7 @@ def test_a_memory_of_messages_that_are_told_is_not_told_besides(memory: MakeMemo
         return memory(f"From {numbers}.", sources=sources)
 
     found = hits(from_message(1), from_message(1, 2), from_message(2, 7), from_message(8))
-    answer = told(found, said(("user", "One."), ("user", "Two.")), covers=from_messages)
+    answer = told(found, said(("user", "One."), ("user", "Two.")), is_known=from_messages)
     assert [each.text for each in answer.memories] == ["From (2, 7).", "From (8,)."]
     assert answer.memories_known == 2
 
@@ -232,6 +247,70 @@ def test_the_middle_of_a_text_is_left_out_with_its_size():
     assert without_middle("abc", 1) == "a [... 2 characters left out ...] "
 
 
+def test_what_was_said_earlier_stands_between_memories_and_the_tail_with_its_day_and_speaker(memory: MakeMemory):
+    earlier = passages("We took\nthe night train.", "It was late.")[::-1]
+    answer = told(hits(memory("Ada likes trains.")), said(("user", "And now?")), BARE, earlier=earlier)
+    assert answer.text.split("\n") == [
+        *("Ada likes trains.", "", SAID_HEADING, "- 2026-03-02, ada: We took the night train."),
+        *("- 2026-03-03, ada: It was late.", "", TAIL_HEADING, "user: And now?"),
+    ]
+    assert [(each.message_id, each.text) for each in answer.said] == [
+        ("trip-1", "We took\nthe night train."),
+        ("trip-2", "It was late."),
+    ]
+
+
+def test_a_passage_is_cited_by_the_beginning_of_its_id(memory: MakeMemory):
+    answer = told(hits(memory()), style=replace(BARE, cite=True), earlier=passages("We took the train."))
+    assert answer.said[0].reference == "00000001"
+    assert answer.text.endswith("ada: We took the train. [00000001]")
+    uncited = told(hits(memory()), style=BARE, earlier=passages("We took the train."))
+    assert uncited.text.endswith("We took the train.")
+
+
+def test_a_passage_that_a_memory_beside_it_says_is_left_out(memory: MakeMemory):
+    source = (Source(conversation_id="trip", message_id="trip-1"),)
+    peanuts = memory("User is allergic to peanuts since 2019-05-01.", sources=source)
+    assert told(hits(peanuts), earlier=passages("I'm allergic to peanuts since May.")).said == ()
+    longer = "I'm allergic to peanuts, and my brother Tom, who lives in Porto, cannot eat shellfish or drink milk."
+    assert len(told(hits(peanuts), earlier=passages(longer)).said) == 1, "it says more than the memory"
+    elsewhere = memory("User is allergic to peanuts since 2019-05-01.")
+    assert len(told(hits(elsewhere), earlier=passages("I'm allergic to peanuts since May.")).said) == 1
+    assert told(hits(elsewhere), earlier=passages("I am allergic to peanuts.")).said == (), "word for word the same"
+    assert len(told((), earlier=passages("I am allergic to peanuts.")).said) == 1
+
+
+def test_a_passage_of_a_message_in_the_tail_is_left_out():
+    tail = said(("user", "We took the night train."))
+    assert (
+        told(tail=tail, earlier=passages("We took the night train.", conversation_id="talk", message_id="m1")).said
+        == ()
+    )
+
+
+def test_passages_keep_their_share_beside_a_long_tail_and_many_memories(memory: MakeMemory):
+    tail = said(*(("user", f"Message {number} of ten words that are all said here.") for number in range(30)))
+    many = hits(*(memory(f"Memory {number} of five words.") for number in range(30)))
+    earlier = passages(*(f"Passage number {number} of seven words." for number in range(20)))
+    crowded = told(many, tail, BARE, earlier=earlier, max_tokens=200, max_memories=30, max_said=20)
+    tokens = sum(each.tokens for each in crowded.said)
+    assert len(crowded.messages) > 3 and len(crowded.memories) > 3 and 30 <= tokens <= 60
+    assert crowded.said_left_out == 20 - len(crowded.said)
+    roomy = told(many[:2], (), BARE, earlier=earlier, max_tokens=200, max_said=20)
+    assert sum(each.tokens for each in roomy.said) > 100, "room that is left goes to them"
+
+
+def test_the_number_of_passages_is_bounded(memory: MakeMemory):
+    earlier = passages(*(f"Passage {number}." for number in range(9)))
+    assert [each.text for each in told(earlier=earlier, max_said=2).said] == ["Passage 0.", "Passage 1."]
+    assert told(earlier=earlier, max_said=0).text == ""
+
+
+def test_a_budget_too_small_for_a_passage_is_refused_with_the_sizes():
+    with pytest.raises(Rejected, match="the passages' heading 10, the shortest passage 9"):
+        told(earlier=passages("We took the night train."), max_tokens=9)
+
+
 def counted(text: str) -> int:
     """Tokens that do not add up: joined texts make more, or fewer, than their parts."""
     return len(text.encode()) // 3 + text.count("\n\n") * 2 + (1 if text else 0)
@@ -240,32 +319,61 @@ def counted(text: str) -> int:
 LENGTHS = st.lists(st.integers(0, 400), max_size=12)
 
 
-@given(LENGTHS, LENGTHS, st.integers(1, 400), st.floats(0, 1), st.integers(0, 12), st.booleans())
+@given(
+    LENGTHS, LENGTHS, LENGTHS, st.integers(1, 400), st.floats(0, 1), st.floats(0, 1), st.integers(0, 12), st.booleans()
+)
 def test_a_block_is_never_larger_than_its_budget_and_is_made_again_alike(
-    memories: list[int], messages: list[int], max_tokens: int, tail_share: float, most: int, cite: bool
+    memories: list[int],
+    messages: list[int],
+    earlier: list[int],
+    max_tokens: int,
+    tail_share: float,
+    said_share: float,
+    most: int,
+    cite: bool,
 ):
     found = hits(*(a_memory(place, length) for place, length in enumerate(memories)))
     tail = said(*(("user", f"{place} " + "é\n" * (length // 2)) for place, length in enumerate(messages)))
+    passed = a_mixture_of_passages(earlier)
     style = BlockStyle.of(BlockSettings(), "n", SCOPE, cite=cite)
-    limits = Limits(max_tokens=max_tokens, max_memories=most, tail_share=tail_share, order="oldest")
+    limits = Limits(
+        max_tokens=max_tokens,
+        max_memories=most,
+        tail_share=tail_share,
+        max_said=most // 2,
+        said_share=said_share,
+        order="oldest",
+    )
+
+    def made(limits: Limits) -> Block:
+        return block(found, tail, style, limits, counted, from_messages, passed)
+
     try:
-        answer = block(found, tail, style, limits, counted, from_messages)
+        answer = made(limits)
     except Rejected as refused:
         assert refused.reason == "budget_too_small"
         (enough,) = re.findall(r"give (\d+) or more", refused.detail)
-        enough_for_some = replace(limits, max_tokens=int(enough))
-        assert block(found, tail, style, enough_for_some, counted, from_messages).text, (
-            "as much as was asked for is enough"
-        )
+        assert made(replace(limits, max_tokens=int(enough))).text, "as much as was asked for is enough"
         return
     assert answer.tokens == counted(answer.text) <= max_tokens
-    assert len(answer.memories) <= most
+    assert len(answer.memories) <= most and len(answer.said) <= most // 2
     ids = [each.message_id for each in answer.messages]
     assert ids == [each.message_id for each in tail[len(tail) - len(ids) :]], "the latest, without a hole"
     whole = {each.message_id for each in answer.messages if not each.shortened}
     chosen = {each.memory_id for each in answer.memories}
     assert not any(from_messages(hit.memory, frozenset(whole)) for hit in found if hit.memory.memory_id in chosen)
-    assert block(found, tail, style, limits, counted, from_messages) == answer
+    assert not {each.message_id for each in answer.said if each.conversation_id == "talk"} & set(ids)
+    assert [each.said_at for each in answer.said] == sorted(each.said_at for each in answer.said)
+    assert made(limits) == answer
+
+
+def a_mixture_of_passages(lengths: list[int]) -> list[SaidHit]:
+    """Every third one of a message of the tail, every other third of one that a memory comes from."""
+    made = passages(*(f"{place} " + "x" * length for place, length in enumerate(lengths)))
+    return [
+        replace(hit, passage=replace(hit.passage, conversation_id="talk", message_id=f"m{place}")) if place % 3 else hit
+        for place, hit in enumerate(made)
+    ]
 
 
 def a_memory(place: int, length: int) -> Memory:

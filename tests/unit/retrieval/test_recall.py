@@ -8,10 +8,11 @@ import pytest
 from agents.conversations.lookup import Conversation, Conversations
 from agents.retrieval.recall import Recall
 from schemas.extraction.requests import Source
+from schemas.passages.passages import Passage
 from schemas.policies.policies import Match, Policies, Policy
 from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery, Whose
-from schemas.retrieval.searches import Filters
+from schemas.retrieval.searches import Filters, SaidHit
 from tests.fakes.archive import FakeArchive
 from tests.fakes.searched import Searched
 from tests.fakes.windows import FakeWindows
@@ -156,6 +157,54 @@ async def test_before_anything_is_known_of_a_conversation_its_scope_says_what_is
     assert (answer.policy, answer.namespaces) == ("kitchen", ("elsewhere",))
     answer = await stage.block(conversation_id="talk", scope=scope)
     assert answer.namespaces == ("kitchen/ada",), "what is known goes before what is said"
+
+
+def passage_hit(text: str, number: int = 1, **fields: Any) -> SaidHit:
+    given = {"conversation_id": "trip", "message_id": f"trip-{number}", "namespace": "kitchen/ada", "role": "user"}
+    at = datetime.fromtimestamp(1_772_442_000 + number, UTC)
+    passage = Passage(**given | {"passage_id": f"p{number}", "speaker": "ada", "said_at": at, "text": text} | fields)  # type: ignore[arg-type]
+    return SaidHit(score=1.0, passage=passage, owners=("kitchen/ada",))
+
+
+async def test_what_was_said_earlier_is_told_as_far_as_the_policy_and_the_request_say(stage: Stage):
+    stage.searched.said = [passage_hit("We took the night train.", 1), passage_hit("It was late.", 2)]
+    answer = await stage.block(conversation_id="talk", text="How did we travel?", asked_at=NOW - timedelta(days=1))
+    assert [each.text for each in answer.said] == ["We took the night train.", "It was late."]
+    (asked,) = (query for query in stage.searched.asked if query.tier == "said")
+    assert asked.asked_at == NOW - timedelta(days=1)
+    only = await stage.block(conversation_id="talk", text="How did we travel?", max_said=1)
+    assert ([each.text for each in only.said], only.said_left_out) == (["We took the night train."], 0)
+
+
+@pytest.mark.parametrize(
+    "asked", [{}, {"text": " "}, {"text": "x", "max_said": 0}, {"text": "x", "filters": Filters(kinds=("fact",))}]
+)
+async def test_what_was_said_is_not_looked_for_without_a_text_or_with_filters_of_memories(
+    stage: Stage, asked: dict[str, Any]
+):
+    stage.searched.said = [passage_hit("We took the night train.")]
+    assert (await stage.block(conversation_id="talk", **asked)).said == ()
+    assert {query.tier for query in stage.searched.asked} == {"memories"}
+
+
+async def test_a_passage_that_the_prompt_has_is_not_told(stage: Stage):
+    stage.searched.said = [
+        passage_hit("Known by its id.", 1, conversation_id="talk", message_id="talk-1"),
+        passage_hit("Known by its time.", 5, conversation_id="talk", message_id="talk-9"),
+        passage_hit("Of another conversation.", 6, message_id="talk-1"),
+    ]
+    since = datetime.fromtimestamp(1_772_442_000 + 4, UTC)
+    known = {"known_messages": ("talk-1",), "known_since": since}
+    answer = await stage.block(conversation_id="talk", text="x", tail=False, **known)
+    assert [each.text for each in answer.said] == ["Of another conversation."]
+
+
+async def test_a_passage_is_told_to_who_may_read_what_owns_it(stage: Stage):
+    stage.searched.said = [passage_hit("We took the night train.")]
+    query = BlockQuery(namespaces=("kitchen",), text="x")
+    for namespace, told in (("kitchen/ada", 1), ("kitchen", 0)):
+        answer = await stage.recall.block(query, None, namespace.__eq__)
+        assert len(answer.said) == told
 
 
 async def test_where_nothing_is_extracted_nothing_waits_for_it(stage: Stage):
