@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from hashlib import blake2b
 from typing import Final
 
 from agents.privacy.scrub import sendable, storable
@@ -53,3 +54,8 @@ def only_asks(text: str) -> bool:
 def embedded_text(speaker: str, piece: str) -> str:
     """What the embedder reads: who said it belongs to what was said."""
     return f"{speaker}: {piece}"
+
+
+def digest(piece: str) -> int:
+    """Of a passage's text, as a signed 32-bit number: whether it is still what was indexed."""
+    return int.from_bytes(blake2b(piece.encode(errors="surrogatepass"), digest_size=4).digest(), "big", signed=True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from agents.passages.building import embedded_text, only_asks, pieces, searchable_text
+from agents.passages.building import digest, embedded_text, only_asks, pieces, searchable_text
 from agents.passages.words import stems, terms
 from schemas import ids
 from schemas.conversations.messages import Message, Scope
@@ -31,10 +31,7 @@ class PassageIndexer:
         self._policies = policies
 
     async def index(self, messages: Sequence[ArchivedMessage]) -> int:
-        """Makes passages of those that have none yet, in the order given, and returns how many were stored.
-
-        The messages are in the archive already. Those of a conversation come in the order in which they were said.
-        """
+        """Makes passages of those that have none yet, and returns how many were stored; the archive has the messages already."""
         wanted = [(archived, policy) for archived in messages if (policy := self._recalling(archived)) is not None]
         fresh = await self._fresh(wanted)
         built = [each for archived, policy in fresh for each in build(archived, policy)]
@@ -45,8 +42,9 @@ class PassageIndexer:
 
     def _recalling(self, archived: ArchivedMessage) -> Policy | None:
         """The policy of a message that can be searched."""
-        policy = self._policies.match(Scope.of(archived.message))
-        return policy if policy.recalls(archived.message) and archived.message.content.strip() else None
+        said = archived.message
+        policy = self._policies.match(Scope.of(said))
+        return policy if policy.recalls(said.role, said.timestamp) and said.content.strip() else None
 
     async def _fresh(self, wanted: Sequence[tuple[ArchivedMessage, Policy]]) -> list[tuple[ArchivedMessage, Policy]]:
         """Without what is indexed in all its namespaces, and each message once."""
@@ -92,6 +90,7 @@ def made(archived: ArchivedMessage, namespace: str, number: int, part: str) -> t
         piece=number,
         speaker=speaker,
         asks=only_asks(part),
+        digest=digest(part),
         terms=terms(namespace, [*stems(speaker), *stems(part)]),
     )
     return embedded_text(speaker, part), piece

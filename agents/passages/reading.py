@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from agents.passages.building import pieces, searchable_text
+from agents.passages.building import digest, pieces, searchable_text
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage, ReadPassage
 from schemas.policies.namespaces import read_back, render, shortened
@@ -34,11 +34,12 @@ class PassageReader:
         self._policies = policies
 
     async def by_ids(self, passage_ids: Collection[str]) -> dict[str, ReadPassage]:
-        """Those that exist, of any namespace."""
+        """Those that exist and may be shown, of any namespace."""
         found = await self._passages.texts(passage_ids)
         return {
-            passage_id: ReadPassage(passage=readable(each, self._policies), owners=owners(each, self._policies))
+            passage_id: ReadPassage(passage=passage, owners=owners(each, self._policies))
             for passage_id, each in found.items()
+            if (passage := readable(each, self._policies)) is not None
         }
 
     async def of_messages(
@@ -50,11 +51,18 @@ class PassageReader:
         return [found[passage_id] for passage_id in passage_ids if passage_id in found]
 
 
-def readable(found: PassageText, policies: PolicySelector) -> Passage:
-    """The piece of the message that the passage stands for, without what privacy takes out now."""
-    privacy = policies.match(found.scope).privacy
-    parts = pieces(searchable_text(found.passage.text, privacy)) or [""]
-    return replace(found.passage, text=parts[min(found.passage.piece, len(parts) - 1)])
+def readable(found: PassageText, policies: PolicySelector) -> Passage | None:
+    """The piece of the message that the passage stands for, as privacy has it now. None where the policy lets nobody search it
+    any more, or takes out more than when it was indexed: what is taken out must not be found either."""
+    policy, content = policies.match(found.scope), found.passage.text
+    if not policy.recalls(found.passage.role, found.passage.said_at):
+        return None
+    shown = searchable_text(content, policy.privacy)
+    parts = pieces(shown) or [""]
+    text = parts[min(found.passage.piece, len(parts) - 1)]
+    if shown != content and digest(text) != found.digest:
+        return None
+    return replace(found.passage, text=text)
 
 
 def owners(found: PassageText, policies: PolicySelector) -> tuple[str, ...]:

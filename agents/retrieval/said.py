@@ -118,16 +118,16 @@ class SaidSearch:
         return {each.memory_id: each.score for each in found.value}, ()
 
     async def _shown(self, best: Sequence[Ranked]) -> list[SaidHit]:
-        """With their texts, without those that left the archive meanwhile."""
+        """With their texts, without those that left the archive meanwhile, or may not be shown any more."""
         texts = await self._passages.texts([each.passage_id for each in best])
         return [
             SaidHit(
                 score=each.score,
                 cosine=each.cosine,
                 words=each.words,
-                passage=readable(texts[each.passage_id], self._policies),
+                passage=passage,
                 owners=owners(texts[each.passage_id], self._policies),
             )
             for each in best
-            if each.passage_id in texts
+            if each.passage_id in texts and (passage := readable(texts[each.passage_id], self._policies)) is not None
         ]

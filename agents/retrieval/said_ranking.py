@@ -82,7 +82,7 @@ def ranked(
     """One hit a message, the best first. `asked` are the question's terms by namespace, `passages` how many there are in all."""
     if not rows:
         return []
-    rows = sorted(rows, key=lambda row: (row.namespace, row.conversation_id, row.ordinal, row.passage_id))
+    rows = sorted(rows, key=lambda row: (row.conversation_id, row.ordinal, row.passage_id))
     known = np.array([cosines.get(row.passage_id, np.nan) for row in rows])
     words = bm25(rows, asked, passages, weights)
     lowest = float(np.nanmin(known)) if cosines and not np.isnan(known).all() else scale.start
@@ -95,11 +95,11 @@ def ranked(
     scores += weights.time * said_then([row.said_at for row in rows], spans)
     scores = np.where(found, scores, -np.inf)
     scores = scores + weights.exchange * best_around(scores, places(rows))
-    best: dict[tuple[str, str, str], int] = {}
+    best: dict[tuple[str, str], int] = {}
     for at in np.argsort(-scores, kind="stable"):
         row = rows[at]
         if found[at]:
-            best.setdefault((row.namespace, row.conversation_id, row.message_id), int(at))
+            best.setdefault((row.conversation_id, row.message_id), int(at))
     return [
         Ranked(
             passage_id=rows[at].passage_id,
@@ -153,8 +153,8 @@ def counts(row: PassageRow, asked: Mapping[str, Sequence[int]], width: int) -> l
 
 def neighbours(rows: Sequence[PassageRow], step: int) -> NDArray[np.intp]:
     """For each row the place of a row of the message `step` on in the same exchange, -1 where there is none."""
-    at = {(row.namespace, row.conversation_id, row.ordinal): place for place, row in enumerate(rows)}
-    found = [at.get((row.namespace, row.conversation_id, row.ordinal + step), -1) for row in rows]
+    at = {(row.conversation_id, row.ordinal): place for place, row in enumerate(rows)}
+    found = [at.get((row.conversation_id, row.ordinal + step), -1) for row in rows]
     return np.array(
         [
             other if other >= 0 and abs(rows[other].said_at - row.said_at) <= SESSION_GAP else -1
@@ -180,7 +180,7 @@ def places(rows: Sequence[PassageRow]) -> NDArray[np.intp]:
     found, exchange = np.empty((len(rows), 2), np.intp), 0
     for at, row in enumerate(rows):
         before = rows[at - 1] if at else row
-        same = (before.namespace, before.conversation_id) == (row.namespace, row.conversation_id)
+        same = before.conversation_id == row.conversation_id
         exchange += not (same and row.said_at - before.said_at <= SESSION_GAP)
         found[at] = exchange, row.ordinal
     return found

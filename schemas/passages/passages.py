@@ -11,7 +11,8 @@ Names = Annotated[tuple[Identifier, ...], Meta(max_length=100)]
 
 class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What search gives back. `text` is read from the archive, without what privacy takes out; `piece` numbers the parts of a
-    long message from 0. `ordinal` numbers the messages of the conversation that have passages, in the order they were said."""
+    long message from 0. `ordinal` numbers the messages of the conversation that have passages, in the order they were said, not
+    necessarily from 0."""
 
     passage_id: str
     namespace: str

@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from msgspec import field as setting
 
 from schemas.budgets.budgets import Budget
-from schemas.conversations.messages import Message, Moment, Scope
+from schemas.conversations.messages import Moment, Role, Scope
 from schemas.conversations.window_settings import WindowSettings
 from schemas.memories.kinds import DEFAULT_KINDS, Kind, KindName, named
 from schemas.policies.namespaces import OWN_NAMESPACE, UNSAID, read_back, render, require_template, shortened
@@ -208,10 +208,10 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
         rendered = (render(template, scope) for template in self.namespaces if "{user_id}" in template)
         return tuple(dict.fromkeys(shortened(name) for name in rendered if name is not None))
 
-    def recalls(self, message: Message) -> bool:
+    def recalls(self, role: Role, said_at: Moment) -> bool:
         """Whether a message can be searched as it was said."""
         since = self.recall_since
-        return self.recall and message.role in ("user", "assistant") and (since is None or message.timestamp >= since)
+        return self.recall and role in ("user", "assistant") and (since is None or said_at >= since)
 
     def governs(self, namespace: str) -> bool:
         """Whether conversations it applies to can feed a namespace of this name."""

@@ -11,21 +11,47 @@ SELECT pg_advisory_xact_lock_shared(5200003)
 -- name: lock_alone
 SELECT pg_advisory_xact_lock(5200003)
 
--- name: last_ordinals
-SELECT namespace, conversation_id, max(ordinal) AS ordinal
-FROM passages JOIN unnest($1::text[], $2::text[]) AS asked (namespace, conversation_id) USING (namespace, conversation_id)
-GROUP BY namespace, conversation_id
+-- name: lock_partitions
+-- Of messages: a conversation lies in one, so its passages have one writer, who numbers them.
+SELECT pg_advisory_xact_lock(5200004, partition)
+FROM (SELECT DISTINCT partition FROM unnest($1::integer[]) AS asked (partition) ORDER BY partition) AS asked
+
+-- name: numbers
+SELECT DISTINCT conversation_id, message_id, ordinal
+FROM passages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)
+
+-- name: ends
+-- The first and the last message of each conversation that have passages.
+SELECT DISTINCT p.conversation_id, p.message_id, p.ordinal, m.said_at, m.partition, m.position
+FROM unnest($1::text[]) AS asked (conversation_id)
+     CROSS JOIN LATERAL (SELECT min(ordinal) AS first, max(ordinal) AS last
+                         FROM passages WHERE conversation_id = asked.conversation_id) AS ends
+     JOIN passages p ON p.conversation_id = asked.conversation_id AND p.ordinal IN (ends.first, ends.last)
+     JOIN messages m ON m.conversation_id = p.conversation_id AND m.message_id = p.message_id
+ORDER BY p.conversation_id, p.ordinal
+
+-- name: all_numbered
+SELECT DISTINCT p.conversation_id, p.message_id, p.ordinal, m.said_at, m.partition, m.position
+FROM passages p JOIN messages m USING (conversation_id, message_id)
+WHERE p.conversation_id = $1
+ORDER BY p.ordinal
+
+-- name: move
+UPDATE passages p SET ordinal = given.ordinal
+FROM unnest($2::text[], $3::integer[]) AS given (message_id, ordinal)
+WHERE p.conversation_id = $1 AND p.message_id = given.message_id
 
 -- name: store
--- Only of messages that the archive has: what was erased or has left it is in no index.
-INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, terms)
-SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, asks,
+-- Only of messages that the archive has: what was erased or has left it is in no index. They stay until this is committed.
+INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, digest, terms)
+SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, asks, digest,
        string_to_array(terms, ' ')::integer[]
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::integer[], $7::timestamptz[], $8::text[],
-            $9::boolean[], $10::text[])
-         AS given (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, terms)
-     JOIN messages USING (conversation_id, message_id)
+            $9::boolean[], $10::integer[], $11::text[])
+         AS given (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, digest, terms)
+     JOIN messages m USING (conversation_id, message_id)
 ORDER BY passage_id
+FOR KEY SHARE OF m
 ON CONFLICT DO NOTHING
 RETURNING passage_id::text
 
@@ -33,17 +59,17 @@ RETURNING passage_id::text
 -- Terms are hashed with their namespace, so the index finds rows of these namespaces alone, but for a rare collision. With the
 -- messages right before and after: what is answered has the words of its question.
 WITH found AS (
-    SELECT namespace, conversation_id, ordinal
+    SELECT conversation_id, ordinal
     FROM passages
     WHERE terms && $1::integer[] AND namespace = ANY ($2::text[])
     ORDER BY said_at DESC
     LIMIT $7
 ), places AS (
-    SELECT DISTINCT namespace, conversation_id, ordinal + step AS ordinal FROM found, generate_series(-1, 1) AS step
+    SELECT DISTINCT conversation_id, ordinal + step AS ordinal FROM found, generate_series(-1, 1) AS step
 )
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
-FROM places JOIN passages USING (namespace, conversation_id, ordinal)
-WHERE ($3::text[] IS NULL OR conversation_id = ANY ($3)) AND ($4::text[] IS NULL OR speaker = ANY ($4))
+FROM places JOIN passages USING (conversation_id, ordinal)
+WHERE namespace = ANY ($2::text[]) AND ($3::text[] IS NULL OR conversation_id = ANY ($3)) AND ($4::text[] IS NULL OR speaker = ANY ($4))
   AND ($5::timestamptz IS NULL OR said_at >= $5) AND ($6::timestamptz IS NULL OR said_at < $6)
 
 -- name: rows
@@ -57,7 +83,7 @@ WHERE passage_id = ANY ($1::uuid[]) AND namespace = ANY ($2::text[])
 SELECT count(*) AS passages FROM (SELECT FROM passages WHERE namespace = ANY ($1::text[]) LIMIT $2) AS counted
 
 -- name: with_texts
-SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker,
+SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest,
        m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode,
        ARRAY(SELECT DISTINCT namespace FROM passages of_it
              WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces
@@ -90,7 +116,7 @@ SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
 
 -- name: page
 -- Every passage, in the order of ids.
-SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker,
+SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest,
        m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode,
        ARRAY(SELECT DISTINCT namespace FROM passages of_it
              WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces

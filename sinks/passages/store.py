@@ -1,6 +1,6 @@
 """The `passages` table: written beside the archive, read by search."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from sinks.archive.messages import ArchivedMessage, unerased
+from sinks.passages.numbering import message_key, number
 from sinks.passages.vectors import PassagePoint, PassageVectors
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
@@ -31,6 +32,7 @@ class Piece(Struct, frozen=True, kw_only=True):
     piece: int
     speaker: str
     asks: bool
+    digest: int
     terms: tuple[int, ...]
     vector: Vector = NO_VECTOR
 
@@ -57,6 +59,7 @@ class PassageText(Struct, frozen=True, kw_only=True):
     passage: Passage
     scope: Scope
     namespaces: tuple[str, ...]
+    digest: int | None = None
 
 
 class Passages:
@@ -85,6 +88,9 @@ class Passages:
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute(query("purges", "share_archive"))
                 await connection.execute(query("passages", "lock"))
+                await connection.execute(
+                    query("passages", "lock_partitions"), [each.archived.partition for each in pieces]
+                )
                 left = await self._left(connection, pieces)
                 stored = await self._insert(connection, left)
                 await vectors.write([point(piece) for piece in left if piece.passage_id in stored])
@@ -98,11 +104,8 @@ class Passages:
     async def _insert(self, connection: Connection, pieces: Sequence[Piece]) -> set[str]:
         if not pieces:
             return set()
-        conversations = {(piece.namespace, storable(piece.archived.message.conversation_id)) for piece in pieces}
-        asked = [list(column) for column in zip(*sorted(conversations), strict=True)]
-        rows = await connection.fetch(query("passages", "last_ordinals"), *asked)
-        last = {(row["namespace"], row["conversation_id"]): row["ordinal"] for row in rows}
-        columns = list(zip(*(row_of(piece, ordinal) for piece, ordinal in numbered(pieces, last)), strict=True))
+        numbers = await number(connection, [piece.archived for piece in pieces])
+        columns = list(zip(*(row_of(piece, numbers[message_key(piece.archived)]) for piece in pieces), strict=True))
         stored = await connection.fetch(query("passages", "store"), *columns)
         return {row["passage_id"] for row in stored}
 
@@ -178,24 +181,11 @@ class Passages:
         return len(rows)
 
 
-def numbered(pieces: Sequence[Piece], last: Mapping[tuple[str, str], int]) -> list[tuple[Piece, int]]:
-    """Each with its ordinal: the next one for each message of a conversation, in the order given."""
-    counts, seen, found = dict(last), dict[tuple[str, str, str], int](), []
-    for piece in pieces:
-        said = piece.archived.message
-        conversation = (piece.namespace, storable(said.conversation_id))
-        message = (*conversation, said.message_id)
-        if message not in seen:
-            counts[conversation] = seen[message] = counts.get(conversation, -1) + 1
-        found.append((piece, seen[message]))
-    return found
-
-
 def row_of(piece: Piece, ordinal: int) -> tuple[Any, ...]:
     said = piece.archived.message
     return (
         *(piece.passage_id, piece.namespace, storable(said.conversation_id), storable(said.message_id)),
-        *(piece.piece, ordinal, said.timestamp, storable(piece.speaker), piece.asks),
+        *(piece.piece, ordinal, said.timestamp, storable(piece.speaker), piece.asks, piece.digest),
         " ".join(map(str, piece.terms)),
     )
 
@@ -247,4 +237,5 @@ def passage_text(row: Any) -> PassageText:
         passage=Passage(text=row["content"], **{name: row[name] for name in names}),
         scope=Scope(**{name: row[name] for name in fields}),
         namespaces=tuple(row["namespaces"]),
+        digest=row["digest"],
     )

@@ -39,13 +39,19 @@ class Said:
         self._position = 0
 
     def message(
-        self, content: str, *, conversation: str = "c1", user: str = "ada", **fields: object
+        self,
+        content: str,
+        *,
+        conversation: str = "c1",
+        user: str | None = "ada",
+        at: datetime | None = None,
+        **fields: object,
     ) -> ArchivedMessage:
         """The next message of a conversation in kitchen/USER, a minute after the one before."""
         self._position += 1
         message = Message(
             **{"conversation_id": conversation, "message_id": f"{conversation}-{self._position}", "role": "user"}
-            | {"timestamp": MONDAY + timedelta(minutes=self._position), "content": content}
+            | {"timestamp": at or MONDAY + timedelta(minutes=self._position), "content": content}
             | {"app_id": "kitchen", "user_id": user}
             | fields  # type: ignore[arg-type]
         )

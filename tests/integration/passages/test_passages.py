@@ -134,3 +134,24 @@ async def test_a_shared_namespace_does_not_own_what_a_user_says(said: Said) -> N
     reader = PassageReader(said.passages, said.policies)
     (of_ada,) = await reader.of_messages([("c1", "c1-1")], ["kitchen"])
     assert of_ada.owners == ("kitchen/ada",)
+
+
+async def test_what_a_stricter_policy_takes_out_is_found_no_more(said: Said) -> None:
+    await said.said(said.message("Write to ada@example.org about the plums."), said.message("The plums are ripe."))
+    assert len(await said.found("plums")) == 2
+    said.search._policies = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
+    assert "Write" not in " ".join(await said.found("ada@example.org"))
+    assert await said.found("plums") == ["The plums are ripe."]
+
+
+async def test_what_a_policy_does_not_take_out_any_more_is_found_as_before(said: Said) -> None:
+    said.policies = said.indexer._policies = Policies((Policy(name="kitchen", privacy=Privacy(scrub=("email",))),))
+    await said.said(said.message("Write to ada@example.org about the plums."))
+    said.search._policies = Policies((Policy(name="kitchen"),))
+    assert await said.found("plums") == ["Write to ada@example.org about the plums."]
+
+
+async def test_a_policy_that_stops_recalling_hides_what_is_indexed(said: Said) -> None:
+    await said.said(said.message("The plums are ripe."))
+    said.search._policies = Policies((Policy(name="kitchen", recall=False),))
+    assert await said.found("plums") == []

@@ -1,0 +1,75 @@
+"""Messages of a conversation are numbered as they were said, whoever indexes them, in whatever order, and at the same time."""
+
+import asyncio
+from datetime import timedelta
+
+from msgspec.structs import replace
+
+from sinks.archive.messages import ArchivedMessage
+from tests.integration.passages.conftest import MONDAY, Said
+
+
+async def numbers(said: Said) -> dict[str, int]:
+    rows = await said.pool.fetch("SELECT DISTINCT message_id, ordinal FROM passages")
+    assert len(rows) == len({row["message_id"] for row in rows}), "a message has two numbers"
+    return {row["message_id"]: row["ordinal"] for row in rows}
+
+
+def in_order(numbered: dict[str, int]) -> list[str]:
+    return sorted(numbered, key=lambda message_id: numbered[message_id])
+
+
+async def test_a_late_message_comes_between_those_it_was_said_between(said: Said) -> None:
+    first, late, last = said.message("One."), said.message("Two, late."), said.message("Three.")
+    await said.said(first, last)
+    await said.said(replace(late, position=99))
+    assert in_order(await numbers(said)) == ["c1-1", "c1-2", "c1-3"]
+
+
+async def test_the_past_comes_before_what_is_indexed_and_next_to_it(said: Said) -> None:
+    messages = [said.message(f"Number {number}.") for number in range(6)]
+    for some in (messages[4:], messages[2:4], messages[:2]):
+        await said.said(*some)
+    assert await numbers(said) == {f"c1-{number + 1}": number - 4 for number in range(6)}
+
+
+async def test_people_in_a_conversation_are_numbered_together(said: Said) -> None:
+    await said.said(
+        said.message("Where is the key?"), said.message("On the hook.", user="bob"), said.message("Thanks.")
+    )
+    assert await numbers(said) == {"c1-1": 0, "c1-2": 1, "c1-3": 2}
+
+
+async def test_workers_that_index_the_same_conversation_at_once_number_it_once(said: Said) -> None:
+    messages = [said.message(f"Number {number} of the talk.") for number in range(40)]
+    await said.archive.store(messages)
+    overlapping: list[list[ArchivedMessage]] = [messages[start : start + 12] for start in range(30, -1, -6)]
+    await asyncio.gather(*(said.indexer.index(some) for some in [*overlapping, *overlapping]))
+    found = await numbers(said)
+    assert in_order(found) == [each.message.message_id for each in messages]
+    assert sorted(found.values()) == list(range(min(found.values()), min(found.values()) + 40))
+    assert await said.rows() == await said.points()
+
+
+async def test_workers_whose_batches_hold_each_others_conversations_do_not_wait_for_each_other(said: Said) -> None:
+    """Conversations of two partitions, met in opposite order."""
+    talk = [
+        replace(said.message(f"Number {number}.", conversation=f"c{number % 4}"), partition=number % 2)
+        for number in range(48)
+    ]
+    await said.archive.store(talk)
+    await asyncio.gather(*(said.indexer.index(some) for some in (talk, talk[::-1], talk[::2], talk[1::2])))
+    rows = await said.pool.fetch("SELECT conversation_id, count(DISTINCT ordinal) AS numbers FROM passages GROUP BY 1")
+    assert {row["conversation_id"]: row["numbers"] for row in rows} == {f"c{number}": 12 for number in range(4)}
+    assert await said.rows() == await said.points()
+
+
+async def test_what_leaves_the_archive_while_it_is_indexed_is_not_indexed(said: Said) -> None:
+    messages = [said.message(f"Number {number}.", at=MONDAY + timedelta(hours=number)) for number in range(20)]
+    await said.archive.store(messages)
+    leaving = said.pool.execute("DELETE FROM messages WHERE position % 2 = 0")
+    await asyncio.gather(said.indexer.index(messages), leaving)
+    await said.passages.drop_removed(said.vectors)
+    left = {f"c1-{number}" for number in range(1, 21, 2)}
+    assert set(await numbers(said)) == left
+    assert await said.rows() == await said.points()

@@ -1,0 +1,72 @@
+"""Messages are numbered in the order in which they were said, whatever order they come in."""
+
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sinks.passages.ordinals import Numbered, Place, is_within, ordinals
+
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def at(minute: int, position: int = 0) -> Place:
+    return Place(MONDAY + timedelta(minutes=minute), 0, position)
+
+
+def known(*minutes: int, first: int = 0) -> list[Numbered]:
+    return [Numbered(f"m{minute}", number, at(minute)) for number, minute in enumerate(minutes, start=first)]
+
+
+def test_the_first_messages_are_numbered_in_the_order_they_were_said() -> None:
+    assert ordinals({"b": at(2), "a": at(1), "c": at(3)}, []) == ({"a": 0, "b": 1, "c": 2}, {})
+
+
+def test_of_two_said_in_the_same_moment_the_earlier_position_comes_first() -> None:
+    assert ordinals({"a": at(1, position=9), "b": at(1, position=4)}, [])[0] == {"b": 0, "a": 1}
+
+
+def test_later_messages_go_on_from_the_last() -> None:
+    assert ordinals({"b": at(9), "a": at(8)}, known(1, 2)) == ({"a": 2, "b": 3}, {})
+
+
+def test_earlier_messages_count_down_from_the_first_and_move_nothing() -> None:
+    assert ordinals({"a": at(1), "b": at(2)}, known(5, 6)) == ({"a": -2, "b": -1}, {})
+
+
+def test_a_late_message_takes_its_place_and_those_behind_it_move() -> None:
+    assert ordinals({"late": at(2)}, known(1, 3, 4)) == ({"late": 1}, {"m3": 2, "m4": 3})
+
+
+def test_what_a_deletion_parted_stays_apart() -> None:
+    left = [Numbered("m1", 0, at(1)), Numbered("m4", 3, at(4))]
+    assert ordinals({"m9": at(9)}, left) == ({"m9": 4}, {})
+
+
+def test_only_a_message_between_the_ends_needs_to_know_all_of_them() -> None:
+    ends = known(1, 9)
+    assert is_within({"a": at(4)}, ends)
+    assert not is_within({"a": at(0), "b": at(10)}, ends)
+    assert not is_within({"a": at(4)}, [])
+
+
+@given(st.lists(st.lists(st.integers(0, 40), min_size=1, max_size=6), min_size=1, max_size=6))
+def test_whatever_comes_in_whichever_batches_the_numbers_follow_the_times_without_gaps(
+    batches: list[list[int]],
+) -> None:
+    numbers: dict[str, int] = {}
+    places: dict[str, Place] = {}
+    for batch in batches:
+        new = {f"m{minute}": at(minute) for minute in batch if f"m{minute}" not in places}
+        if not new:
+            continue
+        standing = sorted(
+            (Numbered(name, numbers[name], places[name]) for name in places), key=lambda each: each.ordinal
+        )
+        ends = [*standing[:1], *standing[-1:]]
+        fresh, moved = ordinals(new, standing if is_within(new, ends) else ends)
+        numbers |= moved | fresh
+        places |= new
+    in_order = sorted(places, key=lambda name: places[name])
+    first = numbers[in_order[0]]
+    assert [numbers[name] for name in in_order] == list(range(first, first + len(in_order)))
