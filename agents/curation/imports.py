@@ -1,9 +1,8 @@
 """Imports: many of a namespace in one decision, by the rules that hold for one command. While some are decided the next are
 embedded."""
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, aclosing
 from datetime import datetime
 from typing import Final, TypeAlias
 
@@ -18,6 +17,7 @@ from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.limits import Crowded
 from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.scrubbing import scrubbed
+from agents.stage.prepared_ahead import prepared_ahead
 from schemas.extraction.requests import Command
 from schemas.memories.events import Cause
 from schemas.policies.policies import PolicySelector
@@ -81,16 +81,9 @@ class Importer:
         privacy = self._policies.governing(commands[0].namespace).privacy
         clean = [scrubbed(each, privacy) for each in commands]
         parts = [clean[start : start + AT_ONCE] for start in range(0, len(clean), AT_ONCE)]
-        preparing = asyncio.create_task(self._vectors(parts[0]))
-        try:
-            for part, following in zip(parts, [*parts[1:], None], strict=True):
-                vectors = await preparing
-                if following is not None:
-                    preparing = asyncio.create_task(self._vectors(following))
+        async with aclosing(prepared_ahead(parts, self._vectors)) as prepared:
+            async for part, vectors in prepared:
                 await self._decided(part, vectors)
-        finally:
-            preparing.cancel()
-            await asyncio.gather(preparing, return_exceptions=True)
 
     async def _vectors(self, part: Sequence[Command]) -> Vectors:
         """Of the texts that would be stored, as things are now: of an import that is repeated none."""

@@ -1,22 +1,26 @@
 """Indexes messages: builds their passages, embeds them, stores rows and vectors together. Used by the stage and by backfills."""
 
 from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Final
 
 from msgspec.structs import replace
 
 from agents.passages.building import digest, embedded_text, only_asks, pieces, searchable_text
 from agents.passages.words import stems, terms
+from agents.stage.prepared_ahead import prepared_ahead
 from schemas import ids
 from schemas.conversations.messages import Message, Scope
 from schemas.passages.passages import speaker_of
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.archive.messages import ArchivedMessage
 from sinks.embeddings.port import Embedder
+from sinks.embeddings.turns import embedded
 from sinks.passages.store import Passages, Piece
 from sinks.passages.vectors import PassageVectors
 from sinks.vectors.port import Vector
 
-EMBEDDED_AT_ONCE = 32  # texts; whoever else waits for the embedder has a turn between two calls
+STORED_AT_ONCE: Final = 100  # passages, while the next ones are embedded
 
 
 class PassageIndexer:
@@ -35,10 +39,13 @@ class PassageIndexer:
         wanted = [(archived, policy) for archived in messages if (policy := self._recalling(archived)) is not None]
         fresh = await self._fresh(wanted)
         built = [each for archived, policy in fresh for each in build(archived, policy)]
-        vectors = await self._embedded([text for text, _ in built])
-        return await self._passages.store(
-            [replace(piece, vector=vectors[text]) for text, piece in built], self._vectors
-        )
+        parts = [built[start : start + STORED_AT_ONCE] for start in range(0, len(built), STORED_AT_ONCE)]
+        stored = 0
+        async with aclosing(prepared_ahead(parts, self._vectors_of)) as prepared:
+            async for part, vectors in prepared:
+                pieces = [replace(piece, vector=vectors[text]) for text, piece in part]
+                stored += await self._passages.store(pieces, self._vectors)
+        return stored
 
     def _recalling(self, archived: ArchivedMessage) -> Policy | None:
         """The policy of a message that can be searched."""
@@ -57,13 +64,8 @@ class PassageIndexer:
                 fresh.append((archived, policy))
         return fresh
 
-    async def _embedded(self, texts: Sequence[str]) -> dict[str, Vector]:
-        missing = list(dict.fromkeys(texts))
-        found: dict[str, Vector] = {}
-        for start in range(0, len(missing), EMBEDDED_AT_ONCE):
-            some = missing[start : start + EMBEDDED_AT_ONCE]
-            found |= zip(some, await self._embedder.embed(some), strict=True)
-        return found
+    async def _vectors_of(self, part: Sequence[tuple[str, Piece]]) -> dict[str, Vector]:
+        return await embedded(self._embedder, [text for text, _ in part])
 
 
 def keys_of(archived: ArchivedMessage, policy: Policy) -> list[tuple[str, str, str]]:

@@ -13,10 +13,17 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from agents.passages.building import embedded_text
 from deploy.embedded.stack import EmbeddedStack
+from deploy.wiring import connections
+from schemas import codec
+from schemas.conversations.messages import Message
+from schemas.kafka import topics
+from schemas.kafka.records import Outgoing, Publisher
 from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.embeddings.turns import embedded
 from sinks.postgres.connection import Pool, connect
@@ -28,12 +35,14 @@ from tests.embedders import shipped
 
 SHORT_CHARS = 80
 LONG_CHARS = 2_000
-SHORT, LONG = 3_000, 150
+MESSAGE_CHARS = 200
+SHORT, LONG, MESSAGES = 3_000, 150, 3_000
+AT = datetime(2026, 3, 1, tzinfo=UTC)
 LOOK_S = 0.2
 WITHIN_S = 3_600.0
 
 
-async def run(sizes: dict[int, int]) -> dict[str, Any]:
+async def run(sizes: dict[int, int], messages: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="bench-import-") as made, closing(shipped()) as embedder:
         cache = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
         async with EmbeddedStack(Path(made), cache) as stack:
@@ -42,8 +51,10 @@ async def run(sizes: dict[int, int]) -> dict[str, Any]:
             async with served(stack, settings) as server:
                 await imported(server, pool, "bench/warm", list(texts(SHORT_CHARS, 200, 1)))
                 runs = [await of_length(server, pool, embedder, chars, number) for chars, number in sizes.items()]
+                async with connections.kafka(settings) as publisher:
+                    said = await said_in(server, pool, embedder, publisher, messages)
             await pool.close()
-    return {"machine": machine(), "load": os.getloadavg(), "runs": runs}
+    return {"machine": machine(), "load": os.getloadavg(), "runs": runs, "said": said}
 
 
 async def of_length(server: Served, pool: Pool, embedder: OnnxEmbedder, chars: int, number: int) -> dict[str, Any]:
@@ -53,7 +64,7 @@ async def of_length(server: Served, pool: Pool, embedder: OnnxEmbedder, chars: i
     alone = number / (time.perf_counter() - began)
     server.cpu.begin()
     took_s = await imported(server, pool, f"bench/{chars}", said)
-    cpu = {f"{name}_cpu_ms": round(spent / number * 1e3, 2) for name, spent in server.cpu.seconds().items()}
+    cpu = cpu_ms(server, number)
     again_s = await imported(server, pool, f"bench/{chars}", said)
     told = {
         "chars": chars,
@@ -66,6 +77,50 @@ async def of_length(server: Served, pool: Pool, embedder: OnnxEmbedder, chars: i
     }
     sys.stderr.write(f"{told}\n")
     return told
+
+
+async def said_in(
+    server: Served, pool: Pool, embedder: OnnxEmbedder, publisher: Publisher, number: int
+) -> dict[str, Any]:
+    """From the first message on its topic until each has its passage; conversations of fifty messages, one after the other."""
+    said = list(texts(MESSAGE_CHARS, number, MESSAGE_CHARS))
+    began = time.perf_counter()
+    await embedded(embedder, [embedded_text("ada", text) for text in said])
+    alone = number / (time.perf_counter() - began)
+    server.cpu.begin()
+    began = time.perf_counter()
+    await publisher.publish([message(at, text) for at, text in enumerate(said)])
+    async with asyncio.timeout(WITHIN_S):
+        while await pool.fetchval("SELECT count(*) FROM passages") < number:  # noqa: ASYNC110
+            await asyncio.sleep(LOOK_S)
+    took_s = time.perf_counter() - began
+    told = {
+        "chars": MESSAGE_CHARS,
+        "messages": number,
+        "passages_per_s": round(number / took_s, 1),
+        "embedder_alone_per_s": round(alone, 1),
+        "share_of_the_embedder": round(number / took_s / alone, 2),
+        **cpu_ms(server, number),
+    }
+    sys.stderr.write(f"{told}\n")
+    return told
+
+
+def message(at: int, text: str) -> Outgoing:
+    said = Message(
+        conversation_id=f"said-{at // 50}",
+        message_id=f"said-{at}",
+        role="user",
+        timestamp=AT + timedelta(seconds=at),
+        content=text,
+        app_id="bench",
+        user_id="ada",
+    )
+    return Outgoing(topic=topics.MESSAGES, key=said.conversation_id.encode(), value=codec.encode(said))
+
+
+def cpu_ms(server: Served, number: int) -> dict[str, float]:
+    return {f"{name}_cpu_ms": round(spent / number * 1e3, 2) for name, spent in server.cpu.seconds().items()}
 
 
 async def imported(server: Served, pool: Pool, namespace: str, said: Sequence[str]) -> float:
@@ -108,8 +163,9 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.imports", description=__doc__)
     parser.add_argument("--short", type=int, default=SHORT, help=f"memories of {SHORT_CHARS} characters")
     parser.add_argument("--long", type=int, default=LONG, help=f"memories of {LONG_CHARS:,} characters")
+    parser.add_argument("--messages", type=int, default=MESSAGES, help=f"of {MESSAGE_CHARS} characters, made passages")
     options = parser.parse_args(argv)
-    told = asyncio.run(run({SHORT_CHARS: options.short, LONG_CHARS: options.long}))
+    told = asyncio.run(run({SHORT_CHARS: options.short, LONG_CHARS: options.long}, options.messages))
     sys.stdout.write(json.dumps(told) + "\n")
     return 0
 

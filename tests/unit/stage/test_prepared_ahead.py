@@ -1,0 +1,65 @@
+"""Parts are prepared while the one before is finished, and never more than one ahead."""
+
+import asyncio
+from contextlib import aclosing
+
+import pytest
+
+from agents.stage.prepared_ahead import prepared_ahead
+
+
+async def test_each_part_comes_with_what_was_prepared_for_it_and_the_next_is_prepared_meanwhile():
+    log: list[str] = []
+
+    async def prepare(part: int) -> str:
+        log.append(f"prepare {part}")
+        await asyncio.sleep(0)
+        return f"ready {part}"
+
+    async with aclosing(prepared_ahead([1, 2, 3], prepare)) as prepared:
+        async for part, ready in prepared:
+            await asyncio.sleep(0.01)
+            log.append(f"{ready} for {part}")
+    assert log == ["prepare 1", "prepare 2", "ready 1 for 1", "prepare 3", "ready 2 for 2", "ready 3 for 3"]
+
+
+async def test_no_parts_are_no_work():
+    async def prepare(part: int) -> int:
+        raise AssertionError(part)
+
+    async with aclosing(prepared_ahead([], prepare)) as prepared:
+        assert [each async for each in prepared] == []
+
+
+async def test_what_preparing_raises_comes_after_the_parts_before_it():
+    async def prepare(part: int) -> int:
+        if part == 2:
+            raise ValueError(part)
+        return part
+
+    finished: list[int] = []
+    with pytest.raises(ValueError, match="2"):
+        async with aclosing(prepared_ahead([1, 2, 3], prepare)) as prepared:
+            async for part, _ in prepared:
+                await asyncio.sleep(0)
+                finished.append(part)
+    assert finished == [1]
+
+
+async def test_what_is_still_prepared_when_a_part_fails_is_cancelled():
+    cancelled: list[int] = []
+
+    async def prepare(part: int) -> int:
+        try:
+            await asyncio.sleep(100 if part == 2 else 0)
+        except asyncio.CancelledError:
+            cancelled.append(part)
+            raise
+        return part
+
+    with pytest.raises(ValueError, match="1"):
+        async with aclosing(prepared_ahead([1, 2], prepare)) as prepared:
+            async for part, _ in prepared:
+                await asyncio.sleep(0)
+                raise ValueError(part)
+    assert cancelled == [2]
