@@ -12,7 +12,7 @@ from agents.models.calls.exchange import Calls, Exchange, exchange
 from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.calls.metering import Meter
 from agents.models.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
-from agents.models.prompts import compaction, rating, shortening
+from agents.models.prompts import compaction, rating, reranking, shortening
 from agents.models.prompts.extraction import MOST_TOKENS
 from agents.models.prompts.questions import Drafts, Question, extraction, summing_up
 from schemas.extraction.requests import ExtractionRequest
@@ -112,6 +112,13 @@ class ModelProvider:
         return ShortText(
             provider=self.name, model=exchange.model, text=exchange.reply, usage=exchange.usage, calls=exchange.calls
         )
+
+    async def rerank(
+        self, query: str, texts: Sequence[str], policy: Policy, namespaces: Sequence[str], *, local_only: bool
+    ) -> list[int]:
+        """The places of the texts that help to answer the query, the best first, in one model call. Raises as `compact` does."""
+        asked = reranking.question(query, texts, policy, namespaces, local_only=local_only)
+        return (await self._exchange(asked)).reply
 
     async def trouble(self) -> str | None:
         """As the port says."""

@@ -19,7 +19,7 @@ from agents.retrieval.recall import Recall
 from deploy.cli.command import command, one_command
 from deploy.runtime.process import end_soon, log_to_stderr
 from deploy.settings import Settings, load
-from deploy.wiring import connections, models, policy_terms, search
+from deploy.wiring import connections, models, policy_terms, rerankers, search
 from deploy.wiring.periodic import Chores
 from deploy.wiring.stage_parts import now
 from schemas.errors import MemstreamError
@@ -89,7 +89,8 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
     embedder, index = await search.searchable(settings, policies, resources)
     memories, archive, commands = Memories(pool), Archive(pool), Commands(publisher, CommandResults(pool))
     resources.push_async_callback(commands.close)
-    retrieval = search.retrieval(pool, embedder, index, policies)
+    tiers = search.retrieval(pool, embedder, index, policies)
+    retrieval = await resources.enter_async_context(rerankers.reranked(settings, pool, policies, tiers))
     blocks = Blocks(
         Conversations(Windows(pool), archive, policies),
         Recall(retrieval, archive, policies, models.token_counter(settings), now),

@@ -12,8 +12,8 @@ from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.cli.moments import moment
 from deploy.settings import load
-from deploy.wiring import connections, vector_index
-from deploy.wiring.search import index, retrieval
+from deploy.wiring import connections, rerankers, vector_index
+from deploy.wiring.search import index, refuse_by_topic, refuse_if_texts_must_stay, retrieval
 from schemas.errors import Misconfigured
 from schemas.passages.passages import PassageFilters
 from schemas.retrieval.searches import Filters, Found, Hit, Query, SaidHit
@@ -102,13 +102,16 @@ def question(**fields: Any) -> Query:
 
 async def searched(asked: Query) -> Found:
     settings = load()
-    await vector_index.refuse_by_topic(settings)
+    await refuse_by_topic(settings)
+    policies = settings.policies()
+    refuse_if_texts_must_stay(settings, policies)
     async with (
         connections.postgres(settings, max_size=2) as pool,
         vector_index.embedder(settings) as embedder,
         index(settings, embedder) as vectors,
+        rerankers.reranked(settings, pool, policies, retrieval(pool, embedder, vectors, policies)) as searching,
     ):
-        return await retrieval(pool, embedder, vectors, settings.policies()).search(asked)
+        return await searching.search(asked)
 
 
 def show(asked: Query, found: Found) -> None:

@@ -17,6 +17,7 @@ from deploy.settings.kafka import KafkaFields
 from deploy.settings.models import ModelFields
 from deploy.settings.observability import ObservabilityFields
 from deploy.settings.postgres import PostgresFields
+from deploy.settings.reranker import RerankerFields
 from deploy.settings.topics import TopicFields
 from deploy.settings.vectors import VectorFields
 from deploy.settings.workers import WorkerFields
@@ -28,6 +29,7 @@ GROUPS: Final[dict[str, type[BaseModel]]] = {
     "Topics": TopicFields,
     "PostgreSQL": PostgresFields,
     "Qdrant and embedder": VectorFields,
+    "Reranker": RerankerFields,
     "Models": ModelFields,
     "Budgets": BudgetFields,
     "Workers": WorkerFields,
@@ -42,6 +44,7 @@ class Settings(
     TopicFields,
     PostgresFields,
     VectorFields,
+    RerankerFields,
     ModelFields,
     BudgetFields,
     WorkerFields,
@@ -60,6 +63,7 @@ class Settings(
         checks.check_kafka_security(self)
         checks.check_providers(self)
         checks.check_embedder(self)
+        checks.check_reranker(self)
         return self
 
     def cluster(self) -> ClusterSettings:

@@ -3,6 +3,7 @@
 from deploy.settings.defaults import PREFIX
 from deploy.settings.kafka import KafkaFields
 from deploy.settings.models import ModelFields
+from deploy.settings.reranker import RerankerFields
 from deploy.settings.vectors import VectorFields
 from sinks.embeddings.models import MODELS
 
@@ -51,3 +52,11 @@ def check_embedder(settings: VectorFields) -> None:
         raise ValueError(f"{PREFIX}EMBEDDER={settings.embedder} needs {PREFIX}EMBEDDER_MODEL: name the model")
     if settings.embedder == "openai" and settings.embedder_base_url is None:
         raise ValueError(f"{PREFIX}EMBEDDER=openai needs {PREFIX}EMBEDDER_BASE_URL: the address up to /v1")
+
+
+def check_reranker(settings: RerankerFields) -> None:
+    chosen = f"{PREFIX}RERANKER={settings.reranker}"
+    if settings.reranker == "tei" and settings.reranker_base_url is None:
+        raise ValueError(f"{chosen} needs {PREFIX}RERANKER_BASE_URL: the address before /rerank")
+    if settings.reranker in ("cohere", "jina", "voyage") and settings.reranker_model is None:
+        raise ValueError(f"{chosen} needs {PREFIX}RERANKER_MODEL: name the model")

@@ -29,7 +29,7 @@ from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.serving import MeasuredAccesses, MeasuredRecall
 from deploy.policies.files import shipped
 from deploy.settings import Settings
-from deploy.wiring import connections, models, policy_terms, search
+from deploy.wiring import connections, models, policy_terms, rerankers, search
 from deploy.wiring.budgets import overall
 from deploy.wiring.message_ends import message_ends
 from deploy.wiring.periodic import Chore, Chores
@@ -89,7 +89,8 @@ async def wired(
     commands = Commands(publisher, CommandResults(pool), wait_s=settings.api_wait_s, changed=memories.forget)
     resources.push_async_callback(commands.close)
     archive, count_tokens = Archive(pool), models.token_counter(settings)
-    searched = search.retrieval(pool, embedder, index, policies)
+    tiers = search.retrieval(pool, embedder, index, policies)
+    searched = await resources.enter_async_context(rerankers.reranked(settings, pool, policies, tiers))
     return Ports(
         authentication=door(pool, resources, chores) if keyed else NoAuthentication(),
         rate_limiter=rates(settings.api_requests_per_minute),

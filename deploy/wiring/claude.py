@@ -19,3 +19,17 @@ def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy |
         energy=energy,
         rest_s=settings.model_rest_s,
     )
+
+
+def reranking_claude(settings: Settings, model: str, energy: Energy) -> ClaudeProvider:
+    """Asked once: somebody waits for the answer, and can do without it."""
+    return ClaudeProvider(
+        model=model,
+        api_key=settings.anthropic_api_key.get_secret_value() if settings.anthropic_api_key else None,
+        base_url=settings.anthropic_base_url,
+        timeout_s=settings.reranker_within_s,
+        max_retries=0,
+        tokens_per_minute=settings.claude_tokens_per_minute,
+        energy=energy,
+        rest_s=settings.model_rest_s,
+    )

@@ -11,9 +11,9 @@ from agents.retrieval.said import SaidSearch
 from agents.retrieval.search import Retrieval
 from agents.retrieval.tiers import Tiers
 from deploy.settings import Settings
-from deploy.wiring import vector_index
+from deploy.wiring import rerankers, vector_index
 from schemas.errors import Retryable
-from schemas.policies.policies import PolicySelector
+from schemas.policies.policies import Policies, PolicySelector
 from sinks.embeddings.cache import Remembering
 from sinks.embeddings.port import Embedder
 from sinks.memories.lexical import FullText
@@ -56,11 +56,23 @@ async def index(settings: Settings, embedder: Embedder) -> AsyncIterator[Index]:
         yield Index(memories, passages)
 
 
+def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
+    """Raises Misconfigured where a policy forbids to send texts, and the embedder or the reranker would."""
+    vector_index.refuse_if_texts_must_stay(settings, policies)
+    rerankers.refuse_if_texts_must_stay(settings, policies)
+
+
+async def refuse_by_topic(settings: Settings) -> None:
+    """The same by the policies on their topic, for commands, which do not follow it. Raises Retryable as well."""
+    await vector_index.refuse_by_topic(settings)
+    await rerankers.refuse_by_topic(settings)
+
+
 async def searchable(
     settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack
 ) -> tuple[Embedder, Index]:
     """Who embeds questions, and the indexes. A policy that forbids to send texts ends the process, whenever it comes."""
-    keep_texts_here = partial(vector_index.refuse_if_texts_must_stay, settings)
+    keep_texts_here = partial(refuse_if_texts_must_stay, settings)
     keep_texts_here(policies.now)
     policies.tell(keep_texts_here)
     embedder = await resources.enter_async_context(vector_index.embedder(settings))

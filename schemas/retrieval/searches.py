@@ -13,8 +13,10 @@ from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from schemas.policies.policies import Fraction
 
 Scale = Literal["fraction", "tenths", "points"]
-# The embedder or the vector index was too slow, or failed; words were searched all the same.
-Degraded = Literal["embedder_slow", "embedder_failed", "vectors_slow", "vectors_failed"]
+# The embedder, the vector index or the reranker was too slow, or failed; words were searched all the same.
+Degraded = Literal[
+    "embedder_slow", "embedder_failed", "vectors_slow", "vectors_failed", "reranker_slow", "reranker_failed"
+]
 
 # Memories, what was said word for word, or both ranked together.
 Tier = Literal["memories", "said", "both"]
@@ -179,11 +181,13 @@ class Parts(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Hit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory that was found; `score` is from 0 to 1, comparable within one answer."""
+    """A memory that was found; `score` is from 0 to 1, comparable within one answer. Where a reranker was asked, hits are in the
+    order of `reranked`, its score."""
 
     score: float
     memory: Memory
     parts: Parts | None = None
+    reranked: float | None = None
 
 
 class SaidHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -195,6 +199,7 @@ class SaidHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     cosine: float | None = None
     words: float = 0.0
     owners: tuple[str, ...] = ()
+    reranked: float | None = None
 
 
 class Found(Struct, frozen=True, kw_only=True):

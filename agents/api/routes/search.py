@@ -34,8 +34,9 @@ class SearchQuery(Query, frozen=True, kw_only=True, omit_defaults=True, forbid_u
 class FoundHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A `memory`, or with the tier `said` a `passage` of what was said, word for word. Scores are comparable within a tier.
 
-    `parts` are there where `explain` asks for them; with `related` a memory has the messages that it comes from (`sources`), a
-    passage the live memories that come from its message (`memory_ids`).
+    Where a reranker was asked, hits are in the order of `reranked`, its score. `parts` are there where `explain` asks for them.
+    With `related` a memory has the messages that it comes from (`sources`), a passage the live memories that come from its
+    message (`memory_ids`).
     """
 
     score: float
@@ -43,6 +44,7 @@ class FoundHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     memory: MemoryView | None = None
     passage: Passage | None = None
     parts: Parts | None = None
+    reranked: float | None = None
     sources: tuple[Source, ...] = ()
     memory_ids: tuple[str, ...] = ()
 
@@ -151,10 +153,15 @@ async def found(asked: SearchQuery, caller: Caller, ports: Ports) -> SearchAnswe
 def shown(hit: Hit | SaidHit, asked: SearchQuery) -> FoundHit:
     if isinstance(hit, SaidHit):
         parts = Parts(cosine=hit.cosine, lexical=hit.words) if asked.explain else None
-        return FoundHit(score=hit.score, tier="said", passage=hit.passage, parts=parts)
+        return FoundHit(score=hit.score, tier="said", passage=hit.passage, parts=parts, reranked=hit.reranked)
     sources = hit.memory.sources if asked.related else ()
     return FoundHit(
-        score=hit.score, tier="memory", memory=view(hit.memory, asked.detail), parts=hit.parts, sources=sources
+        score=hit.score,
+        tier="memory",
+        memory=view(hit.memory, asked.detail),
+        parts=hit.parts,
+        reranked=hit.reranked,
+        sources=sources,
     )
 
 

@@ -1,0 +1,128 @@
+"""Reranking: the best of a search in a better order, in time or not at all."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from agents.retrieval.reranking import RerankedSearch
+from schemas.errors import Retryable
+from schemas.passages.passages import Passage
+from schemas.policies.policies import Policies, Policy, Privacy
+from schemas.retrieval.searches import Found, Hit, Query, SaidHit
+from tests.memories import a_memory
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+POLICIES = Policies((Policy(name="kitchen", namespaces=("{app_id}",), privacy=Privacy(scrub=("email",))),))
+
+
+class Searched:
+    """Finds what it is given, as many as are asked for."""
+
+    def __init__(self, *hits: Hit | SaidHit) -> None:
+        self.hits = hits
+        self.limits: list[int] = []
+
+    async def search(self, asked: Query) -> Found:
+        self.limits.append(asked.limit)
+        mixed = self.hits[: asked.limit]
+        return Found(mixed=mixed, hits=tuple(hit for hit in mixed if isinstance(hit, Hit)), degraded=("vectors_slow",))
+
+
+class ByLength:
+    """The longest text is the best. `seen` keeps what it was asked."""
+
+    def __init__(self, failure: Exception | None = None, takes_s: float = 0.0) -> None:
+        self.seen: list[tuple[str, list[str]]] = []
+        self._failure = failure
+        self._takes_s = takes_s
+
+    async def scores(self, query: str, texts: Sequence[str], namespaces: Sequence[str]) -> list[float]:
+        self.seen.append((query, list(texts)))
+        await asyncio.sleep(self._takes_s)
+        if self._failure:
+            raise self._failure
+        return [float(len(text)) for text in texts]
+
+
+def memory(text: str) -> Hit:
+    return Hit(score=0.5, memory=a_memory(text, NOON, namespace="kitchen"))
+
+
+def passage(text: str) -> SaidHit:
+    said = Passage(
+        passage_id=text,
+        namespace="kitchen",
+        conversation_id="c",
+        message_id=text,
+        role="user",
+        speaker="ada",
+        said_at=NOON,
+        text=text,
+    )
+    return SaidHit(score=0.5, passage=said, owners=("kitchen",))
+
+
+def texts(found: Found) -> list[str]:
+    return [hit.memory.text if isinstance(hit, Hit) else hit.passage.text for hit in found.mixed]
+
+
+def reranking(searched: Searched, reranker: Any, **options: Any) -> RerankedSearch:
+    return RerankedSearch(searched, reranker, POLICIES, **({"candidates": 10, "within_s": 5.0} | options))
+
+
+QUESTION = Query(namespaces=("kitchen",), text="What?", limit=2)
+
+
+async def test_both_tiers_are_put_into_the_rerankers_order_and_cut_to_the_limit() -> None:
+    searched = Searched(memory("Short."), passage("Rather longer."), memory("The very longest of all of them."))
+    found = await reranking(searched, ByLength()).search(QUESTION)
+    assert texts(found) == ["The very longest of all of them.", "Rather longer."]
+    assert [hit.reranked for hit in found.mixed] == [44.0, 31.0]
+    assert (len(found.hits), len(found.said), found.degraded) == (1, 1, ("vectors_slow",))
+    assert searched.limits == [10], "as many as the reranker is shown"
+
+
+async def test_texts_come_with_their_day_and_speaker_and_without_what_may_not_be_sent() -> None:
+    reranker = ByLength()
+    hits = (memory("Write to ada@example.org."), passage("Hello."))
+    question = Query(namespaces=("kitchen",), text="Who is bob@example.org? My password is hunter2secret.")
+    await reranking(Searched(*hits), reranker).search(question)
+    ((query, sent),) = reranker.seen
+    assert sent[1] == "2026-03-01, ada: Hello." and sent[0].startswith("2026-03-01: Write to")
+    assert not any(secret in text for text in (query, *sent) for secret in ("example.org", "hunter2secret"))
+
+
+async def test_only_the_best_are_shown_and_the_others_stay_behind_them() -> None:
+    searched = Searched(memory("Short."), memory("Longer one."), memory("The longest, and never shown."))
+    reranker = ByLength()
+    found = await reranking(searched, reranker, candidates=2).search(Query(namespaces=("kitchen",), text="x", limit=3))
+    assert texts(found) == ["Longer one.", "Short.", "The longest, and never shown."]
+    assert len(reranker.seen[0][1]) == 2 and found.mixed[2].reranked is None
+
+
+@pytest.mark.parametrize(
+    ("reranker", "reason"),
+    [
+        (ByLength(failure=Retryable("it is down")), "reranker_failed"),
+        (ByLength(takes_s=30.0), "reranker_slow"),
+    ],
+)
+async def test_without_the_reranker_hits_keep_their_order_and_the_answer_says_so(
+    reranker: ByLength, reason: str
+) -> None:
+    searched = Searched(memory("Short."), memory("Longer one."), memory("The longest."))
+    found = await reranking(searched, reranker, within_s=0.01).search(QUESTION)
+    assert texts(found) == ["Short.", "Longer one."]
+    assert found.degraded == ("vectors_slow", reason)
+
+
+@pytest.mark.parametrize(
+    ("hits", "text"), [((memory("One."),), "What?"), ((), "What?"), ((memory("One."), memory("Two.")), None)]
+)
+async def test_nobody_is_asked_where_there_is_nothing_to_order(hits: tuple[Hit, ...], text: str | None) -> None:
+    reranker = ByLength()
+    found = await reranking(Searched(*hits), reranker).search(Query(namespaces=("kitchen",), text=text, limit=5))
+    assert len(found.mixed) == len(hits) and reranker.seen == []
