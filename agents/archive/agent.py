@@ -1,15 +1,15 @@
 """The archive agent: every message into the short-term tier, in batches, once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 
 from agents.dead_letters.writer import dead_letter
+from agents.policies.audience import Audience
 from schemas import codec
-from schemas.conversations.messages import Message, Scope
+from schemas.conversations.messages import Message
 from schemas.errors import Rejected
 from schemas.kafka.records import Publisher
-from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive, ArchivedMessage
 from streams.delivery.batch import Batch
 
@@ -20,23 +20,24 @@ class ArchiveAgent:
     """Stores a batch in one statement, then acks it. What does not decode is the window agent's to dead-letter."""
 
     def __init__(
-        self, archive: Archive, publisher: Publisher, policies: PolicySelector, clock: Callable[[], datetime]
+        self, archive: Archive, publisher: Publisher, audience: Audience, clock: Callable[[], datetime]
     ) -> None:
         self._archive = archive
-        self._policies = policies
+        self._audience = audience
         self._publisher = publisher
         self._clock = clock
         self.skipped = 0
 
     async def handle(self, batch: Batch) -> None:
         decoded = [(record, message) for record in batch.records if (message := self._decoded(record)) is not None]
+        messages = await self._audience.found([message for _, message in decoded])
         try:
-            await self._archive.store([message for _, message in decoded])
+            await self._archive.store(messages)
         except Rejected:
-            await self._store_singly(decoded)
+            await self._store_singly(zip((record for record, _ in decoded), messages, strict=True))
         batch.ack()
 
-    async def _store_singly(self, decoded: list[tuple[Any, ArchivedMessage]]) -> None:
+    async def _store_singly(self, decoded: Iterable[tuple[Any, ArchivedMessage]]) -> None:
         """One message of a batch is not storable: the others are, and that one goes to the dead letters."""
         for record, message in decoded:
             try:
@@ -50,6 +51,4 @@ class ArchiveAgent:
         except Rejected:
             self.skipped += 1
             return None
-        scope = Scope.of(message)
-        feeds = self._policies.match(scope).namespaces_of(scope)
-        return ArchivedMessage(message=message, partition=record.partition, position=record.offset, feeds=feeds)
+        return ArchivedMessage(message=message, partition=record.partition, position=record.offset)

@@ -7,11 +7,11 @@ from typing import Any
 
 from agents.dead_letters.writer import dead_letter
 from agents.passages.indexer import PassageIndexer
+from agents.policies.audience import Audience
 from schemas import codec
-from schemas.conversations.messages import Message, Scope
+from schemas.conversations.messages import Message
 from schemas.errors import Rejected
 from schemas.kafka.records import Publisher
-from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive, ArchivedMessage
 from streams.delivery.batch import Batch
 
@@ -29,21 +29,22 @@ class PassageAgent:
         archive: Archive,
         indexer: PassageIndexer,
         publisher: Publisher,
-        policies: PolicySelector,
+        audience: Audience,
         clock: Callable[[], datetime],
     ) -> None:
         self._archive = archive
         self._indexer = indexer
         self._publisher = publisher
-        self._policies = policies
+        self._audience = audience
         self._clock = clock
 
     async def handle(self, batch: Batch) -> None:
         decoded = [(record, archived) for record in batch.records if (archived := self._decoded(record)) is not None]
+        messages = await self._audience.found([archived for _, archived in decoded])
         try:
-            await self._index([archived for _, archived in decoded])
+            await self._index(messages)
         except Rejected:
-            for record, archived in decoded:
+            for (record, _), archived in zip(decoded, messages, strict=True):
                 await self._index_alone(record, archived)
         batch.ack()
 
@@ -68,6 +69,4 @@ class PassageAgent:
             message = codec.admit(record.value, Message)
         except Rejected:
             return None
-        scope = Scope.of(message)
-        feeds = self._policies.match(scope).namespaces_of(scope)
-        return ArchivedMessage(message=message, partition=record.partition, position=record.offset, feeds=feeds)
+        return ArchivedMessage(message=message, partition=record.partition, position=record.offset)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
@@ -10,9 +10,9 @@ from agents.passages.building import digest, embedded_text, only_asks, pieces, s
 from agents.passages.words import stems, terms
 from agents.stage.prepared_ahead import prepared_ahead
 from schemas import ids
-from schemas.conversations.messages import Message, Scope
+from schemas.conversations.messages import Message
 from schemas.passages.passages import speaker_of
-from schemas.policies.policies import Policy, PolicySelector
+from schemas.policies.policies import PolicySelector, Privacy
 from sinks.archive.messages import ArchivedMessage
 from sinks.embeddings.port import Embedder
 from sinks.embeddings.turns import embedded
@@ -21,6 +21,16 @@ from sinks.passages.vectors import PassageVectors
 from sinks.vectors.port import Vector
 
 STORED_AT_ONCE: Final = 100  # passages, while the next ones are embedded
+
+Built: TypeAlias = list[tuple[str, Piece]]  # texts to embed, and their passages without vectors
+
+
+class Recalled(NamedTuple):
+    """A message that can be searched in some namespaces, and what of it may be."""
+
+    archived: ArchivedMessage
+    privacy: Privacy
+    namespaces: tuple[str, ...]
 
 
 class PassageIndexer:
@@ -35,50 +45,65 @@ class PassageIndexer:
         self._policies = policies
 
     async def index(self, messages: Sequence[ArchivedMessage]) -> int:
-        """Makes passages of those that have none yet, and returns how many were stored; the archive has the messages already."""
-        wanted = [(archived, policy) for archived in messages if (policy := self._recalling(archived)) is not None]
-        fresh = await self._fresh(wanted)
-        built = [each for archived, policy in fresh for each in build(archived, policy)]
-        parts = [built[start : start + STORED_AT_ONCE] for start in range(0, len(built), STORED_AT_ONCE)]
-        stored = 0
+        """Makes passages of those that have none yet, and returns how many were stored. The archive has the messages already, and
+        their scopes are known."""
+        wanted = [
+            each for archived in messages if archived.message.content.strip() for each in self._recalled(archived)
+        ]
+        stored, parts = 0, portions([build(recalled) for recalled in await self._fresh(wanted)])
         async with aclosing(prepared_ahead(parts, self._vectors_of)) as prepared:
             async for part, vectors in prepared:
                 pieces = [replace(piece, vector=vectors[text]) for text, piece in part]
                 stored += await self._passages.store(pieces, self._vectors)
         return stored
 
-    def _recalling(self, archived: ArchivedMessage) -> Policy | None:
-        """The policy of a message that can be searched."""
+    def _recalled(self, archived: ArchivedMessage) -> list[Recalled]:
+        """By each of the policies of those whose message it is, in the namespaces that these give."""
         said = archived.message
-        policy = self._policies.match(Scope.of(said))
-        return policy if policy.recalls(said.role, said.timestamp) and said.content.strip() else None
+        namespaces: dict[str, Recalled] = {}
+        for scope in archived.scopes:
+            policy = self._policies.match(scope)
+            if policy.recalls(said.role, said.timestamp):
+                known = namespaces.get(policy.name, Recalled(archived, policy.privacy, ()))
+                names = dict.fromkeys((*known.namespaces, *policy.namespaces_of(scope)))
+                namespaces[policy.name] = known._replace(namespaces=tuple(names))
+        return list(namespaces.values())
 
-    async def _fresh(self, wanted: Sequence[tuple[ArchivedMessage, Policy]]) -> list[tuple[ArchivedMessage, Policy]]:
+    async def _fresh(self, wanted: Sequence[Recalled]) -> list[Recalled]:
         """Without what is indexed in all its namespaces, and each message once."""
-        keys = {id(archived): set(keys_of(archived, policy)) for archived, policy in wanted}
+        keys = {id(recalled): set(keys_of(recalled)) for recalled in wanted}
         known = await self._passages.known(set().union(*keys.values())) if wanted else set()
         fresh = []
-        for archived, policy in wanted:
-            if not keys[id(archived)] <= known:
-                known |= keys[id(archived)]
-                fresh.append((archived, policy))
+        for recalled in wanted:
+            if not keys[id(recalled)] <= known:
+                known |= keys[id(recalled)]
+                fresh.append(recalled)
         return fresh
 
-    async def _vectors_of(self, part: Sequence[tuple[str, Piece]]) -> dict[str, Vector]:
+    async def _vectors_of(self, part: Built) -> dict[str, Vector]:
         return await embedded(self._embedder, [text for text, _ in part])
 
 
-def keys_of(archived: ArchivedMessage, policy: Policy) -> list[tuple[str, str, str]]:
-    said = archived.message
-    return [(name, said.conversation_id, said.message_id) for name in policy.namespaces_of(Scope.of(said))]
+def portions(built: Sequence[Built]) -> list[Built]:
+    """What is stored together: of a message all passages, as one that has some is taken to have all."""
+    found: list[Built] = []
+    for each in built:
+        if found and len(found[-1]) + len(each) <= STORED_AT_ONCE:
+            found[-1] += each
+        elif each:
+            found.append([*each])
+    return found
 
 
-def build(archived: ArchivedMessage, policy: Policy) -> list[tuple[str, Piece]]:
+def keys_of(recalled: Recalled) -> list[tuple[str, str, str]]:
+    said = recalled.archived.message
+    return [(name, said.conversation_id, said.message_id) for name in recalled.namespaces]
+
+
+def build(recalled: Recalled) -> Built:
     """The passages of a message, one a piece and namespace, without vectors; each with the text to embed."""
-    said = archived.message
-    namespaces = policy.namespaces_of(Scope.of(said))
-    archived = replace(archived, feeds=namespaces)
-    parts = pieces(searchable_text(said.content, policy.privacy))
+    archived, privacy, namespaces = recalled
+    parts = pieces(searchable_text(archived.message.content, privacy))
     return [made(archived, namespace, number, part) for number, part in enumerate(parts) for namespace in namespaces]
 
 

@@ -18,6 +18,6 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     await vectors.ensure_collection()
     passages = Passages(wiring.pool)
     indexer = PassageIndexer(passages, vectors, embedder, wiring.policies)
-    agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.policies, now)
+    agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.audience(), now)
     await wiring.add("passages", lambda _app: agent.handle)
     wiring.chores.add("removed passages", REMOVE_S, partial(passages.drop_removed, vectors))

@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from agents.policies.audience import Audience
 from agents.policies.reader import CurrentPolicies
 from agents.stage.loop import Handle, serve
 from deploy.metrics.meters import Meters
@@ -12,6 +13,7 @@ from deploy.settings import Settings
 from deploy.wiring.periodic import Chores
 from deploy.wiring.start_offsets import fixed_origins
 from schemas.kafka.records import Publisher
+from sinks.archive.participants import Participants
 from sinks.postgres.connection import Pool
 from streams.apps import input_channel, stage_app
 from streams.delivery.app import StageApp
@@ -35,6 +37,9 @@ class Wiring:
     resources: AsyncExitStack
     chores: Chores
     apps: list[StageApp] = field(default_factory=list)
+
+    def audience(self) -> Audience:
+        return Audience(Participants(self.pool), self.policies)
 
     async def add(self, stage: str, handle: Callable[[StageApp], Handle]) -> None:
         """A stage whose batches go to what `handle` makes of its app; it is not started yet."""

@@ -91,7 +91,7 @@ async def add_windows(wiring: Wiring) -> None:
 
 
 async def add_archive(wiring: Wiring) -> None:
-    agent = ArchiveAgent(Archive(wiring.pool), wiring.publisher, wiring.policies, now)
+    agent = ArchiveAgent(Archive(wiring.pool), wiring.publisher, wiring.audience(), now)
     await wiring.add("archive", lambda _app: agent.handle)
     settings = wiring.settings
     records = RecordRetention(usage_days=settings.usage_retention_days, pruning_days=settings.pruning_retention_days)

@@ -83,3 +83,29 @@ SELECT partition, position, CASE WHEN gone THEN left(content, 4000) ELSE content
 FROM said
 WHERE NOT gone OR newer <= $6
 ORDER BY position
+
+-- name: participants
+-- Each user with the first of their messages: the index is skipped through, however long a conversation is. Of conversations whose
+-- users have left the archive the windows know who they were.
+WITH RECURSIVE people AS (
+    SELECT asked.conversation_id,
+           (SELECT min(user_id) FROM messages m WHERE m.conversation_id = asked.conversation_id AND user_id IS NOT NULL) AS user_id
+    FROM unnest($1::text[]) AS asked (conversation_id)
+    UNION ALL
+    SELECT conversation_id,
+           (SELECT min(user_id) FROM messages m
+            WHERE m.conversation_id = people.conversation_id AND m.user_id > people.user_id AND m.user_id IS NOT NULL)
+    FROM people WHERE user_id IS NOT NULL
+)
+SELECT people.conversation_id, people.user_id, first.*
+FROM people CROSS JOIN LATERAL (
+    SELECT tenant_id, app_id, agent_id, mode, partition, position, said_at
+    FROM messages m
+    WHERE m.conversation_id = people.conversation_id AND m.user_id = people.user_id
+    ORDER BY position LIMIT 1) AS first
+WHERE people.user_id IS NOT NULL
+UNION ALL
+SELECT w.conversation_id, user_id, tenant_id, app_id, agent_id, mode, partition, -1, timestamptz 'epoch'
+FROM windows w
+WHERE w.conversation_id = ANY ($1) AND user_id IS NOT NULL
+  AND NOT EXISTS (SELECT FROM messages m WHERE m.conversation_id = w.conversation_id AND m.user_id IS NOT NULL)

@@ -24,13 +24,14 @@ LAST: Final = 2**31 - 1  # above every partition there is
 class ArchivedMessage(Struct, frozen=True, kw_only=True):
     """A message and where it lies in Kafka; `position` is its offset in the messages partition.
 
-    `feeds` are the namespaces that may come to hold what it says; they are not stored.
+    `feeds` are the namespaces that may come to hold what it says, `scopes` are whose it is; they are not stored.
     """
 
     message: Message
     partition: int
     position: int
     feeds: tuple[str, ...] = ()
+    scopes: tuple[Scope, ...] = ()
 
 
 class Archive:

@@ -92,7 +92,9 @@ class Purges:
 
     async def _forget_messages(self, scope: Scope, fence: Fence) -> bool:
         values = (fence.at, *owner(scope), MESSAGES_PAGE, fence.positions)
-        rows = await self._connection.fetch(query("purges", "drop_messages"), *values)
+        rows = await self._connection.fetch(query("purges", "drop_replies"), *values)
+        if len(rows) < MESSAGES_PAGE:  # as long as there are replies, what tells whose they are stays
+            rows += await self._connection.fetch(query("purges", "drop_messages"), *values)
         conversations = sorted({row["conversation_id"] for row in rows})
         await self._connection.execute(query("purges", "empty_summaries"), conversations)
         await self._connection.execute(query("purges", "drop_parked_summaries"), conversations)

@@ -85,6 +85,23 @@ WHERE (conversation_id, message_id) IN (
     LIMIT $8)
 RETURNING conversation_id
 
+-- name: drop_replies
+-- What was said in their conversations by nobody in particular: it was said to them.
+DELETE FROM messages
+WHERE (conversation_id, message_id) IN (
+    SELECT conversation_id, message_id
+    FROM messages
+    WHERE user_id IS NULL
+      AND (least(said_at, archived_at) <= $1
+             OR position < ($9::jsonb->>partition::text)::bigint AND said_at <= $1 + interval '1 day')
+      AND conversation_id IN (
+          SELECT conversation_id FROM messages
+          WHERE user_id = $4 AND ($2::text IS NULL OR tenant_id = $2) AND ($3::text IS NULL OR app_id = $3)
+            AND ($5::text IS NULL OR agent_id = $5) AND ($6::text IS NULL OR conversation_id = $6)
+            AND ($7::text IS NULL OR mode = $7))
+    LIMIT $8)
+RETURNING conversation_id
+
 -- name: empty_summaries
 UPDATE extractions SET answer = jsonb_set(answer, '{text}', '""')
 WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}' AND answer ? 'text'

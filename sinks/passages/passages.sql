@@ -83,11 +83,14 @@ WHERE passage_id = ANY ($1::uuid[]) AND namespace = ANY ($2::text[])
 SELECT count(*) AS passages FROM (SELECT FROM passages WHERE namespace = ANY ($1::text[]) LIMIT $2) AS counted
 
 -- name: with_texts
+-- What a message does not say of whose it is, its conversation does.
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest,
-       m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode,
+       m.role, m.content, coalesce(m.tenant_id, w.tenant_id) AS tenant_id, coalesce(m.app_id, w.app_id) AS app_id,
+       coalesce(m.user_id, w.user_id) AS user_id, coalesce(m.agent_id, w.agent_id) AS agent_id, coalesce(m.mode, w.mode) AS mode,
        ARRAY(SELECT DISTINCT namespace FROM passages of_it
              WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces
 FROM passages p JOIN messages m USING (conversation_id, message_id)
+     LEFT JOIN windows w ON w.conversation_id = m.conversation_id AND w.partition = m.partition
 WHERE p.passage_id = ANY ($1::uuid[])
 
 -- name: of_messages
@@ -117,10 +120,12 @@ SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
 -- name: page
 -- Every passage, in the order of ids.
 SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest,
-       m.role, m.content, m.tenant_id, m.app_id, m.user_id, m.agent_id, m.mode,
+       m.role, m.content, coalesce(m.tenant_id, w.tenant_id) AS tenant_id, coalesce(m.app_id, w.app_id) AS app_id,
+       coalesce(m.user_id, w.user_id) AS user_id, coalesce(m.agent_id, w.agent_id) AS agent_id, coalesce(m.mode, w.mode) AS mode,
        ARRAY(SELECT DISTINCT namespace FROM passages of_it
              WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces
 FROM passages p JOIN messages m USING (conversation_id, message_id)
+     LEFT JOIN windows w ON w.conversation_id = m.conversation_id AND w.partition = m.partition
 WHERE p.passage_id > $1::uuid
 ORDER BY p.passage_id
 LIMIT $2

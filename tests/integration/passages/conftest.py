@@ -1,6 +1,6 @@
 """The index of what was said on a database and a collection of a test's own, embedded by words alone."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -9,12 +9,14 @@ import pytest
 from qdrant_client import AsyncQdrantClient
 
 from agents.passages.indexer import PassageIndexer
+from agents.policies.audience import Audience
 from agents.retrieval.said import SaidSearch
 from agents.retrieval.said_ranking import CosineScale
 from deploy.embedded.stack import EmbeddedStack
-from schemas.conversations.messages import Message, Scope
-from schemas.policies.policies import Policies, Policy
+from schemas.conversations.messages import Message
+from schemas.policies.policies import Match, Policies, Policy, Privacy
 from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.archive.participants import Participants
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
@@ -55,17 +57,26 @@ class Said:
             | {"app_id": "kitchen", "user_id": user}
             | fields  # type: ignore[arg-type]
         )
-        feeds = self.policies.match(Scope.of(message)).namespaces_of(Scope.of(message))
-        return ArchivedMessage(message=message, partition=0, position=self._position, feeds=feeds)
+        return ArchivedMessage(message=message, partition=0, position=self._position)
 
     async def said(self, *messages: ArchivedMessage) -> int:
         """Archives and indexes; how many passages are new."""
-        await self.archive.store(messages)
-        return await self.indexer.index(messages)
+        heard = await self.heard(messages)
+        await self.archive.store(heard)
+        return await self.indexer.index(heard)
+
+    async def heard(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+        """By the policies as they are now."""
+        return await Audience(Participants(self.pool), self.policies).found(messages)
 
     async def found(self, text: str, namespace: str = "kitchen/ada", **asked: object) -> list[str]:
         hits = (await self.search.search(text, (namespace,), **asked)).hits  # type: ignore[arg-type]
         return [hit.passage.text for hit in hits]
+
+    def restrict(self) -> None:
+        """From now on the policy of the kitchen, and no other, takes out addresses."""
+        policy = Policy(name="kitchen", match=Match(app_id="kitchen"), privacy=Privacy(scrub=("email",)))
+        self.search._policies = self.indexer._policies = self.policies = Policies((policy,))
 
     async def rows(self) -> set[str]:
         return {row["passage_id"] for row in await self.pool.fetch("SELECT passage_id::text FROM passages")}

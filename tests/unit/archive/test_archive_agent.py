@@ -7,6 +7,7 @@ import pytest
 
 from agents.archive.agent import ArchiveAgent
 from agents.dead_letters.writer import letter_headers
+from agents.policies.audience import Audience
 from schemas import codec
 from schemas.errors import Rejected, Retryable
 from schemas.kafka import topics
@@ -14,6 +15,7 @@ from schemas.policies.policies import Policies
 from streams.delivery.fence import Fence
 from tests.fakes.batches import batch_of
 from tests.fakes.chats import message
+from tests.fakes.participants import FakeParticipants
 from tests.fakes.publisher import FakePublisher
 
 
@@ -34,7 +36,8 @@ class FakeArchive:
 
 
 def archiving(archive: FakeArchive, publisher: FakePublisher | None = None) -> ArchiveAgent:
-    return ArchiveAgent(archive, publisher or FakePublisher(), Policies(), lambda: datetime(2026, 11, 1, tzinfo=UTC))
+    audience = Audience(FakeParticipants(), Policies())
+    return ArchiveAgent(archive, publisher or FakePublisher(), audience, lambda: datetime(2026, 11, 1, tzinfo=UTC))
 
 
 @pytest.fixture

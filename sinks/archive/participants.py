@@ -1,0 +1,48 @@
+"""Who takes part in conversations, as far as the archive knows."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+from msgspec import Struct
+
+from schemas.codec import shaped
+from schemas.conversations.messages import Scope
+from sinks.postgres.connection import Pool, storable, translated
+from sinks.postgres.queries import query
+
+
+class Participant(Struct, frozen=True, kw_only=True):
+    """A user in a conversation, with the place of the first of their messages."""
+
+    scope: Scope
+    partition: int
+    position: int
+    said_at: datetime
+
+    def spoke_before(self, partition: int, position: int, said_at: datetime) -> bool:
+        """Whether their first message lies before a place: by position, which means nothing across partitions."""
+        if partition == self.partition:
+            return self.position <= position
+        return self.said_at <= said_at
+
+
+class Participants:
+    """Reads. Raises Retryable."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def of(self, conversations: Collection[str]) -> list[Participant]:
+        """The users of these conversations; those who left the archive are known where no other user is."""
+        if not conversations:
+            return []
+        with translated("asking who takes part in conversations"):
+            rows = await self._pool.fetch(query("archive", "participants"), sorted(map(storable, conversations)))
+        return [participant(row) for row in rows]
+
+
+def participant(row: Any) -> Participant:
+    fields = dict(row)
+    place = {name: fields.pop(name) for name in ("partition", "position", "said_at")}
+    return Participant(scope=shaped(fields, Scope), **place)

@@ -1,0 +1,56 @@
+"""Replies that name no user are found by those they were said to, and by nobody else, and go with them."""
+
+from schemas.conversations.messages import Scope
+from schemas.erasure.erasures import Fence
+from schemas.policies.namespaces import UNSAID
+from sinks.archive.messages import ArchivedMessage
+from sinks.erasure.purges import Purges
+from tests.integration.passages.conftest import MONDAY, Said
+
+
+def reply(said: Said, content: str) -> ArchivedMessage:
+    return said.message(content, role="assistant", user=None, app_id=None)
+
+
+async def test_a_reply_is_found_in_the_namespace_of_who_was_told(said: Said) -> None:
+    await said.said(said.message("Where is the tent?"))
+    await said.said(reply(said, "It hangs in the garage behind the skis."))
+    assert "It hangs in the garage behind the skis." in await said.found("garage skis")
+    assert await said.found("garage skis", "kitchen/bob") == []
+
+
+async def test_who_joins_later_does_not_find_what_was_said_before(said: Said) -> None:
+    await said.said(said.message("Hello."), reply(said, "The surprise party is at seven."))
+    await said.said(said.message("Hi all.", user="bob"), reply(said, "Welcome, the cake is in the oven."))
+    assert await said.found("surprise party", "kitchen/bob") == []
+    assert "Welcome, the cake is in the oven." in await said.found("cake oven", "kitchen/bob")
+
+
+async def test_a_message_in_the_namespaces_of_several_people_is_found_once(said: Said) -> None:
+    await said.said(said.message("Hello."), said.message("Hi.", user="bob"), reply(said, "The cake is in the oven."))
+    hits = (await said.search.search("cake oven", ("kitchen/ada", "kitchen/bob"))).hits
+    assert [hit.passage.text for hit in hits].count("The cake is in the oven.") == 1
+
+
+async def test_what_privacy_a_conversation_has_holds_for_replies_that_do_not_say_whose_they_are(said: Said) -> None:
+    await said.said(said.message("What is the address?"), reply(said, "Write to ada@example.org."))
+    await said.pool.execute(
+        "INSERT INTO windows (conversation_id, app_id, user_id, partition, source, revision, policy, phase, statistics, gaps, "
+        "extracted_to, updated_at) VALUES ('c1', 'kitchen', 'ada', 0, 's', 1, 'p', 'open', '{}', '[]', 0, now())"
+    )
+    said.restrict()
+    assert "ada@example.org" not in " ".join(await said.found("write address"))
+
+
+async def test_a_purged_namespace_loses_the_replies_and_takes_none_back(said: Said) -> None:
+    messages = [said.message("I left the Marlin in Porto."), reply(said, "The Marlin, your boat, is in Porto.")]
+    await said.said(*messages)
+    fence = Fence(MONDAY.replace(year=2027), {})
+    async with said.pool.acquire() as connection, connection.transaction():
+        purges = Purges(connection)
+        await purges.fence("kitchen/ada", fence)
+        owner = Scope(conversation_id=UNSAID, app_id="kitchen", user_id="ada")
+        assert await purges.forget("kitchen/ada", [owner], fence)
+    assert await said.pool.fetchval("SELECT count(*) FROM messages") == 0
+    assert await said.said(*messages) == 0
+    assert await said.rows() == set()

@@ -1,0 +1,23 @@
+"""All passages of a message are stored in one transaction."""
+
+from typing import Any
+
+from agents.passages.indexer import STORED_AT_ONCE, portions
+
+
+def message(pieces: int) -> Any:
+    return [(f"text {number}", None) for number in range(pieces)]
+
+
+def test_short_messages_are_stored_together() -> None:
+    assert [len(part) for part in portions([message(1)] * (STORED_AT_ONCE + 5))] == [STORED_AT_ONCE, 5]
+
+
+def test_a_message_is_never_parted_whatever_its_length() -> None:
+    assert [len(part) for part in portions([message(60), message(60), message(3 * STORED_AT_ONCE), message(2)])] == [
+        *(60, 60, 3 * STORED_AT_ONCE, 2)
+    ]
+
+
+def test_of_a_message_without_passages_nothing_is_stored() -> None:
+    assert portions([message(0), message(0)]) == []

@@ -1,0 +1,73 @@
+"""A message belongs to whoever says it; one that names nobody to those it is said to."""
+
+from datetime import UTC, datetime, timedelta
+
+from agents.policies.audience import MOST_PEOPLE, Audience
+from schemas.conversations.messages import Message, Scope
+from schemas.policies.policies import Policies
+from sinks.archive.messages import ArchivedMessage
+from sinks.archive.participants import Participant
+from tests.fakes.participants import FakeParticipants
+
+MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+def said(position: int, user: str | None = None, *, app: str | None = "kitchen", partition: int = 0) -> ArchivedMessage:
+    message = Message(
+        conversation_id="c",
+        message_id=f"m{position}",
+        role="user" if user else "assistant",
+        timestamp=MONDAY + timedelta(minutes=position),
+        content="Yes.",
+        app_id=app,
+        user_id=user,
+    )
+    return ArchivedMessage(message=message, partition=partition, position=position)
+
+
+def joined(user: str, position: int, partition: int = 0) -> Participant:
+    scope = Scope(conversation_id="c", app_id="kitchen", user_id=user)
+    return Participant(
+        scope=scope, partition=partition, position=position, said_at=MONDAY + timedelta(minutes=position)
+    )
+
+
+async def feeds(messages: list[ArchivedMessage], *known: Participant) -> list[tuple[str, ...]]:
+    found = await Audience(FakeParticipants(*known), Policies()).found(messages)
+    return [each.feeds for each in found]
+
+
+async def test_who_says_it_feeds_their_own_namespace_alone() -> None:
+    assert await feeds([said(5, "ada")], joined("bob", 1)) == [("kitchen/ada",)]
+
+
+async def test_a_reply_that_names_nobody_goes_to_who_it_is_said_to() -> None:
+    assert await feeds([said(5)], joined("ada", 1)) == [("kitchen/ada",)]
+
+
+async def test_what_a_reply_does_not_say_is_as_the_user_said_it() -> None:
+    assert await feeds([said(5, app=None)], joined("ada", 1)) == [("kitchen/ada",)]
+
+
+async def test_in_a_group_a_reply_goes_to_everybody_who_spoke_before_it() -> None:
+    group = (joined("ada", 1), joined("bob", 3))
+    assert await feeds([said(5)], *group) == [("kitchen/ada", "kitchen/bob")]
+    assert await feeds([said(2)], *group) == [("kitchen/ada",)]
+
+
+async def test_a_user_whose_message_comes_in_the_same_batch_is_known() -> None:
+    assert await feeds([said(1, "ada"), said(2)]) == [("kitchen/ada",), ("kitchen/ada",)]
+
+
+async def test_what_is_said_before_anybody_spoke_is_of_the_conversation() -> None:
+    assert await feeds([said(1), said(2, "ada")]) == [("conversation/c",), ("kitchen/ada",)]
+
+
+async def test_across_partitions_the_times_tell_who_spoke_before() -> None:
+    assert await feeds([said(5, partition=1)], joined("ada", 3), joined("bob", 9)) == [("kitchen/ada",)]
+
+
+async def test_in_a_large_group_a_reply_goes_to_those_who_joined_last() -> None:
+    group = [joined(f"user-{number}", number) for number in range(MOST_PEOPLE + 5)]
+    (found,) = await feeds([said(99)], *group)
+    assert found == tuple(f"kitchen/user-{number}" for number in range(5, MOST_PEOPLE + 5))
