@@ -55,7 +55,7 @@ def spans(question: str, asked_at: datetime) -> list[Span]:
 def days(question: str, asked_at: datetime) -> Iterator[Span]:
     for dated in dates_in(question, asked_at, "en"):
         start = datetime(dated.day.year, dated.day.month, dated.day.day, tzinfo=UTC)
-        yield start, start + DAY
+        yield start, start + dated.days * DAY
 
 
 def month(match: re.Match[str], asked_at: datetime) -> Span:

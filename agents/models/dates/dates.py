@@ -12,9 +12,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Struct
 
 from agents.models.dates.words import (
+    AFTER,
+    BEFORE,
     CLOCK,
     DAYS_AWAY,
     LAST,
+    LASTING,
     MONTHS,
     NEXT,
     NUMBERS,
@@ -23,6 +26,8 @@ from agents.models.dates.words import (
     PHRASES,
     RECURRING,
     SAID,
+    SEASONS,
+    SHORT,
     UNITS,
     WEEKDAYS,
     WITHIN,
@@ -41,12 +46,17 @@ AFTER_PREPOSITION = re.compile(
 PAST_WITHOUT_YEAR = timedelta(days=120)
 # How far before a date the words that bear on it ("every other", "depuis") may begin.
 LOOK_BACK_CHARS = 24
+DAYS_OF = {"day": 1, "week": 7, "weekend": 2, "month": 30, "year": 365} | dict.fromkeys(SEASONS, 91)
+FEW = 3
 # Letters that matching without case takes for an i or an s, and `lower` does not.
 ODD_CASES = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
 
 
 class Dated(Struct, frozen=True):
-    """One date in a sentence: where it stands, what to write instead, and whether it was said relative to the message."""
+    """One date in a sentence: where it stands, what to write instead, and whether it was said relative to the message.
+
+    `days` is how long the time is that it names: a day, a week, a season. A `bare` one is a weekday alone.
+    """
 
     start: int
     end: int
@@ -55,6 +65,7 @@ class Dated(Struct, frozen=True):
     day: date
     relative: bool
     bare: bool
+    days: int = 1
 
 
 def local(moment: datetime, time_zone: str | None) -> datetime:
@@ -112,18 +123,38 @@ def hour_of(clock: re.Match[str]) -> tuple[int, int]:
 
 def resolve(match: re.Match[str], today: date, language: str) -> Dated | None:
     words = {name: value.translate(ODD_CASES).lower() for name, value in named(match).items()}
-    span = words.get("span")
+    if "ahead" in words and is_lasting(match, language):
+        return None
     try:
         day = day_of(words, today, language)
     except (OverflowError, ValueError):  # before the year 1 or after the year 9999
         return None
     if day is None:
         return None
+    unit = UNITS.get(words.get("span") or words.get("unit", "day"), "day")
     lead = words.get("lead") or ("" if follows_preposition(match) else ON[language])
-    written = within(UNITS[span], day, language) if span else f"{lead} {day.isoformat()}".lstrip()
+    if "some" in words:
+        written = roughly(words, today, language)
+    elif unit == "day":
+        written = f"{lead} {day.isoformat()}".lstrip()
+    else:
+        written = within(unit, day if "span" in words else first_of(day, unit), language)
     absolute = "iso" in words or "day" in words
     bare = "weekday" in words and "which" not in words
-    return Dated(match.start(), match.end(), match[0], written, day, not absolute, bare)
+    return Dated(match.start(), match.end(), match[0], written, day, not absolute, bare, DAYS_OF[unit])
+
+
+def is_lasting(match: re.Match[str], language: str) -> bool:
+    """Whether "in two weeks" tells how long rather than when."""
+    before = match.string[max(0, match.start() - LOOK_BACK_CHARS) : match.start()]
+    return language in LASTING and re.search(LASTING[language], before, re.IGNORECASE) is not None
+
+
+def roughly(words: dict[str, str], today: date, language: str) -> str:
+    """ "A few days before 2026-03-02": no day is named, so none is made up."""
+    some = words["some"].removeprefix("the other").removeprefix("a ").removesuffix("s").strip()
+    some = f"few {some}" if " " not in some else some
+    return f"a {some}s {(BEFORE if 'ago' in words else AFTER)[language]} {today.isoformat()}"
 
 
 def follows_preposition(match: re.Match[str]) -> bool:
@@ -139,16 +170,18 @@ def day_of(words: dict[str, str], today: date, language: str) -> date | None:
     if "away" in words:
         return today + timedelta(days=DAYS_AWAY[words["away"]])
     if "weekday" in words:
-        return weekday(WEEKDAYS[language].split().index(words["weekday"]), words.get("which", ""), today)
-    if "count" in words:
-        count = number(words["count"], language)
+        name = SHORT.get(language, {}).get(words["weekday"], words["weekday"])
+        return weekday(WEEKDAYS[language].split().index(name), words.get("which", ""), today)
+    if "count" in words or "some" in words:
+        count = number(words["count"], language) if "count" in words else FEW
         return shifted(today, UNITS[words["unit"]], -count if "ago" in words else count)
     step = 1 if words["which"] in NEXT else -1 if words["which"] in LAST else 0
-    return first_of(shifted(today, UNITS[words["span"]], step), UNITS[words["span"]])
+    unit = UNITS[words["span"]]
+    return season(unit, step, today) if unit in SEASONS else first_of(shifted(today, unit, step), unit)
 
 
 def calendar_day(words: dict[str, str], today: date, language: str) -> date | None:
-    month = MONTHS[language].split().index(words["month"]) + 1
+    month = MONTHS[language].split().index(SHORT.get(language, {}).get(words["month"], words["month"])) + 1
     if "year" in words:
         return day_or_none(int(words["year"]), month, int(words["day"]))
     this_year = day_or_none(today.year, month, int(words["day"]))
@@ -168,9 +201,20 @@ def weekday(index: int, which: str, today: date) -> date:
     return today + timedelta(days=ahead + 7 if ahead == 1 and which in NEXT else ahead)
 
 
+def season(name: str, step: int, today: date) -> date:
+    """The season of this year; the last one that is over, and the next one to begin."""
+    begins = SEASONS[name]
+    year = today.year
+    if step < 0 and today.month <= begins + 2:
+        year -= 1
+    if step > 0 and today.month >= begins:
+        year += 1
+    return date(year, begins, 1)
+
+
 def shifted(day: date, unit: str, count: int) -> date:
-    if unit in ("day", "week"):
-        return day + timedelta(days=count * (7 if unit == "week" else 1))
+    if unit in ("day", "week", "weekend"):
+        return day + timedelta(days=count * (1 if unit == "day" else 7))
     months = day.year * 12 + day.month - 1 + count * (12 if unit == "year" else 1)
     for last in range(day.day, 27, -1):
         found = day_or_none(months // 12, months % 12 + 1, last)
@@ -180,13 +224,13 @@ def shifted(day: date, unit: str, count: int) -> date:
 
 
 def first_of(day: date, unit: str) -> date:
-    if unit == "week":
-        return day - timedelta(days=day.weekday())
+    if unit in ("week", "weekend"):
+        return day - timedelta(days=day.weekday()) + timedelta(days=5 if unit == "weekend" else 0)
     return day.replace(day=1, month=day.month if unit == "month" else 1)
 
 
 def within(unit: str, day: date, language: str) -> str:
-    shown = {"week": day.isoformat(), "month": f"{day:%Y-%m}", "year": f"{day:%Y}"}[unit]
+    shown = day.isoformat() if unit in ("week", "weekend") else f"{day:%Y-%m}" if unit == "month" else f"{day:%Y}"
     return f"{WITHIN[language][unit]} {shown}"
 
 
@@ -210,17 +254,23 @@ def named(match: re.Match[str]) -> dict[str, str]:
 
 @cache
 def phrase(language: str) -> re.Pattern[str]:
-    words = {"weekday": WEEKDAYS, "month": MONTHS, "number": NUMBERS}
+    short = SHORT.get(language, {})
+    words = {
+        name: table[language].split() for name, table in (("weekday", WEEKDAYS), ("month", MONTHS), ("number", NUMBERS))
+    }
+    words |= {
+        f"short_{name}": [each for each, full in short.items() if full in words[name]] for name in ("weekday", "month")
+    }
     forms = [ISO, *PHRASES[language]]
-    for name, table in words.items():
-        forms = [form.replace("{" + name + "}", "|".join(table[language].split())) for form in forms]
+    for name, listed in words.items():
+        forms = [form.replace("{" + name + "}", "|".join(listed)) for form in forms]
     numbered = [re.sub(r"\?P<(\w+)>", rf"?P<\g<1>{index}>", form) for index, form in enumerate(forms)]
     return re.compile(r"\b(?:" + "|".join(numbered) + r")\b", re.IGNORECASE)
 
 
 @cache
 def recurring(language: str) -> re.Pattern[str]:
-    return re.compile(rf"(?:{RECURRING[language]})$", re.IGNORECASE)
+    return re.compile(rf"\b(?:{RECURRING[language]})$", re.IGNORECASE)
 
 
 @cache

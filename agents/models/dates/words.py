@@ -6,6 +6,30 @@ WEEKDAYS = {
     "fr": "lundi mardi mercredi jeudi vendredi samedi dimanche",
     "es": "lunes martes miércoles jueves viernes sábado domingo",
 }
+# As people type them; the full stop is part of the word.
+SHORT = {
+    "en": {
+        **{
+            "mon": "monday",
+            "tue": "tuesday",
+            "tues": "tuesday",
+            "wed": "wednesday",
+            "weds": "wednesday",
+            "thu": "thursday",
+        },
+        **{"thur": "thursday", "thurs": "thursday", "fri": "friday", "sat": "saturday", "sun": "sunday"},
+        **{
+            "jan": "january",
+            "feb": "february",
+            "mar": "march",
+            "apr": "april",
+            "jun": "june",
+            "jul": "july",
+            "aug": "august",
+        },
+        **{"sep": "september", "sept": "september", "oct": "october", "nov": "november", "dec": "december"},
+    }
+}
 MONTHS = {
     "en": "january february march april may june july august september october november december",
     "de": "januar februar märz april mai juni juli august september oktober november dezember",
@@ -52,11 +76,28 @@ UNITS = {
     "année": "year",
     "año": "year",
     "años": "year",
+    "weekend": "weekend",
+    "wochenende": "weekend",
+    "week-end": "weekend",
+    "fin de semana": "weekend",
+    "spring": "spring",
+    "summer": "summer",
+    "fall": "autumn",
+    "autumn": "autumn",
+    "winter": "winter",
 }
+# The month in which a season begins, in the northern half of the world.
+SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "winter": 12}
 DAYS_AWAY = {
     "today": 0,
     "tonight": 0,
+    "this morning": 0,
+    "this afternoon": 0,
+    "this evening": 0,
     "tomorrow": 1,
+    "tmrw": 1,
+    "tmr": 1,
+    "last night": -1,
     "the day after tomorrow": 2,
     "yesterday": -1,
     "heute": 0,
@@ -77,7 +118,7 @@ DAYS_AWAY = {
 }
 NEXT_WORDS = "next coming nächsten nächste nächster nächstes kommenden kommende prochain prochaine próximo próxima"
 NEXT = frozenset(NEXT_WORDS.split())
-LAST_WORDS = "last letzten letzte letztes letzter dernier dernière pasado pasada"
+LAST_WORDS = "last past letzten letzte letztes letzter dernier dernière pasado pasada"
 LAST = frozenset(LAST_WORDS.split())
 # A phrase per form; {weekday} and so on are replaced by the language's words. `lead` is the preposition, kept if it is there.
 PHRASES = {
@@ -86,12 +127,23 @@ PHRASES = {
         r"|rd|th)?(?: of)? (?P<month>{month})(?:,? (?P<year>\d{4}))?",
         r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?P<month>{month}) "
         r"(?P<day>\d{1,2})(?:st|nd|rd|th)?(?:,? (?P<year>\d{4}))?",
-        r"(?P<away>the day after tomorrow|today|tonight|tomorrow|yesterday)",
-        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?P<which>next|this|last"
-        r"|coming) )?(?P<weekday>{weekday})(?! (?:mornings|afternoons|evenings|nights))",
-        r"(?P<ahead>in) (?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?)(?! or)",
+        r"(?P<away>the day after tomorrow|today|tonight|this morning|this afternoon|this evening|tomorrow|tmrw|tmr"
+        r"|yesterday|last night)(?!'s)",
+        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?:(?:this )?(?P<which>next|this|last|coming|past) )?"
+        r"(?P<weekday>{weekday})(?! (?:mornings|afternoons|evenings|nights))",
+        r"(?P<which>next|this|last|coming|past) (?P<weekday>{short_weekday})\.?",
+        r"(?:(?P<lead>on|by|until|before|after|from|since|starting) )?(?P<month>{short_month})\.? (?P<day>\d{1,2})(?:st|nd|rd"
+        r"|th)?"
+        r"(?:,? (?P<year>\d{4}))?",
+        r"(?P<ahead>in) (?:the next )?(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?)(?! or)",
         r"(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?) (?P<ago>ago)",
-        r"(?P<which>next|this|last) (?P<span>week|month|year)",
+        r"(?P<count>{number}|a|an|\d{1,3}) (?P<unit>days?|weeks?|months?|years?) (?P<ahead>from now)",
+        r"(?P<some>(?:a few|a couple of|a couple|the other|few) (?P<unit>days?|weeks?|months?|years?))(?P<ago> ago"
+        r"|(?<=other day))",
+        r"(?P<ahead>in )(?:the next )?(?P<some>(?:a few|a couple of|a couple|few) (?P<unit>days?|weeks?|months?|years?))",
+        r"(?:(?:on|over|during) )?(?:this |the )?(?P<which>next|this|last|coming|past) (?P<span>week(?!-?ends?)|weekend|month"
+        r"|year|spring|summer|fall|autumn"
+        r"|winter)(?!'s)",
     ),
     "de": (
         r"(?:(?P<lead>am|bis|ab|seit|vor|nach)(?: dem| zum)? )?(?P<day>\d{1,2})\. (?P<month>{month})(?: "
@@ -103,7 +155,7 @@ PHRASES = {
         r"|jahren?|jahr)",
         r"(?P<ago>vor) (?P<count>{number}|einer|\d{1,3}) (?P<unit>tagen?|tag|wochen?|monaten?|monat"
         r"|jahren?|jahr)",
-        r"(?P<which>nächste[rsn]?|letzte[rsn]?) (?P<span>woche|monat|jahr)",
+        r"(?:am )?(?P<which>nächste[rsn]?|letzte[rsn]?|dieses) (?P<span>woche|monat|jahr|wochenende)",
     ),
     "fr": (
         r"(?:(?P<lead>le|avant le|depuis le|jusqu'au|dès le) )?(?P<day>\d{1,2})(?:er)? "
@@ -112,7 +164,7 @@ PHRASES = {
         r"(?:(?P<lead>le|avant|dès) )?(?P<weekday>{weekday}) (?P<which>prochain|dernier)",
         r"(?P<ahead>dans) (?P<count>{number}|une|\d{1,3}) (?P<unit>jours?|semaines?|mois|ans?)",
         r"(?P<ago>il y a) (?P<count>{number}|une|\d{1,3}) (?P<unit>jours?|semaines?|mois|ans?)",
-        r"(?:la |le |l')?(?P<span>semaine|mois|année) (?P<which>prochaine?|derni[eè]re?)",
+        r"(?:la |le |l')?(?P<span>semaine|mois|année|week-end) (?P<which>prochaine?|derni[eè]re?)",
     ),
     "es": (
         r"(?:(?P<lead>el|antes del|desde el|hasta el) )?(?P<day>\d{1,2}) de (?P<month>{month})(?: de "
@@ -122,21 +174,33 @@ PHRASES = {
         r"(?:(?P<lead>el) )?(?P<weekday>{weekday}) (?P<which>que viene|pasado)",
         r"(?P<ahead>en|dentro de) (?P<count>{number}|una|\d{1,3}) (?P<unit>días?|semanas?|mes(?:es)?|años?)",
         r"(?P<ago>hace) (?P<count>{number}|una|\d{1,3}) (?P<unit>días?|semanas?|mes(?:es)?|años?)",
-        r"(?:la |el )?(?P<which>próxim[ao]) (?P<span>semana|mes|año)",
+        r"(?:la |el )?(?P<which>próxim[ao]) (?P<span>semana|mes|año|fin de semana)",
+        r"(?:la |el )?(?P<span>semana|mes|año|fin de semana) (?P<which>pasad[ao])",
     ),
 }
 RECURRING = {
-    "en": r"every |each |every other |most |on alternate ",
+    "en": r"every |each |every other |most |on alternate |an? ",
     "de": r"jeden |jede |jedes |immer ",
     "fr": r"chaque |tous les ",
     "es": r"cada |todos los ",
 }
+# "I have not seen him in two weeks" names no day.
+LASTING = {"en": r"\b(?:not|never|once|only|first|twice|times|ever)\b[^,.;]*"}
+BEFORE, AFTER = {"en": "before"}, {"en": "after"}
 ON = {"en": "on", "de": "am", "fr": "le", "es": "el"}
 WITHIN = {
-    "en": {"week": "in the week of", "month": "in", "year": "in"},
-    "de": {"week": "in der Woche ab", "month": "im Monat", "year": "im Jahr"},
-    "fr": {"week": "la semaine du", "month": "en", "year": "en"},
-    "es": {"week": "la semana del", "month": "en", "year": "en"},
+    "en": {
+        **{"week": "in the week of", "month": "in", "year": "in", "weekend": "on the weekend of"},
+        **{
+            "spring": "in the spring of",
+            "summer": "in the summer of",
+            "autumn": "in the autumn of",
+            "winter": "in the winter of",
+        },
+    },
+    "de": {"week": "in der Woche ab", "month": "im Monat", "year": "im Jahr", "weekend": "am Wochenende ab"},
+    "fr": {"week": "la semaine du", "month": "en", "year": "en", "weekend": "le week-end du"},
+    "es": {"week": "la semana del", "month": "en", "year": "en", "weekend": "el fin de semana del"},
 }
 CLOCK = {
     "en": r"\b(?:at|from|around) (?P<hour>\d{1,2})(?::(?P<minute>\d{2}))? ?(?P<half>am|pm|a\.m\."

@@ -44,6 +44,20 @@ def test_relative_date_is_written_out_and_quoted() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("sentence", "written"),
+    [
+        ("10 years ago", "In 2016"),
+        ("two weeks ago", "In the week of 2026-02-16"),
+        ("the other day", "A few days before 2026-03-02"),
+        ("in a couple of months", "A couple of months after 2026-03-02"),
+        ("next winter", "In the winter of 2026"),
+    ],
+)
+def test_date_is_written_no_more_exactly_than_it_was_said(sentence: str, written: str) -> None:
+    assert with_dates(sentence, dates_in(sentence, NOW, "en"), "en")[0] == written
+
+
 def test_absolute_date_is_written_out_without_a_quotation() -> None:
     sentence = "moved from March 3rd to 1 April"
     assert with_dates(sentence, dates_in(sentence, NOW, "en"), "en") == ("moved from 2026-03-03 to 2026-04-01", "")
