@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev check test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-dedupe bench-recall bench-curate bench-serve bench-import lock clean
+.PHONY: help demo dev check test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-recall bench-curate bench-serve bench-import lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -95,6 +95,9 @@ bench-coherence: environment $(DEV) ## what each strategy keeps of real conversa
 
 bench-llm: environment $(DEV) ## what extraction sends a model for each token said (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.llm
+
+bench-offline: environment $(DEV) ## what the rules keep of public conversations, and how much of it is junk (MEMSTREAM_SHARED_DATA); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.offline
 
 bench-dedupe: environment $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.dedupe --plot deploy/docs/curation.svg

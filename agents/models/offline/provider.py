@@ -9,6 +9,7 @@ from agents.models.answers.texts import FULL_CHARS, Unfit
 from agents.models.dates.dates import local
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.rules.condensing import condensed
+from agents.models.offline.rules.framing import own_part
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.keeping import decide, least
 from agents.models.offline.rules.rating import rated
@@ -102,7 +103,10 @@ def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[st
     if message.role != "user":
         return
     content = beginning(message.content)
-    tongue = None if is_injection(content) else tongue_of(content, message.language)
+    if is_injection(content):
+        return
+    content = own_part(content)
+    tongue = tongue_of(content, message.language)
     if tongue is None:
         return
     said_at = local(message.timestamp, message.time_zone)

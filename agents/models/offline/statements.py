@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from agents.models.offline.rules.english import ENGLISH
 from agents.models.offline.rules.french import FRENCH
 from agents.models.offline.rules.german import GERMAN
-from agents.models.offline.rules.languages import language_of
+from agents.models.offline.rules.languages import PLACEHOLDER, language_of
 from agents.models.offline.rules.rule import Tongue
 from agents.models.offline.rules.sentences import sentences
 from agents.models.offline.rules.spanish import SPANISH
@@ -30,9 +30,8 @@ def tongue_of(content: str, hint: str | None) -> Tongue | None:
 
 
 def safe_sentences(content: str) -> Iterator[str]:
-    """Sentences without those that held a secret: what is said around a credential is about the credential."""
+    """Sentences without those that hold or held a secret: what is said around a credential is about it."""
     scrubbed = scrub(content)
-    marks = [f"[{kind}]" for kind in scrubbed.found]
     for sentence in sentences(scrubbed.text):
-        if not any(mark in sentence for mark in marks):
+        if not PLACEHOLDER.search(sentence):
             yield sentence

@@ -1,11 +1,11 @@
 """English: how its sentences come apart, and the order in which its rules are tried."""
 
 from agents.models.offline.rules.english_changes import CHANGES
-from agents.models.offline.rules.english_facts import FACTS
 from agents.models.offline.rules.english_feelings import FEELINGS
 from agents.models.offline.rules.english_plans import PLANS
 from agents.models.offline.rules.english_preferences import PREFERENCES
 from agents.models.offline.rules.english_projects import PROJECTS
+from agents.models.offline.rules.english_statements import IDENTITY, STATEMENTS
 from agents.models.offline.rules.rule import Tongue, anywhere, starting
 from agents.models.offline.rules.thirdperson import expanded, third_person
 
@@ -27,7 +27,9 @@ LEADS = (
     r"|good morning|good evening|good afternoon|hi there|hello there|hey there|in fact|turns out"
     r"|first of all|first|second|finally"
     r"|I've changed my mind|I have changed my mind|change of plans?|on second thought|luckily"
-    r"|unfortunately|sadly|good news|big news"
+    r"|unfortunately|sadly|good news|big news|lol|haha\w*|o+h+|a+h+|a+w+|h+m+|true|nice|awesome|amazing|wow|same|damn|man|dude"
+    r"|cool"
+    r"|though|because|cause|currently|as for me|me too|for me|like|definitely|exactly|congrats|good|very nice|that is \w+"
 )
 REMEMBER = (
     r"(?:please |pls |also )*(?:remember|note|keep in mind|be aware|don't forget|do not forget"
@@ -37,10 +39,31 @@ REMEMBER = (
     r"|(?:I |we )?(?:already )?(?:said|mentioned|told you)(?: before| earlier)?(?: that)?|for me"
     r"(?: personally)?|the thing is(?: that)?"
 )
+# What is announced is somebody's text, not what the speaker says.
+ANOTHERS_TEXT = (
+    r"[^:]{0,30}\b(?:repeat|write|sing|song|goes|begins?|starts?|reads?|text|poem|line|quote|lyrics|caption|tweet|post|letter"
+    r"|story"
+    r"|motto|sentence|phrase|example|title|prompt|following|words|joke|after me)\b"
+)
 FRONTED = (
     r"(?P<front>(?:tomorrow|today|tonight|yesterday|nowadays|these days|currently|since then|(?:on"
     r"|in|next|this|last|from|starting|at|by|every|after|before|until|for|as of)"
     r" [^,]{1,40}?)),? (?=(?:I|we|my|our|the)\b)(?P<rest>.+)"
+)
+# An object that only those understand who were there, or that is about the one it is said to.
+POINTING = (
+    r"(?:it|this(?! (?:morning|evening|week|month|year|summer|winter|spring|fall|autumn|weekend))|these|those|them|him"
+    r"|her(?! \w)"
+    r"|they|he|she|both|some more|the same|the other|the one|there)"
+)
+CASUAL = (
+    r"[^,;]*\b(?:you|your|yours|yourself|ur|u)\b| ?(?:[\w'-]+ ){0,3}?(?:it|them|him|this|those|these)$"
+    rf"| ?(?:(?:just|up|on|with|at|to|in|for|about|of|like|doing|out|into|from|off|all|over|back|by|getting"
+    rf"|being) ){{0,2}}{POINTING}\b"
+    r"| ?(?:that(?! (?:I|my)\b)|what|how|everything|nothing|something|anything|another|one|more|when|where|so (?:far|much)"
+    r"|hearing"
+    r"|to (?:hear|know|ask|see|get|be (?:here|honest))|too|the (?:idea|sound|way|story|plot|characters?|message|concept|dialogue"
+    r"|animation|ending|look|vibes?|name|picture|photo|feeling|part|fact))\b"
 )
 
 ENGLISH = Tongue(
@@ -48,7 +71,7 @@ ENGLISH = Tongue(
     normalise=expanded,
     reword=third_person,
     lead_in=starting(
-        rf"(?:[\w',\s]{{2,30}}:\s+(?=(?:I|we|my|our)\b)|(?:{LEADS})(?:\s*[,:;!.…–—-]+\s*|\s+(?=(?:I|we|my"
+        rf"(?:(?!{ANOTHERS_TEXT})[\w',\s]{{2,30}}:\s+(?=(?:I|we|my|our)\b)|(?:{LEADS})(?:\s*[,:;!.…–—-]+\s*|\s+(?=(?:I|we|my"
         r"|our|the|it|this|please|actually|remember|always|never|let us|from now)\b))|"
         rf"(?:{REMEMBER})[:,]?\s+)"
     ),
@@ -69,14 +92,9 @@ ENGLISH = Tongue(
         r"|what if|in theory|in (?:the|my|a) (?:story|novel|game|book|dream|movie|film)|would have"
         r"|could have|joking|just kidding|jk|sarcas\w+|unless|example)\b"
     ),
-    casual=anywhere(
-        r"(?:it|this|that|these|those|your|you|him|her|them|they|he|she|what you|how|the idea"
-        r"|the sound of|hearing|to hear|to know|to ask|to see"
-        r"|to get|everything|nothing|something|anything|all of|both|one|another|some|more|when you"
-        r"|where this|so (?:far|much))\b"
-    ),
+    casual=anywhere(CASUAL),
     doubt="not certain",
     changes=CHANGES,
-    rules=(*FACTS, *PREFERENCES, *PLANS, *PROJECTS),
+    rules=(*IDENTITY, *PREFERENCES, *PLANS, *PROJECTS, *STATEMENTS),
     feelings=FEELINGS,
 )

@@ -32,15 +32,6 @@ CHANGES = (
     ),
     Rule(
         pattern=starting(
-            rf"(?:I|we) {HAVE}(?:replaced|swapped|traded|ditched|dropped) (?P<old>.+?) (?:with|for|by"
-            rf"|in favou?r of) (?P<new>.+?){END}"
-        ),
-        kind="decision",
-        importance=0.7,
-        tags=("change",),
-    ),
-    Rule(
-        pattern=starting(
             r"(?:I|we) (?:no longer|do not|stopped|quit|gave up|have stopped|have quit|am done|used to)"
             r"(?: \w+){0,3}? (?P<old>[^,;]+?)"
             r"(?: any ?more| any longer)?(?:[,;]| and| but| so)+ (?:now )?(?:I|we) (?:now |have )?(?:am "
@@ -53,26 +44,7 @@ CHANGES = (
     ),
     Rule(
         pattern=starting(
-            r"(?:I|we) used to (?:\w+ )(?:in |at |with |for |as )?(?P<old>[^,;]+?)(?:[,;]| and| but)+ "
-            r"(?:now )?(?:I|we)? ?(?:now )?(?:\w+ )"
-            r"(?:in |at |with |for |as )?(?P<new>[^,;]+?)(?: now| instead| these days)?$"
-        ),
-        kind="fact",
-        importance=0.65,
-        tags=("change",),
-    ),
-    Rule(
-        pattern=starting(
-            rf"(?:I|we) (?:now |currently )?(?:\w+ ){{1,2}}?(?P<new>[^,;]+?) (?:now )?(?:instead of"
-            rf"|rather than) (?P<old>.+?)(?: now| these days)?{END}"
-        ),
-        kind="preference",
-        importance=0.65,
-        tags=("change",),
-    ),
-    Rule(
-        pattern=starting(
-            r"(?:I|we) (?:no longer|do not|am not|are not) (?:\w+ )(?P<old>.+?)(?: any ?more| any longer)$|"
+            r"(?:I|we) (?:no longer|do not|am not|are not) (?!know\b|think\b)(?:\w+ )(?P<old>.+?)(?: any ?more| any longer)$|"
             r"(?:I|we) no longer \w+ (?:at |in |for |with )?(?P<old2>.+)$"
         ),
         kind="preference",
@@ -103,20 +75,13 @@ CHANGES = (
     ),
     Rule(
         pattern=starting(
-            r"(?!I\b|we\b)(?:it|this|that|(?:the|our|my) [\w\s'-]{2,50}?) (?:should be|is|must be"
-            r"|needs to be|was meant to be|has to be|runs on|listens on|uses|lives (?:in|on|at))"
-            r" (?P<new>[^,]+?)(?:, not|,? instead of|,? rather than) (?P<old>\S+(?: \S+){0,4})$"
+            r"(?:the|our|my) [\w\s'-]{2,50}? (?:should be|is|must be|needs to be|was meant to be|has to be|runs on|listens on"
+            r"|uses"
+            r"|lives (?:in|on|at)) (?P<new>[^,]+?)(?:, not|,? instead of|,? rather than) (?P<old>\S+(?: \S+){0,4})$"
         ),
         kind="fact",
         importance=0.75,
         confidence=0.85,
-        tags=("correction",),
-    ),
-    Rule(
-        pattern=starting(r"I (?:meant|meant to say|mean) (?P<new>[^,]+?),? not (?P<old>[^,]+?)$"),
-        kind="fact",
-        importance=0.6,
-        confidence=0.7,
         tags=("correction",),
     ),
 )

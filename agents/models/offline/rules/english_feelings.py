@@ -3,7 +3,8 @@
 from agents.models.offline.rules.rule import Rule, starting
 
 FELT = (
-    "happy|sad|anxious|afraid|scared|terrified|worried|angry|furious|lonely|proud|ashamed|guilty|relieved|excited|nervous|stressed"
+    "happy|sad|anxious|afraid|scared|terrified|worried|angry|furious|lonely|proud|ashamed|guilty|relieved|excited|nervous"
+    "|stressed"
     "|upset|overwhelmed|exhausted|heartbroken|devastated|grateful|thankful|jealous|hopeful|hopeless|depressed|homesick|in love"
 )
 DEGREE = r"(?:(?:so|very|really|quite|pretty|terribly|incredibly|still|just|always|often|a bit|a little) )*"

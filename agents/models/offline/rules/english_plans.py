@@ -2,42 +2,27 @@
 
 from agents.models.offline.rules.rule import Rule, starting
 
+# What is done next in the talk itself.
 CHAT = (
-    r"(?:check|try|see|look|do|let|get back|send|ask|think|test|give|read|restart|take a look"
-    r"|be back|wait|need|say|tell|go ahead|go now|have to|paste|share|run|report|be (?:right|honest"
-    r"|there|fine|ok)|do that|open|click|follow|use (?:it|that|this))"
+    r"(?:sleep|bed|start|check|try|see|look|do|let|get back|send|ask|think|test|give|read|restart|take a look|be (?:back|right"
+    r"|honest|there|fine"
+    r"|ok|able)|wait|need|say|tell|go ahead|go now|go to (?:bed|sleep)|have to|paste|share|run|report|open|click|follow|talk"
+    r"|chat|text|keep|hang|head|admit|end up|use (?:it|that|this))"
 )
 VAGUE = (
-    r"(?!it\b|this\b|that\b|these\b|those\b|them\b|your\b|the (?:first|second|third|last|other|one"
-    r"|latter|former)\b)"
+    r"(?!it\b|this\b|that\b|these\b|those\b|them\b|your\b|the (?:first|second|third|last|other|one|latter|former)\b)"
 )
-GOING = (
-    r"(?:flying|traveling|travelling|moving|launching|starting|meeting|visiting|releasing"
-    r"|getting married|taking|having|leaving|going|hosting|presenting|running|shipping|deploying"
-    r"|migrating|driving|attending|interviewing|giving|joining|expecting|seeing|returning"
-    r"|coming back|celebrating)"
-)
-EVENTFUL = (
-    r"(?:launch|fly|release|ship|go live|start|leave|move|meet|present|travel|deploy|migrate|return"
-    r"|begin|open|have|get|run|visit|freeze|demo|drive|see|finish|take)"
-)
+SOON = r"(?:(?:also|now|really|finally|probably|just|still|then|already|all|both|actually|currently|definitely|only|first) )*+"
 
 PLANS = (
     Rule(
         pattern=starting(
-            r"(?:I|we) (?:have )?(?:finally |just |all |now |also |already )*(?:decided|agreed|chose|chosen"
-            r"|settled|picked|opted|resolved|committed) (?:(?:to|on|for|that|not|against|the|with|it)\b"
-            r"|\w).+"
+            rf"(?:I|we) (?:have )?{SOON}(?:decided|agreed|chose|chosen|settled|picked|opted|resolved|committed) "
+            r"(?!up\b)(?P<object>.+)"
         ),
         kind="decision",
         importance=0.75,
         confidence=0.9,
-        tags=("decision",),
-    ),
-    Rule(
-        pattern=starting(r"(?:the |our |my )(?:final )?(?:decision|choice|verdict) (?:is|was)(?: to| that)? .+"),
-        kind="decision",
-        importance=0.75,
         tags=("decision",),
     ),
     Rule(
@@ -52,49 +37,31 @@ PLANS = (
     ),
     Rule(
         pattern=starting(
-            r"(?:I|we) (?:will|are going to|am going to|are going|am going) (?:go with|use|stick with"
-            rf"|stick to|adopt|switch to|migrate to|drop|ditch|standardi[sz]e on|with) {VAGUE}.+"
+            r"(?:I|we) (?:will|(?:am|are) going to|are going|am going) (?:go with|use|stick with|stick to|adopt|switch to"
+            rf"|migrate to|drop|ditch|standardi[sz]e on|with) {VAGUE}(?P<object>.+)"
         ),
         kind="decision",
         importance=0.75,
         tags=("decision",),
     ),
     Rule(
-        pattern=starting(rf"(?:I|we) (?:have )?(?:booked|scheduled|signed up for|registered for|reserved) {VAGUE}.+"),
-        kind="plan",
-        importance=0.65,
-        tags=("plan",),
-    ),
-    Rule(
         pattern=starting(
-            r"(?:I|we) (?:am|are) (?:also |now |really |finally |probably )*(?:planning (?:to|on|a)"
-            rf"|going to (?!{CHAT}\b)\w+|hoping to (?!{CHAT}\b)|aiming to) {VAGUE}?.*|(?:I|we) (?:also )?"
-            rf"(?:plan|intend|aim) to (?!{CHAT}\b).+"
+            rf"(?:I|we) {SOON}(?:(?:am|are) {SOON}(?:planning (?:to|on|a)|going to (?!{CHAT}\b)(?=\w+ )|hoping to (?!{CHAT}\b)"
+            rf"|aiming to|thinking (?:of|about) \w+ing)|(?:plan|intend|aim) (?:to|on) (?!{CHAT}\b))(?P<object>.+)"
         ),
         kind="plan",
         importance=0.6,
         confidence=0.8,
         tags=("plan",),
     ),
-    Rule(
-        pattern=starting(rf"(?:I|we) (?:am|are) (?:also |now |finally |both )*{GOING}\b.*"),
-        kind="plan",
-        importance=0.65,
-        confidence=0.85,
-        tags=("plan",),
-        dated=True,
-    ),
-    Rule(
-        pattern=starting(rf"(?:I|we) (?:will|shall) (?:also |then |finally )*(?!{CHAT}\b)(?:be )?\w+.*"),
-        kind="plan",
-        importance=0.65,
-        confidence=0.8,
-        tags=("plan",),
-        dated=True,
-    ),
+    # Whatever is said of a day to come, unless it is about the talk.
     Rule(
         pattern=starting(
-            rf"(?:I|we) (?:also )?{EVENTFUL}\b(?! (?:a|some|one) (?:\w+ )?(?:questions?|ideas?|problems?|troubles?)\b).*"
+            rf"(?:I|we) {SOON}(?:(?:am|are|will|shall|have to|need to|must) {SOON})?(?:be )?"
+            rf"(?!{CHAT}\b)(?!(?:\w+ed|had|went|was|got|did|made|saw|took|came|left|met|bought|think|hope|wish|guess|wonder"
+            rf"|mean|know|might|would|could|should|can|cannot|sure|not|have (?:a"
+            rf"|an|some"
+            r"|one) (?:\w+ )?(?:questions?|ideas?|problems?|troubles?)|looking|excited)\b)(?P<object>\w.+)"
         ),
         kind="plan",
         importance=0.65,
@@ -115,15 +82,10 @@ PLANS = (
         dated=True,
     ),
     Rule(
-        pattern=starting(r"(?:the|our|my) (?:plan|goal|aim|idea|target) (?:is|for \w+ is|this year is) (?:to|that) .+"),
-        kind="plan",
-        importance=0.6,
-        tags=("plan",),
-    ),
-    Rule(
         pattern=starting(
-            r"(?:I|we) (?:have )?(?:just |finally |recently )*(?:learned|learnt|realised|realized|found out"
-            r"|figured out|discovered|noticed|concluded) (?:(?:that|how|the hard way)\b ?).+"
+            rf"(?:I|we) (?:have )?{SOON}(?:recently )?(?:learned|learnt|realised|realized|found out|figured out|discovered"
+            rf"|noticed"
+            r"|concluded) (?:that|how|the hard way)\b ?(?P<object>.+)"
         ),
         kind="insight",
         importance=0.6,
@@ -131,27 +93,19 @@ PLANS = (
     ),
     Rule(
         pattern=starting(
-            r"(?:the |our )?(?:root cause|actual problem|real problem|underlying problem|trick|lesson"
-            r"|takeaway|culprit|key insight|fix|cause) (?:of [^,]{2,60}? )?(?:is|was|turned out to be) .+"
+            r"(?:the |our )?(?:root cause|(?:actual|real|underlying) problem|lesson|takeaway|culprit|key insight|fix|cause)"
+            r" (?:of [^,]{2,60}? )?(?:is|was|turned out to be) .+"
         ),
         kind="insight",
         importance=0.65,
         tags=("insight",),
     ),
     Rule(
-        pattern=starting(r"(?:it )?turns out (?:that )?(?P<finding>.+)"),
+        pattern=starting(r"(?:it )?turns out (?:that )?(?P<finding>(?:I|we|my|our|the)\b.+)"),
         kind="insight",
         importance=0.6,
         confidence=0.75,
         tags=("insight",),
         text="It turned out that {finding}.",
-    ),
-    Rule(
-        pattern=starting(
-            r"I (?:have )?f(?:ound|ind) (?:that )?.+ (?:works? (?:better|best)|helps?|is faster|makes?)\b.*"
-        ),
-        kind="insight",
-        importance=0.6,
-        tags=("insight",),
     ),
 )

@@ -4,7 +4,7 @@ from agents.models.offline.rules.rule import Rule, starting
 
 ADV = (
     r"(?:(?:really|absolutely|definitely|always|usually|generally|mostly|still|also|now|just"
-    r"|strongly|particularly|especially|totally|personally|much|never|actually|quite|honestly) )*"
+    r"|strongly|particularly|especially|totally|personally|much|never|actually|quite|honestly|kinda|only) )*+"
 )
 SAYING = (
     r"(?:answer|reply|respond|write|speak|talk|explain|address|greet|sign|format|translate"

@@ -36,28 +36,6 @@ PROJECTS = (
         confidence=0.8,
         tags=("project",),
     ),
-    Rule(
-        pattern=starting(
-            r"(?:we|our team) (?:always |never |only |now |currently |no longer |do not |also )*(?:deploy"
-            r"|release|test|review|store|keep|run|host|use|ship|merge|build|write|track|meet|do|hold|require"
-            r"|squash|tag|pin|sell|serve|bill|charge)\b"
-            r" ?(?!it\b|this\b|that\b|these\b|them\b|your\b).+"
-        ),
-        kind="fact",
-        importance=0.65,
-        confidence=0.8,
-        tags=("project",),
-    ),
-    Rule(
-        pattern=starting(
-            r"(?:we are|our (?:team|company) is|we have) (?:a |an )?(?:team of|company of|small team|startup"
-            r"|start-up|\d+ (?:people|engineers|developers|employees)|bakery|school|agency|clinic|shop"
-            r"|restaurant)\b.*"
-        ),
-        kind="fact",
-        importance=0.6,
-        tags=("project",),
-    ),
     # Notes in the third person: what a team does and what somebody wants can be told by others. Their person, family and
     # home must come from themselves: a profile of that kind is most often a model's own invention fed back.
     Rule(

@@ -7,6 +7,7 @@ from datetime import datetime
 from msgspec import Struct, structs
 
 from agents.models.dates.dates import Dated, dates_in, event_time, with_dates
+from agents.models.offline.rules.framing import is_hearsay
 from agents.models.offline.rules.rule import Rule, Tongue
 
 DOUBTED = 0.45
@@ -46,6 +47,8 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 def read(tongue: Tongue, sentence: str, said_at: datetime, feelings: bool = False) -> Iterator[Finding]:
     """What one sentence says about its speaker; nothing for questions, suppositions and small talk."""
+    if is_hearsay(sentence):
+        return
     asked = sentence.rstrip(' "”»)').endswith("?")
     plain = tongue.normalise(EMOJI.sub("", sentence))
     whole = opened(tongue, plain)
@@ -54,6 +57,8 @@ def read(tongue: Tongue, sentence: str, said_at: datetime, feelings: bool = Fals
         if found is not None:
             yield doubted(tongue, found) if tongue.doubtful.search(sentence) else found
             return
+    if tongue.unreal.search(whole):
+        return
     rules = (*tongue.rules, *tongue.feelings) if feelings else tongue.rules
     clauses = tongue.clause_break.split(plain)
     for clause in clauses[:-1] if asked else clauses:
@@ -119,13 +124,14 @@ def taken(tongue: Tongue, rule: Rule, match: re.Match[str], said_at: datetime) -
     if rule.dated and not any(found.day > said_at.date() for found in dated):
         return None
     text, remark = worded(tongue, rule, match, dated)
+    topic = next((each for each in rule.topics if each.about.search(clause)), rule)
     day = dated[-1].day if dated else None
     return Finding(
         kind=rule.kind,
         text=f"{text[:1].upper()}{text[1:]}{remark}.",
         confidence=rule.confidence,
-        importance=rule.importance,
-        tags=rule.tags,
+        importance=topic.importance,
+        tags=topic.tags,
         event_time=event_time(day, clause, said_at, tongue.code) if day else None,
         old=groups.get("old") or groups.get("old2"),
         new=groups.get("new"),

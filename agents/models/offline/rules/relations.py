@@ -31,7 +31,7 @@ CHOOSING = re.compile(r"\b(?:prefers?|bevorzugt|préfère|prefiere)\b|\bfavou?ri
 OBJECT_ENDS = re.compile(
     r"\b(?:over|to|than|rather|instead|because|when|in|for|at|since|now|als|weil|que|à|a)\b|[,;(.]", re.IGNORECASE
 )
-# What somebody has one of at a time: another value contradicts the former.
+# What somebody has one of at a time: another value contradicts the former, if it is the same person's.
 SLOTS = {
     "home": re.compile(
         r"^User (?:now |currently |still )*(?:lives|is based|resides|(?:has |recently |just )*(?:moved"
@@ -97,19 +97,22 @@ def mentions_only_old(finding: Finding, memory: Memory) -> bool:
     if not old or not old <= known or (new - old and new <= known):
         return False
     if "home" in finding.tags:
-        return slot(memory.text) == "home"
+        return slot(memory.text) == ("home", frozenset())
     return not (finding.new is None and is_negative(finding.text) == is_negative(memory.text))
 
 
 def taste_differs(text: str, other: str) -> bool:
     """The same object, liked in one and disliked in the other."""
     mine, theirs = liked(text), liked(other)
-    return bool(mine and theirs) and (mine <= theirs or theirs <= mine) and is_negative(text) != is_negative(other)
+    same = bool(mine and theirs) and (mine <= theirs or theirs <= mine) and is_of_one(text, other)
+    return same and is_negative(text) != is_negative(other)
 
 
 def choice_differs(text: str, other: str) -> bool:
     """Two choices of the same sort: "light mode" and "dark mode", or "A over B" and "B over A"."""
     if not (CHOOSING.search(text) and CHOOSING.search(other)) or is_negative(text) != is_negative(other):
+        return False
+    if not is_of_one(text, other):
         return False
     mine, theirs = chosen(text), chosen(other)
     if not mine or not theirs or mine == theirs:
@@ -140,8 +143,23 @@ def chosen(text: str) -> list[str]:
     return [stem(word) for word in WORD.findall(OBJECT_ENDS.split(rest)[0].lower()) if word not in EMPTY]
 
 
-def slot(text: str) -> str | None:
-    return next((name for name, pattern in SLOTS.items() if pattern.search(text)), None)
+def slot(text: str) -> tuple[str, frozenset[str]] | None:
+    """What the text fills that holds one thing at a time, and whose it is: nobody else's words for the user's own."""
+    for name, pattern in SLOTS.items():
+        found = pattern.search(text)
+        if found is not None:
+            return name, words(text[: found.start()])
+    return None
+
+
+def is_of_one(text: str, other: str) -> bool:
+    """Whether both tell the likings of the same person."""
+    mine, theirs = LIKING.search(text), LIKING.search(other)
+    return not mine or not theirs or whose(text[: mine.start()]) == whose(other[: theirs.start()])
+
+
+def whose(subject: str) -> frozenset[str]:
+    return words(NEGATIVE.sub(" ", subject))
 
 
 def is_negative(text: str) -> bool:

@@ -8,12 +8,21 @@ from msgspec import Struct
 ISO_DATE = r"\d{4}-\d{2}-\d{2}"
 
 
+class Topic(Struct, frozen=True, kw_only=True):
+    """What a statement is about: how much it matters, whatever form it has."""
+
+    about: re.Pattern[str]
+    importance: float
+    tags: tuple[str, ...]
+
+
 class Rule(Struct, frozen=True, kw_only=True):
     """One kind of sentence worth keeping.
 
     `pattern` must match at the start of a clause; its groups `old` and `new` name the ends of a change, its other groups
     fill `text`. Without a `text` the clause itself is put into the third person. `dated` rules hold only with a date that
-    is to come; a `timeless` rule keeps its dates as they were said (birthdays recur).
+    is to come; a `timeless` rule keeps its dates as they were said (birthdays recur). The first of its `topics` that the clause
+    is about gives importance and tags instead of the rule's own.
     """
 
     pattern: re.Pattern[str]
@@ -24,6 +33,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     text: str | None = None
     dated: bool = False
     timeless: bool = False
+    topics: tuple[Topic, ...] = ()
 
 
 class Tongue(Struct, frozen=True, kw_only=True):

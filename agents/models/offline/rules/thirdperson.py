@@ -5,31 +5,35 @@ import re
 CONTRACTIONS = (
     (r"\bI'm\b", "I am"),
     (r"\bim\b(?= )", "I am"),
-    (r"\b(can)'t\b", r"\1not"),
-    (r"\bwon't\b", "will not"),
+    (r"\bcan'?t\b", "cannot"),
+    (r"\bwo(?:n't|nt)\b", "will not"),
     (r"\b(\w+)n't\b", r"\1 not"),
-    (r"\b(I|we|they|you)'ve\b", r"\1 have"),
+    (r"\b(do|does|did|have|had|was|is|are|would|could|should)nt\b", r"\1 not"),
+    (r"\b(I|we|they|you)'?ve\b", r"\1 have"),
     (r"\b(I|we|they|you|he|she|it)'ll\b", r"\1 will"),
     (r"\b(we|they|you)'re\b", r"\1 are"),
     (r"\blet's\b", "let us"),
     (r"\b(I|we|they|you|he|she)'d\b", r"\1 would"),
     (r"\b(it|that|he|she|what|there|here)'s\b", r"\1 is"),
+    (r"\b(today|tomorrow|tonight|yesterday)'s (?=(?:the|a|an|my|our|going)\b)", r"\1 is "),
     (r"\bgonna\b", "going to"),
+    (r"\bgotta\b", "have to"),
     (r"\bwanna\b", "want to"),
 )
-CONTRACTED = re.compile(r"'|\b(?:im|gonna|wanna)\b", re.IGNORECASE)
+CONTRACTED = re.compile(r"'|\b(?:im|ive|cant|wont|gonna|gotta|wanna|\w+nt)\b", re.IGNORECASE)
 EXPANSIONS = tuple((re.compile(pattern, re.IGNORECASE), whole) for pattern, whole in CONTRACTIONS)
 ADVERBS_WORDS = (
     "really absolutely definitely always usually generally mostly still also currently now just actually "
     "strongly only particularly especially often totally personally never recently finally already both "
-    "sometimes probably rarely mainly typically long since no longer yet quite truly simply greatly"
+    "sometimes probably rarely mainly typically long since no longer yet quite truly simply greatly almost ever even too once "
+    "first somehow kinda sorta normally honestly basically literally constantly occasionally seldom"
 )
 ADVERBS = frozenset(ADVERBS_WORDS.split())
 UNCHANGED_WORDS = (
     "will would can cannot could should must may might shall was had did went bought became got grew took "
     "made left chose quit lost found met ran wrote began brought built came drove ate fell felt flew gave "
     "held kept knew led learnt said saw sold sent slept spoke spent stood taught told thought understood "
-    "woke won wore used broke hired"
+    "woke won wore used broke hired heard rode swam sang drank hid shot threw tore bit blew dug drew forgot stole stuck born"
 )
 UNCHANGED = frozenset(UNCHANGED_WORDS.split())
 IRREGULAR = {"am": "is", "are": "is", "were": "was", "have": "has", "do": "does", "go": "goes"}
@@ -46,8 +50,15 @@ FAMILY = re.compile(
     r"|parents|dog|cat|puppy|school|family)\b",
     re.IGNORECASE,
 )
+# What is said of work is said for a team; any other "we" is whoever was there.
+WORK = re.compile(
+    r"\b(?:team|us(?:e|es|ing)|deploy\w*|releas\w*|ship\w*|merg\w*|migrat\w*|standardi\w+|sprints?|customers?|clients?|works?"
+    r"|servers?|database|code|codebase|builds?|tests?|projects?|api|company|software|launch\w*|staging|production)\b",
+    re.IGNORECASE,
+)
 # What a family has, each of it has: "we have a daughter" is "User has a daughter".
 SHARED = re.compile(r"we (?:have|adopted|got|had|bought)\b", re.IGNORECASE)
+OTHERS = "User and others"
 PRONOUNS = (
     (r"\bI am\b", "they are"),
     (r"\bI was\b", "they were"),
@@ -77,21 +88,23 @@ def expanded(sentence: str) -> str:
 
 
 def third_person(clause: str) -> str:
-    """The clause about "User" (or "User's team" where it says "we"), with its negation, tense and details kept."""
+    """The clause about "User" (with others, or for a team, where it says "we"), its negation, tense and details kept."""
     word, _, rest = clause.partition(" ")
     subject = subject_of(word.lower(), clause)
     if subject is None:
         return pronouns(clause)
-    if word.lower() in ("i", "we"):
-        rest = conjugated(rest.removeprefix("also "))
+    rest = rest.removeprefix("also ")
+    if word.lower() in ("i", "we") and subject != OTHERS:
+        rest = conjugated(rest)
     return f"{subject} {pronouns(rest)}"
 
 
 def subject_of(word: str, clause: str) -> str | None:
+    if word == "we" and FAMILY.search(clause):
+        return "User" if SHARED.match(clause) else "User's family"
     group = "family" if FAMILY.search(clause) else "team"
-    if word == "we" and group == "family" and SHARED.match(clause):
-        return "User"
-    return {"i": "User", "my": "User's", "we": f"User's {group}", "our": f"The {group}'s"}.get(word)
+    we = "User's team" if WORK.search(clause) else OTHERS
+    return {"i": "User", "my": "User's", "we": we, "our": f"The {group}'s"}.get(word)
 
 
 def pronouns(text: str) -> str:

@@ -36,7 +36,11 @@ REMEMBERED = [
     ("We decided to use Postgres for billing.", "decision", "User's team decided to use Postgres for billing."),
     ("Let's go with the blue theme.", "decision", "User decided to go with the blue theme."),
     ("We'll use Kafka for events.", "decision", "User's team will use Kafka for events."),
-    ("I'm planning to learn Rust this winter.", "plan", "User is planning to learn Rust this winter."),
+    (
+        "I'm planning to learn Rust this winter.",
+        "plan",
+        "User is planning to learn Rust in the winter of 2026 (said: this winter).",
+    ),
     (
         "I realised that I sleep better without coffee.",
         "insight",
@@ -75,6 +79,47 @@ REMEMBERED = [
     ("Hemos decidido usar Postgres.", "decision", "El equipo decidió usar Postgres."),
 ]
 
+# Said, and not of the speaker: fiction, roles, suppositions, what others say, texts to be worked on.
+ANOTHERS = [
+    "In my story I'm a pirate. I have two parrots and I live on a ship.",
+    "My character is an elf and I have a bow.",
+    "Let's pretend I'm a wizard. My name is Merlin.",
+    "Let's roleplay: I am a pirate captain. I have a wooden leg.",
+    "Act as a travel guide. I am in Istanbul and I want to visit only museums.",
+    "Suppose I live in Rome and I have three kids.",
+    "Imagine I'm a doctor. I work at a hospital.",
+    "If I lived in Paris, I'd have a small flat and I'd work at a bakery.",
+    "If I had a dog, my dog would be called Rex, and I have a name ready.",
+    "What if I moved to Spain and I worked remotely?",
+    "I would love to live in Japan.",
+    "I dreamed that I had a baby.",
+    "He said: I live in Rome.",
+    "She said, I have two cats.",
+    'My friend told me "I live in Rome".',
+    "My brother wrote that I work at Siemens.",
+    "The song goes: I come from a land down under.",
+    "Translate to French: I live in London.",
+    "I live in London. Can you translate that to Spanish?",
+    'How do you say "I have two dogs" in German?',
+    "Fix the grammar: I has two dog. I live in Lyon.",
+    "Proofread: My name is Bob and I work at Google.",
+    "Summarize this: I moved to Berlin. I work at SAP.",
+    "Repeat after me: I am a fish.",
+    "Write a poem that begins with: I live by the sea.",
+    "Write a letter saying I quit my job and I live in Paris.",
+    "In meinem Roman lebe ich auf dem Mars.",
+    "Übersetze: Ich wohne in Berlin.",
+    "Wenn ich in Wien wohnen würde, hätte ich einen Hund.",
+    "Stell dir vor, ich bin Arzt. Ich arbeite in Köln.",
+    "Dans mon roman, je vis sur Mars.",
+    "Traduis en anglais : j'habite à Lyon.",
+    "Si j'habitais à Paris, j'aurais un chien.",
+    "Il a dit : j'habite à Lyon.",
+    "En mi novela vivo en Marte.",
+    "Traduce al inglés: vivo en Madrid.",
+    "Si viviera en París, tendría un perro.",
+]
+
 LEFT_ALONE = [
     "Thanks, that works!",
     "Hello there",
@@ -90,7 +135,6 @@ LEFT_ALONE = [
     "I'll try that.",
     "I'm tired today.",
     "I'm looking for a good book.",
-    "I work out.",
     "I need the report until noon.",
     "What do I prefer?",
     "Do you know where I live?",
@@ -146,6 +190,16 @@ async def test_first_person_statement_is_remembered_in_the_third_person(sentence
     assert found[0].message_ids == ("m1",)
 
 
+@pytest.mark.parametrize("message", ANOTHERS)
+async def test_what_is_said_in_anothers_name_is_not_believed(message: str) -> None:
+    assert [item.text for item in await proposals(message)] == []
+
+
+async def test_what_comes_before_a_fiction_is_believed() -> None:
+    (found,) = await proposals("I have two cats. In my novel I live on Mars. I have a spaceship.")
+    assert found.text == "User has two cats."
+
+
 @pytest.mark.parametrize("sentence", LEFT_ALONE)
 async def test_what_is_no_statement_about_the_speaker_is_left_alone(sentence: str) -> None:
     assert [item.text for item in await proposals(sentence)] == []
@@ -155,6 +209,30 @@ async def test_what_is_no_statement_about_the_speaker_is_left_alone(sentence: st
 async def test_only_users_are_believed(role: str) -> None:
     message = said("I live in Rome. You are allergic to nuts. My name is Ada.", role=role)  # type: ignore[arg-type]
     assert (await OfflineProvider().extract(slice_of(message), knowing())).proposals == ()
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("i surf often.", ["User surfs often."]),
+        ("im colorblind and i have three goats", ["User is colorblind.", "User has three goats."]),
+        ("I dont eat meat.", ["User does not eat meat."]),
+        ("My brother in law runs a studio.", ["User's brother in law runs a studio."]),
+        ("I can play the piano.", ["User can play the piano."]),
+        ("I just finished high school!", ["User just finished high school."]),
+        ("We went hiking in the Alps.", ["User and others went hiking in the Alps."]),
+        (
+            "We went to Rome last weekend.",
+            ["User and others went to Rome on the weekend of 2026-02-28 (said: last weekend)."],
+        ),
+        ("I saw it and I bought this.", []),
+        ("I loved the way you put it, and I have no idea why.", []),
+        ("I'm so busy today.", []),
+        ("I'm happy to hear from you.", []),
+    ],
+)
+async def test_talk_between_people_is_read(message: str, told: list[str]) -> None:
+    assert [item.text for item in await proposals(message)] == told
 
 
 async def test_several_statements_of_a_message_become_several_memories() -> None:
@@ -251,6 +329,10 @@ async def test_change_contradicts_the_memory_of_what_was_before(sentence: str, o
         ("I prefer tea.", "User prefers dark mode."),
         ("I have two cats.", "User's daughter is 12 years old."),
         ("I work at Globex.", "User lives in Berlin."),
+        ("My wife works at Siemens too.", "User works at Siemens in Munich."),
+        ("My cat's name is Mia.", "User's dog's name is Rex."),
+        ("My mom's address is 4 Rue Haute.", "User's address is 9 High Street."),
+        ("My wife hates coriander.", "User loves coriander."),
     ],
 )
 async def test_unrelated_memory_is_not_contradicted(sentence: str, other: str) -> None:

@@ -1,0 +1,249 @@
+"""English statements about the speaker, whatever they are about: what they are, have, do, can, and what became of them.
+
+One reading for all of them: a verb that says something, and an object that somebody else understands. What a statement is
+about (`TOPICS`) says how much it matters.
+"""
+
+from agents.models.offline.rules.rule import Rule, Topic, anywhere, starting
+
+ADV = (
+    r"(?:(?:really|absolutely|definitely|usually|generally|mostly|mainly|still|also|currently|now|just|both|recently|never"
+    r"|always|often|sometimes|actually|finally|already|only|typically|even|personally|once|simply|rarely|normally|kinda|sorta"
+    r"|honestly|first|almost|constantly|seldom|occasionally) )*+"
+)
+KIN = (
+    r"(?:wife|husband|partner|spouse|girlfriend|boyfriend|gf|bf|fianc[ée]e?|mother|mom|mum|father|dad|parents?|sisters?"
+    r"|brothers?|siblings?|twins?|sons?|daughters?|kids?|child|children|baby|grand(?:mother|father|ma|pa|son|daughter|parents"
+    r"|kids|children)|aunt|uncle|cousins?|niece|nephew|(?:mother|father|sister|brother)-in-law|roommates?|flatmates?"
+    r"|step(?:son|daughter|mom|dad)|best friend|family)"
+)
+PET = (
+    r"(?:dogs?|cats?|pupp(?:y|ies)|kittens?|horses?|parrots?|rabbits?|hamsters?|guinea pigs?|goldfish|fish|tortoises?|turtles?"
+    r"|chickens?|pon(?:y|ies)|birds?|snakes?|pets?)"
+)
+HEALTH = (
+    r"(?:allerg\w+|intoleran\w+|celiac|coeliac|diabet\w+|asthma\w*|adhd|hay fever|migraines?|arthritis|epilep\w+|dyslexi\w+"
+    r"|high blood pressure|insomnia|eczema|colou?r-?blind|deaf|blind|pregnant|hard of hearing|wheelchair|cancer"
+    r"|(?:have|suffer from|diagnosed with) (?:an? )?[\w-]+ condition)"
+)
+# What tells nothing of the speaker for itself: talk about the talk, wishes of the moment, and modal verbs.
+SAYS_NOTHING = (
+    r"(?:think|thought|guess|guessed|believe|suppose|hope|hoped|hoping|wish|wished|dream|dreamed|dreamt|wonder|wondered|mean"
+    r"|meant|see|saw|know|knew"
+    r"|understand|understood|agree|agreed|disagree|bet|doubt|assume|imagine|appreciate|thank|apologi[sz]e|say|said|tell|told"
+    r"|ask|asked|need|needed|want|wanted|try|tried|hear|heard|remember|forgot|forget|can|cannot|could|would|should|may|might"
+    r"|must|shall|will|do|did|does|am|was|were|are|feel|felt|look|looked|get|gotta|gonna|let|notice|noticed|figured?|recommend"
+    r"|suggest|promise|swear|care|sound|seem|miss|missed|have|had|has|be|been|come|came|keep|kept|go|please|not|to|and|or|if"
+    r"|ended up|used|decided|took|take|give|gave|put|call|called|saying|use|rather|prefer|love|like|liked|loved|enjoy"
+    r"|hate|add|click|run|ran|copy|paste|install|type|received?|noted)"
+)
+NO_THING = (
+    r"(?:(?:an?|any|some|another|one|two|few|the|no|much|more|so|many|enough|a lot of|little|couple|of|quick|good|great|bad"
+    r"|other|further|follow-up) )*"
+)
+TALK = (
+    r"(?:questions?|ideas?|problems?|issues?|doubts?|clue|points?|feelings?|suggestions?|requests?|tasks?|time|fun|access"
+    r"|luck|errors?|trouble|look|say|chance|choice|thoughts?|blast|day|night|evening|morning|weekend|week|file|code|list|data"
+    r"|yet|been (?:waiting|busy|thinking|looking|trying|feeling|wondering|great|good|well|there|so|using|getting|having|doing"
+    r"|really|told"
+    r"|to it|meaning)|text|sentence|paragraph|dataset|table|function|script|string|array|query|document|app idea|ever|never"
+    r"|got|to|it|not"
+    r"|no|always|read|heard|seen|tried|done|noticed)"
+)
+# Where the speaker is for a moment, and in what mood.
+MOOD = (
+    r"(?:too|invested|hooked|nervous|worried|busy|stressed|cozy|delighted|anxious|overwhelmed|exhausted|full|cold|warm|hot"
+    r"|sore|disappointed|annoyed"
+    r"|frustrated|embarrassed|ashamed|relieved|concerned|just|sure|sorry|glad|happy|fine|good|okay|ok|well|great|here|there"
+    r"|back|ready|done|curious|wondering|afraid (?:that|I|so|not)"
+    r"|tired|sleepy|hungry|thirsty|bored|excited|jealous|impressed|surprised|confused|stuck|late|aware|able|unable|about"
+    r"|supposed"
+    r"|interested|so|very|pretty|quite|kind|as|like|right|wrong|alright|doing|trying|looking|asking|thinking|hoping|talking"
+    r"|saying|having|getting|going|feeling|enjoying|using|sick of|home|at home|in bed|in the mood|on my way|at work|up|down|out"
+    r"|off|in|the one|the same|free|willing|lost|amazed|thankful|grateful|guessing|assuming|referring|afraid|proud of you"
+    r"|with you"
+    r"|sad|mad|angry|upset|lucky|fascinated|touched|honou?red|humbled|flattered|sure|certain|convinced|tempted|new here|more"
+    r"|less"
+    r"|all|not (?:sure|certain|able|going|ready|that|as|so|too|trying|asking|saying|feeling|looking|in|the|much|really|happy"
+    r"|good))"
+)
+LASTING = (
+    r"(?:learning|studying|training|majoring|dating|raising|saving|working|living|teaching|building|writing|renovating|running"
+    r"|restoring|volunteering|attending|taking (?:an?|\w+ classes|lessons)|practi[sc]ing|seeing a|recovering|caring|owning"
+    r"|planning|getting (?:married|divorced|a (?:dog|cat|puppy|degree|phd))|considering|moving|trying to (?:quit|lose|learn"
+    r"|become|stop|cut|get pregnant))"
+)
+# What is over: any regular verb, and these.
+HAPPENED = (
+    rf"(?:(?!{SAYS_NOTHING}\b)\w{{2,}}ed|went|flew|bought|sold|got (?!home|back|off|up|here|it|to|out|done|some time|a chance)"
+    rf"|met|won"
+    r"|lost|broke|quit|grew|was born|became|made (?!sure)|built|wrote|learnt|taught|ran (?:a|my|the)|drove|rode|left|began|hurt"
+    r"|caught|ate|drank|read|spent|fell|chose|swam|sang|stole|saw|had (?!to|been|it|that|no|fun|so)"
+    r"|took (?:an?|my|up|the)|have been (?:to|in|an?|married|with|working|living|playing|studying|learning|training|teaching"
+    r"|diagnosed)|have (?:\w{2,}ed|had an?|written|won|lost|always|never (?!heard|seen|tried|had|thought|really|done"
+    r"|been (?:more|so"
+    r"|there))\w+)|was (?:an?|the|diagnosed|raised|married|adopted|promoted|fired|laid off|hired|accepted|in (?:the|an?)|on the"
+    r"|at (?:the|an?)))"
+)
+
+TOPICS = (
+    Topic(tags=("health", "allergy"), importance=0.9, about=anywhere(r"\b(?:allerg|intoleran)")),
+    Topic(tags=("health",), importance=0.85, about=anywhere(rf"\b{HEALTH}\b")),
+    Topic(
+        tags=("diet",),
+        importance=0.8,
+        about=anywhere(
+            r"\b(?:vegan|vegetarian|pescatarian|gluten|lactose|halal|kosher|(?:cannot|do not|never|must not) (?:eat|drink))\b"
+        ),
+    ),
+    Topic(
+        tags=("home",),
+        importance=0.7,
+        about=starting(
+            r"I (?:\w+ ){0,3}?(?:live|lived|living|reside|based|am from|was born|grew up|come from|moved|moving|relocated)\b"
+            r"|my (?:\w+ )?(?:address|home ?town|time ?zone|native language|mother tongue|first language|pronouns)\b"
+        ),
+    ),
+    Topic(
+        tags=("work",),
+        importance=0.7,
+        about=anywhere(
+            r"\b(?:work|works|worked|working|job|jobs|career|employ\w+|boss|manager|company|office|promoted|hired|laid off|fired"
+            r"|retired|profession|occupation|degree|university|college|graduat\w+|major|student|teach|teacher|nurse|doctor"
+            r"|engineer"
+            r"|developer|designer|lawyer|chef|founder|freelanc\w+|business|self-employed|unemployed)\b"
+        ),
+    ),
+    Topic(
+        tags=("family",),
+        importance=0.65,
+        about=anywhere(
+            rf"\b(?:{KIN}|married|engaged|divorced|widowed|wedding|single (?:parent|mother|father|mom|dad))\b"
+        ),
+    ),
+    Topic(tags=("pets",), importance=0.6, about=anywhere(rf"\b{PET}\b")),
+    Topic(tags=("birthday",), importance=0.6, about=anywhere(r"\bbirthday\b")),
+    Topic(tags=("languages",), importance=0.6, about=anywhere(r"\b(?:speak|fluent|native speaker)\b")),
+)
+
+IDENTITY = (
+    Rule(
+        pattern=starting(
+            r"my (?:full |first |last )?name is (?P<name>(?-i:[A-ZÀ-Þ])[\w'-]*(?: (?-i:[A-ZÀ-Þ])[\w'-]*){0,3})"
+        ),
+        kind="fact",
+        importance=0.8,
+        confidence=0.95,
+        tags=("name",),
+        text="User's name is {name}.",
+    ),
+    Rule(
+        pattern=starting(
+            r"(?:(?:please )?call me|I go by|everyone calls me|you can call me|I am called) "
+            r"(?P<name>(?-i:[A-ZÀ-Þ])[\w'-]+)(?= |$|[,.;])"
+        ),
+        kind="preference",
+        importance=0.75,
+        confidence=0.9,
+        tags=("name",),
+        text="User wants to be called {name}.",
+    ),
+    Rule(
+        pattern=starting(r"my (?:\w+ )?birthday is .+|I was born (?:on|in) .+"),
+        kind="fact",
+        importance=0.6,
+        confidence=0.9,
+        tags=("birthday",),
+        timeless=True,
+    ),
+)
+STATEMENTS = (
+    Rule(
+        pattern=starting(rf"(?:I|we) {ADV}(?:have )?(?:{ADV})?(?:moved|relocated) (?:back )?to (?P<new>.+)"),
+        kind="fact",
+        importance=0.75,
+        confidence=0.9,
+        tags=("home",),
+    ),
+    # What somebody is.
+    Rule(
+        pattern=starting(
+            rf"I am {ADV}(?:(?={LASTING}\b)|(?!{MOOD}\b)(?!\w+ing\b)(?:not )?(?!{MOOD}\b)"
+            rf"|(?=(?:\w+ ){{0,2}}allergic))(?P<object>.+)"
+        ),
+        kind="fact",
+        importance=0.5,
+        topics=TOPICS,
+    ),
+    # What somebody has.
+    Rule(
+        pattern=starting(rf"(?:I|we) {ADV}(?:do not |never )?have (?!{NO_THING}{TALK}\b)(?P<object>.+)"),
+        kind="fact",
+        importance=0.5,
+        topics=TOPICS,
+    ),
+    # What somebody can, and cannot.
+    Rule(
+        pattern=starting(
+            r"I (?:can|cannot|could never) (?P<object>(?:(?:really|also|actually) )?(?:play|speak|sing|dance|cook|bake|swim"
+            r"|ski|code"
+            r"|drive|eat|drink|have|tolerate|ride|draw|paint|sew|knit|juggle|surf|read|write)\b.+)"
+        ),
+        kind="fact",
+        importance=0.5,
+        topics=TOPICS,
+    ),
+    # What became of somebody, and where they were.
+    Rule(
+        pattern=starting(rf"(?:I|we) {ADV}{HAPPENED}\b ?(?!{NO_THING}{TALK}\b)(?P<object>.+)"),
+        kind="fact",
+        importance=0.4,
+        tags=("event",),
+        topics=TOPICS,
+    ),
+    Rule(pattern=starting(r"I used to (?P<object>.+)"), kind="fact", importance=0.5, tags=("past",), topics=TOPICS),
+    Rule(
+        pattern=starting(
+            r"I (?:\w+ )?want to (?P<object>(?:be|become|travel|visit|own|learn|move|open|start|have (?:an?|kids)|get married"
+            r"|retire|go to|live|work|study|write a|buy a)\b.+)"
+        ),
+        kind="fact",
+        importance=0.5,
+        tags=("goals",),
+        topics=TOPICS,
+    ),
+    # What somebody does.
+    Rule(
+        pattern=starting(
+            rf"I {ADV}(?:do not |no longer )?{ADV}(?!{SAYS_NOTHING}\b)(?!\w+(?:ed|ing|ly)\b)\w+(?P<object> .+)"
+        ),
+        kind="fact",
+        importance=0.5,
+        topics=TOPICS,
+    ),
+    Rule(
+        pattern=starting(rf"I {ADV}(?:go|come|get up|use|run|love|take|keep)\b (?!{SAYS_NOTHING}\b)(?P<object>.+)"),
+        kind="fact",
+        importance=0.45,
+        topics=TOPICS,
+    ),
+    # What somebody's people, animals and things are and do.
+    Rule(
+        pattern=starting(rf"my (?:\w+ ){{0,2}}?(?:{KIN}|{PET})(?:'s)?\b(?P<object> .+ .+)"),
+        kind="fact",
+        importance=0.6,
+        topics=TOPICS,
+    ),
+    Rule(
+        pattern=starting(
+            r"my (?!(?:point|question|bad|apologies|guess|mistake|pleasure|thoughts?|understanding|problem|issue|code|error"
+            r"|day|evening|night"
+            r"|week|weekend|morning|opinion|answer|name|only|response|goodness|god|friend)\b)(?:[\w'-]+ ){1,4}?(?:is|are|was"
+            r"|were|has)"
+            r" (?P<object>.+)"
+        ),
+        kind="fact",
+        importance=0.5,
+        topics=TOPICS,
+    ),
+)

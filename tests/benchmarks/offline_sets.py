@@ -1,0 +1,112 @@
+"""Public conversations that nobody here wrote, with the facts that their authors state of the speakers."""
+
+import csv
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from msgspec import Struct
+
+from schemas.extraction.requests import SliceMessage
+from tests import public_data
+from tests.benchmarks.coherence_data import memorybank
+
+# Persona sets have no times. A Wednesday, so that no date is a month's or a week's first day.
+UNDATED = datetime(2026, 3, 11, 18, 0, tzinfo=UTC)
+PERSONA = ("xpersona", "En_persona_valid.json")
+PERSONA_FR = ("xpersona", "Fr_persona_split_valid_human_annotated.json")
+SYNTHETIC = ("synthetic-persona-chat", "Synthetic-Persona-Chat_valid.csv")
+REALTALK = "realtalk"
+MEMORYBANK = ("memorybank", "memory_bank_en.json")
+SPACED = re.compile(r" (?=[.,!?;])")
+SESSION = re.compile(r"session_(\d+)")
+
+
+class Talk(Struct, frozen=True, kw_only=True):
+    """What one speaker says in one conversation or session, and the facts that are stated of them."""
+
+    name: str
+    messages: tuple[SliceMessage, ...]
+    gold: tuple[str, ...] = ()
+
+
+class Set(Struct, frozen=True, kw_only=True):
+    name: str
+    language: str
+    talks: tuple[Talk, ...]
+
+
+def present() -> list[Set]:
+    """The sets whose files are there."""
+    found = [
+        Set(name="personas", language="en", talks=tuple(xpersona("personas", *PERSONA))),
+        Set(name="synthetic_personas", language="en", talks=tuple(synthetic())),
+        Set(name="chats", language="en", talks=tuple(realtalk())),
+        Set(name="companion", language="en", talks=tuple(companion())),
+        Set(name="personas_fr", language="fr", talks=tuple(xpersona("personas_fr", *PERSONA_FR))),
+    ]
+    return [each for each in found if each.talks]
+
+
+def held_out(name: str) -> bool:
+    """Whether a conversation is in the half that no rule is tuned on: by its name alone."""
+    return hashlib.sha256(name.encode()).digest()[0] % 2 == 1
+
+
+def xpersona(name: str, *file: str) -> Iterator[Talk]:
+    """XPersona: people who were given a persona talk; the persona is that of the second speaker."""
+    path = public_data.found(*file)
+    for number, each in enumerate(json.loads(path.read_text()) if path else ()):
+        lines = [SPACED.sub("", second) for _, second in each["dialogue"]]
+        yield Talk(name=f"{name}/{number}", messages=numbered(lines), gold=tuple(each["persona"]))
+
+
+def synthetic() -> Iterator[Talk]:
+    """Synthetic-Persona-Chat: a model's conversations about people's personas, as well-formed as text gets."""
+    path = public_data.found(*SYNTHETIC)
+    rows = csv.DictReader(path.read_text().splitlines(keepends=True) if path else ())
+    for number, row in enumerate(rows):
+        lines = row["Best Generated Conversation"].splitlines()
+        for speaker in ("1", "2"):
+            said = [line[8:] for line in lines if line.startswith(f"User {speaker}: ")]
+            gold = tuple(row[f"user {speaker} personas"].splitlines())
+            yield Talk(name=f"synthetic_personas/{number}/{speaker}", messages=numbered(said), gold=gold)
+
+
+def realtalk() -> Iterator[Talk]:
+    """REALTALK: ten pairs who chat for three weeks; what happened to each is listed by session, behind a name."""
+    folder = public_data.found(REALTALK)
+    for file in sorted(folder.glob("*.json")) if folder else ():
+        chat = json.loads(file.read_text())
+        speakers = {"agent_a": chat["name"]["speaker_1"], "agent_b": chat["name"]["speaker_2"]}
+        for key in filter(SESSION.fullmatch, chat):
+            for agent, speaker in speakers.items():
+                gold = tuple(event["sub-event"].partition(" ")[2] for event in chat[f"events_{key}"][agent])
+                said = [each for each in chat[key] if each["speaker"] == speaker]
+                yield Talk(name=f"{file.stem}/{key}/{agent}", messages=tuple(chatted(said)), gold=gold)
+
+
+def chatted(said: Sequence[dict[str, Any]]) -> Iterator[SliceMessage]:
+    for position, each in enumerate(said):
+        at = datetime.strptime(each["date_time"], "%d.%m.%Y, %H:%M:%S").replace(tzinfo=UTC)
+        yield user_message(each["dia_id"], each["clean_text"], at, position)
+
+
+def companion() -> Iterator[Talk]:
+    """MemoryBank: what people tell an assistant on ten days. Nobody states what should be known of them."""
+    path = public_data.found(*MEMORYBANK)
+    for each in memorybank(path) if path else ():
+        said = [message for message in each.messages if message.role == "user"]
+        messages = (user_message(one.message_id, one.content, one.timestamp, at) for at, one in enumerate(said))
+        yield Talk(name=f"companion/{each.name}", messages=tuple(messages))
+
+
+def numbered(lines: Sequence[str]) -> tuple[SliceMessage, ...]:
+    return tuple(user_message(str(number), line, UNDATED, number) for number, line in enumerate(lines))
+
+
+def user_message(message_id: str, content: str, at: datetime, position: int) -> SliceMessage:
+    return SliceMessage(message_id=message_id, role="user", timestamp=at, content=content, position=position)
