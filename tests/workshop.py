@@ -6,17 +6,19 @@ from typing import Any
 
 from msgspec import Struct
 
-from agents.api.tools.ports import Blocks
+from agents.api.tools.ports import Blocks, ToolPorts
 from agents.api.tools.tools import ToolAccess, Tools
 from agents.conversations.lookup import Conversations
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
+from agents.retrieval.tiers import Tiers
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
 from sinks.embeddings.fake import FakeEmbedder
 from tests.fakes.archive import FakeArchive
 from tests.fakes.commands import FakeCommands
 from tests.fakes.remembered import FakeRemembered
+from tests.fakes.said import FakeSaid
 from tests.fakes.sinks import FakeVectors
 from tests.fakes.windows import FakeWindows
 from tests.memories import a_memory
@@ -33,21 +35,41 @@ class Workshop(Struct):
     commands: FakeCommands
     retrieval: Retrieval
     archive: FakeArchive
+    said: FakeSaid
     noted: list[str] = []  # texts that were read
 
     def tools(self, *namespaces: str, **reach: Any) -> Tools:
         """Over these namespaces, all of them writable unless `reach` says otherwise."""
         namespaces = namespaces or (MINE,)
         wired = ToolAccess(**({"namespaces": namespaces, "writable": namespaces} | reach))
-        return Tools(wired, self.retrieval, self.remembered, self.commands, lambda: NOON, self.blocks(), self.note)
+        ports = ToolPorts(
+            retrieval=self.tiers(),
+            memories=self.remembered,
+            passages=self.said,
+            commands=self.commands,
+            clock=lambda: NOON,
+            blocks=self.blocks(),
+            note=self.note,
+        )
+        return Tools(wired, ports)
+
+    def tiers(self) -> Tiers:
+        return Tiers(self.retrieval, self.said, lambda: NOON)
 
     def note(self, memories: Iterable[Memory]) -> None:
         self.noted += [memory.text for memory in memories]
 
     def blocks(self) -> Blocks:
         """Words count as tokens."""
-        recall = Recall(self.retrieval, self.archive, POLICIES, lambda text: len(text.split()), lambda: NOON)
+        recall = Recall(self.tiers(), self.archive, POLICIES, lambda text: len(text.split()), lambda: NOON)
         return Blocks(Conversations(FakeWindows(), self.archive, POLICIES), recall)
+
+
+def spoken(workshop: Workshop) -> None:
+    """What ada and tom said some days ago, and what was shared."""
+    workshop.said.say("We took the night train to Porto.", at=NOON, namespace=MINE, conversation_id="trip")
+    workshop.said.say("The night train is my enemy.", at=NOON, namespace=THEIRS, speaker="tom")
+    workshop.said.say("The night train again?", at=NOON, namespace=SHARED, owners=(THEIRS,), speaker="tom")
 
 
 def memory(text: str, namespace: str = MINE, **fields: Any) -> Memory:
@@ -66,4 +88,4 @@ def furnished() -> Workshop:
     archive = FakeArchive()
     archive.say("of-ada", ("user", "I keep bees."), app_id="kitchen", user_id="ada")
     archive.say("of-tom", ("user", "I keep wolves."), app_id="kitchen", user_id="tom")
-    return Workshop(remembered, FakeCommands(remembered), retrieval, archive)
+    return Workshop(remembered, FakeCommands(remembered), retrieval, archive, FakeSaid())

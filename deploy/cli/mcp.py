@@ -12,9 +12,10 @@ import typer
 from agents.api.memories.access_counter import FLUSH_S, AccessCounter
 from agents.api.memories.commands import Commands
 from agents.api.tools.mcp import serve_stdio
-from agents.api.tools.ports import Blocks
+from agents.api.tools.ports import Blocks, ToolPorts
 from agents.api.tools.tools import ToolAccess, Tools, kinds_of
 from agents.conversations.lookup import Conversations
+from agents.passages.reading import PassageReader
 from agents.retrieval.recall import Recall
 from deploy.cli.command import command, one_command
 from deploy.runtime.process import end_soon, log_to_stderr
@@ -27,6 +28,7 @@ from sinks.archive.messages import Archive
 from sinks.memories.access_counts import Accesses
 from sinks.memories.command_results import CommandResults
 from sinks.memories.reader import Memories
+from sinks.passages.store import Passages
 from sinks.windows.projection import Windows
 
 log = logging.getLogger(__name__)
@@ -104,4 +106,13 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
         actor=asked.actor,
         kinds=kinds_of(policies, asked.namespaces),
     )
-    return Tools(reach, retrieval, memories, commands, now, blocks, accesses.note)
+    ports = ToolPorts(
+        retrieval=retrieval,
+        memories=memories,
+        passages=PassageReader(Passages(pool), policies),
+        commands=commands,
+        clock=now,
+        blocks=blocks,
+        note=accesses.note,
+    )
+    return Tools(reach, ports)

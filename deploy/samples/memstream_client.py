@@ -63,29 +63,56 @@ class Memory:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hit:
-    """A memory that was found, with its score from 0 to 1 and, if asked for, the parts of it."""
+class Passage:
+    """What was said, word for word: a message, or a part of a long one."""
 
+    passage_id: str
+    namespace: str
+    conversation_id: str
+    message_id: str
+    speaker: str
+    role: str
+    said_at: str
+    text: str
+    more: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hit:
+    """What was found: a `memory`, or with the tier `said` a `passage`. Scores are comparable within a tier; `more` has parts
+    and what leads to the other tier, if asked for."""
+
+    tier: Literal["memory", "said"]
     score: float
-    memory: Memory
-    parts: Json | None = None
+    memory: Memory | None = None
+    passage: Passage | None = None
+    more: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """The best first; `degraded` says what could not be asked."""
+    """Hits of both tiers, the best first; `degraded` says what could not be asked."""
 
     hits: tuple[Hit, ...]
     degraded: tuple[str, ...] = ()
 
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        return tuple(hit.memory for hit in self.hits if hit.memory)
+
+    @property
+    def said(self) -> tuple[Passage, ...]:
+        return tuple(hit.passage for hit in self.hits if hit.passage)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """`text` is for the prompt; `memories` and `messages` say what it was made of, for citations."""
+    """`text` is for the prompt; `memories`, `said` and `messages` say what it was made of, for citations."""
 
     text: str
     tokens: int
     memories: tuple[Json, ...] = ()
+    said: tuple[Json, ...] = ()
     messages: tuple[Json, ...] = ()
     more: Json = field(default_factory=dict)
 
@@ -192,20 +219,48 @@ class Memstream:
         await self._http.aclose()
 
     async def search(
-        self, text: str | None, *namespaces: str, limit: int = 10, explain: bool = False, **filters: Any
+        self,
+        text: str | None,
+        *namespaces: str,
+        tier: Literal["memories", "said", "both"] = "both",
+        limit: int = 10,
+        explain: bool = False,
+        passages: Mapping[str, Any] | None = None,
+        asked_at: str | None = None,
+        related: bool = False,
+        **filters: Any,
     ) -> Found:
-        """The memories that fit a text; without one the most important. `filters` are `kinds`, `tags`, `min_importance`, ..."""
-        asked = {"namespaces": namespaces, "text": text, "filters": filters, "limit": limit, "explain": explain}
+        """What fits a text, of memories and of what was said; without a text the most important memories.
+
+        `filters` of memories are `kinds`, `tags`, `min_importance`, ...; `passages` are those of what was said: `speakers`,
+        `conversations`, `said_from`, `said_to`. Filters of one tier leave the other out.
+        """
+        asked = {
+            "namespaces": namespaces,
+            "text": text,
+            "in": tier,
+            "filters": filters,
+            "passage_filters": passages,
+            "asked_at": asked_at,
+            "limit": limit,
+            "explain": explain,
+            "related": related,
+        }
         found = await self._json("POST", "/v1/search", json={name: value for name, value in asked.items() if value})
-        hits = tuple(made(Hit, hit | {"memory": memory(hit["memory"])}) for hit in found["hits"])
-        return Found(hits=hits, degraded=tuple(found.get("degraded", ())))
+        return Found(hits=tuple(map(hit, found["hits"])), degraded=tuple(found.get("degraded", ())))
+
+    async def passage(self, passage_id: str) -> Passage:
+        """What was said, with the memories that come from it under `more`. Raises NotFound, also for one that the key may not
+        read."""
+        told = await self._json("GET", f"/v1/passages/{part(passage_id)}")
+        return made(Passage, told["passage"] | {"memories": tuple(map(memory, told["memories"]))})
 
     async def context(
         self, text: str | None, *namespaces: str, conversation_id: str | None = None, **asked: Any
     ) -> Block:
-        """What a prompt needs to know: fitting memories, and what was said in the conversation and is not a memory yet.
+        """What a prompt needs to know: fitting memories, what was said earlier, and what was just said and is not a memory yet.
 
-        `asked` are `max_tokens`, `max_memories`, `cite`, `filters`, ...
+        `asked` are `max_tokens`, `max_memories`, `max_said`, `cite`, `filters`, ...
         """
         wanted = asked | {"text": text, "namespaces": namespaces, "conversation_id": conversation_id}
         body = {name: value for name, value in wanted.items() if value not in (None, ())}
@@ -381,6 +436,15 @@ def event(place: str, told: Json) -> Event:
         sequence=data["sequence"],
         memory=memory(about) if about else None,
         data=data,
+    )
+
+
+def hit(told: Json) -> Hit:
+    about = told.get("memory"), told.get("passage")
+    return made(
+        Hit,
+        told
+        | {"memory": memory(about[0]) if about[0] else None, "passage": made(Passage, about[1]) if about[1] else None},
     )
 
 

@@ -8,7 +8,7 @@ from agents.api.access.callers import Caller
 from agents.api.http.problems import invalid
 from agents.api.memories.list_parameters import Label
 from agents.api.ports import Ports
-from agents.api.tools.ports import Blocks
+from agents.api.tools.ports import Blocks, ToolPorts
 from agents.api.tools.tools import ToolAccess, Tools, kinds_of
 from schemas.access.keys import EVERYWHERE
 
@@ -37,8 +37,16 @@ def tools(ports: Ports, caller: Caller, namespaces: list[str] | None) -> Tools:
         actor=caller.actor,
         kinds=kinds_of(ports.policies, reached),
     )
-    blocks = Blocks(ports.conversations, ports.recall)
-    return Tools(reach, ports.retrieval, ports.memories, ports.commands, ports.clock, blocks, ports.accesses.note)
+    wired = ToolPorts(
+        retrieval=ports.retrieval,
+        memories=ports.memories,
+        passages=ports.passages,
+        commands=ports.commands,
+        clock=ports.clock,
+        blocks=Blocks(ports.conversations, ports.recall),
+        note=ports.accesses.note,
+    )
+    return Tools(reach, wired)
 
 
 def named_in_full(caller: Caller) -> list[str]:

@@ -1,20 +1,27 @@
 """What agent tools reach for."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from datetime import datetime
 from typing import Protocol
 
 from msgspec import Struct
 
 from agents.conversations.lookup import Conversation
 from agents.curation.rules.outcome import Outcome
+from agents.retrieval.rights import MayRead
 from schemas.extraction.requests import Command
 from schemas.memories.memories import Memory
+from schemas.passages.passages import ReadPassage
 from schemas.retrieval.blocks import Block, BlockQuery
 from schemas.retrieval.searches import Found, Query
 
 
+def unnoted(memories: Iterable[Memory]) -> None:
+    """Where reading is not counted."""
+
+
 class Searching(Protocol):
-    """agents.retrieval.search.Retrieval."""
+    """agents.retrieval.tiers.Tiers."""
 
     async def search(self, asked: Query) -> Found: ...
 
@@ -23,6 +30,14 @@ class Reading(Protocol):
     """sinks.memories.reader.Memories."""
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
+
+
+class ReadingPassages(Protocol):
+    """agents.passages.reading.PassageReader."""
+
+    async def of_messages(
+        self, messages: Collection[tuple[str, str]], namespaces: Collection[str], *, limit: int = 20
+    ) -> list[ReadPassage]: ...
 
 
 class Commanding(Protocol):
@@ -41,7 +56,7 @@ class Finding(Protocol):
 class Recalling(Protocol):
     """agents.retrieval.recall.Recall."""
 
-    async def block(self, asked: BlockQuery, conversation: Conversation | None) -> Block: ...
+    async def block(self, asked: BlockQuery, conversation: Conversation | None, may_read: MayRead = ...) -> Block: ...
 
 
 class Blocks(Struct, frozen=True):
@@ -49,3 +64,15 @@ class Blocks(Struct, frozen=True):
 
     conversations: Finding
     recall: Recalling
+
+
+class ToolPorts(Struct, frozen=True, kw_only=True):
+    """What the tools of a wiring use. With `blocks` there is one more, for a context block; `note` is told what was read."""
+
+    retrieval: Searching
+    memories: Reading
+    passages: ReadingPassages
+    commands: Commanding
+    clock: Callable[[], datetime]
+    blocks: Blocks | None = None
+    note: Callable[[Iterable[Memory]], object] = unnoted

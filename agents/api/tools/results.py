@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from agents.retrieval.ranking import said
 from schemas.memories.memories import Change, Memory, Status
+from schemas.passages.passages import Passage
 
 HAS_MORE: Final = "get_memory with full=true tells more"
 
@@ -29,17 +30,30 @@ class Seen(Struct, frozen=True, kw_only=True, omit_defaults=True):
     full_text: str | None = None
 
 
+class Quote(Struct, frozen=True, kw_only=True):
+    """What was said, word for word."""
+
+    said_at: datetime
+    speaker: str
+    text: str
+    conversation_id: str
+    message_id: str
+    namespace: str
+
+
 class Searched(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The best first. `partial`: something was out of reach, and there may be more."""
+    """The best first in each. `partial`: something was out of reach, and there may be more."""
 
     memories: tuple[Seen, ...]
+    said: tuple[Quote, ...] = ()
     partial: bool = False
 
 
-class Read(Struct, frozen=True, kw_only=True):
-    """One memory."""
+class Read(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One memory, and what was said that it comes from."""
 
     memory: Seen
+    said: tuple[Quote, ...] = ()
 
 
 class Kept(Struct, frozen=True, kw_only=True):
@@ -79,4 +93,15 @@ def seen(memory: Memory, *, full: bool = False) -> Seen:
         until=memory.valid_until,
         more=HAS_MORE if memory.full_text and not full else "",
         full_text=memory.full_text if full else None,
+    )
+
+
+def quote(passage: Passage) -> Quote:
+    return Quote(
+        said_at=passage.said_at,
+        speaker=passage.speaker,
+        text=passage.text,
+        conversation_id=passage.conversation_id,
+        message_id=passage.message_id,
+        namespace=passage.namespace,
     )

@@ -4,8 +4,8 @@ The same handler stands behind the SDK's tool loop, HTTP and MCP. What a model g
 `is_error` that says what to do instead; nothing a model says reaches another namespace.
 """
 
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -22,13 +22,15 @@ from agents.api.tools.inputs import (
     SearchMemories,
     definition,
 )
-from agents.api.tools.ports import Blocks, Commanding, Reading, Searching
-from agents.api.tools.results import Context, Kept, Read, Searched, Waiting, seen
+from agents.api.tools.ports import Blocks, ToolPorts
+from agents.api.tools.results import Context, Kept, Quote, Read, Searched, Waiting, quote, seen
+from agents.retrieval.rights import may_read_any, permitted
 from schemas import codec
 from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.extraction.requests import Command
 from schemas.memories.kinds import DEFAULT_KINDS, Kind
 from schemas.memories.memories import Memory
+from schemas.passages.passages import PassageFilters
 from schemas.policies.policies import PolicySelector
 from schemas.retrieval.blocks import BlockQuery
 from schemas.retrieval.searches import Filters, Query
@@ -36,11 +38,8 @@ from schemas.retrieval.searches import Filters, Query
 if TYPE_CHECKING:  # the package takes seconds to load
     from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
 
+MOST_QUOTED: Final = 10
 AWAY: Final = "The memory cannot be reached right now. Go on without it, and say so if it matters."
-
-
-def unnoted(memories: Iterable[Memory]) -> None:
-    """Where reading is not counted."""
 
 
 class ToolAccess(Struct, frozen=True, kw_only=True):
@@ -61,26 +60,13 @@ class Answer(Struct, frozen=True):
 
 
 class Tools:
-    """The tools of one wiring; with `blocks` there is one more, for a context block. `note` is told what was read."""
+    """The tools of one wiring."""
 
-    def __init__(
-        self,
-        reach: ToolAccess,
-        retrieval: Searching,
-        memories: Reading,
-        commands: Commanding,
-        clock: Callable[[], datetime],
-        blocks: Blocks | None = None,
-        note: Callable[[Iterable[Memory]], object] = unnoted,
-    ) -> None:
+    def __init__(self, reach: ToolAccess, ports: ToolPorts) -> None:
         self._reach = reach
-        self._retrieval = retrieval
-        self._memories = memories
-        self._commands = commands
-        self._clock = clock
-        self._blocks = blocks
-        self._note = note
-        named = TOOLS if blocks is None else {**TOOLS, **CONTEXT}
+        self._within = reach.namespaces.__contains__
+        self._ports = ports
+        named = TOOLS if ports.blocks is None else {**TOOLS, **CONTEXT}
         self._named = {name: shape for name, shape in named.items() if reach.writable or name not in WRITING}
 
     def definitions(self) -> "list[ToolParam]":
@@ -122,8 +108,8 @@ class Tools:
                 return await self._get(given)
             case SearchMemories():
                 return await self._search(given)
-            case GetContext() if self._blocks is not None:
-                return await self._context(given, self._blocks)
+            case GetContext() if self._ports.blocks is not None:
+                return await self._context(given, self._ports.blocks)
         raise TypeError(f"nothing answers {type(given).__name__}")
 
     async def _create(self, given: CreateMemory) -> Struct:
@@ -131,7 +117,7 @@ class Tools:
             command_id=str(uuid4()),
             kind="create",
             namespace=chosen(given.namespace, self._reach.writable)[0],
-            at=self._clock(),
+            at=self._ports.clock(),
             actor=self._reach.actor,
             reason="as a tool",
             text=given.text,
@@ -141,7 +127,7 @@ class Tools:
             full_text=given.full_text or None,
             importance=given.importance,
         )
-        outcome = await self._commands.send_and_wait(command)
+        outcome = await self._ports.commands.send_and_wait(command)
         if outcome is None:
             return Waiting(command_id=command.command_id, ask=status_path(command))
         if outcome.status == "rejected":
@@ -149,35 +135,61 @@ class Tools:
         return Kept(memory_id=outcome.memory_id or "", change=outcome.change or "created")
 
     async def _get(self, given: GetMemory) -> Struct:
-        memory = (await self._memories.by_ids((given.memory_id,))).get(given.memory_id)
+        memory = (await self._ports.memories.by_ids((given.memory_id,))).get(given.memory_id)
         if memory is None or memory.namespace not in self._reach.namespaces or memory.status == "deleted":
             raise Rejected(
                 "unknown", f"There is no memory {given.memory_id!r}; search_memories tells the ids there are."
             )
-        self._note((memory,))
-        return Read(memory=seen(memory, full=given.full))
+        self._ports.note((memory,))
+        return Read(memory=seen(memory, full=given.full), said=await self._sources(memory) if given.full else ())
+
+    async def _sources(self, memory: Memory) -> tuple[Quote, ...]:
+        """The passages that hold its latest sources, as far as they may be read."""
+        messages = [(source.conversation_id, source.message_id) for source in memory.sources[-MOST_QUOTED:]]
+        found = await self._ports.passages.of_messages(messages, (memory.namespace,), limit=MOST_QUOTED)
+        return tuple(quote(each.passage) for each in found if may_read_any(self._within, each.owners))
 
     async def _search(self, given: SearchMemories) -> Struct:
-        filters = Filters(kinds=given.kinds, tags=given.tags, min_importance=given.min_importance or None)
-        namespaces = chosen(given.namespace, self._reach.namespaces)
-        asked = Query(namespaces=namespaces, text=given.query or None, filters=filters, limit=given.limit)
-        found = await self._retrieval.search(asked)
-        self._note([hit.memory for hit in found.hits])
-        return Searched(memories=tuple(seen(hit.memory) for hit in found.hits), partial=bool(found.degraded))
+        found = permitted(await self._ports.retrieval.search(self._question(given)), self._within)
+        self._ports.note([hit.memory for hit in found.hits])
+        return Searched(
+            memories=tuple(seen(hit.memory) for hit in found.hits),
+            said=tuple(quote(hit.passage) for hit in found.said),
+            partial=bool(found.degraded),
+        )
+
+    def _question(self, given: SearchMemories) -> Query:
+        filters = Filters(
+            kinds=given.kinds,
+            tags=given.tags,
+            min_importance=given.min_importance or None,
+            happened_from=day(given.since, "since"),
+            happened_to=day(given.until, "until"),
+        )
+        try:
+            return Query(
+                namespaces=chosen(given.namespace, self._reach.namespaces),
+                text=given.query or None,
+                filters=filters,
+                passage_filters=PassageFilters(speakers=(given.speaker,) if given.speaker else ()),
+                tier=given.where,
+                limit=given.limit,
+            )
+        except ValueError as exc:
+            raise Rejected("invalid", f"{exc}.") from exc
 
     async def _context(self, given: GetContext, blocks: Blocks) -> Struct:
         """A conversation is told of only where all that it feeds is within reach: a model may name any."""
         conversation = None
         if given.conversation_id:
-            within = self._reach.namespaces.__contains__
-            conversation = await blocks.conversations.find(given.conversation_id, within)
+            conversation = await blocks.conversations.find(given.conversation_id, self._within)
         asked = BlockQuery(
             namespaces=chosen(given.namespace, self._reach.namespaces),
             conversation_id=given.conversation_id or None,
             text=given.query,
             max_tokens=given.max_tokens or None,
         )
-        block = await blocks.recall.block(asked, conversation)
+        block = await blocks.recall.block(asked, conversation, self._within)
         return Context(context=block.text, memory_ids=tuple(memory.memory_id for memory in block.memories))
 
     def _kind(self, named: str) -> str:
@@ -191,6 +203,14 @@ def kinds_of(policies: PolicySelector, namespaces: Iterable[str]) -> tuple[Kind,
     """The kinds of the policies that govern them, each once."""
     known = [kind for namespace in namespaces for kind in policies.governing(namespace).described_kinds]
     return tuple({kind.name: kind for kind in known}.values())
+
+
+def day(text: str, name: str) -> datetime | None:
+    """The beginning of a day in UTC."""
+    try:
+        return datetime.combine(date.fromisoformat(text), time(), UTC) if text else None
+    except ValueError:
+        raise Rejected("invalid", f"`{name}` is {text!r}; write a day such as 2026-03-02.") from None
 
 
 def chosen(namespace: str, allowed: tuple[str, ...]) -> tuple[str, ...]:

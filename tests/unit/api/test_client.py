@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from deploy.samples.memstream_client import Conflict, Forbidden, Invalid, Memstream, NotFound, Unauthorized
-from tests.api import Api, a_memory
+from schemas.extraction.requests import Source
+from tests.api import NOON, Api, a_memory
 
 ADA, TOM = "app/ada", "app/tom"
 
@@ -59,14 +60,31 @@ async def test_searches_contexts_and_tools_are_understood(api: Api, client: Mems
     api.archive.say("c1", ("user", "I keep bees."), app_id="app", user_id="ada")
     api.remembered.known["m1"] = a_memory(namespace=ADA, text="User keeps bees.", tags=("garden",))
     found = await client.search("bees", ADA, limit=5, explain=True, kinds=["fact"], min_importance=0.1)
-    assert [(hit.memory.text, hit.memory.tags, found.degraded) for hit in found.hits] == [
+    assert [(memory.text, memory.tags, found.degraded) for memory in found.memories] == [
         ("User keeps bees.", ("garden",), ())
     ]
-    assert found.hits[0].parts and 0 < found.hits[0].score <= 1
-    assert (await client.search(None, ADA)).hits[0].parts is None
+    assert found.hits[0].more["parts"] and 0 < found.hits[0].score <= 1
+    assert (await client.search(None, ADA)).hits[0].more == {}
     block = await client.context("bees", ADA, conversation_id="c1", max_tokens=100, cite=True)
     assert "I keep bees." in block.text and block.messages[0]["message_id"] == "c1-1"
     assert "search_memories" in [tool["name"] for tool in await client.tools(ADA)]
+
+
+async def test_what_was_said_is_found_read_and_told(api: Api, client: Memstream) -> None:
+    said = api.said.say("We keep bees behind the barn.", at=NOON, speaker="ada")
+    source = Source(conversation_id="talk", message_id="talk-1")
+    known = a_memory("m1", namespace=ADA, text="User keeps bees.", sources=(source,))
+    api.remembered.known["m1"] = known
+    api.memories.put(known)
+    both = await client.search("bees", ADA, related=True)
+    assert {hit.tier for hit in both.hits} == {"memory", "said"}
+    assert [(each.speaker, each.text) for each in both.said] == [("ada", "We keep bees behind the barn.")]
+    assert [hit.more.get("memory_ids") for hit in both.hits if hit.passage] == [["m1"]]
+    assert [hit.more.get("sources", [{}])[0].get("message_id") for hit in both.hits if hit.memory] == ["talk-1"]
+    only = await client.search("bees", ADA, tier="said", passages={"speakers": ["tom"]})
+    assert only.hits == ()
+    passage = await client.passage(said.passage_id)
+    assert (passage.text, passage.more["memories"][0].memory_id) == ("We keep bees behind the barn.", "m1")
 
 
 async def test_problems_come_as_what_they_are(api: Api, client: Memstream) -> None:

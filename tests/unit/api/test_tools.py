@@ -5,13 +5,15 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 
 from agents.api.tools.tools import AWAY
 from agents.curation.rules.outcome import Outcome
 from schemas.errors import Retryable
+from schemas.extraction.requests import Source
 from schemas.memories.kinds import Kind
 from tests.api import Api
-from tests.workshop import MINE, NOON, SHARED, THEIRS, Workshop, furnished
+from tests.workshop import MINE, NOON, SHARED, THEIRS, Workshop, furnished, spoken
 
 
 @pytest.fixture
@@ -126,6 +128,61 @@ async def test_a_context_tells_what_fits_and_what_was_just_said(workshop: Worksh
     assert "bees" not in without["context"]
 
 
+async def test_a_search_tells_what_was_said_with_who_said_it_and_when(workshop: Workshop) -> None:
+    spoken(workshop)
+    found = await said(workshop.tools(), "search_memories", query="Was it the night train?")
+    assert found["said"] == [
+        {
+            "said_at": "2026-03-01T12:00:00Z",
+            "speaker": "ada",
+            "text": "We took the night train to Porto.",
+            "conversation_id": "trip",
+            "message_id": "talk-1",
+            "namespace": MINE,
+        }
+    ]
+    assert "said" not in await said(workshop.tools(), "search_memories", query="night train", where="memories")
+
+
+async def test_words_of_others_are_out_of_reach_in_a_shared_namespace_too(workshop: Workshop) -> None:
+    spoken(workshop)
+    alone = await said(workshop.tools(MINE, SHARED), "search_memories", query="night train", where="said")
+    assert [each["speaker"] for each in alone["said"]] == ["ada"]
+    both = await said(workshop.tools(MINE, SHARED, THEIRS), "search_memories", query="night train", where="said")
+    assert [each["speaker"] for each in both["said"]] == ["ada", "tom", "tom"]
+    context = await said(workshop.tools(MINE, SHARED), "get_context", query="night train")
+    assert "Porto" in context["context"] and "again" not in context["context"]
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ({"speaker": "tom"}, 0),
+        ({"speaker": "ada"}, 1),
+        ({"since": "2026-03-01"}, 1),
+        ({"since": "2026-03-02"}, 0),
+        ({"until": "2026-03-01"}, 0),
+        ({"kinds": ["fact"], "where": "both"}, 0),
+    ],
+)
+async def test_what_was_said_is_narrowed_by_speaker_and_day(
+    workshop: Workshop, given: dict[str, Any], found: int
+) -> None:
+    spoken(workshop)
+    answer = await said(workshop.tools(), "search_memories", query="night train", **given)
+    assert len(answer.get("said", [])) == found
+
+
+async def test_a_memory_read_in_full_comes_with_what_was_said(workshop: Workshop) -> None:
+    spoken(workshop)
+    source = Source(conversation_id="trip", message_id="talk-1")
+    (memory_id, memory), *_ = workshop.remembered.known.items()
+    workshop.remembered.known[memory_id] = replace(memory, sources=(source,))
+    assert "said" not in await said(workshop.tools(), "get_memory", memory_id=memory_id)
+    (quoted,) = (await said(workshop.tools(), "get_memory", memory_id=memory_id, full=True))["said"]
+    assert quoted["text"] == "We took the night train to Porto."
+
+
 async def test_a_conversation_of_somebody_else_is_not_told_of_whoever_names_it(workshop: Workshop) -> None:
     foreign = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-tom")
     unknown = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-nobody")
@@ -154,6 +211,10 @@ async def test_who_may_only_read_has_no_tool_that_writes(workshop: Workshop) -> 
         ("search_memories", {"kinds": ["x"] * 65}, "length <= 64"),
         ("search_memories", {"limit": 51}, "<= 50"),
         ("search_memories", {"query": 7}, "query"),
+        ("search_memories", {"query": "x", "where": "everywhere"}, "where"),
+        ("search_memories", {"where": "said"}, "by a text alone"),
+        ("search_memories", {"query": "x", "where": "said", "kinds": ["fact"]}, "ask in memories or both"),
+        ("search_memories", {"query": "x", "since": "yesterday"}, "a day such as 2026-03-02"),
         ("get_memory", "id", "got `str`"),
         ("get_memory", None, "got `null`"),
     ],
