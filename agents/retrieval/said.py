@@ -15,11 +15,13 @@ from schemas.passages.passages import ANY_PASSAGE, PassageFilters
 from schemas.policies.policies import PolicySelector, Privacy
 from schemas.retrieval.searches import Degraded, SaidHit
 from sinks.embeddings.port import Embedder
-from sinks.passages.store import PassageRow, PassageText
+from sinks.passages.matching import Matches
+from sinks.passages.rows import PassageRow
+from sinks.passages.store import PassageText
 from sinks.vectors.port import Neighbour, Vector
 
 NEAREST = 200  # candidates of the vector index
-WORDED = 400  # messages with words of the question; of more the latest
+WORDED = 400  # messages with words of the question; of more those with rare ones
 ASKED_CHARS = 2_000
 
 
@@ -33,13 +35,11 @@ class PassageStore(Protocol):
         filters: PassageFilters = ANY_PASSAGE,
         *,
         limit: int = WORDED,
-    ) -> list[PassageRow]: ...
+    ) -> Matches: ...
 
     async def rows(
         self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY_PASSAGE
     ) -> list[PassageRow]: ...
-
-    async def size(self, namespaces: Collection[str]) -> int: ...
 
     async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]: ...
 
@@ -93,10 +93,8 @@ class SaidSearch:
         words = question_words(text)
         asked = {namespace: terms(namespace, words) for namespace in namespaces}
         flat = {term for each in asked.values() for term in each}
-        near, worded, size = await asyncio.gather(
-            self._near(text, namespaces),
-            self._passages.matches(flat, namespaces, filters),
-            self._passages.size(namespaces),
+        near, (worded, _, size) = await asyncio.gather(
+            self._near(text, namespaces), self._passages.matches(flat, namespaces, filters, limit=WORDED)
         )
         if not size:
             return SaidFound()  # nothing was said, so nothing is missed, whatever cannot be asked

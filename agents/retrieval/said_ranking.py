@@ -12,7 +12,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sinks.passages.store import PassageRow
+from sinks.passages.rows import PassageRow
 
 Scores: TypeAlias = NDArray[np.float64]
 Span: TypeAlias = tuple[datetime, datetime]

@@ -55,22 +55,49 @@ FOR KEY SHARE OF m
 ON CONFLICT DO NOTHING
 RETURNING passage_id::text
 
+-- name: counts
+-- How many passages have each term, counted up to $2.
+SELECT term, (SELECT count(*) FROM (SELECT FROM passages WHERE terms @> ARRAY[term] LIMIT $2) AS counted) AS passages
+FROM unnest($1::integer[]) AS term
+
+-- name: shares
+-- In how many of the first passages of its namespace each term is.
+SELECT term, namespace, count(*) AS passages, sampled
+FROM (
+    SELECT sample.namespace, sample.passage_id, sample.terms, count(*) OVER (PARTITION BY sample.namespace) AS sampled
+    FROM unnest($2::text[]) AS space CROSS JOIN LATERAL (
+        SELECT namespace, passage_id, terms FROM passages WHERE namespace = space LIMIT $3
+    ) AS sample
+) AS sampled CROSS JOIN LATERAL (SELECT DISTINCT term FROM unnest(terms) AS term WHERE term = ANY ($1::integer[])) AS having_it
+GROUP BY term, namespace, sampled
+
 -- name: matches
--- Terms are hashed with their namespace, so the index finds rows of these namespaces alone, but for a rare collision. With the
--- messages right before and after: what is answered has the words of its question.
+-- Of each set of terms the passages that have all of them, $9 at most. Terms are hashed with their namespace, so the index finds rows
+-- of these namespaces alone, but for a rare collision. With the messages right before and after: what is answered has the words of
+-- its question.
 WITH found AS (
     SELECT conversation_id, ordinal
-    FROM passages
-    WHERE terms && $1::integer[] AND namespace = ANY ($2::text[])
-    ORDER BY said_at DESC
-    LIMIT $7
+    FROM unnest($1::text[], $2::double precision[]) AS asked (words, weight) CROSS JOIN LATERAL (
+        SELECT conversation_id, ordinal, said_at
+        FROM (
+            SELECT * FROM passages WHERE terms @> string_to_array(words, ' ')::integer[]
+            OFFSET 0 -- no other index is any good here, whatever else is asked
+        ) AS with_words
+        WHERE namespace = ANY ($3::text[]) AND ($4::text[] IS NULL OR conversation_id = ANY ($4))
+          AND ($5::text[] IS NULL OR speaker = ANY ($5))
+          AND ($6::timestamptz IS NULL OR said_at >= $6) AND ($7::timestamptz IS NULL OR said_at < $7)
+        LIMIT $9
+    ) AS hit
+    GROUP BY conversation_id, ordinal
+    ORDER BY sum(weight) DESC, max(said_at) DESC
+    LIMIT $8
 ), places AS (
     SELECT DISTINCT conversation_id, ordinal + step AS ordinal FROM found, generate_series(-1, 1) AS step
 )
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
 FROM places JOIN passages USING (conversation_id, ordinal)
-WHERE namespace = ANY ($2::text[]) AND ($3::text[] IS NULL OR conversation_id = ANY ($3)) AND ($4::text[] IS NULL OR speaker = ANY ($4))
-  AND ($5::timestamptz IS NULL OR said_at >= $5) AND ($6::timestamptz IS NULL OR said_at < $6)
+WHERE namespace = ANY ($3::text[]) AND ($4::text[] IS NULL OR conversation_id = ANY ($4)) AND ($5::text[] IS NULL OR speaker = ANY ($5))
+  AND ($6::timestamptz IS NULL OR said_at >= $6) AND ($7::timestamptz IS NULL OR said_at < $7)
 
 -- name: rows
 SELECT passage_id::text, namespace, conversation_id, message_id, ordinal, said_at, speaker, asks, array_send(terms) AS terms
@@ -79,8 +106,10 @@ WHERE passage_id = ANY ($1::uuid[]) AND namespace = ANY ($2::text[])
   AND ($3::text[] IS NULL OR conversation_id = ANY ($3)) AND ($4::text[] IS NULL OR speaker = ANY ($4))
   AND ($5::timestamptz IS NULL OR said_at >= $5) AND ($6::timestamptz IS NULL OR said_at < $6)
 
--- name: size
-SELECT count(*) AS passages FROM (SELECT FROM passages WHERE namespace = ANY ($1::text[]) LIMIT $2) AS counted
+-- name: sizes
+-- How many passages each namespace has, counted up to $2.
+SELECT space AS namespace, (SELECT count(*) FROM (SELECT FROM passages WHERE namespace = space LIMIT $2) AS counted) AS passages
+FROM unnest($1::text[]) AS space
 
 -- name: with_texts
 -- What a message does not say of whose it is, its conversation does.

@@ -1,25 +1,22 @@
 """The `passages` table: written beside the archive, read by search."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from sinks.archive.messages import ArchivedMessage, unerased
+from sinks.passages.matching import Matches, matches
 from sinks.passages.numbering import message_key, number
+from sinks.passages.rows import PassageRow, arguments, passage_row, spaces
 from sinks.passages.vectors import PassagePoint, PassageVectors
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
 from sinks.vectors.port import Vector
 
-Terms = NDArray[np.int32]
-ARRAY_HEADER = 20  # bytes that `array_send` puts before the elements of a one-dimensional array
-EMPTY = np.empty(0, np.int32)
 NO_VECTOR: Vector = np.empty(0, np.float32)
 
 
@@ -35,21 +32,6 @@ class Piece(Struct, frozen=True, kw_only=True):
     digest: int
     terms: tuple[int, ...]
     vector: Vector = NO_VECTOR
-
-
-class PassageRow(NamedTuple):
-    """What ranking looks at. `terms` are hashes, one for each word that says something; `ordinal` counts messages of the
-    conversation."""
-
-    passage_id: str
-    namespace: str
-    conversation_id: str
-    message_id: str
-    ordinal: int
-    said_at: datetime
-    speaker: str
-    asks: bool
-    terms: Terms
 
 
 class PassageText(Struct, frozen=True, kw_only=True):
@@ -116,14 +98,11 @@ class Passages:
         filters: PassageFilters = ANY_PASSAGE,
         *,
         limit: int = 5_000,
-    ) -> list[PassageRow]:
-        """Passages that have any of the terms; of more than `limit` the latest."""
-        if not terms:
-            return []
-        values = (list(terms), *arguments(namespaces, filters), limit)
+    ) -> Matches:
+        """Passages that have any of the terms, with the messages right before and after. Of more than `limit` messages those with
+        the rarest terms, and of equals the latest."""
         with translated("searching what was said"):
-            rows = await self._pool.fetch(query("passages", "matches"), *values)
-        return [passage_row(row) for row in rows]
+            return await matches(self._pool, terms, namespaces, filters, limit)
 
     async def rows(
         self, passage_ids: Collection[str], namespaces: Collection[str], filters: PassageFilters = ANY_PASSAGE
@@ -134,11 +113,6 @@ class Passages:
         with translated("searching what was said"):
             rows = await self._pool.fetch(query("passages", "rows"), list(passage_ids), *arguments(namespaces, filters))
         return [passage_row(row) for row in rows]
-
-    async def size(self, namespaces: Collection[str], *, most: int = 100_000) -> int:
-        """How many passages there are, counted up to `most`."""
-        with translated("counting passages"):
-            return int(await self._pool.fetchval(query("passages", "size"), spaces(namespaces), most) or 0)
 
     async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
         """By id, with the whole content of their messages."""
@@ -192,32 +166,6 @@ def row_of(piece: Piece, ordinal: int) -> tuple[Any, ...]:
 
 def point(piece: Piece) -> PassagePoint:
     return PassagePoint(piece.passage_id, piece.namespace, piece.vector)
-
-
-def spaces(namespaces: Collection[str]) -> list[str]:
-    return [storable(namespace) for namespace in namespaces]
-
-
-def arguments(namespaces: Collection[str], filters: PassageFilters) -> tuple[Any, ...]:
-    """What is not asked for is NULL."""
-    return (
-        spaces(namespaces),
-        [storable(each) for each in filters.conversations] or None,
-        [storable(each) for each in filters.speakers] or None,
-        filters.said_from,
-        filters.said_to,
-    )
-
-
-def passage_row(row: Any) -> PassageRow:
-    return PassageRow(**dict(row) | {"terms": terms_of(row["terms"])})
-
-
-def terms_of(sent: bytes) -> Terms:
-    """PostgreSQL's binary form of integer[]: after the header each element is its length and its value, 4 bytes each."""
-    if len(sent) < ARRAY_HEADER:
-        return EMPTY
-    return np.frombuffer(sent, ">i4", offset=ARRAY_HEADER)[1::2].astype(np.int32)
 
 
 def passage_text(row: Any) -> PassageText:

@@ -38,8 +38,12 @@ WRONG = (
     asyncpg.InsufficientPrivilegeError,
 )
 
-# How soon the server lets go of what a peer held that is gone without a word; on TCP connections alone.
-GONE_WITHIN = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "4"}
+SESSION = {
+    # How soon the server lets go of what a peer held that is gone without a word; on TCP connections alone.
+    **{"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "4"},
+    # Statements are short: to compile one that the planner thinks expensive takes longer than to run it.
+    "jit": "off",
+}
 
 # Postgres stores no NUL in text or jsonb; JSON input may carry one, and must not be refused for it.
 NUL, REPLACEMENT = "\x00", "\ufffd"
@@ -76,7 +80,7 @@ async def connect(dsn: str, *, min_size: int = 1, max_size: int = 10, command_ti
             command_timeout=command_timeout_s,
             init=set_codecs,
             reset=keep_session,
-            server_settings=GONE_WITHIN,
+            server_settings=SESSION,
         )
 
 

@@ -2,7 +2,7 @@ import asyncpg
 import pytest
 
 from schemas.errors import Misconfigured, Rejected, Retryable
-from sinks.postgres.connection import GONE_WITHIN, Pool, connect, translated
+from sinks.postgres.connection import SESSION, Pool, connect, translated
 
 
 async def test_a_connection_that_the_server_ends_is_retryable(pool: Pool) -> None:
@@ -62,6 +62,6 @@ async def test_nothing_of_a_transaction_that_nobody_ended_comes_back_with_its_co
     await pool.close()
 
 
-async def test_the_server_looks_soon_whether_a_silent_peer_is_still_there(pool: Pool) -> None:
+async def test_a_session_drops_silent_peers_soon_and_compiles_no_statement(pool: Pool) -> None:
     asked = await pool.fetch("SELECT name, reset_val FROM pg_settings WHERE source = 'client'")
-    assert GONE_WITHIN.items() <= {row["name"]: row["reset_val"] for row in asked}.items()
+    assert SESSION.items() <= {row["name"]: row["reset_val"] for row in asked}.items()

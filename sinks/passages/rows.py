@@ -1,0 +1,58 @@
+"""Passages as ranking looks at them, and how PostgreSQL is asked for them."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from schemas.passages.passages import PassageFilters
+from sinks.postgres.connection import storable
+
+Terms = NDArray[np.int32]
+ARRAY_HEADER = 20  # bytes that `array_send` puts before the elements of a one-dimensional array
+EMPTY = np.empty(0, np.int32)
+
+
+class PassageRow(NamedTuple):
+    """What ranking looks at. `terms` are hashes, one for each word that says something; `ordinal` counts messages of the
+    conversation."""
+
+    passage_id: str
+    namespace: str
+    conversation_id: str
+    message_id: str
+    ordinal: int
+    said_at: datetime
+    speaker: str
+    asks: bool
+    terms: Terms
+
+
+def spaces(namespaces: Collection[str]) -> list[str]:
+    return [storable(namespace) for namespace in namespaces]
+
+
+def arguments(namespaces: Collection[str], filters: PassageFilters) -> tuple[Any, ...]:
+    """What is not asked for is NULL."""
+    return (
+        spaces(namespaces),
+        [storable(each) for each in filters.conversations] or None,
+        [storable(each) for each in filters.speakers] or None,
+        filters.said_from,
+        filters.said_to,
+    )
+
+
+def passage_row(row: Any) -> PassageRow:
+    """The columns are in the order of the fields. There may be thousands of rows."""
+    *columns, terms = row
+    return PassageRow._make((*columns, terms_of(terms)))
+
+
+def terms_of(sent: bytes) -> Terms:
+    """PostgreSQL's binary form of integer[]: after the header each element is its length and its value, 4 bytes each."""
+    if len(sent) < ARRAY_HEADER:
+        return EMPTY
+    return np.frombuffer(sent, ">i4", offset=ARRAY_HEADER)[1::2].astype(np.int32)

@@ -1,0 +1,65 @@
+"""In a namespace where words are frequent, those passages are found that share the most with a question."""
+
+from typing import Any
+
+import pytest
+
+from agents.passages.words import terms
+from schemas.passages.passages import ANY_PASSAGE, PassageFilters
+from sinks.passages import matching
+from sinks.passages.matching import Matches
+from tests.integration.passages.conftest import Said
+
+ADA = "kitchen/ada"
+
+
+@pytest.fixture(autouse=True)
+def few_are_frequent(monkeypatch: Any) -> None:
+    monkeypatch.setattr(matching, "COUNTED", 5)
+    monkeypatch.setattr(matching, "SAMPLED", 10)
+
+
+async def matched(said: Said, words: str, filters: PassageFilters = ANY_PASSAGE, **asked: Any) -> Matches:
+    return await said.passages.matches(terms(ADA, words.split()), (ADA,), filters, **asked)
+
+
+async def texts(said: Said, found: Matches) -> list[str]:
+    by_id = await said.passages.texts([row.passage_id for row in found.rows])
+    return [by_id[row.passage_id].passage.text for row in found.rows]
+
+
+async def test_counts_are_exact_for_rare_words_and_estimated_for_frequent_ones(said: Said) -> None:
+    await said.said(
+        *(said.message(f"tea number {number}", conversation=f"t{number}") for number in range(30)),
+        *(said.message(f"coffee {number}", conversation=f"c{number}") for number in range(3)),
+        said.message("tea and coffee", user="bob", conversation="b"),
+    )
+    found = await matched(said, "tea coffe milk")
+    assert found.passages == 33
+    assert [found.counts[term] for term in terms(ADA, ["coffe", "milk"])] == [3, 0]
+    assert 25 <= found.counts[terms(ADA, ["tea"])[0]] <= 33
+    assert (await matched(said, "milk")) == Matches([], {terms(ADA, ["milk"])[0]: 0}, 33)
+    assert (await said.passages.matches((), (ADA,))).passages == 33
+
+
+async def test_of_many_messages_those_with_rare_words_are_read_and_then_those_with_two_frequent_ones(
+    said: Said,
+) -> None:
+    await said.said(
+        said.message("melon", conversation="rare"),
+        *(said.message(f"tea number {number}", conversation=f"t{number}") for number in range(20)),
+        *(said.message(f"milk number {number}", conversation=f"m{number}") for number in range(20)),
+        said.message("tea with milk", conversation="both"),
+    )
+    assert set(await texts(said, await matched(said, "tea milk melon", limit=2))) == {"melon", "tea with milk"}
+
+
+async def test_a_frequent_word_is_found_in_the_conversation_that_is_asked_for(said: Said) -> None:
+    await said.said(*(said.message(f"tea number {number}", conversation=f"t{number}") for number in range(20)))
+    found = await matched(said, "tea", PassageFilters(conversations=("t19",)))
+    assert await texts(said, found) == ["tea number 19"]
+
+
+async def test_the_messages_right_before_and_after_come_with_what_is_found(said: Said) -> None:
+    await said.said(*(said.message(f"word{number}") for number in range(5)))
+    assert sorted(await texts(said, await matched(said, "word2"))) == ["word1", "word2", "word3"]
