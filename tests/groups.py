@@ -1,6 +1,7 @@
 """Conversations of several people: a window, its slices, the offline provider and the records, without a server."""
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterable, Mapping, Sequence
 
 from agents.extraction.records import candidate_batches
 from agents.models.offline.provider import OfflineProvider
@@ -14,6 +15,60 @@ from tests.fakes.chats import BEGAN, CONVERSATION, always, control, message, req
 
 PERSONAL = Policy(name="personal", namespaces=("{app_id}/{user_id}",))
 TEAM = Policy(name="team", namespaces=("{app_id}/{user_id}", "{app_id}"))
+
+# Each person says a word that nobody else says, so that every text tells whose it is.
+PEOPLE = {
+    f"{first}{last}".lower(): f"{first}{place}"
+    for first in ("Ber", "Lis", "Por", "Ant", "Gra", "Tur", "Mal", "Kar")
+    for last, place in zip(("a", "bo", "ce", "di", "eo"), ("ton", "burg", "ville", "stad", "holm"), strict=True)
+}
+FACTS = (
+    "I live in {place}.",
+    "I'm allergic to {place} nuts.",
+    "I love {place} cider.",
+    "I work at {place} Bakery.",
+    "Ich wohne in {place}.",
+    "I moved to {place}.",
+)
+# What everybody says in the same words, about themselves, and what says nothing.
+COMMON = ("I work as a nurse.", "I have two kids.", "I don't eat meat.")
+ASIDES = ("Hello!", "Really?", "Where do you live?", "Thanks, that helps a lot.", "What about you?")
+
+
+def generated(seed: random.Random, conversation_id: str = CONVERSATION) -> list[Message]:
+    """A conversation of two to four people and an assistant; the first may go on without an id, some have names."""
+    present = seed.sample(sorted(PEOPLE), seed.randint(2, 4))
+    silent, named = seed.random() < 0.3, seed.random() < 0.5
+    said = [says(0, present[0], "Hello!", conversation_id=conversation_id)]
+    for number in range(1, seed.randint(4, 16)):
+        who = seed.choice(present)
+        told, fields = seed.choice((*FACTS, *ASIDES, *COMMON)).format(place=PEOPLE[who]), {}
+        user_id = None if silent and who == present[0] else who
+        if seed.random() < 0.25:
+            told, user_id, fields = f"{PEOPLE[who]} it is, {who}.", seed.choice((None, who)), {"role": "assistant"}
+        elif named:
+            fields = {"name": who.title()}
+        said.append(says(number, user_id, told, conversation_id=conversation_id, **fields))
+    return said
+
+
+def sayers(said: Sequence[Message]) -> dict[str, str]:
+    """Who says each message."""
+    return {each.message_id: each.user_id or said[0].user_id or "" for each in said if each.role == "user"}
+
+
+def misplaced(namespace: str, text: str, source_ids: Iterable[str], said_by: Mapping[str, str], unnamed: bool) -> bool:
+    """Whether a memory is another person's, tells another's fact, or does not say whose it is where others have theirs.
+
+    `unnamed`: nobody else has spoken yet, so that it need not.
+    """
+    people = {said_by[message_id] for message_id in source_ids}
+    owner = namespace.split("/")[1] if "/" in namespace else None
+    if owner is not None and people != {owner}:
+        return True
+    if owner is None and not unnamed and not any(who in text.casefold() for who in people):
+        return True
+    return any(place in text for who, place in PEOPLE.items() if who not in people)
 
 
 def says(number: int, user_id: str | None, content: str, **fields: object) -> Message:

@@ -1,34 +1,17 @@
 """Thousands of conversations of several people: never a fact of one in another's memory."""
 
 import random
-from collections.abc import Iterator
 
 import pytest
 
-from schemas.conversations.messages import Message
-from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.extraction.requests import Candidate, ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Triggers
-from tests.groups import batches_of, says, slices_of
+from tests.groups import PEOPLE, batches_of, generated, misplaced, sayers, says, slices_of
 from tests.memories import a_memory
 from tests.slices import MONDAY
 
 CONVERSATIONS = 3_000
-PEOPLE = ("ada", "bob", "cem", "dee")
-# Each says what nobody else says, so that every text tells whose it is.
-PLACES = {"ada": "Berlin", "bob": "Lyon", "cem": "Izmir", "dee": "Quito"}
-FOODS = {"ada": "peanuts", "bob": "shellfish", "cem": "gluten", "dee": "celery"}
-DRINKS = {"ada": "espresso", "bob": "cider", "cem": "ayran", "dee": "mate"}
-FACTS = (
-    "I live in {place}.",
-    "I'm allergic to {food}.",
-    "I love {drink}.",
-    "Ich wohne in {place}.",
-    "I moved to {place}.",
-)
-ASIDES = ("Hello!", "Really?", "Where do you live?", "Thanks, that helps a lot.", "What about you?")
-# What everybody says in the same words, about themselves.
-COMMON = ("I work as a nurse.", "I have two kids.", "I don't eat meat.")
 TRIGGERS = (Triggers(), Triggers(on_exchange=True), Triggers(after_tokens=60))
 TEMPLATES = (
     ("{app_id}/{user_id}",),
@@ -48,69 +31,40 @@ def policy(seed: random.Random) -> Policy:
     )
 
 
-def conversation(seed: random.Random) -> list[Message]:
-    """The first person may leave their id out: a chat service's own user."""
-    present = seed.sample(PEOPLE, seed.randint(2, len(PEOPLE)))
-    silent, named = seed.random() < 0.3, seed.random() < 0.5
-    said = [says(0, present[0], "Hello!")]
-    for number in range(1, seed.randint(4, 16)):
-        who = seed.choice(present)
-        if seed.random() < 0.25:
-            said.append(says(number, seed.choice((None, who)), f"{PLACES[who]} it is, {who}.", role="assistant"))
-            continue
-        told = seed.choice((*FACTS, *ASIDES, *COMMON)).format(place=PLACES[who], food=FOODS[who], drink=DRINKS[who])
-        user_id = None if silent and who == present[0] else who
-        said.append(says(number, user_id, told, name=who.title() if named else None))
-    return said
+def everybodys_memories() -> list[Memory]:
+    """Of each person something that others say too, or contradict."""
+    return [
+        a_memory(text, MONDAY, memory_id=f"{who}-{number}", namespace=f"kitchen/{who}")
+        for who, place in PEOPLE.items()
+        for number, text in enumerate((f"User lives in {place}.", "User works as a nurse."))
+    ]
 
 
-def sayers(said: list[Message]) -> dict[str, str]:
-    return {each.message_id: each.user_id or said[0].user_id or "" for each in said if each.role == "user"}
-
-
-def related() -> Iterator[Memory]:
-    """Of everybody something that others say too, or contradict."""
-    for who in PEOPLE:
-        for number, text in enumerate((f"User lives in {PLACES[who]}.", "User works as a nurse.")):
-            yield a_memory(text, MONDAY, memory_id=f"{who}-{number}", namespace=f"kitchen/{who}")
-
-
-def wrong(batch: CandidateBatch, request: ExtractionRequest, who_said: dict[str, str]) -> list[str]:
-    """What of a batch is in the wrong memory, or does not say whose it is."""
-    found = []
-    owner = batch.namespace.split("/")[1] if "/" in batch.namespace else None
-    for each in batch.candidates:
-        people = {who_said[source.message_id] for source in each.sources}
-        told = f"{batch.namespace}: {each.text} of {people}"
-        if owner is not None and people != {owner}:
-            found.append(told)
-        if owner is None and request.speakers and not any(who in each.text.casefold() for who in people):
-            found.append(told)
-        others = [who for who in PEOPLE if who not in people]
-        if any(words[who] in each.text for who in others for words in (PLACES, FOODS, DRINKS)):
-            found.append(told)
-        relations = [relation for relation in (each.repeats, each.contradicts) if relation]
-        if any(relation.split("-")[0] not in people for relation in relations):
-            found.append(f"{told} relates to {relations}")
-    return found
+def is_wrong(candidate: Candidate, namespace: str, request: ExtractionRequest, said_by: dict[str, str]) -> bool:
+    """Misplaced, or set against a memory of somebody else."""
+    source_ids = [source.message_id for source in candidate.sources]
+    related = {each.split("-")[0] for each in (candidate.repeats, candidate.contradicts) if each}
+    others = related - {said_by[source_id] for source_id in source_ids}
+    return bool(others) or misplaced(namespace, candidate.text, source_ids, said_by, unnamed=not request.speakers)
 
 
 @pytest.mark.parametrize("part", range(3))
 async def test_no_fact_of_one_person_is_in_the_memory_of_another(part: int) -> None:
-    known, candidates, mistakes = tuple(related()), 0, list[str]()
+    known, candidates, mistakes = everybodys_memories(), 0, list[str]()
     for number in range(part, CONVERSATIONS, 3):
         seed = random.Random(number)
-        rules, said = policy(seed), conversation(seed)
+        rules, said = policy(seed), generated(seed)
         for request in slices_of(said, rules):
             near = [each for each in known if each.namespace in request.namespaces]
             batches = await batches_of(request, rules, *near)
             assert [batch.part for batch in batches] == [*range(1, len(request.namespaces) + 1)]
             for batch in batches:
                 candidates += len(batch.candidates)
-                mistakes += wrong(batch, request, sayers(said))
+                wrong = [each for each in batch.candidates if is_wrong(each, batch.namespace, request, sayers(said))]
+                mistakes += [f"{number}: {batch.namespace}: {each}" for each in wrong]
 
     assert not mistakes
-    assert candidates > CONVERSATIONS  # two a conversation and more: the rules found something to mistake
+    assert candidates > CONVERSATIONS
 
 
 async def test_what_everybody_says_in_the_same_words_is_remembered_for_each() -> None:
