@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from agents.consolidation.slices import apart, requests
 from agents.curation.forecast import Forecast, Foreseen
-from agents.extraction.erased import without_erased
+from agents.extraction.erased import fences_on, without_erased
 from agents.extraction.extractor import LEASE_S
 from agents.extraction.records import candidate_batch
 from agents.extraction.related import RelatedMemories
@@ -156,9 +156,9 @@ class DryRunAgent:
         return Tally(findings, counts, request_ids)
 
     async def _requests(self, run: ConsolidationRun, stretch: Stretch) -> AsyncIterator[ExtractionRequest]:
-        scope, policy = stretch.scope, self._policy(stretch.scope)
+        policy = self._policy(stretch.scope)
         async for request in self._slices(stretch, policy):
-            fenced = await self._asked.extractions.fences_of(scope, policy.namespaces_of(scope))
+            fenced = await fences_on(self._asked.extractions, request, request.namespaces)
             if (spared := without_erased(request, fenced)).messages:
                 yield apart(spared, run.run_id, run.namespace)
 

@@ -29,7 +29,7 @@ from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.prepared import Incomplete, Prepared, Unembedded, Unrated
 from agents.curation.rules.scrubbing import scrubbed
 from schemas.codec import shaped
-from schemas.erasure.erasures import Fence
+from schemas.erasure.erasures import ConversationFence
 from schemas.errors import Retryable
 from schemas.extraction.requests import CandidateBatch, Command
 from schemas.memories.events import Cause
@@ -102,7 +102,7 @@ class Curator:
         texts = [candidate.text for candidate in batch.candidates]
         return await self._decide(decide, await self._embed(texts), batch.namespace, policy)
 
-    async def fences_of(self, namespace: str, conversation_id: str) -> tuple[Fence, ...]:
+    async def fences_of(self, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
         """Those that hold in a namespace for what comes of a conversation."""
         with translated("asking for fences"):
             async with self._pool.acquire() as connection:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from agents.curation.rules.arrivals import is_older
 from agents.dead_letters.writer import dead_letter, written_at
 from schemas import codec
-from schemas.erasure.erasures import Fence
+from schemas.erasure.erasures import ConversationFence
 from schemas.errors import Rejected
 from schemas.extraction.requests import CandidateBatch, Command
 from schemas.kafka.records import Outgoing
@@ -25,7 +25,7 @@ def concerned(record: Any) -> tuple[str, str]:
     return part.namespace, part.conversation_id
 
 
-def letter(record: Any, rejected: Rejected, fences: Sequence[Fence], at: datetime) -> Outgoing | None:
+def letter(record: Any, rejected: Rejected, fences: Sequence[ConversationFence], at: datetime) -> Outgoing | None:
     """Dead letters may have been searched for what was erased already: none comes that still says it."""
     older = said_before(record, fences) if fences else []
     if not any(older):
@@ -34,14 +34,14 @@ def letter(record: Any, rejected: Rejected, fences: Sequence[Fence], at: datetim
     return None if all(older) else dead_letter(record, STAGE, quiet, at, by_reference=True)
 
 
-def said_before(record: Any, fences: Sequence[Fence]) -> list[bool]:
+def said_before(record: Any, fences: Sequence[ConversationFence]) -> list[bool]:
     """Of each candidate whether it is older than an erasure. Of what cannot be told apart, and is older, some may be, and what
     does not say when it was sent is older."""
     try:
         batch = codec.admit(record.value, CandidateBatch)
     except Rejected:
         moment = sent_at(record)
-        return [any(moment <= fence.at for fence in fences), False]
+        return [any(moment <= each.fence.at for each in fences), False]
     return [is_older(candidate, batch, fences) for candidate in batch.candidates]
 
 

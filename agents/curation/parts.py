@@ -17,8 +17,7 @@ from agents.curation.rules.prepared import Prepared, Unrated
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds, thresholds
 from schemas import ids
-from schemas.conversations.messages import Scope
-from schemas.erasure.erasures import Fence
+from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.requests import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -70,10 +69,11 @@ async def settled(
     return ledger, tuple(rulings[place] for place in sorted(rulings))
 
 
-async def fences_on(connection: Connection, namespace: str, conversation_id: str) -> tuple[Fence, ...]:
+async def fences_on(connection: Connection, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
     """Those that hold in a namespace for what comes of a conversation."""
     known = await fences(connection, [namespace], [conversation_id], ())
-    return known.of(Scope(conversation_id=conversation_id), [namespace])
+    of_namespace = map(ConversationFence, known.namespaces.values())
+    return (*of_namespace, *known.conversations.get(conversation_id, ()))
 
 
 async def allowance(connection: Connection, batch: CandidateBatch, policy: Policy, ledger: Ledger) -> int | None:
@@ -105,7 +105,7 @@ async def near_each(
 
 
 def rated(
-    ledger: Ledger, batch: CandidateBatch, prepared: Prepared, policy: Policy, fenced: Sequence[Fence]
+    ledger: Ledger, batch: CandidateBatch, prepared: Prepared, policy: Policy, fenced: Sequence[ConversationFence]
 ) -> tuple[Candidate, ...]:
     """The candidates with the importances that they came without. Raises Unrated if one of them says what nobody said before, and
     nobody was asked yet."""

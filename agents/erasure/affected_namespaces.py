@@ -48,17 +48,28 @@ def planned(
     """What is to be done with which namespaces. `scopes` are of its conversations, `fed` what they brought something to, whatever
     the policies say now, `named` are namespaces that bear the user's name."""
     own: dict[str, bool] = dict.fromkeys(fed, False)
+    scopes = tuple(scopes)
+    for_user = erasure.kind == "user"
+    shared = {scope.conversation_id for scope in scopes if for_user and is_of_another(scope, erasure)}
     for scope in scopes:
-        # What another said in a conversation of the user's is forgotten with it; what is that other's alone is not the user's.
-        user = erasure.kind == "user"
-        theirs = user and is_of(scope, erasure.user_id, erasure.tenant_id, erasure.app_id)
+        theirs = for_user and is_theirs(scope, erasure)
+        personal = policies.match(scope).personal_namespaces_of(scope) if theirs else ()
         for name, alone in fed_by(scope, policies) if theirs else of_conversation(scope, policies):
-            own[name] = own.get(name, False) or alone
+            # A conversation in which others spoke is not the user's alone, and neither is its namespace.
+            own[name] = own.get(name, False) or (alone and (scope.conversation_id not in shared or name in personal))
     if erasure.kind == "user" and erasure.user_id is not None:
         for name in named:
             if names_user(name, policies, erasure.user_id, erasure.tenant_id, erasure.app_id):
                 own[name] = True
     return [plan(erasure, name, alone) for name, alone in sorted(own.items())]
+
+
+def is_theirs(scope: Scope, erasure: Erasure) -> bool:
+    return is_of(scope, erasure.user_id, erasure.tenant_id, erasure.app_id)
+
+
+def is_of_another(scope: Scope, erasure: Erasure) -> bool:
+    return scope.user_id is not None and not is_theirs(scope, erasure)
 
 
 def plan(erasure: Erasure, namespace: str, alone: bool) -> Planned:

@@ -10,7 +10,14 @@ from datetime import datetime
 from msgspec import structs
 
 from agents.extraction.calibration import Calibrations, Teacher
-from agents.extraction.erased import nothing_of, proposals_without_erased, still_answerable, summary_without_erased
+from agents.extraction.erased import (
+    SpeakerFences,
+    fences_on,
+    nothing_of,
+    proposals_without_erased,
+    still_answerable,
+    summary_without_erased,
+)
 from agents.extraction.records import outgoing
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider, Summary
@@ -22,6 +29,7 @@ from schemas.extraction.requests import ExtractionRequest, Lane
 from schemas.kafka.records import Publisher
 from schemas.policies.policies import Policy, PolicySelector
 from sinks.extraction.answers import Answered, Extractions, Held, Leased
+from sinks.extraction.parked import Fed
 
 log = logging.getLogger(__name__)
 
@@ -81,10 +89,11 @@ class Extractor:
         """A request without what was erased since; without messages if there is nothing to ask any more. Raises Retryable."""
         return still_answerable(request, await self._fences(request))
 
-    async def with_fences(self, request: ExtractionRequest) -> tuple[ExtractionRequest, Sequence[str], Sequence[Fence]]:
-        """What `left_of` tells, with what it feeds, and the fences that were heeded. Raises Retryable."""
+    async def with_fences(self, request: ExtractionRequest) -> tuple[ExtractionRequest, Fed, Sequence[Fence]]:
+        """What `left_of` tells, with what its speakers feed, and the fences that were heeded. Raises Retryable."""
         fences = await self._fences(request)
-        return still_answerable(request, fences), self._fed(request), fences
+        fed = dict(request.feeding(self._fed(request)).values())
+        return still_answerable(request, fences), fed, [fence for each in fences.values() for fence in each]
 
     async def prepare_elsewhere(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
         """For a request that is answered elsewhere, and later: what the question knows besides the slice.
@@ -183,8 +192,8 @@ class Extractor:
             return await self._provider.summarise(request, policy)
         return await self._provider.extract(request, await self._context(request))
 
-    async def _fences(self, request: ExtractionRequest) -> tuple[Fence, ...]:
-        return await self._extractions.fences_of(request.scope, self._fed(request))
+    async def _fences(self, request: ExtractionRequest) -> SpeakerFences:
+        return await fences_on(self._extractions, request, self._fed(request))
 
     def _fed(self, request: ExtractionRequest) -> tuple[str, ...]:
         """A summary feeds no namespace; it tells of what fed those of its conversation."""

@@ -24,8 +24,8 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `message_ids` are ids of the slice's messages, at least one. `repeats`, `refines`, `contradicts` are memory ids
     out of `Context.related`. Without an importance the curator has it rated. Of a slice in which several people speak
-    `namespaces` are those that it goes to, else all of the request; `said_by` is what its speaker is called where others feed
-    them too.
+    `namespaces` are those that it goes to, else all of the request; `sayers` are the user_ids of whoever said its messages, and
+    `said_by` is what the one sayer is called where others feed a namespace too.
     """
 
     kind: str
@@ -43,6 +43,7 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     refines: str | None = None
     contradicts: str | None = None
     namespaces: tuple[str, ...] = ()
+    sayers: tuple[str, ...] = ()
     said_by: str | None = None
 
 

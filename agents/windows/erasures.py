@@ -21,7 +21,7 @@ from streams.delivery.batch import Batch
 from streams.delivery.checkpoint import Checkpointer
 from streams.delivery.ledger import Ledger
 from streams.windows.rows import rows
-from streams.windows.rows.head import Head
+from streams.windows.rows.head import Erased, Head
 
 log = logging.getLogger(__name__)
 
@@ -172,10 +172,11 @@ class WindowErasures:
     ) -> None:
         """Answers by the safe rows: no crash takes those back."""
         epoch = self._app.fence.epoch
-        if left := [head for head in heads if not is_through(head, erasure)]:
+        whose = {head.scope.conversation_id: self._erased_users(erasure, head) for head in heads}
+        if left := [head for head in heads if through(head, erasure, whose[head.scope.conversation_id]) is None]:
             await self._publisher.publish(list(self._controls(erasure, partition, left)))
             return
-        if not all(is_safe(head, erasure, ledger) for head in heads):
+        if not all(is_safe(head, erasure, ledger, whose[head.scope.conversation_id]) for head in heads):
             return
         conversations = [head.scope.conversation_id for head in heads]
         now = self._clock()
@@ -184,7 +185,8 @@ class WindowErasures:
             if not self._holds(epoch, partition):
                 return  # the store may have been closed before
         ledger.compacted(now)
-        removed = sum(head.erased.messages for head in heads if head.erased is not None)
+        gone = (through(head, erasure, whose[head.scope.conversation_id]) for head in heads)
+        removed = sum(each.messages for each in gone if each is not None)
         at = datetime.fromtimestamp(now, UTC)
         await self._known.answer(erasure.erasure_id, partition, conversations, removed, at)
         self._told.pop((partition, erasure.erasure_id), None)
@@ -202,9 +204,19 @@ class WindowErasures:
                     yield head
 
     def _is_concerned(self, erasure: Erasure, head: Head) -> bool:
-        if erasure.kind == "namespace":
-            return erasure.concerns(head.scope, self._feeds(head.scope))
-        return any(erasure.concerns(scope) for scope in head.speakers)
+        return any(self._concerns(erasure, scope) for scope in head.speakers)
+
+    def _concerns(self, erasure: Erasure, scope: Scope) -> bool:
+        return erasure.concerns(scope, self._feeds(scope) if erasure.kind == "namespace" else ())
+
+    def _erased_users(self, erasure: Erasure, head: Head) -> tuple[str, ...]:
+        """Whose words go, where others said something too, which stays; nobody in particular where all of the window goes."""
+        if erasure.kind == "conversation" or head.untold or not head.others:
+            return ()
+        concerned = [scope.user_id for scope in head.speakers if self._concerns(erasure, scope)]
+        if len(concerned) == len(head.speakers):
+            return ()
+        return tuple(filter(None, concerned)) or tuple(filter(None, [erasure.user_id]))
 
     def _controls(self, erasure: Erasure, partition: int, heads: Iterable[Head]) -> Iterable[Outgoing]:
         now = self._clock()
@@ -213,7 +225,7 @@ class WindowErasures:
             conversation_id = head.scope.conversation_id
             if now - told.get(conversation_id, 0.0) >= TOLD_AGAIN_AFTER_S:
                 told[conversation_id] = now
-                yield erase(erasure, conversation_id, partition)
+                yield erase(erasure, conversation_id, partition, self._erased_users(erasure, head))
 
 
 def around(conversations: Iterable[str]) -> Iterable[tuple[bytes, bytes]]:
@@ -223,23 +235,29 @@ def around(conversations: Iterable[str]) -> Iterable[tuple[bytes, bytes]]:
         yield min(first for first, _ in spans), max(last for _, last in spans)
 
 
-def is_through(head: Head, erasure: Erasure) -> bool:
-    return head.erased is not None and head.erased.at >= erasure.at.timestamp()
+def through(head: Head, erasure: Erasure, users: Sequence[str]) -> Erased | None:
+    """What went of the window, once that is done."""
+    moment = erasure.at.timestamp()
+    if head.erased is not None and head.erased.at >= moment:
+        return head.erased
+    partly = [head.partly[each] for each in users if each in head.partly and head.partly[each].at >= moment]
+    return partly[0] if partly and len(partly) == len(users) else None
 
 
-def is_safe(head: Head, erasure: Erasure, ledger: Ledger) -> bool:
+def is_safe(head: Head, erasure: Erasure, ledger: Ledger, users: Sequence[str]) -> bool:
     row = ledger.safe(rows.head_key(head.scope.conversation_id))
-    return row is not None and is_through(codec.decode(row, Head), erasure)
+    return row is not None and through(codec.decode(row, Head), erasure, users) is not None
 
 
-def erase(erasure: Erasure, conversation_id: str, partition: int) -> Outgoing:
-    """The word to a window that it is to be emptied."""
+def erase(erasure: Erasure, conversation_id: str, partition: int, users: tuple[str, ...] = ()) -> Outgoing:
+    """The word to a window that it is to be emptied, of what these users said where there are others."""
     control = WindowControl(
         conversation_id=conversation_id,
         kind="erase",
         at=erasure.at,
         read_to=erasure.positions.get(partition),
         reason=erasure.erasure_id,
+        users=users,
     )
     return Outgoing(
         topic=topics.WINDOW_CONTROL,

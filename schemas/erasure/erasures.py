@@ -74,12 +74,30 @@ class UserFence(Struct, frozen=True):
     app_id: str | None
     fence: Fence
 
+    def concerns(self, scope: Scope) -> bool:
+        return is_of(scope, self.user_id, self.tenant_id, self.app_id)
+
+
+class ConversationFence(Struct, frozen=True):
+    """Of a conversation that was erased, or in which the erased `user` took part: what others said there stays."""
+
+    fence: Fence
+    user: UserFence | None = None
+
+    def concerns(self, scope: Scope) -> bool:
+        """What names nobody goes too: an answer to the user may repeat what was said."""
+        return self.user is None or scope.user_id is None or self.user.concerns(scope)
+
+    def spares(self, user_ids: Collection[str | None]) -> bool:
+        """Whether only others than the erased user said something."""
+        return self.user is not None and all(each not in (None, self.user.user_id) for each in user_ids)
+
 
 class Fences(Struct, frozen=True):
     """Fences of namespaces, conversations and users: of those that were asked for."""
 
     namespaces: dict[str, Fence] = {}
-    conversations: dict[str, tuple[Fence, ...]] = {}
+    conversations: dict[str, tuple[ConversationFence, ...]] = {}
     users: tuple[UserFence, ...] = ()
 
     def of(self, scope: Scope, feeds: Iterable[str] = ()) -> tuple[Fence, ...]:
@@ -88,6 +106,7 @@ class Fences(Struct, frozen=True):
         return (*fed, *self.of_person(scope))
 
     def of_person(self, scope: Scope) -> tuple[Fence, ...]:
-        """Those of the conversation and its user, whatever it feeds."""
-        users = (each.fence for each in self.users if is_of(scope, each.user_id, each.tenant_id, each.app_id))
-        return (*self.conversations.get(scope.conversation_id, ()), *users)
+        """Those of the conversation and of whoever speaks, whatever that feeds."""
+        users = (each.fence for each in self.users if each.concerns(scope))
+        conversations = self.conversations.get(scope.conversation_id, ())
+        return (*(each.fence for each in conversations if each.concerns(scope)), *users)

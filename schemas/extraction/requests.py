@@ -4,6 +4,7 @@ from collections.abc import Collection
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from schemas.conversations.messages import Identifier, Moment, Role, Scope, ToolCall, require_storable
 from schemas.conversations.windows import Summary
@@ -47,7 +48,7 @@ class SliceMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fal
 
 
 class Speaker(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A person whose messages a slice holds. `namespaces` are those that this person alone feeds."""
+    """A person who says something in a slice, or just before it. `namespaces` are those that this person alone feeds."""
 
     user_id: str | None = None
     name: str | None = None
@@ -67,8 +68,8 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     `summarise`: these messages left a context, and a marker is to say in a few words what they were; `summary` is what the
     marker says so far, of messages that left before them. The lane `background` is for what nobody waits for: it may be
     put off, and never delays what is `live`. What is `local_only` is sent to no other machine, whatever became of its policy.
-    In a conversation of several people `speakers` are those who say something in the slice. A namespace that none of them has
-    is fed by all. Without `speakers` only the user of the scope speaks.
+    In a conversation of several people `speakers` are those who say something in the slice or the overlap. A namespace that
+    none of them has is fed by all. Without `speakers` only the user of the scope speaks.
     """
 
     request_id: str
@@ -102,6 +103,17 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def speaker(self, message: SliceMessage) -> str | None:
         """The user_id of whoever a message belongs to."""
         return message.user_id or self.scope.user_id
+
+    def feeding(self, namespaces: tuple[str, ...]) -> dict[str | None, tuple[Scope, tuple[str, ...]]]:
+        """By user_id the scope of each speaker, with those of the namespaces that this one feeds; under None of what nobody else
+        says, in a conversation of one person of all."""
+        if not self.speakers:
+            return {None: (self.scope, namespaces)}
+        nobody = {None: (replace(self.scope, user_id=None), namespaces)}
+        return nobody | {
+            each.user_id: (replace(self.scope, user_id=each.user_id), (*each.namespaces, *self.shared))
+            for each in self.speakers
+        }
 
     def sayers(self, message_ids: Collection[str]) -> frozenset[str | None]:
         """The people whose words these messages are."""
@@ -192,7 +204,8 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     out of the context what is not needed now; `clear`: take all out of it but the system prompt; `extraction_completed` /
     `extraction_failed`: the answer to `request_id` is stored / will never come; `summarised`: the messages from position `first`
     to `last`, which left the context, come to `summary`, which includes the summary of them that is `known` by its id; `erase`:
-    what was said until `at`, or lies before position `read_to`, goes for good, also what was to be extracted.
+    what was said until `at`, or lies before position `read_to`, goes for good, also what was to be extracted; with `users`, of a
+    conversation of several people, all but what others than these said.
     """
 
     conversation_id: Identifier
@@ -206,6 +219,7 @@ class WindowControl(Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary: Summary | None = None
     known: str | None = None
     lane: Lane | None = None
+    users: tuple[Identifier, ...] = ()
 
     def fence(self, partition: int) -> Fence:
         """What an erasure keeps out of a window whose messages lie in that partition."""

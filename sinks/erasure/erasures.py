@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from schemas.codec import shaped
 from schemas.conversations.messages import Moment, Scope
-from schemas.erasure.erasures import Erasure, Fence, Fences, UserFence
+from schemas.erasure.erasures import ConversationFence, Erasure, Fence, Fences, UserFence
 from schemas.replay.shadows import standing_for
 from sinks.access.audit import Audit, Audited
 from sinks.postgres.connection import Connection, Pool, storable, translated
@@ -259,20 +259,23 @@ async def fences(
     stored = {name: storable(standing_for(name)) for name in namespaces}
     asked = [list({*stored.values()}), list(map(storable, conversations)), list(map(storable, users))]
     rows = await connection.fetch(query("erasures", "fences"), *asked)
-    by_conversation: dict[str, tuple[Fence, ...]] = {}
+    by_conversation: dict[str, tuple[ConversationFence, ...]] = {}
     for row in rows:
         if row["kind"] == "conversation":
-            by_conversation[row["name"]] = (*by_conversation.get(row["name"], ()), fence(row))
+            user = None if row["user_id"] is None else user_fence(row)
+            by_conversation[row["name"]] = (*by_conversation.get(row["name"], ()), ConversationFence(fence(row), user))
     by_namespace = {row["name"]: fence(row) for row in rows if row["kind"] == "namespace"}
     return Fences(
         namespaces={name: by_namespace[kept] for name, kept in stored.items() if kept in by_namespace},
         conversations={
             name: by_conversation[storable(name)] for name in conversations if storable(name) in by_conversation
         },
-        users=tuple(
-            UserFence(row["name"], row["tenant_id"], row["app_id"], fence(row)) for row in rows if row["kind"] == "user"
-        ),
+        users=tuple(user_fence(row) for row in rows if row["kind"] == "user"),
     )
+
+
+def user_fence(row: asyncpg.Record) -> UserFence:
+    return UserFence(row["user_id"], row["tenant_id"], row["app_id"], fence(row))
 
 
 def fence(row: asyncpg.Record) -> Fence:

@@ -5,7 +5,7 @@ ON CONFLICT DO NOTHING
 RETURNING true
 
 -- name: find_conversations
--- Whole conversations: what others said in them is part of what was said to this user.
+-- Of a user all that they said something in: of that goes what they said, and what names nobody, as it may repeat that.
 INSERT INTO erased_conversations (conversation_id, erasure_id)
 SELECT said.conversation_id, e.erasure_id
 FROM erasures e, LATERAL (
@@ -32,13 +32,13 @@ SELECT max(at) AS at, (SELECT coalesce(jsonb_object_agg(partition, position), '{
 FROM latest HAVING count(*) > 0
 
 -- name: fences
-SELECT 'namespace' AS kind, namespace AS name, NULL AS tenant_id, NULL AS app_id, purged_at AS at, positions
+SELECT 'namespace' AS kind, namespace AS name, NULL AS user_id, NULL AS tenant_id, NULL AS app_id, purged_at AS at, positions
 FROM purges WHERE namespace = ANY ($1::text[])
 UNION ALL
-SELECT 'conversation', c.conversation_id, NULL, NULL, e.at, e.positions
+SELECT 'conversation', c.conversation_id, e.user_id, e.tenant_id, e.app_id, e.at, e.positions
 FROM erased_conversations c JOIN erasures e USING (erasure_id) WHERE c.conversation_id = ANY ($2::text[])
 UNION ALL
-SELECT 'user', user_id, tenant_id, app_id, at, positions
+SELECT 'user', user_id, user_id, tenant_id, app_id, at, positions
 FROM erasures WHERE kind = 'user' AND user_id = ANY ($3::text[])
 
 -- name: claim
@@ -158,19 +158,24 @@ WHERE (conversation_id, message_id) IN (
     WHERE e.erasure_id = $1
       AND (least(m.said_at, m.archived_at) <= e.at
            OR m.position < (e.positions->>m.partition::text)::bigint AND m.said_at <= e.at + interval '1 day')
+      AND (e.kind <> 'user' OR m.user_id IS NULL
+           OR m.user_id = e.user_id AND (e.tenant_id IS NULL OR m.tenant_id = e.tenant_id)
+              AND (e.app_id IS NULL OR m.app_id = e.app_id))
     LIMIT 5000)
 
 -- name: sweep_answers
 -- And why one failed, which may quote what was said until its dead letter is there. For the 5 seconds see purges.sql.
 UPDATE extractions
-SET answer = CASE WHEN answer ? 'text' THEN jsonb_set(answer, '{text}', '""') ELSE answer END - 'proposals',
+SET answer = CASE WHEN answer ? 'text' THEN jsonb_set(answer, '{text}', '""')
+                  WHEN e.kind = 'user' THEN without_erased(answer, '{}', ARRAY[e.user_id]) ELSE answer - 'proposals' END,
     failed_reason = split_part(failed_reason, ': ', 1)
 FROM erased_conversations c JOIN erasures e USING (erasure_id)
 WHERE e.erasure_id = $1 AND extractions.conversation_id = c.conversation_id
   AND extractions.requested_at
       - CASE WHEN first_position >= (e.positions->>extractions.partition::text)::bigint
              THEN interval '0' ELSE interval '5 seconds' END <= e.at
-  AND (answer ? 'proposals' OR answer ->> 'text' <> '' OR failed_reason LIKE '%: %')
+  AND (answer ->> 'text' <> '' OR failed_reason LIKE '%: %' OR answer ? 'proposals'
+       AND (e.kind <> 'user' OR answer <> without_erased(answer, '{}', ARRAY[e.user_id])))
 
 -- name: sweep_parked_requests
 -- All of them: what was said since is asked for again by its window.
@@ -210,7 +215,7 @@ FROM erased_namespaces n JOIN memories m USING (namespace)
 WHERE n.erasure_id = $1 AND n.how = 'forget' AND m.status <> 'deleted'
   AND EXISTS (SELECT FROM jsonb_array_elements(m.sources) AS source
               JOIN erased_conversations c ON c.erasure_id = $1 AND c.conversation_id = source->>'conversation_id'
-              WHERE coalesce((source->>'timestamp')::timestamptz, '-infinity') <= $2)
+              WHERE coalesce((source->>'timestamp')::timestamptz, '-infinity') <= $2 AND NOT said_by_another(source, $1))
 GROUP BY m.namespace ORDER BY m.namespace
 
 -- name: complete

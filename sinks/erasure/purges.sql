@@ -24,12 +24,14 @@ SELECT pg_advisory_xact_lock_shared(5200001)
 SELECT * FROM memories WHERE namespace = $1 ORDER BY memory_id LIMIT $2
 
 -- name: page_of_conversations
--- What comes of the conversations of an erasure alone, and of what was said in them before it.
+-- What comes of the conversations of an erasure alone, and of what was said in them before it; not what others than the erased user
+-- said there.
 SELECT * FROM memories
 WHERE namespace = $1 AND sources <> '[]'
   AND NOT EXISTS (
       SELECT FROM jsonb_array_elements(sources) AS source
       WHERE coalesce((source->>'timestamp')::timestamptz, '-infinity') > $4
+         OR said_by_another(source, $3)
          OR NOT EXISTS (SELECT FROM erased_conversations c
                         WHERE c.erasure_id = $3 AND c.conversation_id = source->>'conversation_id'))
 ORDER BY memory_id LIMIT $2
@@ -44,29 +46,41 @@ DELETE FROM memory_versions WHERE memory_id = ANY ($1::text[])
 DELETE FROM memories WHERE memory_id = ANY ($1::text[])
 
 -- name: empty_answers
--- Of requests all of whose namespaces were erased since they were made: redelivered, they have nothing to say. Why one failed may
+-- Of requests all of whose namespaces were erased since they were made: redelivered, they have nothing to say; of one in which several
+-- people speak without what goes to erased namespaces alone. Why one failed may
 -- quote what was said, until its dead letter is there. The moment of an erasure is one host's, that of a request another's, whose
 -- clock may be ahead: here and in the statements for answers and parked requests, one made up to 5 seconds after counts as made
 -- before, unless all that it is about lies behind the erasure.
-UPDATE extractions SET answer = answer - 'proposals', failed_reason = split_part(failed_reason, ': ', 1)
-WHERE $1 = ANY (namespaces) AND (answer ? 'proposals' OR failed_reason LIKE '%: %')
-  AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed
-                  WHERE NOT EXISTS (SELECT FROM purges
-                                    WHERE namespace = standing_for(fed)
-                                      AND purged_at >= requested_at
-                                          - CASE WHEN first_position >= (positions->>partition::text)::bigint
-                                                 THEN interval '0' ELSE interval '5 seconds' END))
+WITH told AS (
+    SELECT request_id, namespaces,
+           ARRAY(SELECT fed FROM unnest(namespaces) AS fed
+                 WHERE EXISTS (SELECT FROM purges
+                               WHERE namespace = standing_for(fed)
+                                 AND purged_at >= requested_at
+                                     - CASE WHEN first_position >= (positions->>partition::text)::bigint
+                                            THEN interval '0' ELSE interval '5 seconds' END)) AS erased
+    FROM extractions
+    WHERE $1 = ANY (namespaces) AND (answer ? 'proposals' OR failed_reason LIKE '%: %')
+)
+UPDATE extractions
+SET answer = CASE WHEN told.namespaces <@ told.erased THEN answer - 'proposals' ELSE without_erased(answer, told.erased, '{}') END,
+    failed_reason = split_part(failed_reason, ': ', 1)
+FROM told
+WHERE extractions.request_id = told.request_id
+  AND (told.namespaces <@ told.erased OR answer @? '$.proposals[*].namespaces')
 
 -- name: drop_parked
--- All that is parked, as what was said since is asked for again by its window; but for what another namespace still waits for. With
--- what of the budgets was kept for those that wait in a batch: nobody else would give it back.
+-- All that is parked, as what was said since is asked for again by its window; but for what another namespace still waits for, unless
+-- several people speak: their window asks anew without the erased one's words. With what of the budgets was kept for those that wait
+-- in a batch: nobody else would give it back. No text of a message can hold the name of a field, as its quotes are escaped.
 WITH gone AS (
     DELETE FROM parked
     WHERE namespaces @> ARRAY[$1::text]
-      AND NOT EXISTS (SELECT FROM unnest(namespaces) AS fed
-                      WHERE fed <> $1 AND NOT EXISTS (SELECT FROM purges
-                                                      WHERE namespace = standing_for(fed)
-                                                        AND purged_at >= requested_at - interval '5 seconds'))
+      AND (position('"speakers":['::bytea IN value) > 0
+           OR NOT EXISTS (SELECT FROM unnest(namespaces) AS fed
+                          WHERE fed <> $1 AND NOT EXISTS (SELECT FROM purges
+                                                          WHERE namespace = standing_for(fed)
+                                                            AND purged_at >= requested_at - interval '5 seconds')))
     RETURNING reservation
 )
 DELETE FROM energy_reservations WHERE reservation_id IN (SELECT reservation FROM gone)

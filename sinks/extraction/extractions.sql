@@ -26,26 +26,35 @@ UPDATE extractions SET lease_owner = NULL, lease_until = NULL
 WHERE request_id = $1 AND lease_owner = $2
 
 -- name: store_answer
--- Without what it proposes where all of its namespaces, or its conversation, were erased since it was asked for. For the 5 seconds
--- see purges.sql.
+-- Without what it proposes where all of its namespaces, or its conversation, were erased since it was asked for; of what several
+-- people said without what goes to erased namespaces alone, or was said by an erased user. For the 5 seconds see purges.sql.
+WITH asked AS (
+    SELECT *, ARRAY(SELECT fed FROM unnest(namespaces) AS fed
+                    WHERE EXISTS (SELECT FROM purges
+                                  WHERE namespace = standing_for(fed)
+                                    AND purged_at >= requested_at
+                                        - CASE WHEN first_position >= (positions->>partition::text)::bigint
+                                               THEN interval '0' ELSE interval '5 seconds' END)) AS erased
+    FROM extractions WHERE request_id = $1
+), erasing AS (
+    SELECT e.kind, e.user_id
+    FROM asked JOIN erased_conversations USING (conversation_id) JOIN erasures e USING (erasure_id)
+    WHERE e.at >= asked.requested_at
+              - CASE WHEN asked.first_position >= (e.positions->>asked.partition::text)::bigint
+                     THEN interval '0' ELSE interval '5 seconds' END
+)
 UPDATE extractions
-SET answer = CASE WHEN namespaces <> '{}' AND NOT EXISTS (
-                          SELECT FROM unnest(namespaces) AS fed
-                          WHERE NOT EXISTS (SELECT FROM purges
-                                            WHERE namespace = standing_for(fed)
-                                              AND purged_at >= requested_at
-                                                  - CASE WHEN first_position >= (positions->>partition::text)::bigint
-                                                         THEN interval '0' ELSE interval '5 seconds' END))
-                    OR EXISTS (SELECT FROM erased_conversations c JOIN erasures e USING (erasure_id)
-                               WHERE c.conversation_id = extractions.conversation_id
-                                 AND e.at >= extractions.requested_at
-                                     - CASE WHEN first_position >= (e.positions->>extractions.partition::text)::bigint
-                                            THEN interval '0' ELSE interval '5 seconds' END)
-                  THEN $2::text::jsonb - 'proposals' ELSE $2::text::jsonb END,
+SET answer = CASE WHEN asked.namespaces <> '{}' AND asked.namespaces <@ asked.erased
+                    OR EXISTS (SELECT FROM erasing WHERE kind <> 'user')
+                  THEN $2::text::jsonb - 'proposals'
+                  WHEN asked.erased <> '{}' OR EXISTS (SELECT FROM erasing)
+                  THEN without_erased($2::text::jsonb, asked.erased, ARRAY(SELECT user_id FROM erasing))
+                  ELSE $2::text::jsonb END,
     provider = $3, model = $4, usage = $5, parts = $6, stored_at = clock_timestamp(),
     lease_owner = NULL, lease_until = NULL, failed_at = NULL, failed_reason = NULL
-WHERE request_id = $1 AND answer IS NULL
-RETURNING answer::text AS answer
+FROM asked
+WHERE extractions.request_id = $1 AND extractions.answer IS NULL
+RETURNING extractions.answer::text AS answer
 
 -- name: fail
 -- Unless another owner is asking by now. It has failed for good, at `failed_at`, once that is told.

@@ -1,8 +1,8 @@
 """Requests that wait for long, in the `parked` table: whole as they came, each claimed under a lease by whoever resumes it."""
 
 import logging
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
 
 import asyncpg
 from msgspec import Struct
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from schemas import codec
 from schemas.codec import shaped
+from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Rejected
 from schemas.extraction.requests import ExtractionRequest, Lane
@@ -19,6 +20,7 @@ from sinks.postgres.queries import query
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+Fed: TypeAlias = Mapping[Scope, Collection[str]]
 
 SHORTEST_PAUSE_S: Final = 5.0  # before what was put off again is looked at again, whenever that was to be
 
@@ -63,20 +65,22 @@ class Parking:
         *,
         batched: bool = False,
         value: bytes | None = None,
-        fed: Collection[str] = (),
+        fed: Fed | None = None,
         known: Collection[Fence] = (),
     ) -> bool:
         """Stores a request that is not parked yet; one that is stays as it is. `record` is an aiokafka ConsumerRecord.
 
         `value` is the request encoded, where it is not as it came. After `deadline_s` it counts as live. `batched`: it waits
-        to be sent in a batch, and is not claimed before its deadline. `known` are the fences of what it asks about, which feeds
-        `fed`, as far as they were heeded: False, and nothing is stored, once there are others. Raises Rejected `unstorable`.
+        to be sent in a batch, and is not claimed before its deadline. `fed` are the namespaces that each speaker feeds, `known`
+        the fences of all that, as far as they were heeded: False, and nothing is stored, once there are others. Raises Rejected
+        `unstorable`.
         """
         with translated("parking a request"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute(query("purges", "share_archive"))
-                if any(each not in known for each in await fences_for(connection, request.scope, fed)):
-                    return False
+                for scope, namespaces in (fed or {request.scope: ()}).items():
+                    if any(each not in known for each in await fences_for(connection, scope, namespaces)):
+                        return False
                 await connection.execute(
                     query("parked", "park"),
                     *columns(request, deferred, deadline_s, batched),

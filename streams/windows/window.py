@@ -4,13 +4,13 @@ Every method takes values and the time, changes the window and returns what is t
 changes nothing: offsets and message ids are remembered.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from schemas.conversations.messages import ConversationEnded, Message, Scope
 from schemas.conversations.windows import Gap
 from schemas.erasure.erasures import Fence
-from schemas.extraction.requests import Lane, WindowControl
+from schemas.extraction.requests import Lane, SliceMessage, WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Policy
 from streams.windows.arrival import arrived, learned
@@ -128,7 +128,7 @@ class Window:
         if scope is not head.scope or model != head.model:
             head.scope, head.model, self.terms = scope, model, None
         user_id = message.user_id
-        if user_id is not None and user_id != scope.user_id and user_id not in head.others:
+        if user_id is not None and user_id != scope.user_id and user_id not in (*head.others, *head.untold):
             head.others.append(user_id)
 
     def _hold(self, entry: Entry) -> None:
@@ -183,7 +183,7 @@ class Window:
         elif control.kind == "clear":
             told = self.history.clear(terms, now)
         elif control.kind == "erase":
-            told = self.erase(control.fence(self.head.partition), terms, now)
+            told = self.erase(control.fence(self.head.partition), terms, now, control.users)
         elif control.kind == "summarised":
             told = self._summarised(control, summary_tokens, terms, now)
         elif control.request_id:
@@ -236,12 +236,18 @@ class Window:
         while head.first_row < head.next_row and head.first_row not in self.chunks.numbers:
             head.first_row += 1
 
-    def erase(self, fence: Fence, terms: Terms, now: float) -> list[Effect]:
-        """What is older than an erasure leaves at once, whether it was extracted or not. Of what left before, no word stays."""
+    def erase(self, fence: Fence, terms: Terms, now: float, users: Collection[str] = ()) -> list[Effect]:
+        """What is older than an erasure leaves at once, whether it was extracted or not; with `users` what others said stays. Of
+        what left before, no word does."""
         head, partition = self.head, self.head.partition
         refused = (at for at, entry in self.entries.items() if fence.refuses(entry.said.timestamp, partition, at))
-        gone = dict.fromkeys(refused)
-        head.erased, head.touched_at = Erased(fence.at.timestamp(), len(gone)), now
+        gone = dict.fromkeys(at for at in refused if not users or self._is_of(users, self.entries[at].said))
+        erased = Erased(fence.at.timestamp(), len(gone))
+        if users:
+            head.partly |= dict.fromkeys(users, erased)
+        else:
+            head.erased = erased
+        head.touched_at = now
         self.history.changed = True
         if not gone and 0 < fence.positions.get(partition, 0) <= head.opened:
             return []  # nothing of it is as old as that
@@ -251,9 +257,13 @@ class Window:
             self._ids.gone(entry.said.message_id)
         self.history.erase(gone)
         self.history.gone(gone, self._ids.left)
-        self._extraction.erase(gone, now)
+        self._extraction.erase(gone, now, partly=bool(users))
         self._write_anew()
         return self._cut(terms, now) if head.wanted else []
+
+    def _is_of(self, users: Collection[str], said: SliceMessage) -> bool:
+        """Whether one of them said it, or nobody did: an assistant may have repeated it."""
+        return said.role != "user" or (said.user_id or self.head.scope.user_id) in users
 
     def _write_anew(self) -> None:
         """No row stays as it is: it may hold messages that left, beside others that have not."""

@@ -13,7 +13,7 @@ from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest, Lane
-from sinks.extraction.parked import SHORTEST_PAUSE_S, Parked
+from sinks.extraction.parked import SHORTEST_PAUSE_S, Fed, Parked
 
 FencesOf: TypeAlias = Callable[[Scope, Collection[str]], Awaitable[tuple[Fence, ...]]]
 
@@ -55,12 +55,13 @@ class FakeParking:
         *,
         batched: bool = False,
         value: bytes | None = None,
-        fed: Collection[str] = (),
+        fed: Fed | None = None,
         known: Collection[Fence] = (),
     ) -> bool:
         await self._reach("park")
-        if any(each not in known for each in await self.fences_of(request.scope, fed)):
-            return False
+        for scope, namespaces in (fed or {request.scope: ()}).items():
+            if any(each not in known for each in await self.fences_of(scope, namespaces)):
+                return False
         parked = Parked(
             request_id=request.request_id,
             lane=request.lane,

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from datetime import datetime
 
-from schemas.erasure.erasures import Erasure, Fence, Fences, UserFence
+from schemas.erasure.erasures import ConversationFence, Erasure, Fence, Fences, UserFence
 
 
 class FakeWindowErasures:
@@ -28,7 +28,7 @@ class FakeWindowErasures:
         }
         return Fences(
             namespaces={each.namespace or "": each.fence for each in of["namespace"]},
-            conversations={each.conversation_id or "": (each.fence,) for each in of["conversation"]},
+            conversations={each.conversation_id or "": (ConversationFence(each.fence),) for each in of["conversation"]},
             users=tuple(UserFence(e.user_id or "", e.tenant_id, e.app_id, e.fence) for e in of["user"]),
         )
 

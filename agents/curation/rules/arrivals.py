@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from agents.curation.rules.apply_command import Undone
 from agents.curation.rules.change import import_ids
 from schemas import ids
-from schemas.erasure.erasures import Fence
+from schemas.erasure.erasures import ConversationFence, Fence
 from schemas.extraction.requests import Candidate, CandidateBatch, Command, Source
 from sinks.vectors.port import Neighbour
 
@@ -28,13 +28,16 @@ def erases(command: Command) -> bool:
     return command.kind in ("purge", "forget") or (command.kind == "uninstall" and command.purge)
 
 
-def is_older(candidate: Candidate, batch: CandidateBatch, fences: Sequence[Fence]) -> bool:
-    """Whether it comes of what was said, asked about, or found, before its namespace, or its conversation, was erased."""
+def is_older(candidate: Candidate, batch: CandidateBatch, fences: Sequence[ConversationFence]) -> bool:
+    """Whether it comes of what was said, asked about, or found, before its namespace, or its conversation, was erased. What
+    others said in an erased user's conversation stays."""
     moments = [moment for moment in (batch.extracted_at, batch.requested_at) if moment is not None]
+    sayers = [source.user_id for source in candidate.sources]
     return any(
-        any(moment <= fence.at for moment in moments)
-        or any(said_before(fence, source, batch.partition) for source in candidate.sources)
-        for fence in fences
+        any(moment <= each.fence.at for moment in moments)
+        or any(said_before(each.fence, source, batch.partition) for source in candidate.sources)
+        for each in fences
+        if not each.spares(sayers)
     )
 
 

@@ -144,6 +144,7 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
         refines=related(draft.refines, context, namespaces),
         contradicts=related(draft.contradicts, context, namespaces),
         namespaces=namespaces,
+        sayers=tuple(sorted(filter(None, sayers))) if request.speakers else (),
         said_by=said_by(sayers, request, context.policy.privacy),
     )
 

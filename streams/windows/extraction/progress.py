@@ -4,6 +4,8 @@ from collections import deque
 from collections.abc import Collection, Sequence
 from itertools import takewhile
 
+from msgspec import structs
+
 from schemas import ids
 from schemas.extraction.requests import ExtractionRequest, Lane, SliceMessage
 from schemas.policies.policies import Policy
@@ -78,7 +80,7 @@ class Extraction:
                 head.wanted = True
                 break
             asked = slices.request(
-                run, head.scope, head.partition, policy, now, lane=lane, overlap=overlap, in_group=bool(head.others)
+                run, head.scope, head.partition, policy, now, lane=lane, overlap=overlap, in_group=head.in_group
             )
             overlap = latest(run, policy.overlap_messages)
             due = now + policy.reask_after_s
@@ -114,11 +116,10 @@ class Extraction:
             run = [self._entries[at].said for at in self.between(asked.first, asked.last)]
             lane: Lane = "background" if asked.background else "live"
             head, overlap = self._head, self._before(asked.first, policy)
-            requests.append(
-                slices.request(
-                    run, head.scope, head.partition, policy, now, asked.attempt, lane, overlap, bool(head.others)
-                )
+            again = slices.request(
+                run, head.scope, head.partition, policy, now, asked.attempt, lane, overlap, head.in_group
             )
+            requests.append(structs.replace(again, request_id=asked.request_id))
         return requests
 
     def _before(self, first: int, policy: Policy) -> Sequence[SliceMessage]:
@@ -132,12 +133,15 @@ class Extraction:
         """The positions of messages from `first` to `last`; those before are few, as the oldest leave first."""
         return [at for at in takewhile(lambda at: at <= last, self._entries) if at >= first]
 
-    def erase(self, gone: Collection[int], now: float) -> None:
-        """These messages are no longer in the window. A slice of which some are left is asked for anew."""
+    def erase(self, gone: Collection[int], now: float, *, partly: bool = False) -> None:
+        """These messages are no longer in the window. A slice of which some are left is asked for anew. If only some people's
+        words are gone, so are the other slices: what waits to be asked about is removed for the whole conversation."""
         head = self._head
         waiting = [position for position in self._positions if position not in gone]
-        asked = [self._left_of(asked, now) for asked in head.asked]
+        asked = [self._left_of(asked, gone, now) for asked in head.asked]
         head.asked = [each for each in asked if each is not None]
+        for each in head.asked if partly else ():
+            each.due = min(each.due, now)
         head.cut_to = max(head.cut_to, *(position + 1 for position in gone), 0) if not waiting else waiting[0]
         if not waiting:
             head.waiting_since = 0.0
@@ -146,12 +150,12 @@ class Extraction:
         self._tokens = sum(message.tokens for message in messages)
         self._users = sum(message.role == "user" for message in messages)
 
-    def _left_of(self, asked: Requested, now: float) -> Requested | None:
+    def _left_of(self, asked: Requested, gone: Collection[int], now: float) -> Requested | None:
+        """Under another id, as the question is another one."""
         left = self.between(asked.first, asked.last)
-        if not left or (left[0], left[-1]) == (asked.first, asked.last):
+        if not left or not any(asked.first <= at <= asked.last for at in gone):
             return asked if left else None
-        scope, first = self._head.scope, self._entries[left[0]].said.message_id
-        request_id = ids.request_id(scope.conversation_id, self._head.partition, left[0], left[-1], first)
+        request_id = ids.derive("left", asked.request_id, len(left))
         return Requested(request_id, left[0], left[-1], 0, now, asked.background)
 
     def answered(self, request_id: str, now: float) -> Requested | None:

@@ -114,6 +114,7 @@ def summary_request(left: Sequence[Entry], gap: Gap, head: Head, policy: Policy,
         purpose="summarise",
         lane="background",
         summary=gap.summary,
+        speakers=fed(run, (), scope, policy, in_group=True)[1] if head.in_group else (),
     )
 
 
@@ -134,7 +135,7 @@ def request(
     part in the conversation.
     """
     first, last = messages[0], messages[-1]
-    namespaces, speakers = fed(messages, scope, policy, in_group=in_group)
+    namespaces, speakers = fed(messages, overlap, scope, policy, in_group=in_group)
     return ExtractionRequest(
         request_id=ids.request_id(scope.conversation_id, partition, first.position, last.position, first.message_id),
         scope=scope,

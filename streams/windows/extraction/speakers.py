@@ -11,27 +11,38 @@ from schemas.policies.policies import Policy
 Fed = tuple[tuple[str, ...], tuple[Speaker, ...]]
 
 
-def fed(messages: Sequence[SliceMessage], scope: Scope, policy: Policy, *, in_group: bool) -> Fed:
-    """The namespaces that a slice feeds, and its speakers where that has to be told: several people, somebody else than the
-    user of the scope, or a namespace that others feed too, so that its memories must say who.
+def fed(
+    messages: Sequence[SliceMessage],
+    overlap: Sequence[SliceMessage],
+    scope: Scope,
+    policy: Policy,
+    *,
+    in_group: bool,
+) -> Fed:
+    """The namespaces that a slice feeds, and its speakers where that has to be told: in a conversation of several people
+    (`in_group`), and of one person where a namespace is fed by others too, so that its memories must say who.
 
-    Others feed a namespace where the policy has one for each person beside it, or where they take part in the conversation
-    (`in_group`). Who gives names wants to read them.
+    Others feed one where the policy has a namespace for each person beside it. Who gives names wants to read them.
     """
-    names = speaking(messages, scope)
-    if not names:
+    saying = speaking(messages, scope)
+    if not saying:
         return policy.namespaces_of(scope), ()
-    scopes = [structs.replace(scope, user_id=user_id) for user_id in names]
-    namespaces = tuple(dict.fromkeys(name for each in scopes for name in policy.namespaces_of(each)))
-    speakers = tuple(
-        Speaker(user_id=each.user_id, name=names[each.user_id], namespaces=policy.personal_namespaces_of(each))
-        for each in scopes
-    )
-    alone = names.keys() == {scope.user_id}
+    namespaces = tuple(dict.fromkeys(name for each in saying for name in policy.namespaces_of(of(scope, each))))
+    names = speaking((*overlap, *messages), scope)
+    speakers = tuple(speaker(user_id, name, scope, policy) for user_id, name in names.items())
     personal, name = speakers[0].namespaces, speakers[0].name
-    if alone and ({*namespaces} == {*personal} or not (personal or in_group or name)):
+    alone = not in_group and names.keys() == {scope.user_id}
+    if alone and ({*namespaces} == {*personal} or not (personal or name)):
         return namespaces, ()
     return namespaces, speakers
+
+
+def of(scope: Scope, user_id: str | None) -> Scope:
+    return structs.replace(scope, user_id=user_id)
+
+
+def speaker(user_id: str | None, name: str | None, scope: Scope, policy: Policy) -> Speaker:
+    return Speaker(user_id=user_id, name=name, namespaces=policy.personal_namespaces_of(of(scope, user_id)))
 
 
 def speaking(messages: Sequence[SliceMessage], scope: Scope) -> dict[str | None, str | None]:

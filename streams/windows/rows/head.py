@@ -49,7 +49,8 @@ class Head(Struct, omit_defaults=True):
     waits to be asked for is `waiting_since`, when the newest came in `heard_at`, when anything changed `touched_at`. Its
     first message is at position `opened`: what was said before belongs to a window that was forgotten. `model` is the one the
     chat service uses. `prunings` counts how often messages left the context; `warned` is the level last told of. All times
-    are Unix seconds. `others` said something too, besides the user of the `scope`.
+    are Unix seconds. `others` said something too, besides the user of the `scope`; of those in `untold` the messages do not say
+    which are theirs, as rows of an earlier version did not. `partly`: by user, the latest erasure of what that one said.
     """
 
     scope: Scope
@@ -78,17 +79,25 @@ class Head(Struct, omit_defaults=True):
     cleared_at: float | None = None
     warned: Level = "ok"
     erased: Erased | None = None
-    others: list[str] = field(default_factory=list)
+    untold: list[str] = field(default_factory=list, name="others")
+    others: list[str] = field(default_factory=list, name="people")
+    partly: dict[str, Erased] = field(default_factory=dict)
 
     @property
     def speakers(self) -> tuple[Scope, ...]:
         """The scope, of each user who said something."""
-        return (self.scope, *(structs.replace(self.scope, user_id=user_id) for user_id in self.others))
+        others = (structs.replace(self.scope, user_id=user_id) for user_id in (*self.untold, *self.others))
+        return (self.scope, *others)
+
+    @property
+    def in_group(self) -> bool:
+        """Whether others than the user of the scope said something."""
+        return bool(self.others or self.untold)
 
     @property
     def has_removals(self) -> bool:
         """Whether there is a row of what left."""
-        return self.prunings > 0 or self.erased is not None
+        return self.prunings > 0 or self.erased is not None or bool(self.partly)
 
     def extracted(self, position: int) -> bool:
         """Whether the message at a position needs no further extraction."""

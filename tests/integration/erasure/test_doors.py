@@ -165,7 +165,7 @@ async def test_the_curator_drops_what_comes_of_an_erased_conversation_in_any_nam
     assert [ruling.result for ruling in (await worker.curator.curate(old)).rulings] == ["dropped"]
     new = bench.batch(bench.candidate("User skis", sources=of("c", at=LATER)), **late)
     assert [ruling.result for ruling in (await worker.curator.curate(new)).rulings] == ["created"]
-    assert [fence.at for fence in await worker.curator.fences_of("notes", "c")] == [AT]
+    assert [each.fence.at for each in await worker.curator.fences_of("notes", "c")] == [AT]
     assert await worker.curator.fences_of("notes", "d") == ()
     other = bench.batch(bench.candidate("User sails", sources=of("d")), **(late | {"conversation_id": "d"}))
     assert [ruling.result for ruling in (await worker.curator.curate(other)).rulings] == ["created"]

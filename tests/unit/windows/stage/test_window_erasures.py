@@ -90,16 +90,16 @@ async def test_windows_of_others_stay(owner: Owner, user: dict[str, str]):
     assert [*owner.window().entries] == [0]
 
 
-async def test_a_conversation_in_which_the_user_said_something_too_is_emptied(owner: Owner):
-    await owner.say(said(0, user_id="first"), said(1, user_id="second"))
+async def test_what_others_said_in_a_users_conversation_stays(owner: Owner):
+    await owner.say(said(0, user_id="first"), said(1, user_id="second"), said(2, role="assistant"))
     await owner.checkpoint()
     owner.known.named[owner.erase(10, user_id="second").erasure_id] = frozenset({CONVERSATION})
-    assert [control.kind for control in await owner.told()] == ["erase"]
-    assert owner.window().entries == {}
+    assert [(control.kind, control.users) for control in await owner.told()] == [("erase", ("second",))]
+    assert [*owner.window().entries] == [0]
 
 
 @pytest.mark.parametrize("first", ["first", None])
-async def test_a_window_is_emptied_of_one_who_spoke_in_it_second_though_the_archive_knows_nothing(
+async def test_a_window_is_rid_of_one_who_spoke_in_it_second_though_the_archive_knows_nothing(
     owner: Owner, first: str | None
 ):
     await owner.say(said(0, user_id=first), said(1, user_id="second"), said(2, user_id="third"))
@@ -108,8 +108,30 @@ async def test_a_window_is_emptied_of_one_who_spoke_in_it_second_though_the_arch
     assert [control.kind for control in await owner.told()] == ["erase"]
     await owner.checkpoint()
     await owner.told()
-    assert owner.known.answers == [("e0", PARTITION, [CONVERSATION], 3)]
-    assert owner.window().entries == {}
+    assert owner.known.answers == [("e0", PARTITION, [CONVERSATION], 1)]
+    assert [*owner.window().entries] == [0, 1]
+
+
+async def test_a_namespace_of_one_person_takes_that_persons_words_out_of_a_shared_window(owner: Owner):
+    await owner.say(said(0, user_id="first", app_id="app"), said(1, user_id="second", app_id="app"))
+    await owner.checkpoint()
+    owner.erase(10, kind="namespace", namespace="app/second")
+    assert [(control.kind, control.users) for control in await owner.told()] == [("erase", ("second",))]
+    assert [*owner.window().entries] == [0]
+
+
+async def test_two_people_are_erased_one_after_the_other_whichever_is_told_first(owner: Owner):
+    await owner.say(said(0, user_id="first"), said(1, user_id="second"), said(2, user_id="third"))
+    await owner.checkpoint()
+    owner.erase(20, user_id="third")
+    await owner.told()
+    await owner.checkpoint()
+    owner.erase(10, user_id="first")
+    assert [control.users for control in await owner.told()] == [("first",)]
+    await owner.checkpoint()
+    await owner.told()
+    assert [*owner.window().entries] == [1]
+    assert [(erasure, removed) for erasure, _, _, removed in owner.known.answers] == [("e0", 1), ("e1", 1)]
 
 
 @pytest.mark.parametrize("subject", SUBJECTS)
