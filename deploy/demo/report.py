@@ -12,6 +12,7 @@ from msgspec import Struct, structs
 from agents.dead_letters.writer import letter_headers
 from deploy.cli import terminal
 from deploy.demo.contexts import PrunedContext, show_context
+from deploy.demo.questions import Answered, show_answers
 from deploy.demo.samples import shows
 from schemas import codec
 from schemas.budgets.budgets import MICROS
@@ -91,6 +92,7 @@ class Report(Struct):
     latency_p50_s: float
     latency_p95_s: float
     contexts: list[PrunedContext] = []
+    answers: list[Answered] = []
     model_calls: list[ModelCalls] = []
     start_s: float = 0.0
     total_s: float = 0.0
@@ -168,6 +170,7 @@ def show(report: Report, data_dir: Path) -> None:
         by_namespace((event.data.namespace, event_row(event)) for event in report.events),
         wide="text",
     )
+    show_answers(report.answers)
     for context in report.contexts:
         show_context(context)
     terminal.show_table(

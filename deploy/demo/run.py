@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -11,6 +12,7 @@ from deploy.cli import terminal
 from deploy.cli.follow import follow
 from deploy.cli.publish import Line, publish, read
 from deploy.demo.contexts import projected, pruned
+from deploy.demo.questions import answers
 from deploy.demo.report import ModelCalls, Report, as_json, gather, show
 from deploy.demo.samples import DAYS, POLICIES, expected
 from deploy.embedded.stack import Ports
@@ -20,7 +22,7 @@ from deploy.wiring import connections, models
 from schemas.conversations.windows import WindowState
 from schemas.errors import MemstreamError, Misconfigured
 from schemas.kafka import topics
-from sinks.archive.progress import Processed, processed, unsettled
+from sinks.archive.progress import Processed, processed, unsearchable, unsettled
 from sinks.budgets.usage import UsageRecords
 from sinks.postgres.connection import Pool
 
@@ -98,6 +100,7 @@ async def play(settings: Settings, bars: Progress) -> Report:
             ends |= await publish_day(settings, number, lines, bars)
             states = await wait_until_processed(pool, number, said, bars)
         await settled(pool)
+        await searchable(pool, states)
         windows = await until_projected(pool, states)
         events = [record async for record in follow(settings, topics.EVENTS, from_beginning=True, until_end=True)]
         letters = [
@@ -105,6 +108,7 @@ async def play(settings: Settings, bars: Progress) -> Report:
         ]
         report = await gather(pool, events, letters, ends, states)
         report.contexts = await pruned(pool, windows)
+        report.answers = await answers(settings, pool)
         report.model_calls = await model_calls(pool)
         return report
 
@@ -155,6 +159,15 @@ async def settled(pool: Pool) -> None:
     while await unsettled(pool):
         if time.monotonic() > deadline:
             raise DemoStuck("the outbox was not published within 30 s; see worker.log in the data directory")
+        await asyncio.sleep(0.1)
+
+
+async def searchable(pool: Pool, conversations: Iterable[str]) -> None:
+    """Until everything that was said can be searched."""
+    deadline = time.monotonic() + 30.0
+    while missing := await unsearchable(pool, conversations):
+        if time.monotonic() > deadline:
+            raise DemoStuck(f"{missing} messages cannot be searched after 30 s; see worker.log in the data directory")
         await asyncio.sleep(0.1)
 
 

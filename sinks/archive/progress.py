@@ -30,3 +30,9 @@ async def unsettled(pool: Pool) -> int:
     """Outbox rows that are not projected yet."""
     with translated("asking for the outbox"):
         return int(await pool.fetchval(query("progress", "unsettled")))
+
+
+async def unsearchable(pool: Pool, conversation_ids: Iterable[str]) -> int:
+    """Messages of users and assistants in these conversations that have no passages yet."""
+    with translated("asking what can be searched"):
+        return int(await pool.fetchval(query("progress", "unsearchable"), list(conversation_ids)))

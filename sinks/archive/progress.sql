@@ -19,3 +19,9 @@ GROUP BY m.conversation_id
 
 -- name: unsettled
 SELECT count(*) FROM outbox
+
+-- name: unsearchable
+SELECT count(*)
+FROM messages m
+WHERE m.conversation_id = ANY ($1) AND m.role IN ('user', 'assistant') AND m.content <> ''
+  AND NOT EXISTS (SELECT FROM passages p WHERE p.conversation_id = m.conversation_id AND p.message_id = m.message_id)

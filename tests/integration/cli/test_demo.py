@@ -104,6 +104,11 @@ def test_the_demo_works_twice_and_stops_everything_it_started(tmp_path: Path):
         assert {"created", "reinforced", "superseded", "compacted"} <= changes
     assert outcomes["support-priya-late"]["slices"] == 2
     assert outcomes["notes-tom-race"]["slices"] == 1
+    for report in reports:
+        assert [(answer["message_id"], answer["memory_ids"]) for answer in report["answers"]] == [
+            ("notes-mara-book-02", []),
+            ("notes-tom-dinner-03", []),
+        ]
     (context,) = reports[1]["contexts"]
     assert pruned(context) == pruned(reports[0]["contexts"][0])
     assert sorted(letter["reason"] for letter in reports[1]["dead_letters"]) == ["invalid", "undecodable"]

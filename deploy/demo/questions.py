@@ -1,0 +1,81 @@
+"""Questions about the samples that no memory answers: what was said does."""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from deploy.cli import terminal
+from deploy.settings import Settings
+from deploy.wiring import vector_index
+from deploy.wiring.search import index, retrieval
+from schemas.conversations.messages import Moment
+from schemas.retrieval.searches import Query
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Pool
+
+
+class Asked(NamedTuple):
+    """A question, and where it is asked."""
+
+    namespace: str
+    text: str
+
+
+QUESTIONS: Final = (
+    Asked("notes/mara", "How many people are on the translation of the atlas?"),
+    Asked("notes/tom", "What does Ada eat?"),
+)
+
+
+class Answered(Struct, frozen=True, kw_only=True):
+    """The best passage for a question, and the memories that come from its message: for these questions none."""
+
+    namespace: str
+    question: str
+    said_at: Moment
+    speaker: str
+    text: str
+    message_id: str
+    memory_ids: tuple[str, ...]
+
+    @property
+    def remembered(self) -> str:
+        return f"{len(self.memory_ids)} memories" if self.memory_ids else "no memory"
+
+
+async def answers(settings: Settings, pool: Pool, questions: Sequence[Asked] = QUESTIONS) -> list[Answered]:
+    """By search in what was said; a question without an answer is missing. Raises Retryable."""
+    async with vector_index.embedder(settings) as embedder, index(settings, embedder) as vectors:
+        search = retrieval(pool, embedder, vectors, settings.policies())
+        found = [
+            (asked, await search.search(Query(namespaces=(asked.namespace,), text=asked.text, tier="said", limit=1)))
+            for asked in questions
+        ]
+    best = [(asked, each.said[0].passage) for asked, each in found if each.said]
+    messages = [(passage.conversation_id, passage.message_id) for _, passage in best]
+    memory_ids = await Memories(pool).from_messages(messages, [asked.namespace for asked, _ in best])
+    return [
+        Answered(
+            namespace=asked.namespace,
+            question=asked.text,
+            said_at=passage.said_at,
+            speaker=passage.speaker,
+            text=passage.text,
+            message_id=passage.message_id,
+            memory_ids=memory_ids.get(message, ()),
+        )
+        for (asked, passage), message in zip(best, messages, strict=True)
+    ]
+
+
+def show_answers(answered: Sequence[Answered]) -> None:
+    terminal.show_table(
+        "\nAsked for what no memory holds: what was said answers, word for word",
+        ("question", "said", "by", "on", "message", "remembered"),
+        [
+            (each.question, each.text, each.speaker, f"{each.said_at:%Y-%m-%d}", each.message_id, each.remembered)
+            for each in answered
+        ],
+        wide="said",
+    )
