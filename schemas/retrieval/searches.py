@@ -159,11 +159,11 @@ class Query(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
 def contradiction(asked: Query) -> str | None:
     """Why nothing could be found, whatever there is."""
     if asked.tier == "memories" and asked.passage_filters != ANY_PASSAGE:
-        return "passage_filters hold for what was said, and `in` is memories: ask in said or both"
+        return "speakers, conversations and times filter what was said, not memories: ask in said or both"
     if asked.tier == "said" and looks_at_memories(asked.filters):
-        return "filters hold for memories, and `in` is said: use passage_filters, or ask in memories or both"
+        return "kinds, tags and the like filter memories, not what was said: ask in memories or both"
     if not asked.words and (asked.tier == "said" or asked.passage_filters != ANY_PASSAGE):
-        return "what was said is found by a text alone: give one"
+        return "what was said is found by a text: give one"
     return None
 
 

@@ -81,7 +81,9 @@ def from_http_exception(request: Request, raised: HTTPException) -> Problem:
 
 def from_validation_error(raised: RequestValidationError) -> Problem:
     """The places and what each should be; never the values."""
-    said = (f"{'.'.join(map(str, error['loc']))}: {error['msg']}" for error in raised.errors())
+    said = (
+        f"{'.'.join(map(str, error['loc']))}: {error['msg'].removeprefix('Value error, ')}" for error in raised.errors()
+    )
     return invalid("; ".join(said))
 
 

@@ -87,9 +87,9 @@ class SearchMemories(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Tier,
         Meta(description="memories for statements alone, said for exact words alone; both if left out."),
     ] = "both"
-    speaker: Annotated[str, Meta(description="Only what this one said: a user's id, or assistant.", max_length=256)] = (
-        ""
-    )
+    speaker: Annotated[
+        str, Meta(description="Only what this one said, by the name that results have.", max_length=256)
+    ] = ""
     since: Annotated[Day, Meta(description="Only what was said or happened on this day or later: 2026-03-02.")] = ""
     until: Annotated[Day, Meta(description="Only what was said or happened before this day: 2026-04-01.")] = ""
     kinds: Kinds = ()

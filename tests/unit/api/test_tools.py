@@ -212,7 +212,7 @@ async def test_who_may_only_read_has_no_tool_that_writes(workshop: Workshop) -> 
         ("search_memories", {"limit": 51}, "<= 50"),
         ("search_memories", {"query": 7}, "query"),
         ("search_memories", {"query": "x", "where": "everywhere"}, "where"),
-        ("search_memories", {"where": "said"}, "by a text alone"),
+        ("search_memories", {"where": "said"}, "found by a text"),
         ("search_memories", {"query": "x", "where": "said", "kinds": ["fact"]}, "ask in memories or both"),
         ("search_memories", {"query": "x", "since": "yesterday"}, "a day such as 2026-03-02"),
         ("get_memory", "id", "got `str`"),
