@@ -33,6 +33,8 @@ def concerns(
 def is_theirs(
     record: Any, said: Any, erasure: Erasure, conversations: Collection[str], namespaces: Collection[str]
 ) -> bool:
+    if is_of_another(said, erasure):
+        return False
     names = {*namespaces, erasure.namespace} - {None}
     key = (record.key or b"").decode(errors="replace")
     if key in conversations or key in names or (key and key == erasure.conversation_id):
@@ -48,6 +50,14 @@ def is_theirs(
     if text(said, "namespace") in names or not names.isdisjoint(str(each) for each in fed):
         return True
     return erasure.kind == "user" and erasure.concerns(scope_of(scope, conversation or "-"))
+
+
+def is_of_another(said: Any, erasure: Erasure) -> bool:
+    """Whether it is a message of somebody else, in a conversation in which the erased user spoke too."""
+    if erasure.kind != "user" or not isinstance(said, dict) or text(said, "message_id") is None:
+        return False
+    conversation_id, user_id = text(said, "conversation_id") or "-", text(said, "user_id")
+    return user_id is not None and not erasure.concerns(scope_of(said, conversation_id))
 
 
 def feeds(said: Any, erasure: Erasure, policies: PolicySelector) -> bool:

@@ -16,7 +16,7 @@ MIN_SCORE = 0.35  # below, MiniLM's neighbours have nothing to do with each othe
 
 
 class RelatedMemories:
-    """Looks the namespaces' memories up by the slice's user messages."""
+    """Looks the namespaces' memories up by the slice's user messages, each in those that its speaker feeds."""
 
     def __init__(self, embedder: Embedder, vectors: VectorIndex, memories: Memories) -> None:
         self._embedder = embedder
@@ -25,13 +25,17 @@ class RelatedMemories:
 
     async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
         """At most `policy.related_memories` live memories, the nearest first. Raises Retryable."""
-        texts = [beginning(text, policy.privacy) for text in user_texts(request.messages)]
-        if not texts or not policy.related_memories:
+        said = users_words(request.messages)
+        if not said or not policy.related_memories:
             return ()
         scores: dict[str, float] = {}
-        for vector in await self._embedder.embed(texts):
+        vectors = await self._embedder.embed([beginning(message.content, policy.privacy) for message in said])
+        for message, vector in zip(said, vectors, strict=True):
+            fed = request.fed_by({request.speaker(message)})  # another's memories say nothing about this one
+            if not fed:
+                continue
             for found in await self._vectors.search(
-                vector, namespaces=request.namespaces, limit=policy.related_memories, min_score=MIN_SCORE
+                vector, namespaces=fed, limit=policy.related_memories, min_score=MIN_SCORE
             ):
                 scores[found.memory_id] = max(found.score, scores.get(found.memory_id, 0.0))
         nearest = sorted(scores, key=lambda memory_id: -scores[memory_id])[: policy.related_memories]
@@ -44,6 +48,7 @@ def beginning(text: str, privacy: Privacy) -> str:
     return sendable(text[: 2 * ASKED_CHARS], privacy)[:ASKED_CHARS]
 
 
-def user_texts(messages: Sequence[SliceMessage]) -> list[str]:
-    said = [message.content for message in messages if message.role == "user" and message.content.strip()]
+def users_words(messages: Sequence[SliceMessage]) -> list[SliceMessage]:
+    """The latest that say something."""
+    said = [message for message in messages if message.role == "user" and message.content.strip()]
     return said[-ASKED_MESSAGES:]

@@ -10,7 +10,7 @@ from msgspec.structs import asdict, replace
 
 from agents.conversations.lookup import Conversation
 from agents.retrieval.block import IsKnown, Limits, TokenCount, block
-from agents.retrieval.block_style import BlockStyle
+from agents.retrieval.block_style import BlockStyle, is_group
 from agents.retrieval.rights import MayRead, everything, permitted
 from schemas.conversations.messages import Message, Scope
 from schemas.memories.memories import Memory
@@ -96,6 +96,7 @@ class Recall:
             self._found(asked, target.namespaces, limits), self._tail(asked, conversation)
         )
         style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, asked.cite)
+        style = replace(style, in_group=is_group(tail, target.scope.user_id))
         earlier = [hit for hit in permitted(found, may_read).said if not in_prompt(hit, asked)]
         made = block(found.hits, tail, style, limits, self._count_tokens, known_from(asked), earlier)
         return replace(

@@ -26,10 +26,7 @@ class ToolCall(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
 
 
 class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One turn of a conversation, as published to `chat.messages` under its conversation_id.
-
-    `name` is what people call whoever says it, where several speak.
-    """
+    """One turn of a conversation, as published to `chat.messages` under its conversation_id."""
 
     conversation_id: Identifier
     message_id: Identifier
@@ -39,9 +36,9 @@ class Message(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     tenant_id: Identifier | None = None
     app_id: Identifier | None = None
     user_id: Identifier | None = None
-    name: Identifier | None = None
     agent_id: Identifier | None = None
     mode: Identifier | None = None
+    name: Identifier | None = None
     model: Identifier | None = None
     time_zone: Identifier | None = None
     language: Identifier | None = None

@@ -14,9 +14,10 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "content": "What was said.",
         "tenant_id": "For policies and namespaces, as the next four are.",
         "app_id": "The application.",
-        "user_id": "The person whose memories these are.",
+        "user_id": "The person who speaks, or is answered. What a user says goes to that person's memories.",
         "agent_id": "The agent, where several answer.",
         "mode": "What kind of conversation it is.",
+        "name": "What people call the person who speaks, for models and shared memories where several do.",
         "model": "The model that the service asks: its context size is what the window is counted against.",
         "time_zone": "The user's, such as `Europe/Brussels`, where the offset is not theirs.",
         "language": "BCP 47, where it is known.",
@@ -83,7 +84,10 @@ MEANINGS: Final[dict[str, dict[str, str]]] = {
         "request_id": "The extraction that proposed it.",
         "command_id": "The command that asked for it.",
     },
-    "Source": {"position": "The message's offset in its partition."},
+    "Source": {
+        "position": "The message's offset in its partition.",
+        "user_id": "Whose message it is, in a conversation of several people.",
+    },
     "ActivityEvent": {
         "id": "The same one may arrive again, and says the same.",
         "type": "What was done: `memstream.extraction.completed`, `memstream.window.pruned`, ...",

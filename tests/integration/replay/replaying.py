@@ -101,6 +101,10 @@ class Town:
             for batch in candidate_batches(request, answer, self.now()):
                 await self.curator(self.policies).curate(batch)
 
+    async def talk(self, conversation: str, *turns: tuple[str, str]) -> None:
+        """What several users say in one conversation, by (user, text): archived, and not remembered."""
+        await self.archive.store([self._message(conversation, text, user) for user, text in turns])
+
     def _message(self, conversation: str, text: str, user: str) -> ArchivedMessage:
         self._said += 1
         at = SAID_FROM + timedelta(minutes=self._said)

@@ -44,6 +44,15 @@ async def test_nothing_of_a_shadow_is_told_to_anybody(town: Town):
     }
 
 
+@pytest.mark.parametrize("of_bob_alone", [False, True])
+async def test_what_several_people_said_is_replayed_into_the_shadow_of_each(town: Town, of_bob_alone: bool):
+    await town.talk("dinner", ("ada", PEANUTS), ("bob", SHORT), ("bob", SHELLFISH))
+    await town.replay(GENERATION, BOTH, **({"namespaces": "kitchen/bob"} if of_bob_alone else {}))
+    adas, bobs = [await town.live(shadow_of(GENERATION, f"kitchen/{user}")) for user in ("ada", "bob")]
+    assert adas == (set() if of_bob_alone else {"User is allergic to peanuts."})
+    assert bobs == {"User prefers short recipes.", "User is allergic to shellfish."}
+
+
 async def test_a_replay_that_is_killed_goes_on_and_asks_no_model_twice(town: Town):
     for number, user in enumerate(("ada", "bob", "cleo", "ada")):
         await town.say(f"talk-{number}", PEANUTS, SHORT, user=user)

@@ -57,6 +57,13 @@ def test_what_belongs_to_an_erased_conversation_goes(value: Any):
     assert not concerns(letter(value), erasure(), {"d"}, ())
 
 
+def test_a_message_of_somebody_else_in_a_users_conversation_stays():
+    message = SAID | {"message_id": "m", "user_id": "bob"}
+    assert not concerns(letter(message), erasure(), {"c"}, ())
+    assert concerns(letter(message), erasure("conversation", conversation_id="c"), {"c"}, ())
+    assert concerns(letter(message | {"user_id": None}), erasure(), {"c"}, ())
+
+
 def test_what_cannot_be_read_at_all_goes_by_its_key():
     assert concerns(letter(b"\xff\xfe", key=b"c"), erasure(), {"c"}, ())
     assert concerns(letter(b"\xff\xfe", key=b"app/ada"), erasure("namespace", namespace="app/ada"), (), ())

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from agents.extraction.related import ASKED_CHARS, RelatedMemories
 from schemas.memories.memories import Memory
@@ -12,6 +13,7 @@ from sinks.embeddings.fake import FakeEmbedder
 from sinks.vectors.port import Point
 from tests.fakes.embedder import ListeningEmbedder
 from tests.fakes.sinks import FakeVectors
+from tests.groups import TEAM, says, slices_of
 from tests.slices import known, said, slice_of
 
 
@@ -38,6 +40,17 @@ async def test_the_nearest_memories_come_first_and_strangers_not_at_all() -> Non
     related = await looking_up(FakeEmbedder(), rome, cups, tea)
     found = await related.of(slice_of("I drink green tea daily.", said("Rome", 2, role="assistant")), Policy(name="p"))
     assert found == (tea, cups)
+
+
+async def test_each_persons_words_look_up_that_persons_memories_alone() -> None:
+    tea = "User drinks green tea daily."
+    adas = structs.replace(known(tea, memory_id="adas"), namespace="kitchen/ada")
+    bobs = structs.replace(known(tea, memory_id="bobs"), namespace="kitchen/bob")
+    shared = structs.replace(known(tea, memory_id="shared"), namespace="kitchen")
+    (request,) = slices_of([says(0, "ada", "Hello."), says(1, "bob", "I drink green tea daily.")], TEAM)
+    related = await looking_up(FakeEmbedder(), adas, bobs, shared)
+    found = await related.of(request, TEAM)
+    assert {each.memory_id for each in found} == {"bobs", "shared"}
 
 
 @pytest.mark.parametrize(

@@ -216,3 +216,11 @@ async def test_where_nothing_is_extracted_nothing_waits_for_it(stage: Stage):
 async def test_neither_a_namespace_nor_a_conversation_is_a_mistake_of_the_caller(stage: Stage):
     with pytest.raises(ValueError, match="neither namespaces nor a known conversation nor a scope"):
         await stage.block(text="What?")
+
+
+async def test_where_several_people_speak_what_was_just_said_tells_by_whom(stage: Stage):
+    stage.archive.say("talk", ("user", "I'm allergic to nuts."), app_id="kitchen", user_id="bob")
+    told = await stage.block(conversation_id="talk")
+    assert "user ada: I moved to Ghent." in told.text
+    assert "user bob: I'm allergic to nuts." in told.text
+    assert "\nassistant: How nice!" in told.text
