@@ -96,6 +96,9 @@ class CommandSender(Protocol):
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
         """What came of a command that was sent before; None while that is not known. Raises Retryable."""
 
+    async def settled(self, namespace: str, command_ids: Sequence[str]) -> Collection[str]:
+        """Those of a namespace's commands whose outcome is known. Raises Retryable."""
+
 
 class AuditLog(Protocol):
     """Where it is kept who did what only an administrator may do (sinks.access.audit.Audit)."""

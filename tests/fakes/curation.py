@@ -48,6 +48,9 @@ class FakeCuration:
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
         return self.outcomes.get((namespace, command_id))
 
+    async def settled(self, namespace: str, command_ids: Sequence[str]) -> set[str]:
+        return {each for each in command_ids if (namespace, each) in self.outcomes}
+
     def _obeyed(self, command: Command) -> Outcome:
         if command.kind == "purge":
             return self._purged(command)

@@ -77,6 +77,11 @@ class Commands:
         """Returns when Kafka has confirmed them all, in their order; nobody waits for what comes of them. Raises likewise."""
         await self._publish(commands, self._wait_s + SENT_S)
 
+    async def settled(self, namespace: str, command_ids: Sequence[str]) -> set[str]:
+        """Those of a namespace's commands whose outcome is known. Raises Retryable."""
+        found = await self._outcomes.of([(namespace, each) for each in command_ids]) if command_ids else {}
+        return {command_id for _, command_id in found}
+
     async def close(self) -> None:
         """Ends the watch; who still waits hears nothing."""
         if self._watch is not None:

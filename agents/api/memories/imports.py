@@ -1,7 +1,9 @@
 """Bringing memories in from JSON Lines: each line becomes a command, sent in batches while the next lines still come in."""
 
-from collections.abc import AsyncIterable, Awaitable, Callable, Sequence
+from collections import deque
+from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta, Struct
@@ -19,7 +21,10 @@ from schemas.policies.policies import Fraction
 AT_ONCE: Final = 200  # commands sent together
 MOST_TOLD: Final = 1_000  # lines of which a report says what is wrong
 
+LOOKED_AT: Final = 500  # of commands that were sent together the last ones
+
 Send: TypeAlias = Callable[[Sequence[Command]], Awaitable[None]]
+Settled: TypeAlias = Callable[[str, Sequence[str]], Awaitable[Collection[str]]]
 
 
 class ImportedLine(Origin, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,6 +71,15 @@ class ImportReport(Struct, frozen=True, kw_only=True):
     problems: tuple[RejectedLine, ...]
 
 
+class ImportProgress(Struct, frozen=True, kw_only=True):
+    """Of the `lines` that were read so far, `accepted` are on their way to the curator, and `carried_out` of those are done."""
+
+    import_id: str
+    lines: int
+    accepted: int
+    carried_out: int
+
+
 class Import:
     """One run. The same lines under the same `import_id` are carried out once; under another one they change nothing that is
     there."""
@@ -78,6 +92,8 @@ class Import:
         self._send = send
         self._counts = {"lines": 0, "accepted": 0, "skipped": 0, "rejected": 0}
         self._problems: list[RejectedLine] = []
+        self._sent: deque[tuple[str, int]] = deque()
+        self._carried_out = 0
 
     async def run(self, lines: AsyncIterable[Line]) -> ImportReport:
         """Returns when all commands are confirmed by Kafka. Raises Retryable; the run may then be repeated under its id."""
@@ -98,6 +114,22 @@ class Import:
         if commands:
             await self._send(commands)
             self._counts["accepted"] += len(commands)
+            self._sent.append((commands[-1].command_id, self._counts["accepted"]))
+
+    async def progress(self, settled: Settled) -> ImportProgress:
+        """The curator takes a namespace's commands in their order: where the last of those sent together is settled, all before
+        it are. Raises Retryable."""
+        looked_at = list(islice(self._sent, LOOKED_AT))
+        found = await settled(self._namespace, [command_id for command_id, _ in looked_at])
+        last = max((at for at, (command_id, _) in enumerate(looked_at) if command_id in found), default=-1)
+        for _ in range(last + 1):
+            _, self._carried_out = self._sent.popleft()
+        return ImportProgress(
+            import_id=self._import_id,
+            lines=self._counts["lines"],
+            accepted=self._counts["accepted"],
+            carried_out=self._carried_out,
+        )
 
     def _command(self, line: Line) -> Command | None:
         try:

@@ -214,3 +214,24 @@ async def test_reading_is_not_enough_to_import_and_is_to_export(api: Api):
     assert (await client.post("/v1/import", params=ADA, content="", headers=NDJSON)).status_code == 403
     assert (await client.get("/v1/export", params=ADA)).status_code == 200
     assert (await client.get("/v1/export", params={"namespace": "app/bob"})).status_code == 403
+
+
+async def test_who_accepts_lines_is_told_how_far_an_import_is_and_at_the_end_the_report(api: Api):
+    content = lines(*({"text": f"User owns thing {number}"} for number in range(3))) + "{\n"
+    headers = NDJSON | {"Accept": "application/x-ndjson"}
+    answer = await api.client(write="app/ada").post(
+        "/v1/import", params=ADA | {"import_id": "one"}, content=content, headers=headers
+    )
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/x-ndjson")
+    *steps, report = [json.loads(line) for line in answer.text.splitlines()]
+    assert steps[-1] == {"import_id": "one", "lines": 4, "accepted": 3, "carried_out": 3}
+    assert (report["accepted"], report["rejected"], report["problems"][0]["line"]) == (3, 1, 4)
+
+
+async def test_kafka_that_is_away_is_a_problem_for_who_accepts_lines_as_well(api: Api):
+    api.curation.down = True
+    headers = NDJSON | {"Accept": "application/x-ndjson"}
+    content = lines({"text": "User has a dog"})
+    assert (
+        await api.client(write="*").post("/v1/import", params=ADA, content=content, headers=headers)
+    ).status_code == 503

@@ -1,0 +1,89 @@
+"""How far an import is, told while its lines come in and while the curator works on them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from typing import Any
+
+import pytest
+
+from agents.api.http.lines import Line
+from agents.api.memories import imports
+from agents.api.memories.import_progress import followed
+from agents.api.memories.imports import Import, ImportProgress, ImportReport
+from schemas.extraction.requests import Command
+from tests.api import NOON
+from tests.fakes.clock import pytest_asyncio_loop_factories as pytest_asyncio_loop_factories
+
+
+class Curation:
+    """Settles `per_look` more commands at each look, in their order."""
+
+    def __init__(self, per_look: int) -> None:
+        self.sent: list[str] = []
+        self.done = 0
+        self.per_look = per_look
+
+    async def send(self, commands: Sequence[Command]) -> None:
+        await asyncio.sleep(1.5)
+        self.sent += [command.command_id for command in commands]
+
+    async def settled(self, namespace: str, command_ids: Sequence[str]) -> set[str]:
+        await asyncio.sleep(0)
+        assert namespace == "app/ada"
+        self.done = min(len(self.sent), self.done + self.per_look)
+        return set(self.sent[: self.done]) & set(command_ids)
+
+    def run(self) -> Import:
+        return Import("app/ada", "one", "ada", lambda: NOON, self.send)
+
+
+async def lines(number: int) -> AsyncIterator[Line]:
+    for at in range(1, number + 1):
+        yield Line(at, b'{"text": "User owns thing %d"}' % at)
+
+
+@pytest.fixture(autouse=True)
+def ten_at_once(monkeypatch: Any) -> None:
+    monkeypatch.setattr(imports, "AT_ONCE", 10)
+
+
+async def steps_of(curation: Curation, number: int, **settings: Any) -> list[ImportProgress | ImportReport]:
+    async with aclosing(followed(curation.run(), lines(number), curation.settled, **settings)) as steps:
+        return [step async for step in steps]
+
+
+async def test_it_goes_on_until_the_last_command_is_carried_out() -> None:
+    *steps, report = await steps_of(Curation(per_look=4), 35)
+    assert isinstance(report, ImportReport)
+    told = [(step.accepted, step.carried_out) for step in steps if isinstance(step, ImportProgress)]
+    assert told[0][0] < 35, "it begins while lines come in"
+    assert told[-1] == (35, 35)
+    assert told == sorted(told)
+    assert {done for _, done in told} <= {0, 10, 20, 30, 35}
+
+
+async def test_it_ends_with_the_report_where_nothing_is_carried_out_any_more() -> None:
+    begun = asyncio.get_running_loop().time()
+    *steps, report = await steps_of(Curation(per_look=0), 20, stalled_s=30.0)
+    assert isinstance(report, ImportReport) and report.accepted == 20
+    assert isinstance(steps[-1], ImportProgress) and steps[-1].carried_out == 0
+    assert 30 <= asyncio.get_running_loop().time() - begun < 40
+
+
+async def test_it_ends_when_nobody_listens_once_all_lines_are_in() -> None:
+    async def gone() -> bool:
+        return True
+
+    curation = Curation(per_look=0)
+    steps = await steps_of(curation, 20, is_abandoned=gone)
+    assert len(curation.sent) == 20
+    assert not isinstance(steps[-1], ImportReport)
+
+
+async def test_what_is_not_sent_when_it_is_closed_is_not_sent_any_more() -> None:
+    curation = Curation(per_look=4)
+    async with aclosing(followed(curation.run(), lines(100), curation.settled)) as steps:
+        await anext(steps)
+    await asyncio.sleep(10)
+    assert len(curation.sent) < 100
