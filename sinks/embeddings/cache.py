@@ -1,5 +1,6 @@
 """The vectors of texts and questions that were embedded lately: a question that is asked again costs nothing."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
@@ -10,9 +11,18 @@ from numpy.typing import NDArray
 
 from sinks.embeddings.port import Embedder
 
-Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[NDArray[np.float32]]]
+Vectors: TypeAlias = NDArray[np.float32]
+Embed: TypeAlias = Callable[[Sequence[str]], Awaitable[Vectors]]
 
 MOST: Final = 4_096  # of 384 dimensions: 6 MB
+
+
+class Call:
+    """Texts that are being embedded, and how many wait for them."""
+
+    def __init__(self, vectors: asyncio.Future[Vectors]) -> None:
+        self.vectors = vectors
+        self.waiting = 0
 
 
 class Remembering:
@@ -23,7 +33,8 @@ class Remembering:
         self.dimension = embedder.dimension
         self._embedder = embedder
         self._most = most
-        self._known: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
+        self._known: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._under_way: dict[tuple[bytes, ...], Call] = {}
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """See Embedder."""
@@ -38,10 +49,25 @@ class Remembering:
         found = {digest: self._known[digest] for digest in digests if digest in self._known}
         missing = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in found}
         if missing:
-            found |= zip(missing, await embed(list(missing.values())), strict=True)
+            vectors = await self._shared(tuple(missing), lambda: embed(list(missing.values())))
+            found |= zip(missing, vectors, strict=True)
         for digest in digests:
             self._known[digest] = found[digest]
             self._known.move_to_end(digest)
         while len(self._known) > self._most:
             self._known.popitem(last=False)
         return np.array([found[digest] for digest in digests], np.float32).reshape(len(texts), self.dimension)
+
+    async def _shared(self, digests: tuple[bytes, ...], begin: Callable[[], Awaitable[Vectors]]) -> Vectors:
+        """Both tiers of a search ask for its question at once: it is embedded once, and for as long as anybody waits for it."""
+        if digests not in self._under_way:
+            self._under_way[digests] = Call(asyncio.ensure_future(begin()))
+        call = self._under_way[digests]
+        call.waiting += 1
+        try:
+            return await asyncio.shield(call.vectors)
+        finally:
+            call.waiting -= 1
+            if not call.waiting and self._under_way.get(digests) is call:
+                del self._under_way[digests]
+                call.vectors.cancel()

@@ -26,36 +26,56 @@ from tests.benchmarks.curate_steps import Cpu
 from tests.benchmarks.curate_store import namespace, sentences
 from tests.benchmarks.machine import machine
 from tests.benchmarks.serve_load import Ask, Client, Latencies, Ready, at_rate, client, in_turn
-from tests.benchmarks.serve_store import NAMESPACES, Served, served, stored
+from tests.benchmarks.serve_store import LARGE, NAMESPACES, Served, served, stored
 from tests.benchmarks.serve_streams import streams
 from tests.benchmarks.serve_talks import TURNS, talk
 from tests.embedders import shipped
 
 SIZES = (10_000, 100_000)
+PASSAGES = 10  # for each memory
 REQUESTS = 300
 RATE_PER_S = 50
 SECONDS = 20.0
 REPEATED = 20  # questions that are asked again and again
 AT_A_RATE = tuple(f"{name}_at_{RATE_PER_S}_per_s" for name in ("context", "context_repeated"))
-GROWING = ("list", "search", "search_repeated", "search_without_embedding", "context", "context_repeated", *AT_A_RATE)
+GROWING = (
+    "list",
+    "search",
+    "search_memories",
+    "search_said",
+    "search_repeated",
+    "search_without_embedding",
+    "context",
+    "context_repeated",
+    *AT_A_RATE,
+)
 FURTHER = 1_000_000  # memories, of which what was measured says something
 
 
-async def run(sizes: Sequence[int], requests: int, seconds: float) -> dict[str, Any]:
+async def run(sizes: Sequence[int], passages_each: int, requests: int, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="bench-serve-") as made, closing(shipped()) as embedder:
         cache = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
         async with EmbeddedStack(Path(made), cache) as stack:
-            stores = [await of_size(stack, Path(made), size, embedder, requests, seconds) for size in sizes]
+            stores = [
+                await of_size(stack, Path(made), (size, size * passages_each), embedder, requests, seconds)
+                for size in sizes
+            ]
     return {"machine": machine(), "load": os.getloadavg(), "namespaces": NAMESPACES, "stores": stores}
 
 
 async def of_size(
-    stack: EmbeddedStack, directory: Path, size: int, embedder: OnnxEmbedder, requests: int, seconds: float
+    stack: EmbeddedStack, directory: Path, sizes: tuple[int, int], embedder: OnnxEmbedder, requests: int, seconds: float
 ) -> dict[str, Any]:
-    say(f"writing {size:,} memories")
-    async with stored(stack, directory, size, embedder) as (settings, seeded_s):
+    size, passages = sizes
+    say(f"writing {size:,} memories and {passages:,} passages")
+    async with stored(stack, directory, size, passages, embedder) as (settings, seeded_s):
         async with served(stack, settings) as server:
-            found = {"memories": size, "seeded_s": round(seeded_s), **await over_http(server, requests, seconds)}
+            found = {
+                "memories": size,
+                "passages": passages,
+                "seeded_s": round(seeded_s),
+                **await over_http(server, requests, seconds),
+            }
             found["streams"] = await streams(server)
         given = await without_embedding(settings, embedder, requests)
     found["search_without_embedding"] = given.told()
@@ -85,6 +105,9 @@ def asks(client: Client, new: Iterator[str]) -> dict[str, Ask]:
         "list_again": lambda number: client.get("/v1/memories", namespace=namespace(number % 20)),
         "search_by_filters": lambda number: client.post("/v1/search", search(number, None)),
         "search": lambda number: client.post("/v1/search", search(number, next(new))),
+        "search_memories": lambda number: client.post("/v1/search", search(number, next(new)) | {"in": "memories"}),
+        "search_said": lambda number: client.post("/v1/search", search(number, next(new)) | {"in": "said"}),
+        "search_large": lambda number: client.post("/v1/search", search(number, next(new)) | {"namespaces": [LARGE]}),
         "search_repeated": lambda number: client.post("/v1/search", search(number, again[number % REPEATED])),
         "context": lambda number: client.post("/v1/context", block(number, next(new))),
         "context_repeated": lambda number: client.post("/v1/context", block(number, again[number % REPEATED])),
@@ -174,11 +197,12 @@ def growth(stores: Sequence[dict[str, Any]], name: str, time: str, to: int) -> f
 def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.serve", description=__doc__)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="memories stored, apart by commas")
+    parser.add_argument("--passages", type=int, default=PASSAGES, help="for each memory")
     parser.add_argument("--requests", type=int, default=REQUESTS, help="of each kind")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of context blocks at a rate")
     options = parser.parse_args(argv)
     sizes = [int(size) for size in options.sizes.split(",")]
-    told = asyncio.run(run(sizes, options.requests, options.seconds))
+    told = asyncio.run(run(sizes, options.passages, options.requests, options.seconds))
     sys.stdout.write(json.dumps(told | extrapolated(told["stores"])) + "\n")
     return 0
 

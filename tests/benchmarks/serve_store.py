@@ -1,4 +1,4 @@
-"""What bench-serve asks of: a database, topics and a collection with so many memories, a worker that is idle, keys."""
+"""What bench-serve asks of: a database, topics and collections with so many memories and passages, an idle worker, keys."""
 
 import os
 import time
@@ -13,19 +13,22 @@ from pydantic import SecretStr
 from deploy.embedded.stack import EmbeddedStack
 from deploy.runtime.dev import ready_path, running, running_worker
 from deploy.settings import Settings, load
-from deploy.wiring.vector_index import qdrant
+from deploy.wiring.vector_index import passage_index, qdrant
 from schemas.access.keys import Grant
 from sinks.access.keys import Keys
 from sinks.embeddings.port import Embedder
+from sinks.passages.vectors import SUFFIX
 from sinks.postgres.connection import Pool, connect
 from sinks.postgres.migrate import migrate
 from streams.kafka.topics import create, specs
 from tests.benchmarks.curate_steps import Cpu
-from tests.benchmarks.curate_store import seed
+from tests.benchmarks.curate_store import namespace, seed
+from tests.benchmarks.serve_passages import seed_passages
 from tests.benchmarks.serve_talks import seed_talks
 from tests.preparation import administer
 
 NAMESPACES = 1_000
+LARGE, LARGE_SHARE = "bench/large", 10  # a namespace with a tenth as many passages as all others together
 KEYS = 10
 
 
@@ -40,9 +43,9 @@ class Served(Struct, frozen=True):
 
 @asynccontextmanager
 async def stored(
-    stack: EmbeddedStack, directory: Path, size: int, embedder: Embedder
+    stack: EmbeddedStack, directory: Path, size: int, passages: int, embedder: Embedder
 ) -> AsyncIterator[tuple[Settings, float]]:
-    """With so many memories, and how many seconds it took to write them."""
+    """With so many memories and passages, and how many seconds it took to write them."""
     settings = await prepared(stack, directory, f"bench-{size}")
     began = time.monotonic()
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)
@@ -50,10 +53,18 @@ async def stored(
         await vectors.ensure_collection()
         await seed(pool, vectors, embedder.dimension, size, NAMESPACES)
     await seed_talks(pool, NAMESPACES)
+    async with passage_index(settings, embedder) as said:
+        await said.ensure_collection()
+        name, sizes = (
+            settings.qdrant_collection + SUFFIX,
+            [(namespace(n), passages // NAMESPACES) for n in range(NAMESPACES)],
+        )
+        await seed_passages(pool, stack.qdrant_url, name, embedder.dimension, sizes)
     await pool.close()
     yield settings, time.monotonic() - began
-    async with qdrant(settings, embedder) as vectors:
+    async with qdrant(settings, embedder) as vectors, passage_index(settings, embedder) as said:
         await vectors.drop_collection()
+        await said.drop_collection()
     await administer(stack.dsn, f'DROP DATABASE "{settings.qdrant_collection}" WITH (FORCE)')
 
 

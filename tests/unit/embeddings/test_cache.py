@@ -1,8 +1,10 @@
+import asyncio
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from schemas.errors import Retryable
 from sinks.embeddings.cache import Remembering
 from sinks.embeddings.fake import FakeEmbedder
 from tests.fakes.embedder import ApartEmbedder
@@ -61,3 +63,74 @@ async def test_a_question_and_a_text_of_the_same_words_are_kept_apart():
         await remembering.embed(["green tea"])
         await remembering.embed_questions(["green tea"])
     assert (model.stored, model.questions) == (["green tea"], ["green tea"])
+
+
+class SlowEmbedder(CountingEmbedder):
+    """Answers once it may; says whether it was cancelled before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may = asyncio.Event()
+        self.cancelled = False
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.asked += texts
+        try:
+            await self.may.wait()
+        except asyncio.CancelledError:
+            self.cancelled = True
+            raise
+        return await FakeEmbedder.embed(self, texts)
+
+
+async def test_what_two_ask_for_at_once_is_embedded_once():
+    model = SlowEmbedder()
+    remembering = Remembering(model)
+    one, other = (asyncio.create_task(remembering.embed(["tea"])) for _ in range(2))
+    await asyncio.sleep(0)
+    model.may.set()
+    np.testing.assert_array_equal(await one, await other)
+    assert model.asked == ["tea"]
+
+
+async def test_who_gives_up_takes_nothing_from_who_waits_for_the_same():
+    model = SlowEmbedder()
+    remembering = Remembering(model)
+    one, other = (asyncio.create_task(remembering.embed(["tea"])) for _ in range(2))
+    await asyncio.sleep(0)
+    one.cancel()
+    await asyncio.gather(one, return_exceptions=True)
+    model.may.set()
+    np.testing.assert_array_equal(await other, await FakeEmbedder().embed(["tea"]))
+
+
+async def test_what_nobody_waits_for_any_more_is_not_embedded_and_may_be_asked_for_again():
+    model = SlowEmbedder()
+    remembering = Remembering(model)
+    waiting = [asyncio.create_task(remembering.embed(["tea"])) for _ in range(2)]
+    await asyncio.sleep(0)
+    for each in waiting:
+        each.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    await asyncio.sleep(0)
+    assert model.cancelled
+    model.may.set()
+    assert (await remembering.embed(["tea"])).shape == (1, 384)
+
+
+async def test_what_could_not_be_embedded_is_asked_for_again():
+    model = FailingOnce()
+    remembering = Remembering(model)
+    first = await asyncio.gather(remembering.embed(["tea"]), remembering.embed(["tea"]), return_exceptions=True)
+    assert [type(each) for each in first] == [Retryable, Retryable]
+    assert (await remembering.embed(["tea"])).shape == (1, 384)
+
+
+class FailingOnce(FakeEmbedder):
+    failed = False
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if not self.failed:
+            self.failed = True
+            raise Retryable("the model is away")
+        return await super().embed(texts)
