@@ -19,7 +19,7 @@ def encode(value: Any) -> bytes:
     return msgspec.json.encode(value)
 
 
-def admit(data: bytes | None, shape: type[T]) -> T:
+def decode_untrusted(data: bytes | None, shape: type[T]) -> T:
     """What others wrote: `decode`, and Rejected `invalid` for what is nested so deeply that our own rows around it could fail."""
     if (
         data is not None
@@ -68,7 +68,7 @@ def depth(value: Any) -> int:
     return deepest
 
 
-def shaped(value: Any, shape: type[T]) -> T:
+def convert(value: Any, shape: type[T]) -> T:
     """Builtins as a Struct. Raises Rejected with reason `invalid`, naming the place."""
     try:
         return msgspec.convert(value, shape)

@@ -24,9 +24,9 @@ from agents.api.memories.access_counter import AccessCounter
 from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Ports
 from agents.conversations.contexts import Contexts
-from agents.conversations.control import ByHandSender
+from agents.conversations.control import WindowControlSender
 from agents.conversations.lookup import Conversations
-from agents.erasure.begin import Erasing
+from agents.erasure.begin import ErasureService
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
 from agents.retrieval.tiers import Tiers
@@ -158,7 +158,7 @@ class Api:
             "vectors": self.vectors,
             "audit": self.audit,
             "owners": self.owners,
-            "erasures": Erasing(self.erasures, self.message_ends, lambda: self.now),
+            "erasures": ErasureService(self.erasures, self.message_ends, lambda: self.now),
             "erasure_wait_s": 0.0,
             "exports": self.exports,
             "statistics": self.statistics,
@@ -182,7 +182,7 @@ class Api:
             "recall": Recall(self.searched, self.archive, POLICIES, words, lambda: self.now),
             "conversations": Conversations(self.windows, self.archive, POLICIES),
             "contexts": Contexts(self.archive, terms, words, lambda: self.now),
-            "window_control": ByHandSender(self.published, lambda: self.now, wait_s=0.1),
+            "window_control": WindowControlSender(self.published, lambda: self.now, wait_s=0.1),
         }
 
     async def message_ends(self) -> dict[int, int]:

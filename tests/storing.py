@@ -6,7 +6,7 @@ from agents.curation.rules.normalise import normalise
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.embeddings.port import Embedder
-from sinks.memories.entry import Entry
+from sinks.memories.entry import LedgerEntry
 from sinks.memories.reader import Memories
 from sinks.memories.writer import record, sequence
 from sinks.postgres.connection import Pool
@@ -32,7 +32,7 @@ async def remember(pool: Pool, memories: Sequence[Memory], embedder: Embedder, i
 
 
 async def store_one(pool: Pool, memory: Memory, vector: Vector | None, model: str) -> None:
-    entry = Entry(
+    entry = LedgerEntry(
         change="deleted" if memory.status == "deleted" else "created",
         before=None,
         after=memory,

@@ -17,12 +17,12 @@ from agents.api.memories.access_counter import AccessCounter
 from agents.api.memories.exports import Pages
 from agents.api.policies.policy_book import PolicyBook
 from agents.conversations.contexts import Contexts
-from agents.conversations.control import ByHandSender
+from agents.conversations.control import WindowControlSender
 from agents.conversations.lookup import Conversations
 from agents.curation.rules.outcome import Outcome
-from agents.erasure.begin import Erasing
+from agents.erasure.begin import ErasureService
 from agents.replay.comparison import Difference
-from agents.replay.cutover import Switching
+from agents.replay.cutover import CutoverResult
 from agents.retrieval.recall import Recall
 from schemas.consolidation.retention import Sweep
 from schemas.consolidation.runs import ConsolidationRun, Finding, Scheduled
@@ -34,7 +34,7 @@ from schemas.replay.generations import Generation, Progress
 from schemas.retrieval.searches import Found, Query
 from sinks.access.audit import Audited
 from sinks.archive.retention import SweepPlace
-from sinks.consolidation.runs import RunsAsked
+from sinks.consolidation.runs import RunFilter
 from sinks.memories.listing import Listing
 from sinks.memories.reader import MemoryVersion
 from sinks.memories.statistics import Statistics
@@ -136,14 +136,14 @@ class NamespaceStatistics(Protocol):
 class ConsolidationRuns(Protocol):
     """Consolidation runs (sinks.consolidation.runs.Runs). Every method raises Retryable."""
 
-    async def ask(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
+    async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
         """Makes a run known, which begins within seconds, and `audited` with it; False, and neither, where as many of the same
         one's have not begun."""
 
     async def of(self, run_id: str) -> ConsolidationRun | None:
         """A run as it stands."""
 
-    async def page(self, asked: RunsAsked) -> tuple[ConsolidationRun, ...]:
+    async def page(self, asked: RunFilter) -> tuple[ConsolidationRun, ...]:
         """Runs, the newest first."""
 
     async def schedules(self) -> tuple[Scheduled, ...]:
@@ -158,7 +158,7 @@ class ConsolidationRuns(Protocol):
 class RetentionSweeps(Protocol):
     """Sweeps of the archive (sinks.archive.retention.Sweeps). Every method raises Retryable."""
 
-    async def ask(self, sweep: Sweep) -> None:
+    async def add(self, sweep: Sweep) -> None:
         """Makes a sweep known, which begins within seconds."""
 
     async def of(self, sweep_id: str) -> Sweep | None:
@@ -169,7 +169,7 @@ class RetentionSweeps(Protocol):
 
 
 class ReplayService(Protocol):
-    """Generations (agents.replay.replays.Replays). Every method raises Retryable; the last two Misconfigured as well, for one
+    """Generations (agents.replay.replays.ReplayGenerations). Every method raises Retryable; the last two Misconfigured as well, for one
     that is not in a state for that."""
 
     async def latest(self, limit: int) -> tuple[Generation, ...]:
@@ -184,10 +184,10 @@ class ReplayService(Protocol):
     async def differences(self, generation: Generation, namespace: str) -> list[Difference]:
         """What it would change in a namespace now."""
 
-    async def cut_over(self, generation_id: str) -> Switching:
+    async def cut_over(self, generation_id: str) -> CutoverResult:
         """Puts what it remembers in place of what is remembered."""
 
-    async def undo(self, generation_id: str) -> Switching:
+    async def undo(self, generation_id: str) -> CutoverResult:
         """Takes that back."""
 
 
@@ -210,9 +210,9 @@ class Ports(Struct, frozen=True, kw_only=True):
     recall: Recall
     conversations: Conversations
     contexts: Contexts
-    window_control: ByHandSender
+    window_control: WindowControlSender
     owners: OwnerStore
-    erasures: Erasing
+    erasures: ErasureService
     erasure_wait_s: float  # how long the answer to an erasure waits for its end
     exports: Pages
     statistics: NamespaceStatistics

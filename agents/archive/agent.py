@@ -47,7 +47,7 @@ class ArchiveAgent:
 
     def _decoded(self, record: Any) -> ArchivedMessage | None:
         try:
-            message = codec.admit(record.value, Message)
+            message = codec.decode_untrusted(record.value, Message)
         except Rejected:
             self.skipped += 1
             return None

@@ -34,10 +34,10 @@ def waits_until(budget: Budget, level: Level, lane: Lane, now: datetime) -> date
     """
     reserve = budget.background_reserve if lane == "background" else 0.0
     full = [limit for limit in limits(budget, level, now) if not limit.has_room(limit.spent + limit.reserved, reserve)]
-    return max((again(limit, reserve, now) for limit in full), default=None)
+    return max((retry_at(limit, reserve, now) for limit in full), default=None)
 
 
-def again(limit: Limit, reserve: float, now: datetime) -> datetime:
+def retry_at(limit: Limit, reserve: float, now: datetime) -> datetime:
     if limit.has_room(limit.spent, reserve):
         return min(limit.ends, now + timedelta(seconds=AGAIN_S))
     return limit.ends
@@ -77,7 +77,7 @@ def limit_statuses(budget: Budget, level: Level, now: datetime) -> Iterator[Limi
         )
 
 
-def smaller(stated: Budget, chat: Budget, share: float) -> Budget:
+def memory_budget(stated: Budget, chat: Budget, share: float) -> Budget:
     """Memory's own budget: what is stated for it, and at most its share of what the whole chat system may spend."""
     hourly = _least(stated.tokens_per_hour, chat.tokens_per_hour, share)
     daily = _least(stated.tokens_per_day, chat.tokens_per_day, share)
@@ -107,6 +107,6 @@ def day_of(moment: datetime) -> datetime:
     return hour_of(moment).replace(hour=0)
 
 
-def charged(namespaces: tuple[str, ...], amount: Amount) -> dict[str, Amount]:
+def charges(namespaces: tuple[str, ...], amount: Amount) -> dict[str, Amount]:
     """What each namespace is charged of one call: an even share."""
-    return dict(zip(namespaces, amount.shared(len(namespaces)), strict=True)) if namespaces else {}
+    return dict(zip(namespaces, amount.split(len(namespaces)), strict=True)) if namespaces else {}

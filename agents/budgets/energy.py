@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final, TypeAlias
 from uuid import uuid4
 
-from agents.budgets.arithmetic import charged, waits_until
+from agents.budgets.arithmetic import charges, waits_until
 from agents.budgets.prices import Prices
 from agents.models.billing import Bill, Work
 from agents.models.port import Usage
@@ -16,7 +16,7 @@ from schemas import ids
 from schemas.budgets.budgets import Amount, Budget, Level
 from schemas.budgets.usage import Consumed, Outcome
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.replay.shadows import standing_for
+from schemas.replay.shadows import live_namespace_of
 from sinks.budgets.ledger import Ledger
 from sinks.postgres.connection import storable
 
@@ -105,7 +105,7 @@ class BudgetedEnergy:
     def _shares(self, work: Work, amount: Amount) -> dict[str, Amount]:
         """By scope: whole of all together, and each namespace its share. Names that are stored alike are charged together."""
         shares = {OVERALL: amount}
-        for name, share in charged(work.payer.namespaces, amount).items():
+        for name, share in charges(work.payer.namespaces, amount).items():
             shares[scope_of(name)] = shares.get(scope_of(name), Amount()) + share
         return shares
 
@@ -137,7 +137,7 @@ class BudgetedEnergy:
             cache_write_tokens=sum(bill.usage.cache_write_tokens for bill in of_model),
             cost_micros=None if None in costs else sum(cost for cost in costs if cost is not None),
             batched=all(bill.usage.batched for bill in of_model),
-            namespaces=tuple(map(standing_for, work.payer.namespaces)),
+            namespaces=tuple(map(live_namespace_of, work.payer.namespaces)),
             request_id=work.payer.request_id,
             conversation_id=work.payer.conversation_id,
         )
@@ -145,7 +145,7 @@ class BudgetedEnergy:
 
 def scope_of(namespace: str) -> str:
     """As the ledger stores it: names that are stored alike are one scope. A replay is paid by those it stands for."""
-    return storable(f"namespace {standing_for(namespace)}")
+    return storable(f"namespace {live_namespace_of(namespace)}")
 
 
 def models(bills: Sequence[Bill]) -> tuple[str, ...]:

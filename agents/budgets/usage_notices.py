@@ -18,29 +18,29 @@ PAGE: Final = 200
 class UnpublishedUsage(Protocol):
     """Where the records are kept."""
 
-    def untold(self, limit: int) -> AbstractAsyncContextManager[Sequence[Consumed]]:
+    def unpublished(self, limit: int) -> AbstractAsyncContextManager[Sequence[Consumed]]:
         """Records that were not told of; told when the block ends well."""
 
 
-class UsageNotices:
+class UsagePublisher:
     """Publishes `memstream.usage.recorded` events. A crash between the broker and the mark repeats one with the same id."""
 
     def __init__(self, records: UnpublishedUsage, publisher: Publisher) -> None:
         self._records = records
         self._publisher = publisher
 
-    async def tell(self) -> int:
+    async def publish(self) -> int:
         """Tells of all that was not told of, and returns of how many. Raises Retryable; the rest is told next time."""
         told = 0
         while True:
-            async with self._records.untold(PAGE) as consumed:
-                await self._publisher.publish([of_usage(each) for each in consumed])
+            async with self._records.unpublished(PAGE) as consumed:
+                await self._publisher.publish([usage_record(each) for each in consumed])
             told += len(consumed)
             if len(consumed) < PAGE:
                 return told
 
 
-def of_usage(consumed: Consumed) -> Outgoing:
+def usage_record(consumed: Consumed) -> Outgoing:
     """Under its conversation, or else its first namespace."""
     event = ActivityEvent(
         id=ids.activity_id("usage", consumed.usage_id),

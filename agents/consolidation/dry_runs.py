@@ -11,41 +11,41 @@ from uuid import uuid4
 
 from msgspec import Struct
 
-from agents.consolidation.slices import apart, requests
-from agents.curation.forecast import Forecast, Foreseen
+from agents.consolidation.slices import for_dry_run, requests
+from agents.curation.forecast import Forecast, ForecastResult
 from agents.extraction.erased import fences_on, without_erased
 from agents.extraction.extractor import LEASE_S
 from agents.extraction.records import candidate_batch
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider
-from agents.stage.leases import StillHeld, leased, tolerated
+from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas.consolidation.runs import ConsolidationRun, Counts, Finding
 from schemas.conversations.messages import Scope
 from schemas.errors import MemstreamError, Rejected, Retryable
 from schemas.extraction.requests import CandidateBatch, ExtractionRequest
 from schemas.policies.policies import Policy
 from sinks.archive.messages import Archive, ArchivedMessage
-from sinks.consolidation.dry_runs import DryRuns, Stretch
+from sinks.consolidation.dry_runs import ConversationRange, DryRuns
 from sinks.extraction.answers import Extractions
 from streams.windows.tokens.counting import TokenCount
 
 log = logging.getLogger(__name__)
 
 
-class Terms(Protocol):
+class WindowPolicies(Protocol):
     """agents.windows.terms.WindowTerms: the policy of a conversation, as its window has it."""
 
     def policy(self, scope: Scope) -> Policy: ...
 
 
-class ExtractionParts(Struct, frozen=True, kw_only=True):
+class ExtractionServices(Struct, frozen=True, kw_only=True):
     """Whom dry runs ask, as the extractor does."""
 
     provider: Provider
     related: RelatedMemories
     extractions: Extractions
     archive: Archive
-    terms: Terms
+    terms: WindowPolicies
     count_tokens: TokenCount
 
 
@@ -67,7 +67,7 @@ class DryRunAgent:
     def __init__(
         self,
         runs: DryRuns,
-        asked: ExtractionParts,
+        asked: ExtractionServices,
         forecast: Callable[[], Forecast],
         worker: str,
         clock: Callable[[], datetime],
@@ -105,7 +105,7 @@ class DryRunAgent:
             return self._runs.renew(run.run_id, owner, LEASE_S)
 
         try:
-            async with leased(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
+            async with renewed_lease(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
                 await self._conversations(run, still_held)
         except Retryable as exc:
             log.warning("%s goes on when its lease has run out: %s", what, exc)
@@ -117,7 +117,7 @@ class DryRunAgent:
             log.exception("%s fails for a reason nobody foresaw", what)
             await self._runs.fail(run.run_id, self._clock(), f"unforeseen: {type(exc).__name__}")
         except asyncio.CancelledError:
-            async with tolerated(what):
+            async with ignore_retryable(what):
                 await self._runs.release(run.run_id, owner)
             raise
 
@@ -130,7 +130,7 @@ class DryRunAgent:
             await self._runs.store(run.run_id, stretch, *tally, self._clock())
         await self._runs.finish(run.run_id, self._clock())
 
-    async def _conversation(self, run: ConsolidationRun, stretch: Stretch, forecast: Forecast) -> Tally:
+    async def _conversation(self, run: ConsolidationRun, stretch: ConversationRange, forecast: Forecast) -> Tally:
         findings, results, told = list[Finding](), Counter[str](), set[tuple[str, str]]()
         failed, request_ids = 0, list[str]()
         async for request in self._requests(run, stretch):
@@ -143,8 +143,8 @@ class DryRunAgent:
                 continue
             told.add((answer.provider, answer.model))
             for batch in batches(request, answer, self._clock()):
-                foreseen = await forecast.of(batch, self._policy(stretch.scope))
-                findings += found(batch, foreseen)
+                foreseen = await forecast.decide(batch, self._policy(stretch.scope))
+                findings += findings_of(batch, foreseen)
         results.update(finding.result for finding in findings)
         counts = Counts(
             requests=len(request_ids),
@@ -155,14 +155,14 @@ class DryRunAgent:
         )
         return Tally(findings, counts, request_ids)
 
-    async def _requests(self, run: ConsolidationRun, stretch: Stretch) -> AsyncIterator[ExtractionRequest]:
+    async def _requests(self, run: ConsolidationRun, stretch: ConversationRange) -> AsyncIterator[ExtractionRequest]:
         policy = self._policy(stretch.scope)
         async for request in self._slices(stretch, policy):
             fenced = await fences_on(self._asked.extractions, request, request.namespaces)
             if (spared := without_erased(request, fenced)).messages:
-                yield apart(spared, run.run_id, run.namespace)
+                yield for_dry_run(spared, run.run_id, run.namespace)
 
-    async def _slices(self, stretch: Stretch, policy: Policy) -> AsyncIterator[ExtractionRequest]:
+    async def _slices(self, stretch: ConversationRange, policy: Policy) -> AsyncIterator[ExtractionRequest]:
         """Of what is read together at a time. The last slice of that may reach further: it is cut again with what follows."""
         while waiting := await self._runs.waiting(stretch):
             before = await self._before(stretch, waiting[0].position, policy)
@@ -173,7 +173,7 @@ class DryRunAgent:
                 yield request
             stretch = stretch._replace(first=made[-1].last + 1)
 
-    async def _before(self, stretch: Stretch, position: int, policy: Policy) -> Sequence[ArchivedMessage]:
+    async def _before(self, stretch: ConversationRange, position: int, policy: Policy) -> Sequence[ArchivedMessage]:
         if not policy.overlap_messages:
             return ()
         place, limit = (stretch.partition, position), policy.overlap_messages
@@ -199,7 +199,7 @@ def batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Ca
     ]
 
 
-def found(batch: CandidateBatch, foreseen: Foreseen) -> list[Finding]:
+def findings_of(batch: CandidateBatch, foreseen: ForecastResult) -> list[Finding]:
     """What would become of each candidate of a batch."""
     findings = []
     for candidate, ruling in zip(batch.candidates, foreseen.rulings, strict=True):

@@ -3,14 +3,14 @@
 from datetime import datetime
 
 from schemas import codec, ids
-from schemas.consolidation.runs import ConsolidationRun, RunWanted
+from schemas.consolidation.runs import ConsolidationRun, RunRequest
 from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from sinks.consolidation.run_progress import ConversationToExtract
 
 
-def run_by_hand(wanted: RunWanted, namespaces: tuple[str, ...], asked_by: str, now: datetime) -> ConsolidationRun:
+def manual_run(wanted: RunRequest, namespaces: tuple[str, ...], asked_by: str, now: datetime) -> ConsolidationRun:
     """`namespaces` are those whose readers may see it. The same wish at the same moment is the same run."""
     scope = (wanted.policy, wanted.namespace, wanted.conversation_id, wanted.dry_run)
     return ConsolidationRun(
@@ -30,7 +30,7 @@ def run_by_hand(wanted: RunWanted, namespaces: tuple[str, ...], asked_by: str, n
     )
 
 
-def flush(asking: ConversationToExtract, at: datetime) -> Outgoing:
+def flush_record(asking: ConversationToExtract, at: datetime) -> Outgoing:
     """To the partition of the conversation's messages. Said twice it changes nothing: what was asked for waits no more."""
     event = WindowControl(conversation_id=asking.conversation_id, kind="flush", at=at, lane=asking.lane)
     return Outgoing(

@@ -11,35 +11,35 @@ TRIED_FOR: Final = timedelta(hours=1)
 MOST_BETWEEN: Final = timedelta(minutes=15)
 
 
-class Tried(NamedTuple):
+class FailedRun(NamedTuple):
     """When a run first could not begin of as often as it was tried, and when it last could not."""
 
     first: datetime
     last: datetime
 
-    def goes_on(self, now: datetime) -> bool:
+    def keeps_failing(self, now: datetime) -> bool:
         return timedelta() <= now - self.last <= MOST_BETWEEN
 
 
-class Failing:
+class FailedRuns:
     """By the ids of runs."""
 
     def __init__(self) -> None:
-        self._tried: dict[str, Tried] = {}
+        self._tried: dict[str, FailedRun] = {}
 
     def __len__(self) -> int:
         return len(self._tried)
 
-    def rests(self, run_id: str, now: datetime) -> bool:
+    def is_resting(self, run_id: str, now: datetime) -> bool:
         """Whether it failed a moment ago, so that others have their turn."""
         tried = self._tried.get(run_id)
         return tried is not None and timedelta() <= now - tried.last < TRIED_AGAIN_AFTER
 
-    def failed(self, run_id: str, now: datetime) -> bool:
+    def record_failure(self, run_id: str, now: datetime) -> bool:
         """It could not begin; whether that is so for so long, at every try, that it never will."""
         before = self._tried.get(run_id)
-        first = before.first if before is not None and before.goes_on(now) else now
-        self._tried[run_id] = Tried(first, now)
+        first = before.first if before is not None and before.keeps_failing(now) else now
+        self._tried[run_id] = FailedRun(first, now)
         return now >= first + TRIED_FOR
 
     def keep(self, pending: Collection[str]) -> None:

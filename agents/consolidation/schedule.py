@@ -11,7 +11,7 @@ from streams.windows.extraction.triggers import next_run
 SCHEDULER = "schedule"  # who asks for the runs of schedules
 
 
-class Due(NamedTuple):
+class DueRun(NamedTuple):
     """The latest moment that has come, how many before it had passed unnoticed, and the next one."""
 
     at: datetime
@@ -19,12 +19,12 @@ class Due(NamedTuple):
     next_due: datetime
 
 
-def following(schedule: Schedule, after: datetime) -> datetime:
+def next_moment(schedule: Schedule, after: datetime) -> datetime:
     """The schedule's first moment after another."""
     return datetime.fromtimestamp(next_run(schedule, after.timestamp()), UTC)
 
 
-def due(schedule: Schedule, next_due: datetime, now: datetime) -> Due | None:
+def due(schedule: Schedule, next_due: datetime, now: datetime) -> DueRun | None:
     """What is due by `now` of a schedule whose next moment was noted; None if that has not come.
 
     However many moments have passed, one run makes them good: it is about all that waits.
@@ -32,12 +32,12 @@ def due(schedule: Schedule, next_due: datetime, now: datetime) -> Due | None:
     if now < next_due:
         return None
     at, missed = next_due, 0
-    while (after := following(schedule, at)) <= now:
+    while (after := next_moment(schedule, at)) <= now:
         at, missed = after, missed + 1
-    return Due(at, missed, after)
+    return DueRun(at, missed, after)
 
 
-def run_of(policy: str, came: Due, now: datetime) -> ConsolidationRun:
+def run_of(policy: str, came: DueRun, now: datetime) -> ConsolidationRun:
     """The run of a moment: whoever finds that it is due makes the same one."""
     return ConsolidationRun(
         run_id=ids.derive("consolidation", policy, came.at.isoformat()),

@@ -6,10 +6,10 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
-from agents.consolidation.requests import flush
-from agents.consolidation.retries import TRIED_FOR, Failing
-from agents.consolidation.schedule import due, following, run_of
-from agents.stage.leases import tolerated
+from agents.consolidation.requests import flush_record
+from agents.consolidation.retries import TRIED_FOR, FailedRuns
+from agents.consolidation.schedule import due, next_moment, run_of
+from agents.stage.leases import ignore_retryable
 from schemas.consolidation.runs import ConsolidationRun
 from schemas.conversations.messages import Scope
 from schemas.errors import Retryable
@@ -30,7 +30,7 @@ DETAILS_KEPT: Final = timedelta(days=30)
 FINDINGS_KEPT: Final = timedelta(days=7)
 
 
-class Leading(Protocol):
+class LeaderElection(Protocol):
     """sinks.postgres.leaders.Leadership."""
 
     def term(self) -> AbstractAsyncContextManager[Connection | None]: ...
@@ -38,7 +38,7 @@ class Leading(Protocol):
     async def stand_down(self) -> None: ...
 
 
-class Governing(Protocol):
+class PolicySource(Protocol):
     """agents.policies.reader.CurrentPolicies."""
 
     @property
@@ -49,14 +49,14 @@ class Scheduler:
     """One in each worker; only the one that leads acts. All it knows rests in PostgreSQL, so another goes on where it stopped."""
 
     def __init__(
-        self, leading: Leading, policies: Governing, publisher: Publisher, clock: Callable[[], datetime]
+        self, leading: LeaderElection, policies: PolicySource, publisher: Publisher, clock: Callable[[], datetime]
     ) -> None:
         self._leading = leading
         self._policies = policies
         self._publisher = publisher
         self._clock = clock
         self._settled_to = BEGINNING
-        self._failing = Failing()
+        self._failing = FailedRuns()
         self._look_again_at: datetime | None = None
 
     async def tick(self) -> None:
@@ -70,8 +70,8 @@ class Scheduler:
             pending = await progress.pending(most)
         if len(pending) < most:  # none is left out
             self._failing.keep([run.run_id for run in pending])
-        for run in [run for run in pending if not self._failing.rests(run.run_id, now)][:BEGUN_AT_ONCE]:
-            await self._begin_apart(run)
+        for run in [run for run in pending if not self._failing.is_resting(run.run_id, now)][:BEGUN_AT_ONCE]:
+            await self._begin_in_transaction(run)
         async with self._leading.term() as connection:
             if connection is None:
                 return
@@ -83,7 +83,7 @@ class Scheduler:
 
     async def close(self) -> None:
         """Lets another worker lead at once."""
-        async with tolerated("the scheduler's role"):
+        async with ignore_retryable("the scheduler's role"):
             await self._leading.stand_down()
 
     async def _schedule(self, progress: RunProgress, now: datetime) -> None:
@@ -102,11 +102,11 @@ class Scheduler:
             if came is not None:  # also of a schedule that was changed since: its moment had come
                 await progress.add(run_of(name, came, now))
             if standing is None or standing.schedule != schedule:
-                await progress.set_schedule(name, schedule, following(schedule, now))
+                await progress.set_schedule(name, schedule, next_moment(schedule, now))
             elif came is not None:
                 await progress.set_schedule(name, schedule, came.next_due)
 
-    async def _begin_apart(self, run: ConsolidationRun) -> None:
+    async def _begin_in_transaction(self, run: ConsolidationRun) -> None:
         """In a transaction of its own: one that cannot begin must hold up neither schedules nor other runs."""
         try:
             async with self._leading.term() as connection:
@@ -114,7 +114,7 @@ class Scheduler:
                     await self._begin(RunProgress(connection), run)
         except Retryable as exc:
             log.warning("consolidation of %s cannot begin now: %s", run.scope, exc)
-            if self._failing.failed(run.run_id, self._clock()):
+            if self._failing.record_failure(run.run_id, self._clock()):
                 await self._give_up(run, f"it could not begin for {TRIED_FOR}, and is given up: {exc.plain}")
 
     async def _give_up(self, run: ConsolidationRun, error: str) -> None:
@@ -124,7 +124,7 @@ class Scheduler:
 
     async def _begin(self, progress: RunProgress, run: ConsolidationRun) -> None:
         policies, behind, left = self._policies.now, None, run.most
-        if run.policy is not None and policies.named(run.policy).name != run.policy:
+        if run.policy is not None and policies.by_name(run.policy).name != run.policy:
             await progress.fail(run.run_id, self._clock(), f"no policy is called {run.policy!r}")
             return
         while page := await progress.windows(run.conversation_id, behind, PAGE):
@@ -143,13 +143,13 @@ class Scheduler:
             if connection is None:
                 return
             progress, now = RunProgress(connection), self._clock()
-            asking = await progress.to_ask(now, ASKED_AT_ONCE)
+            asking = await progress.unasked(now, ASKED_AT_ONCE)
             if self._look_again_at is None or now >= self._look_again_at:
-                asking += await progress.to_ask_again(now, now - ASK_AGAIN, ASKED_AT_ONCE)
+                asking += await progress.unanswered(now, now - ASK_AGAIN, ASKED_AT_ONCE)
                 await progress.forget(now - DETAILS_KEPT, now - FINDINGS_KEPT)
                 self._look_again_at = now + LOOK_AGAIN
             if asking:
-                await self._publisher.publish([flush(each, now) for each in asking])
+                await self._publisher.publish([flush_record(each, now) for each in asking])
 
 
 def concerns(run: ConsolidationRun, scope: Scope, policies: Policies) -> bool:

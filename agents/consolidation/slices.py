@@ -19,7 +19,7 @@ from streams.windows.segments import Segmentation
 from streams.windows.tokens.counting import TokenCount, message_tokens
 
 
-def entered(archived: Sequence[ArchivedMessage], policy: Policy, count: TokenCount) -> list[Entry]:
+def window_entries(archived: Sequence[ArchivedMessage], policy: Policy, count: TokenCount) -> list[Entry]:
     """The messages of one partition, in order, as a window holds them."""
     entries, stands = [], Segmentation()
     for each in archived:
@@ -38,10 +38,10 @@ def requests(
     now: datetime,
 ) -> list[ExtractionRequest]:
     """The requests for what is `waiting`, in the background; `before` are the messages in front of it."""
-    overlap: Sequence[SliceMessage] = [entry.said for entry in entered(before, policy, count)]
+    overlap: Sequence[SliceMessage] = [entry.said for entry in window_entries(before, policy, count)]
     in_group = any(each.message.user_id not in (None, scope.user_id) for each in (*before, *waiting))
     made = []
-    for run in slices.cut(entered(waiting, policy, count), policy):
+    for run in slices.cut(window_entries(waiting, policy, count), policy):
         made.append(
             slices.request(
                 run,
@@ -58,7 +58,7 @@ def requests(
     return made
 
 
-def apart(request: ExtractionRequest, run_id: str, namespace: str | None) -> ExtractionRequest:
+def for_dry_run(request: ExtractionRequest, run_id: str, namespace: str | None) -> ExtractionRequest:
     """The request under an id of its own, so that what it consumes is not taken for what the real one does, and for one of its
     namespaces alone, if one is meant."""
     namespaces = request.namespaces if namespace is None else (namespace,)

@@ -38,7 +38,7 @@ class KnownWindow(Struct, frozen=True):
         return cls(state.gaps, state.statistics.messages_in_context, state.statistics.last_prune)
 
 
-def shown(
+def build_context(
     archived: Sequence[ArchivedMessage],
     known: KnownWindow,
     asked: ContextQuery,
@@ -51,8 +51,8 @@ def shown(
     Raises Rejected `context_too_small`, naming the sizes, when what is never pruned exceeds the limit alone.
     """
     limited = budget if asked.max_tokens is None else budget.within(asked.max_tokens)
-    messages = {each.position: each.message for each in archived} | unpublished(archived, asked, now)
-    turns = turned(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
+    messages = {each.position: each.message for each in archived} | unpublished_messages(archived, asked, now)
+    turns = message_traits(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
     built = building.build(turns, known.gaps, limited, now)
     kept = [entry for entry in built.entries if isinstance(entry, MessageTraits)]
     return ShownContext(
@@ -66,7 +66,7 @@ def shown(
     )
 
 
-def unpublished(archived: Sequence[ArchivedMessage], asked: ContextQuery, now: float) -> dict[int, Message]:
+def unpublished_messages(archived: Sequence[ArchivedMessage], asked: ContextQuery, now: float) -> dict[int, Message]:
     """The system prompt and the current message where they were not published, at places before and behind all others."""
     at = datetime.fromtimestamp(now, UTC)
     first, last = (archived[0].position, archived[-1].position) if archived else (0, -1)
@@ -90,7 +90,7 @@ def unpublished(archived: Sequence[ArchivedMessage], asked: ContextQuery, now: f
     return added
 
 
-def turned(
+def message_traits(
     messages: Mapping[int, Message], left: Sequence[Gap], task_gap_s: float, count: TokenCount
 ) -> list[MessageTraits]:
     """The messages that no gap holds, as the rules see them."""

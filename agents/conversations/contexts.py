@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from agents.conversations.context import KnownWindow, shown
+from agents.conversations.context import KnownWindow, build_context
 from agents.conversations.lookup import Conversation
 from agents.windows.terms import WindowTerms
 from schemas.conversations.contexts import ContextQuery, ShownContext
@@ -40,11 +40,11 @@ class Contexts:
         """What a model is to be shown of the conversation now. Raises Retryable, and Rejected `context_too_small`."""
         state = conversation.state
         terms = self._terms.of(conversation.scope, asked.model or (state.model if state else None))
-        archived = await self._said(conversation)
+        archived = await self._messages(conversation)
         now = self._clock().timestamp()
-        return shown(archived, KnownWindow.of(state), asked, terms.budget, self._count_tokens, now)
+        return build_context(archived, KnownWindow.of(state), asked, terms.budget, self._count_tokens, now)
 
-    async def _said(self, conversation: Conversation) -> tuple[ArchivedMessage, ...]:
+    async def _messages(self, conversation: Conversation) -> tuple[ArchivedMessage, ...]:
         """Of a window that nothing is known of yet, in the partition of its latest message."""
         name, state = conversation.conversation_id, conversation.state
         if state is not None:

@@ -15,7 +15,7 @@ from schemas.kafka.records import Outgoing, Publisher
 ByHand = Literal["flush", "prune", "clear"]
 
 
-def control(state: WindowState, kind: ByHand, at: datetime) -> Outgoing:
+def control_record(state: WindowState, kind: ByHand, at: datetime) -> Outgoing:
     """To the partition of the conversation's messages: other clients may have hashed its key in another way."""
     conversation_id = state.scope.conversation_id
     event = WindowControl(conversation_id=conversation_id, kind=kind, at=at)
@@ -27,7 +27,7 @@ def control(state: WindowState, kind: ByHand, at: datetime) -> Outgoing:
     )
 
 
-class ByHandSender:
+class WindowControlSender:
     """Sends what is asked for; `wait_s` is how long Kafka may take to confirm it."""
 
     def __init__(self, publisher: Publisher, clock: Callable[[], datetime], *, wait_s: float = 5.0) -> None:
@@ -42,6 +42,6 @@ class ByHandSender:
         """
         try:
             async with asyncio.timeout(self._wait_s):
-                await self._publisher.publish([control(state, kind, self._clock())])
+                await self._publisher.publish([control_record(state, kind, self._clock())])
         except TimeoutError as exc:
             raise Retryable(f"Kafka did not confirm {kind} within {self._wait_s:g} s") from exc

@@ -29,7 +29,7 @@ class Conversation(Struct, frozen=True):
         return self.scope.conversation_id
 
 
-class States(Protocol):
+class WindowStates(Protocol):
     """sinks.windows.projection.Windows."""
 
     async def of(self, conversation_id: str) -> WindowState | None: ...
@@ -49,7 +49,7 @@ class ArchivedMessages(Protocol):
     ) -> tuple[ArchivedMessage, ...]: ...
 
 
-def wordless(state: WindowState) -> WindowState:
+def without_summaries(state: WindowState) -> WindowState:
     """Without the summaries in its markers: nobody can tell whether they are of what was erased."""
     return replace(state, gaps=tuple(summarised(gap, "", 0) for gap in state.gaps))
 
@@ -57,7 +57,7 @@ def wordless(state: WindowState) -> WindowState:
 class Conversations:
     """All that are known. Every method raises Retryable."""
 
-    def __init__(self, states: States, archive: ArchivedMessages, policies: PolicySelector) -> None:
+    def __init__(self, states: WindowStates, archive: ArchivedMessages, policies: PolicySelector) -> None:
         self._states = states
         self._archive = archive
         self._policies = policies
@@ -75,7 +75,7 @@ class Conversations:
         if not may(allowed, namespaces):
             return None
         if state is not None and any(gap.summary for gap in state.gaps) and await self._archive.erased(namespaces):
-            state = wordless(state)
+            state = without_summaries(state)
         return Conversation(scope, namespaces, self._policies.match(scope), state)
 
     async def messages(

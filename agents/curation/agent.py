@@ -11,9 +11,9 @@ from typing import Any
 from opentelemetry.trace import SpanKind
 
 from agents.curation.curator import Curator
-from agents.curation.dead_letters import concerned, letter
+from agents.curation.dead_letters import dead_letter_unless_erased, namespace_and_conversation
 from agents.dead_letters.writer import position
-from agents.stage.in_flight import InFlight, while_held
+from agents.stage.in_flight import InFlight, cancel_when_lost
 from agents.stage.key_queues import KeyQueues, QueuePlace
 from schemas import codec
 from schemas.errors import MemstreamError, Rejected
@@ -53,7 +53,7 @@ class CurationAgent:
 
     async def handle(self, batch: Batch) -> None:
         """Takes the batch on and returns. Batches end in any order, each namespace's records in theirs."""
-        await self._in_flight.take_on(batch, lambda: self._namespaces(batch, self._queued(batch)))
+        await self._in_flight.start(batch, lambda: self._namespaces(batch, self._queued(batch)))
 
     async def close(self) -> None:
         """Ends what is still running; what is not decided is delivered again."""
@@ -79,10 +79,10 @@ class CurationAgent:
             for namespace, run in groupby(records, self._imported_into):
                 if namespace is None:
                     for record in run:
-                        await while_held(batch, record, partial(self._record, record))
+                        await cancel_when_lost(batch, record, partial(self._record, record))
                 else:
                     imports = list(run)
-                    await while_held(batch, imports[0], partial(self._imports, imports))
+                    await cancel_when_lost(batch, imports[0], partial(self._imports, imports))
 
     def _imported_into(self, record: Any) -> str | None:
         """The namespace that a record imports a memory into; None of one that does something else."""
@@ -114,7 +114,7 @@ class CurationAgent:
             await self._record(record)
 
     async def _record(self, record: Any) -> None:
-        causes = (traces.carried(record.headers),)
+        causes = (traces.traceparent_of(record.headers),)
         with traces.span("curation decide", causes=causes, kind=SpanKind.CONSUMER):
             await self._outcome(record)
 
@@ -131,37 +131,39 @@ class CurationAgent:
             await self._give_up(record, Rejected("unforeseen", repr(exc)))
 
     async def _give_up(self, record: Any, rejected: Rejected) -> None:
-        fences = await self._curator.fences_of(*concerned(record))
-        if (told := letter(record, rejected, fences, self._clock())) is not None:
+        fences = await self._curator.fences_of(*namespace_and_conversation(record))
+        if (told := dead_letter_unless_erased(record, rejected, fences, self._clock())) is not None:
             await self._publisher.publish([told])
-        await self._answer_for(record, rejected)
+        await self._drop_part(record, rejected)
 
     async def _decision(self, record: Any) -> None:
         if record.topic == self._candidates_topic:
-            batch = admitted(codec.admit(record.value, CandidateBatch))
+            batch = refuse_shadow_namespace(codec.decode_untrusted(record.value, CandidateBatch))
             ids = {"conversation_id": batch.conversation_id, "request_id": batch.request_id}
-            await self._about(ids, lambda: self._curator.curate(batch))
+            await self._decide_with_ids(ids, lambda: self._curator.curate(batch))
         else:
-            command = codec.admit(record.value, Command)
-            await self._about({"command_id": command.command_id}, lambda: self._curator.apply_command(command))
+            command = codec.decode_untrusted(record.value, Command)
+            await self._decide_with_ids(
+                {"command_id": command.command_id}, lambda: self._curator.apply_command(command)
+            )
 
-    async def _about(self, ids: dict[str, str], decide: Callable[[], Awaitable[object]]) -> None:
+    async def _decide_with_ids(self, ids: dict[str, str], decide: Callable[[], Awaitable[object]]) -> None:
         traces.describe(**ids)
         with about(**ids):
             await decide()
 
-    async def _answer_for(self, record: Any, rejected: Rejected) -> None:
+    async def _drop_part(self, record: Any, rejected: Rejected) -> None:
         """A part that went to the dead letters counts as answered, if it still says which part it was."""
         if record.topic != self._candidates_topic:
             return
         try:
-            await self._curator.drop_part(codec.admit(record.value, Part), rejected.reason)
+            await self._curator.drop_part(codec.decode_untrusted(record.value, Part), rejected.reason)
         except Rejected as unknown:
             # Not even its request is known, or it is none that could be: the window asks again after its deadline.
             log.warning("the part at %s[%d]@%d cannot be answered for: %s", *position(record), unknown)
 
 
-def admitted(batch: CandidateBatch) -> CandidateBatch:
+def refuse_shadow_namespace(batch: CandidateBatch) -> CandidateBatch:
     """What a replay proposes does not come by Kafka. Raises Rejected."""
     try:
         refuse_reserved(batch.namespace)

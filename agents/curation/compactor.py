@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from agents.curation.rules import limits
-from agents.curation.rules.limits import Planned
+from agents.curation.rules.limits import PlannedStep
 from agents.models.port import Compaction, Provider
 from schemas.errors import MemstreamError
 from schemas.memories.memories import Memory
@@ -27,35 +27,35 @@ class Compactor:
         self._embedder = embedder
         self._patience_s = patience_s
 
-    async def plan(self, free: Sequence[Memory], surplus: int, policy: Policy) -> tuple[Planned, ...]:
+    async def plan(self, free: Sequence[Memory], surplus: int, policy: Policy) -> tuple[PlannedStep, ...]:
         """Steps for a namespace with `surplus` memories too many, of which these may go, oldest first; as many, or fewer.
 
         What the model does not decide in time, or at all, is missing: then the rule counts. Raises Retryable when the embedder
         is away.
         """
-        compactions = await self._decided(free, surplus, policy)
+        compactions = await self._decide_steps(free, surplus, policy)
         texts = [compaction.text for compaction in compactions if compaction.text is not None]
         vectors = iter(await self._embedder.embed(texts) if texts else ())
-        planned: list[Planned] = []
+        planned: list[PlannedStep] = []
         for compaction in compactions:
-            seen = {each.memory_id: each.text for each in free if each.memory_id in named(compaction)}
+            seen = {each.memory_id: each.text for each in free if each.memory_id in involved_ids(compaction)}
             vector = None if compaction.text is None else next(vectors)
-            planned.append(Planned(compaction=compaction, seen=seen, vector=vector))
-            free = limits.after(free, compaction)
+            planned.append(PlannedStep(compaction=compaction, seen=seen, vector=vector))
+            free = limits.memories_after(free, compaction)
         return tuple(planned)
 
-    async def _decided(self, free: Sequence[Memory], surplus: int, policy: Policy) -> list[Compaction]:
+    async def _decide_steps(self, free: Sequence[Memory], surplus: int, policy: Policy) -> list[Compaction]:
         decided: list[Compaction] = []
         try:
             async with asyncio.timeout(self._patience_s):
                 while len(decided) < min(surplus, MOST_STEPS) and len(free) > 1:
                     decided.append(await self._provider.compact(free, policy))
-                    free = limits.after(free, decided[-1])
+                    free = limits.memories_after(free, decided[-1])
         except (MemstreamError, TimeoutError) as exc:
             why = exc if str(exc) else "no answer in time"
             log.warning("a namespace of policy %s is compacted by the rule: %s", policy.name, why)
         return decided
 
 
-def named(compaction: Compaction) -> set[str | None]:
+def involved_ids(compaction: Compaction) -> set[str | None]:
     return {compaction.memory_id, compaction.absorbs}

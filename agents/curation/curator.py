@@ -17,18 +17,18 @@ from agents.curation.compactor import Compactor
 from agents.curation.editor import Editor
 from agents.curation.eraser import Ends, Eraser
 from agents.curation.imports import Importer, Vectors
-from agents.curation.ledgers import Limit, close_ledger, open_ledger, same_texts
-from agents.curation.parts import fences_on, settled
+from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
+from agents.curation.parts import fences_of, settle_candidates
 from agents.curation.rules import change
-from agents.curation.rules.apply_command import Undone, apply_command, lacks
-from agents.curation.rules.arrivals import erases, named
+from agents.curation.rules.apply_command import UndoneChange, apply_command, needs_completion
+from agents.curation.rules.arrivals import command_memory_ids, erases
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.limits import Crowded
+from agents.curation.rules.limits import NeedsPlan
 from agents.curation.rules.missing import NeedsInput
 from agents.curation.rules.outcome import Outcome
-from agents.curation.rules.prepared import Incomplete, Prepared, Unembedded, Unrated
-from agents.curation.rules.scrubbing import scrubbed
-from schemas.codec import shaped
+from agents.curation.rules.prepared import DecisionInputs, NeedsCompletion, NeedsImportances, NeedsVector
+from agents.curation.rules.scrubbing import scrub_command
+from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
 from schemas.errors import Retryable
 from schemas.extraction.requests import CandidateBatch, Command
@@ -83,16 +83,16 @@ class Curator:
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
         """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""
-        part, policy = Part.of(batch), self._policies.named(batch.policy)
+        part, policy = Part.of(batch), self._policies.by_name(batch.policy)
         cause = Cause(actor=batch.provider, request_id=batch.request_id)
 
-        async def decide(prepared: Prepared) -> Outcome:
+        async def decide(prepared: DecisionInputs) -> Outcome:
             async with self._deciding_transaction(batch.namespace) as connection:
                 if (known := await Settlements(connection).of_part(part)) is not None:
                     return as_repeated(known)
                 now = self._clock()
-                ledger, rulings = await settled(connection, self._vectors, batch, prepared, policy, now)
-                limit = Limit(most=policy.max_memories, plan=prepared.plan)
+                ledger, rulings = await settle_candidates(connection, self._vectors, batch, prepared, policy, now)
+                limit = LiveLimit(most=policy.max_memories, plan=prepared.plan)
                 await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
                 outcome = Outcome(
                     status="settled", namespace=batch.namespace, sequence=ledger.sequence, rulings=rulings
@@ -106,7 +106,7 @@ class Curator:
         """Those that hold in a namespace for what comes of a conversation."""
         with translated("asking for fences"):
             async with self._pool.acquire() as connection:
-                return await fences_on(connection, namespace, conversation_id)
+                return await fences_of(connection, namespace, conversation_id)
 
     async def drop_part(self, part: Part, reason: str) -> Outcome:
         """Counts a part as answered that cannot be curated (it went to the dead letters): its request must complete."""
@@ -125,11 +125,11 @@ class Curator:
         """Carries out a command, without what may not be stored; one that cannot be is `rejected`, which is no exception.
         `vectors` are of texts that are embedded already."""
         policy = self._policies.governing(command.namespace)
-        command = scrubbed(command, policy.privacy)
+        command = scrub_command(command, policy.privacy)
         if erases(command) and (erased := await self._eraser.erase(command)) is not None:
             return erased
 
-        async def decide(prepared: Prepared) -> Outcome:
+        async def decide(prepared: DecisionInputs) -> Outcome:
             async with self._deciding_transaction(command.namespace) as connection:
                 known = await Settlements(connection).of_command(command.namespace, command.command_id)
                 return (
@@ -144,24 +144,26 @@ class Curator:
         return await self._decide(decide, vectors, command.namespace, policy, command)
 
     async def _apply_command(
-        self, connection: Connection, command: Command, prepared: Prepared, policy: Policy
+        self, connection: Connection, command: Command, prepared: DecisionInputs, policy: Policy
     ) -> Outcome:
         now, undone = self._clock(), await change_to_undo(connection, command)
         asked = prepared.completed or command
         text = undone.before.text if undone and undone.before else asked.text
         same = await same_texts(connection, command.namespace, [text] if text else [])
-        ledger = await open_ledger(connection, command.namespace, same, named(asked, undone), policy.max_memories)
+        ledger = await open_ledger(
+            connection, command.namespace, same, command_memory_ids(asked, undone), policy.max_memories
+        )
         fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
-        if prepared.completed is None and (fenced is None or command.at > fenced) and lacks(ledger, command):
-            raise Incomplete
+        if prepared.completed is None and (fenced is None or command.at > fenced) and needs_completion(ledger, command):
+            raise NeedsCompletion
         outcome = apply_command(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
         most = policy.max_memories if outcome.change in ("created", "restored") else None
         cause = Cause(actor=command.actor, command_id=command.command_id)
-        limit = Limit(most=most, plan=prepared.plan, spared=outcome.memory_id)
+        limit = LiveLimit(most=most, plan=prepared.plan, spared=outcome.memory_id)
         await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
         outcome = replace(outcome, sequence=ledger.sequence, digest=command.digest)
         await Settlements(connection).record_command(command.namespace, command.command_id, outcome, now)
-        await put_records(connection, command.namespace, notices.of_command(command, outcome, now))
+        await put_records(connection, command.namespace, notices.command_records(command, outcome, now))
         return outcome
 
     async def expire(self) -> int:
@@ -192,27 +194,27 @@ class Curator:
 
     async def _decide(
         self,
-        decide: Callable[[Prepared], Awaitable[Outcome]],
+        decide: Callable[[DecisionInputs], Awaitable[Outcome]],
         vectors: dict[str, Vector],
         namespace: str,
         policy: Policy,
         command: Command | None = None,
     ) -> Outcome:
         """Decides; begins anew with what was missing, for which models are asked with nothing locked."""
-        prepared = Prepared(vectors=vectors)
+        prepared = DecisionInputs(vectors=vectors)
         for _ in range(MOST_BEGINNINGS):
             try:
                 return await decide(prepared)
-            except Crowded as crowded:
+            except NeedsPlan as crowded:
                 plan = await self._compactor.plan(crowded.free, crowded.surplus, policy)
                 prepared = replace(prepared, plan=plan)
-            except Unrated as unrated:
-                importances = await self._editor.rated(unrated.candidates, namespace, policy)
+            except NeedsImportances as unrated:
+                importances = await self._editor.rate(unrated.candidates, namespace, policy)
                 prepared = replace(prepared, importances=importances)
-            except Incomplete:
+            except NeedsCompletion:
                 assert command is not None, "only commands are completed"
-                prepared = replace(prepared, completed=await self._editor.completed(command, policy))
-            except Unembedded as unembedded:
+                prepared = replace(prepared, completed=await self._editor.complete(command, policy))
+            except NeedsVector as unembedded:
                 prepared = replace(prepared, vectors={**prepared.vectors, **await self._embed([unembedded.text])})
         raise Retryable(f"{namespace!r} changed {MOST_BEGINNINGS} times while one decision was made")
 
@@ -240,14 +242,14 @@ class Curator:
         return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
 
 
-async def change_to_undo(connection: Connection, command: Command) -> Undone | None:
+async def change_to_undo(connection: Connection, command: Command) -> UndoneChange | None:
     """What an undo takes back, as the namespace is now: who undoes the latest change means that one."""
     if command.kind != "undo" or command.memory_id is None:
         return None
     found = await Memories(connection).version(command.memory_id, command.version)
     if found is None or found.namespace != command.namespace:
         return None
-    return Undone(found.version, found.before)
+    return UndoneChange(found.version, found.before)
 
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:
@@ -256,9 +258,9 @@ async def record_part(connection: Connection, part: Part, outcome: Outcome, now:
     if not await settlements.record_part(part, outcome, now):
         return outcome
     results = await settlements.results(part.request_id)
-    await put_records(connection, part.namespace, notices.of_completion(part, results, now))
+    await put_records(connection, part.namespace, notices.completion_records(part, results, now))
     return replace(outcome, completed=True)
 
 
 def as_repeated(known: Any) -> Outcome:
-    return replace(shaped(known, Outcome), repeated=True)
+    return replace(convert(known, Outcome), repeated=True)

@@ -16,16 +16,18 @@ from sinks.memories.settlements import Part
 STAGE: Final = "curation"
 
 
-def concerned(record: Any) -> tuple[str, str]:
+def namespace_and_conversation(record: Any) -> tuple[str, str]:
     """The namespace that a record is about, which is its key in any case, and the conversation, as far as it can be told."""
     try:
-        part = codec.admit(record.value, Part)
+        part = codec.decode_untrusted(record.value, Part)
     except Rejected:
         return (record.key or b"").decode(errors="replace"), ""
     return part.namespace, part.conversation_id
 
 
-def letter(record: Any, rejected: Rejected, fences: Sequence[ConversationFence], at: datetime) -> Outgoing | None:
+def dead_letter_unless_erased(
+    record: Any, rejected: Rejected, fences: Sequence[ConversationFence], at: datetime
+) -> Outgoing | None:
     """Dead letters may have been searched for what was erased already: none comes that still says it."""
     older = said_before(record, fences) if fences else []
     if not any(older):
@@ -38,7 +40,7 @@ def said_before(record: Any, fences: Sequence[ConversationFence]) -> list[bool]:
     """Of each candidate whether it is older than an erasure. Of what cannot be told apart, and is older, some may be, and what
     does not say when it was sent is older."""
     try:
-        batch = codec.admit(record.value, CandidateBatch)
+        batch = codec.decode_untrusted(record.value, CandidateBatch)
     except Rejected:
         moment = sent_at(record)
         return [any(moment <= each.fence.at for each in fences), False]
@@ -48,6 +50,6 @@ def said_before(record: Any, fences: Sequence[ConversationFence]) -> list[bool]:
 def sent_at(record: Any) -> datetime:
     """By a command's own word, if it says so; else by Kafka's."""
     try:
-        return codec.admit(record.value, Command).at
+        return codec.decode_untrusted(record.value, Command).at
     except Rejected:
         return written_at(record)

@@ -29,13 +29,13 @@ class Editor:
         self._patience_s = patience_s
         self._rules = OfflineProvider()
 
-    async def rated(self, candidates: Iterable[Candidate], namespace: str, policy: Policy) -> dict[str, Fraction]:
+    async def rate(self, candidates: Iterable[Candidate], namespace: str, policy: Policy) -> dict[str, Fraction]:
         """Importances by the ids of candidates; those that are not rated are missing."""
         asked = {each.candidate_id: subject_of(each, namespace) for each in candidates}
         found = await asyncio.gather(*(self._importance(subject, policy) for subject in asked.values()))
         return {name: rating for name, rating in zip(asked, found, strict=True) if rating is not None}
 
-    async def completed(self, command: Command, policy: Policy) -> Command:
+    async def complete(self, command: Command, policy: Policy) -> Command:
         """The command with a short text of its full one, if it has none, and an importance, if it has none and creates a memory
         or brings another full text.
 

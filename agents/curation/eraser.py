@@ -17,7 +17,7 @@ from schemas.extraction.requests import Command
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from schemas.policies.policies import PolicySelector
-from sinks.erasure.progress import Erasing
+from sinks.erasure.progress import ErasureProgress
 from sinks.erasure.purges import PurgeCounts, Purges
 from sinks.memories import writer
 from sinks.memories.settlements import Settlements
@@ -57,7 +57,7 @@ class Eraser:
                 return None
             erasure = await self._erasure(connection, command, ends)
             if erasure is None:
-                return await self._settled(connection, command, f"no erasure {command.erasure_id}")
+                return await self._record_outcome(connection, command, f"no erasure {command.erasure_id}")
             shadows: Collection[str] = ()
             if command.kind != "forget":
                 await Purges(connection).fence(command.namespace, erasure.fence)
@@ -76,8 +76,8 @@ class Eraser:
     async def _erasure(self, connection: Connection, command: Command, ends: dict[int, int]) -> Erasure | None:
         """The one that the command is part of, with the moment that counts for all of its pages. A purge that names none, or one
         that was lost with a database, begins one by itself; after a crash it is found again."""
-        erasing = Erasing(connection)
-        begun = await erasing.get(named(command))
+        erasing = ErasureProgress(connection)
+        begun = await erasing.get(erasure_id_of(command))
         if begun is not None or command.kind == "forget":
             return begun
         erasure = of_namespace(command, Fence(command.at if command.erasure_id else self._clock(), ends))
@@ -91,10 +91,10 @@ class Eraser:
         if page:
             await self._erase(connection, command, page)
             return None
-        if not forgets and not await purges.forget(namespace, self._policies.fed_by(namespace), erasure.fence):
+        if not forgets and not await purges.forget(namespace, self._policies.scopes_feeding(namespace), erasure.fence):
             return None
-        await Erasing(connection).done(named(command), command, self._clock())
-        return await self._settled(connection, command)
+        await ErasureProgress(connection).done(erasure_id_of(command), command, self._clock())
+        return await self._record_outcome(connection, command)
 
     async def _erase(self, connection: Connection, command: Command, page: tuple[Memory, ...]) -> None:
         now, sequence = self._clock(), await writer.sequence(connection, command.namespace)
@@ -109,9 +109,9 @@ class Eraser:
             erased="conversations" if command.kind == "forget" else "namespace",
         )
         counts = await Purges(connection).erase(command.namespace, gone, cause, now)
-        await Erasing(connection).count(named(command), command, counts)
+        await ErasureProgress(connection).count(erasure_id_of(command), command, counts)
 
-    async def _settled(self, connection: Connection, command: Command, refused: str | None = None) -> Outcome:
+    async def _record_outcome(self, connection: Connection, command: Command, refused: str | None = None) -> Outcome:
         namespace, now = command.namespace, self._clock()
         outcome = Outcome(
             status="accepted" if refused is None else "rejected",
@@ -122,11 +122,11 @@ class Eraser:
             digest=command.digest,
         )
         await Settlements(connection).record_command(namespace, command.command_id, outcome, now)
-        await put_records(connection, namespace, notices.of_command(command, outcome, now))
+        await put_records(connection, namespace, notices.command_records(command, outcome, now))
         return outcome
 
 
-def named(command: Command) -> str:
+def erasure_id_of(command: Command) -> str:
     """The erasure that a command is part of; one that names none is one by itself."""
     return command.erasure_id or erasure_id(command.namespace, command.command_id)
 
@@ -138,7 +138,7 @@ def erasure_id(namespace: str, command_id: str) -> str:
 
 def of_namespace(command: Command, fence: Fence) -> Erasure:
     return Erasure(
-        erasure_id=named(command),
+        erasure_id=erasure_id_of(command),
         kind="namespace",
         at=fence.at,
         positions=fence.positions,

@@ -8,15 +8,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.curation.editor import Editor
-from agents.curation.parts import settled
+from agents.curation.parts import settle_candidates
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Ruling
-from agents.curation.rules.prepared import Prepared, Unembedded, Unrated
+from agents.curation.rules.prepared import DecisionInputs, NeedsImportances, NeedsVector
 from schemas.errors import Retryable
 from schemas.extraction.requests import CandidateBatch
 from schemas.policies.policies import Policy
 from sinks.embeddings.port import Embedder
-from sinks.memories.entry import Entry
+from sinks.memories.entry import LedgerEntry
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool, translated
 from sinks.vectors.port import VectorIndex
@@ -24,11 +24,11 @@ from sinks.vectors.port import VectorIndex
 MOST_BEGINNINGS: Final = 4  # of one decision: for importances, and a vector that was not thought of
 
 
-class Foreseen(Struct, frozen=True):
+class ForecastResult(Struct, frozen=True):
     """The rulings on a batch's candidates, in their order, and the changes of memories that they would be."""
 
     rulings: tuple[Ruling, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[LedgerEntry, ...]
 
 
 class Forecast:
@@ -49,25 +49,25 @@ class Forecast:
         self._clock = clock
         self._ledgers: dict[str, Ledger] = {}
 
-    async def of(self, batch: CandidateBatch, policy: Policy) -> Foreseen:
+    async def decide(self, batch: CandidateBatch, policy: Policy) -> ForecastResult:
         """What would become of a batch. Importances that it came without are asked for, which costs what it costs the curator.
         Raises Retryable."""
         texts = list(dict.fromkeys(candidate.text for candidate in batch.candidates))
         if not texts:
-            return Foreseen((), ())
-        prepared = Prepared(vectors=dict(zip(texts, await self._embedder.embed(texts), strict=True)))
+            return ForecastResult((), ())
+        prepared = DecisionInputs(vectors=dict(zip(texts, await self._embedder.embed(texts), strict=True)))
         for _ in range(MOST_BEGINNINGS):
             try:
-                return await self._decided(batch, policy, prepared)
-            except Unrated as unrated:
-                rated = await self._editor.rated(unrated.candidates, batch.namespace, policy)
+                return await self._decide_once(batch, policy, prepared)
+            except NeedsImportances as unrated:
+                rated = await self._editor.rate(unrated.candidates, batch.namespace, policy)
                 prepared = replace(prepared, importances=rated)
-            except Unembedded as unembedded:
+            except NeedsVector as unembedded:
                 (vector,) = await self._embedder.embed([unembedded.text])
                 prepared = replace(prepared, vectors={**prepared.vectors, unembedded.text: vector})
         raise Retryable(f"{batch.namespace!r} changed {MOST_BEGINNINGS} times while one decision was made")
 
-    async def _decided(self, batch: CandidateBatch, policy: Policy, prepared: Prepared) -> Foreseen:
+    async def _decide_once(self, batch: CandidateBatch, policy: Policy, prepared: DecisionInputs) -> ForecastResult:
         with translated("deciding what would be"):
             async with self._pool.acquire() as connection, connection.transaction(readonly=True):
                 if batch.namespace not in self._ledgers:
@@ -75,7 +75,7 @@ class Forecast:
                     self._ledgers[batch.namespace] = Ledger(batch.namespace, 0, live=live)
                 ledger = self._ledgers[batch.namespace]
                 before = len(ledger.entries)
-                _, rulings = await settled(
+                _, rulings = await settle_candidates(
                     connection, self._vectors, batch, prepared, policy, self._clock(), earlier=ledger
                 )
-        return Foreseen(rulings, tuple(ledger.entries[before:]))
+        return ForecastResult(rulings, tuple(ledger.entries[before:]))

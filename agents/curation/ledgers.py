@@ -6,8 +6,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.limits import brought_within, needed
-from agents.curation.rules.links import gone_from, relink
+from agents.curation.rules.limits import enforce_limit, number_to_load
+from agents.curation.rules.links import relink, removed_memories
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.prepared import Plan
 from schemas.memories.events import Cause
@@ -17,7 +17,7 @@ from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 
 
-class Limit(Struct, frozen=True, kw_only=True):
+class LiveLimit(Struct, frozen=True, kw_only=True):
     """At most `most` live memories, None for any number; `plan` says which go, None before anybody planned. `spared` stays."""
 
     most: int | None
@@ -43,7 +43,7 @@ async def open_ledger(
 
 
 async def close_ledger(
-    connection: Connection, ledger: Ledger, limit: Limit, cause: Cause, now: datetime, embedding_model: str
+    connection: Connection, ledger: Ledger, limit: LiveLimit, cause: Cause, now: datetime, embedding_model: str
 ) -> None:
     """Brings the namespace within its limit, leaves no link to what went, and writes all of it.
 
@@ -51,10 +51,10 @@ async def close_ledger(
     then not what was decided.
     """
     memories = Memories(connection)
-    if (number := needed(ledger, limit.most)) > 0:
+    if (number := number_to_load(ledger, limit.most)) > 0:
         ledger.learn(await memories.expendable(ledger.namespace, number))
-        brought_within(ledger, limit.most, limit.plan, cause, now, limit.spared)
-    if gone := gone_from(ledger):
+        enforce_limit(ledger, limit.most, limit.plan, cause, now, limit.spared)
+    if gone := removed_memories(ledger):
         relink(ledger, await memories.linking(ledger.namespace, gone), now)
     await writer.record(connection, ledger.namespace, ledger.entries, embedding_model)
     if limit.most is not None and ledger.entries:

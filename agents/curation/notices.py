@@ -12,7 +12,7 @@ from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from sinks.memories.settlements import Part
 
 
-def of_completion(part: Part, results: dict[str, int], at: datetime) -> tuple[Outgoing, Outgoing]:
+def completion_records(part: Part, results: dict[str, int], at: datetime) -> tuple[Outgoing, Outgoing]:
     """For the request's window, on the partition its messages are on, and for whoever watches: `results` counts candidates."""
     key = part.conversation_id.encode()
     control = WindowControl(
@@ -37,7 +37,7 @@ def of_completion(part: Part, results: dict[str, int], at: datetime) -> tuple[Ou
     )
 
 
-def of_command(command: Command, outcome: Outcome, at: datetime) -> tuple[Outgoing]:
+def command_records(command: Command, outcome: Outcome, at: datetime) -> tuple[Outgoing]:
     """`memstream.command.accepted` or `.rejected`, under the namespace."""
     event = ActivityEvent(
         id=ids.activity_id("command", command.namespace, command.command_id),

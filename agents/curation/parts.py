@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from agents.curation.ledgers import open_ledger, same_texts
 from agents.curation.rules.apply_command import ERASED
-from agents.curation.rules.arrivals import by_importance, is_older, mentioned
+from agents.curation.rules.arrivals import by_importance, is_older, mentioned_ids
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.outcome import Ruling
-from agents.curation.rules.prepared import Prepared, Unrated
+from agents.curation.rules.prepared import DecisionInputs, NeedsImportances
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds, thresholds
 from schemas import ids
@@ -29,11 +29,11 @@ from sinks.vectors.port import Neighbour, VectorIndex
 NEIGHBOURS: Final = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
 
 
-async def settled(
+async def settle_candidates(
     connection: Connection,
     vectors: VectorIndex,
     batch: CandidateBatch,
-    prepared: Prepared,
+    prepared: DecisionInputs,
     policy: Policy,
     now: datetime,
     earlier: Ledger | None = None,
@@ -45,16 +45,16 @@ async def settled(
     texts = [candidate.text for candidate in batch.candidates]
     same = await same_texts(connection, batch.namespace, texts)
     limits = thresholds(vectors.embedding_model, policy)
-    found = await near_each(vectors, batch.namespace, prepared, texts, same, limits)
-    mentions = mentioned(batch.candidates, found)
+    found = await neighbours_of_each(vectors, batch.namespace, prepared, texts, same, limits)
+    mentions = mentioned_ids(batch.candidates, found)
     if earlier is None:
         ledger = await open_ledger(connection, batch.namespace, same, mentions, policy.max_memories)
     else:
         ledger = earlier
         ledger.learn([*same, *(await Memories(connection).by_ids(mentions)).values()])
-    fenced = await fences_on(connection, batch.namespace, batch.conversation_id)
-    candidates = rated(ledger, batch, prepared, policy, fenced)
-    left = await allowance(connection, batch, policy, ledger)
+    fenced = await fences_of(connection, batch.namespace, batch.conversation_id)
+    candidates = with_importances(ledger, batch, prepared, policy, fenced)
+    left = await remaining_allowance(connection, batch, policy, ledger)
     rulings: dict[int, Ruling] = {}
     for place in by_importance(candidates) if left is not None else range(len(candidates)):
         candidate, near = candidates[place], found[place]
@@ -69,25 +69,27 @@ async def settled(
     return ledger, tuple(rulings[place] for place in sorted(rulings))
 
 
-async def fences_on(connection: Connection, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
+async def fences_of(connection: Connection, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
     """Those that hold in a namespace for what comes of a conversation."""
     known = await fences(connection, [namespace], [conversation_id], ())
     of_namespace = map(ConversationFence, known.namespaces.values())
     return (*of_namespace, *known.conversations.get(conversation_id, ()))
 
 
-async def allowance(connection: Connection, batch: CandidateBatch, policy: Policy, ledger: Ledger) -> int | None:
+async def remaining_allowance(
+    connection: Connection, batch: CandidateBatch, policy: Policy, ledger: Ledger
+) -> int | None:
     """How many memories the conversation may still make; None where that is not limited."""
     if policy.max_per_conversation is None:
         return None
     made = await Memories(connection).from_conversation(batch.namespace, batch.conversation_id)
-    return policy.max_per_conversation - made - ledger.made_of(batch.conversation_id)
+    return policy.max_per_conversation - made - ledger.count_created_from(batch.conversation_id)
 
 
-async def near_each(
+async def neighbours_of_each(
     vectors: VectorIndex,
     namespace: str,
-    prepared: Prepared,
+    prepared: DecisionInputs,
     texts: Sequence[str],
     same: Sequence[Memory],
     limits: Thresholds,
@@ -104,8 +106,8 @@ async def near_each(
     return list(await asyncio.gather(*map(near, texts)))
 
 
-def rated(
-    ledger: Ledger, batch: CandidateBatch, prepared: Prepared, policy: Policy, fenced: Sequence[ConversationFence]
+def with_importances(
+    ledger: Ledger, batch: CandidateBatch, prepared: DecisionInputs, policy: Policy, fenced: Sequence[ConversationFence]
 ) -> tuple[Candidate, ...]:
     """The candidates with the importances that they came without. Raises Unrated if one of them says what nobody said before, and
     nobody was asked yet."""
@@ -118,7 +120,7 @@ def rated(
         and not is_older(each, batch, fenced)
     ]
     if unrated and policy.complete and prepared.importances is None:
-        raise Unrated(unrated)
+        raise NeedsImportances(unrated)
     known = prepared.importances or {}
     return tuple(
         each if each.importance is not None else replace(each, importance=known.get(each.candidate_id))

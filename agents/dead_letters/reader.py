@@ -123,7 +123,7 @@ def source_of(said: dict[str, str]) -> Source | None:
         return None
 
 
-def became(record: Any) -> tuple[str, str] | None:
+def settlement_of(record: Any) -> tuple[str, str] | None:
     """The place of the letter that this record follows, and what became of it; None for a letter."""
     said = letter_headers(record.headers)
     return (said["letter"], said["settled"]) if {"letter", "settled"} <= said.keys() else None
@@ -142,7 +142,7 @@ def settlement(record: Any, letter: Letter, how: How, at: datetime) -> Outgoing:
     )
 
 
-def way_back(letter: Letter, original: Any, prefix: str) -> Outgoing:
+def original_record(letter: Letter, original: Any, prefix: str) -> Outgoing:
     """The record as it was, to the partition that it came from, so that it keeps its identity and its conversation's place.
 
     `original` is the letter's own record, or for one by reference the source's; `prefix` is that of topics. Raises Rejected.

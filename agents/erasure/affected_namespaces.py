@@ -7,12 +7,12 @@ from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure, is_of
 from schemas.policies.namespaces import OWN_NAMESPACE, read_back, render, shortened
 from schemas.policies.policies import PolicySelector
-from sinks.erasure.erasures import How, Planned
+from sinks.erasure.erasures import How, PlannedNamespace
 
 PERSONAL = ("{user_id}", "{conversation_id}")  # in a template: what comes of it is one person's
 
 
-def fed_by(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:
+def namespaces_of_user(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:
     """The namespaces that a conversation feeds, and whether each is of its user alone. Where none says the user, what was said is
     found by the conversation's own name."""
     policy = policies.match(scope)
@@ -31,7 +31,7 @@ def names_user(
     return any(scope is not None and is_of(scope, user_id, tenant_id, app_id) for scope in scopes)
 
 
-def of_conversation(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:
+def namespaces_of_conversation(scope: Scope, policies: PolicySelector) -> Iterable[tuple[str, bool]]:
     """The namespaces that a conversation feeds, and whether each is of this conversation alone."""
     policy = policies.match(scope)
     for template in policy.namespaces:
@@ -42,9 +42,9 @@ def of_conversation(scope: Scope, policies: PolicySelector) -> Iterable[tuple[st
     yield shortened(own), True
 
 
-def planned(
+def plan_erasure(
     erasure: Erasure, scopes: Iterable[Scope], fed: Iterable[str], named: Iterable[str], policies: PolicySelector
-) -> list[Planned]:
+) -> list[PlannedNamespace]:
     """What is to be done with which namespaces. `scopes` are of its conversations, `fed` what they brought something to, whatever
     the policies say now, `named` are namespaces that bear the user's name."""
     own: dict[str, bool] = dict.fromkeys(fed, False)
@@ -54,14 +54,16 @@ def planned(
     for scope in scopes:
         theirs = for_user and is_theirs(scope, erasure)
         personal = policies.match(scope).personal_namespaces_of(scope) if theirs else ()
-        for name, alone in fed_by(scope, policies) if theirs else of_conversation(scope, policies):
+        for name, alone in (
+            namespaces_of_user(scope, policies) if theirs else namespaces_of_conversation(scope, policies)
+        ):
             # A conversation in which others spoke is not the user's alone, and neither is its namespace.
             own[name] = own.get(name, False) or (alone and (scope.conversation_id not in shared or name in personal))
     if erasure.kind == "user" and erasure.user_id is not None:
         for name in named:
             if names_user(name, policies, erasure.user_id, erasure.tenant_id, erasure.app_id):
                 own[name] = True
-    return [plan(erasure, name, alone) for name, alone in sorted(own.items())]
+    return [plan_namespace(erasure, name, alone) for name, alone in sorted(own.items())]
 
 
 def is_theirs(scope: Scope, erasure: Erasure) -> bool:
@@ -72,7 +74,7 @@ def is_of_another(scope: Scope, erasure: Erasure) -> bool:
     return scope.user_id is not None and not is_theirs(scope, erasure)
 
 
-def plan(erasure: Erasure, namespace: str, alone: bool) -> Planned:
+def plan_namespace(erasure: Erasure, namespace: str, alone: bool) -> PlannedNamespace:
     """The same each time: a command that is sent again is carried out once."""
     how: How = "purge" if alone else "forget"
-    return Planned(namespace, how, ids.derive("erase", erasure.erasure_id, namespace, how))
+    return PlannedNamespace(namespace, how, ids.derive("erase", erasure.erasure_id, namespace, how))

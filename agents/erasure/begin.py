@@ -5,24 +5,24 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 from typing import Final, Protocol
 
-from agents.erasure.receipt import Noted, receipt
+from agents.erasure.receipt import ErasureRecords, receipt
 from schemas.erasure.erasures import Erasure, ErasureKind
 from schemas.erasure.receipts import Receipt
 
 LOOK_S: Final = 0.1
 
 
-class Erasures(Noted, Protocol):
+class ErasureStore(ErasureRecords, Protocol):
     """sinks.erasure.erasures.Erasures. Every method raises Retryable."""
 
     async def begin(self, erasure: Erasure) -> None: ...
 
 
-class Erasing:
+class ErasureService:
     """`ends` says where the partitions of the messages topic end. Every method raises Retryable."""
 
     def __init__(
-        self, erasures: Erasures, ends: Callable[[], Awaitable[dict[int, int]]], clock: Callable[[], datetime]
+        self, erasures: ErasureStore, ends: Callable[[], Awaitable[dict[int, int]]], clock: Callable[[], datetime]
     ) -> None:
         self._erasures = erasures
         self._ends = ends

@@ -8,8 +8,8 @@ from datetime import datetime
 from functools import partial
 from typing import Final, Protocol
 
-from agents.erasure.affected_namespaces import plan, planned
-from agents.stage.leases import StillHeld, leased
+from agents.erasure.affected_namespaces import plan_erasure, plan_namespace
+from agents.stage.leases import StillHeld, renewed_lease
 from schemas import codec
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
@@ -19,7 +19,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.policies.namespaces import quote_part
 from schemas.policies.policies import PolicySelector
-from sinks.erasure.erasures import ErasedNamespace, How, Planned, Removed, WindowsErased
+from sinks.erasure.erasures import ErasedNamespace, How, PlannedNamespace, RemovedCount, WindowsErased
 
 log = logging.getLogger(__name__)
 
@@ -41,15 +41,15 @@ class ErasureStore(Protocol):
 
     async def scopes(self, erasure_id: str) -> tuple[Scope, ...]: ...
 
-    async def fed(self, erasure_id: str) -> tuple[str, ...]: ...
+    async def namespaces_fed(self, erasure_id: str) -> tuple[str, ...]: ...
 
     async def conversations(self, erasure_id: str) -> frozenset[str]: ...
 
-    async def plan(self, erasure_id: str, planned: Sequence[Planned]) -> None: ...
+    async def plan(self, erasure_id: str, planned: Sequence[PlannedNamespace]) -> None: ...
 
-    async def unsent(self, erasure_id: str, how: How, again_s: float) -> tuple[Planned, ...]: ...
+    async def unsent(self, erasure_id: str, how: How, again_s: float) -> tuple[PlannedNamespace, ...]: ...
 
-    async def sent(self, erasure_id: str, namespaces: Collection[str]) -> None: ...
+    async def mark_sent(self, erasure_id: str, namespaces: Collection[str]) -> None: ...
 
     async def namespaces(self, erasure_id: str) -> tuple[ErasedNamespace, ...]: ...
 
@@ -59,7 +59,7 @@ class ErasureStore(Protocol):
 
     async def count_removed(self, erasure_id: str, store: str, removed: int, at: datetime) -> None: ...
 
-    async def removed(self, erasure_id: str) -> tuple[Removed, ...]: ...
+    async def removed(self, erasure_id: str) -> tuple[RemovedCount, ...]: ...
 
     async def complete(self, erasure_id: str, at: datetime, remains: Sequence[Remains]) -> None: ...
 
@@ -71,7 +71,7 @@ class DeadLetterTopic(Protocol):
         """Takes out those that the erasure concerns; how many. Raises Retryable."""
 
 
-class Completing:
+class ErasureAgent:
     """`partitions` of windows have owners who answer; `named` finds namespaces that bear a name's part; `remains` says what Kafka
     still has of what was erased at a moment."""
 
@@ -104,7 +104,7 @@ class Completing:
             return
         name = erasure.erasure_id
         renew = partial(self._kept.renew, name, LEASE_S)
-        async with leased(f"erasure {name}", renew, LEASE_S, claimed_at, time.monotonic) as held:
+        async with renewed_lease(f"erasure {name}", renew, LEASE_S, claimed_at, time.monotonic) as held:
             try:
                 if await self._advance(erasure, held):
                     log.info("erasure %s (%s) is complete", name, erasure.kind)
@@ -141,19 +141,19 @@ class Completing:
 
     async def _plan(self, erasure: Erasure) -> None:
         if erasure.namespace is not None:
-            await self._kept.plan(erasure.erasure_id, [plan(erasure, erasure.namespace, alone=True)])
+            await self._kept.plan(erasure.erasure_id, [plan_namespace(erasure, erasure.namespace, alone=True)])
             return
-        scopes, fed = await self._kept.scopes(erasure.erasure_id), await self._kept.fed(erasure.erasure_id)
+        scopes, fed = await self._kept.scopes(erasure.erasure_id), await self._kept.namespaces_fed(erasure.erasure_id)
         named = await self._named(quote_part(erasure.user_id)) if erasure.user_id else ()
         if erasure.conversation_id:
             scopes = (*scopes, Scope(conversation_id=erasure.conversation_id))
-        await self._kept.plan(erasure.erasure_id, planned(erasure, scopes, fed, named, self._policies))
+        await self._kept.plan(erasure.erasure_id, plan_erasure(erasure, scopes, fed, named, self._policies))
 
     async def _send(self, erasure: Erasure, how: How) -> None:
         unsent = await self._kept.unsent(erasure.erasure_id, how, SENT_AGAIN_S)
         if unsent:
-            await self._publisher.publish([record(erasure, each) for each in unsent])
-            await self._kept.sent(erasure.erasure_id, [each.namespace for each in unsent])
+            await self._publisher.publish([erasure_command(erasure, each) for each in unsent])
+            await self._kept.mark_sent(erasure.erasure_id, [each.namespace for each in unsent])
 
     async def _erase_letters(self, erasure: Erasure, namespaces: frozenset[str]) -> None:
         """Once: nothing of before comes among them any more."""
@@ -164,7 +164,7 @@ class Completing:
         await self._kept.count_removed(erasure.erasure_id, LETTERS, removed, self._clock())
 
 
-def record(erasure: Erasure, planned: Planned) -> Outgoing:
+def erasure_command(erasure: Erasure, planned: PlannedNamespace) -> Outgoing:
     command = Command(
         command_id=planned.command_id,
         kind=planned.how,

@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any
 
-from agents.dead_letters.reader import became, letter_of, places
-from agents.erasure.affected_namespaces import of_conversation
+from agents.dead_letters.reader import letter_of, places, settlement_of
+from agents.erasure.affected_namespaces import namespaces_of_conversation
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
 from schemas.kafka import topics
@@ -67,7 +67,7 @@ def feeds(said: Any, erasure: Erasure, policies: PolicySelector) -> bool:
     scope = said["scope"] if isinstance(said.get("scope"), dict) else said
     if (conversation := text(scope, "conversation_id") or text(said, "conversation_id")) is None:
         return False
-    named = of_conversation(scope_of(scope, conversation), policies)
+    named = namespaces_of_conversation(scope_of(scope, conversation), policies)
     return erasure.concerns(scope_of(scope, conversation), [name for name, _ in named])
 
 
@@ -110,7 +110,7 @@ def text(said: dict[str, Any], name: str) -> str | None:
 
 def settles(record: Any) -> int | None:
     """The offset of the letter, in the same partition, that a record says is replayed or discarded."""
-    settled = became(record)
+    settled = settlement_of(record)
     try:
         return None if settled is None else places([settled[0]])[0][1]
     except ValueError:

@@ -8,15 +8,15 @@ from msgspec import convert
 from schemas.erasure.erasures import Erasure
 from schemas.erasure.receipts import NamespaceErased, Receipt, Remains, StoreErased
 from schemas.replay.shadows import is_reserved
-from sinks.erasure.erasures import SWEPT, ErasedNamespace, Kept, Removed, WindowsErased
+from sinks.erasure.erasures import SWEPT, ErasedNamespace, RemovedCount, StoredErasure, WindowsErased
 
 SUBJECT: Final = ("user_id", "tenant_id", "app_id", "conversation_id", "namespace")
 
 
-class Noted(Protocol):
+class ErasureRecords(Protocol):
     """sinks.erasure.erasures.Erasures. Every method raises Retryable."""
 
-    async def get(self, erasure_id: str) -> Kept | None: ...
+    async def get(self, erasure_id: str) -> StoredErasure | None: ...
 
     async def namespaces(self, erasure_id: str) -> tuple[ErasedNamespace, ...]: ...
 
@@ -24,12 +24,12 @@ class Noted(Protocol):
 
     async def windows(self, erasure_id: str) -> WindowsErased: ...
 
-    async def removed(self, erasure_id: str) -> tuple[Removed, ...]: ...
+    async def removed(self, erasure_id: str) -> tuple[RemovedCount, ...]: ...
 
     async def conversations(self, erasure_id: str) -> frozenset[str]: ...
 
 
-async def receipt(noted: Noted, erasure_id: str) -> Receipt | None:
+async def receipt(noted: ErasureRecords, erasure_id: str) -> Receipt | None:
     """None where there is no such erasure. Raises Retryable."""
     kept = await noted.get(erasure_id)
     if kept is None:
@@ -80,7 +80,7 @@ def shadow_generations(shadows: Sequence[ErasedNamespace]) -> StoreErased:
 def stores(
     erasure: Erasure,
     namespaces: list[NamespaceErased],
-    removed: Iterable[Removed],
+    removed: Iterable[RemovedCount],
     windows: WindowsErased,
     complete: bool,
 ) -> Iterable[StoreErased]:

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from agents.extraction.extractor import Extractor
-from agents.extraction.outcomes import Outcomes
+from agents.extraction.outcomes import RequestOutcomes
 from agents.models.batches import ModelBatches
-from agents.stage.in_flight import InFlight, while_held
+from agents.stage.in_flight import InFlight, cancel_when_lost
 from schemas import codec
 from schemas.errors import Deferred
 from schemas.extraction.requests import ExtractionRequest
@@ -32,7 +32,7 @@ class ExtractionAgent:
         self,
         app: StageApp,
         extractor: Extractor,
-        outcomes: Outcomes,
+        outcomes: RequestOutcomes,
         parking: Parking,
         policies: PolicySelector,
         worker: str,
@@ -52,7 +52,7 @@ class ExtractionAgent:
 
     async def handle(self, batch: Batch) -> None:
         """Takes the batch on and returns; batches end in any order."""
-        await self._in_flight.take_on(batch, lambda: self._records(batch))
+        await self._in_flight.start(batch, lambda: self._records(batch))
 
     async def close(self) -> None:
         """Ends what is still running: its requests are delivered again."""
@@ -61,12 +61,12 @@ class ExtractionAgent:
 
     async def _records(self, batch: Batch) -> None:
         await asyncio.gather(
-            *(while_held(batch, record, partial(self._record, batch, record)) for record in batch.records)
+            *(cancel_when_lost(batch, record, partial(self._record, batch, record)) for record in batch.records)
         )
 
     async def _record(self, batch: Batch, record: Any) -> None:
         owner = f"{self._worker}/{batch.epoch}/{record.offset}"
-        await self._outcomes.of(
+        await self._outcomes.run(
             record,
             lambda: codec.decode(record.value, ExtractionRequest),
             lambda request: self._answer_or_park(batch, record, request, owner),
@@ -77,7 +77,7 @@ class ExtractionAgent:
         """A request that is parked already was asked for again: whoever resumes it answers for both."""
         if await self._parking.holds(request.request_id):
             return True
-        batched = self._waits_for_a_batch(request, self._policies.named(request.policy))
+        batched = self._goes_into_batch(request, self._policies.by_name(request.policy))
         try:
             if batched:
                 raise Deferred(self._clock(), "batch")
@@ -89,10 +89,10 @@ class ExtractionAgent:
         self, batch: Batch, record: Any, request: ExtractionRequest, owner: str, deferred: Deferred, batched: bool
     ) -> bool:
         """What is left of the request waits: looked at again, if some of it is erased before it does."""
-        deadline_s = self._policies.named(request.policy).background_deadline_s
+        deadline_s = self._policies.by_name(request.policy).background_deadline_s
         parked = False
         while batch.held and not parked:
-            left, fed, known = await self._extractor.with_fences(request)
+            left, fed, known = await self._extractor.without_erased_and_fences(request)
             if not left.messages:  # nothing is asked, so this waits for nothing
                 return await self._extractor.answer(request, owner, lambda: batch.held)
             value = record.value if left == request else codec.encode(left)
@@ -103,6 +103,6 @@ class ExtractionAgent:
             log.info("request %s is parked: %s", request.request_id, deferred)
         return batch.held
 
-    def _waits_for_a_batch(self, request: ExtractionRequest, policy: Policy) -> bool:
+    def _goes_into_batch(self, request: ExtractionRequest, policy: Policy) -> bool:
         wanted = policy.batch and request.lane == "background"
         return wanted and self._batches is not None and self._batches.fits(request)

@@ -22,14 +22,14 @@ class Calibrations(Protocol):
         """Applies `change` to what is known of a model, and returns what is known then. Raises Retryable."""
 
 
-class Teacher:
+class CalibrationLearner:
     """Without `calibrations` nothing is taught. What cannot be stored now is not tried again: the next call teaches as well."""
 
     def __init__(self, calibrations: Calibrations | None) -> None:
         self._calibrations = calibrations
         self._under_way: set[asyncio.Task[None]] = set()
 
-    def teach(self, model: str, calls: Sequence[Call]) -> None:
+    def learn(self, model: str, calls: Sequence[Call]) -> None:
         """Returns at once. While the store is slow, calls beyond a bound teach nothing."""
         if self._calibrations is None or not calls or len(self._under_way) >= MOST_UNDER_WAY:
             return

@@ -57,7 +57,7 @@ def still_answerable(request: ExtractionRequest, fences: SpeakerFences) -> Extra
     return replace(left, messages=(), overlap=()) if request.purpose == "summarise" and left != request else left
 
 
-def nothing_of(request: ExtractionRequest) -> Answer | Summary:
+def empty_answer(request: ExtractionRequest) -> Answer | Summary:
     """The answer to a request of which nothing is left."""
     if request.purpose == "summarise":
         return Summary(provider=NOBODY, model=NOTHING, text="")

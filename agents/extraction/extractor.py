@@ -9,19 +9,18 @@ from datetime import datetime
 
 from msgspec import structs
 
-from agents.extraction.calibration import Calibrations, Teacher
+from agents.extraction.calibration import CalibrationLearner, Calibrations
 from agents.extraction.erased import (
     SpeakerFences,
-    fences_on,
-    nothing_of,
+    empty_answer,
     proposals_without_erased,
     still_answerable,
     summary_without_erased,
 )
-from agents.extraction.records import outgoing
+from agents.extraction.records import answer_records
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider, Summary
-from agents.stage.leases import StillHeld, leased, tolerated
+from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas import codec
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Retryable
@@ -71,7 +70,7 @@ class Extractor:
             "live": asyncio.Semaphore(concurrency),
             "background": asyncio.Semaphore(background_concurrency),
         }
-        self._teacher = Teacher(calibrations)
+        self._teacher = CalibrationLearner(calibrations)
         self._monotonic_s = monotonic_s
 
     async def answer(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> bool:
@@ -82,26 +81,28 @@ class Extractor:
         nothing is published. Raises Retryable and Rejected as the provider does, and Deferred: also `busy`, when as many
         calls as there may be in the background are under way, so that none of them makes others wait.
         """
-        stored = await self.stored(request, owner, still_held)
+        stored = await self.stored_answer(request, owner, still_held)
         return stored is not None and await self._publish(request, stored, still_held)
 
-    async def left_of(self, request: ExtractionRequest) -> ExtractionRequest:
+    async def without_erased(self, request: ExtractionRequest) -> ExtractionRequest:
         """A request without what was erased since; without messages if there is nothing to ask any more. Raises Retryable."""
         return still_answerable(request, await self._fences(request))
 
-    async def with_fences(self, request: ExtractionRequest) -> tuple[ExtractionRequest, Fed, Sequence[Fence]]:
-        """What `left_of` tells, with what its speakers feed, and the fences that were heeded. Raises Retryable."""
+    async def without_erased_and_fences(
+        self, request: ExtractionRequest
+    ) -> tuple[ExtractionRequest, Fed, Sequence[Fence]]:
+        """What `without_erased` tells, with what its speakers feed, and the fences that were heeded. Raises Retryable."""
         fences = await self._fences(request)
-        fed = dict(request.feeding(self._fed(request)).values())
+        fed = dict(request.feeding(self._namespaces(request)).values())
         return still_answerable(request, fences), fed, [fence for each in fences.values() for fence in each]
 
-    async def prepare_elsewhere(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
+    async def enrol_in_batch(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> Context | bool:
         """For a request that is answered elsewhere, and later: what the question knows besides the slice.
 
         If it has been answered already that is published, and the outcome is as `answer` says. Raises as `answer` does;
         Deferred, if a call for it is under way. What was erased in part, or whole, goes nowhere else: it is answered now.
         """
-        if await self.left_of(request) != request:
+        if await self.without_erased(request) != request:
             return await self.answer(request, owner, still_held)
         claimed_at = self._monotonic_s()
         lease = await self._extractions.lease(request, owner, LEASE_S)
@@ -109,12 +110,14 @@ class Extractor:
             return await self._publish(request, lease.answer, still_held)
         if isinstance(lease, Held):
             raise Deferred(lease.until, "busy")
-        async with self._leased(request.request_id, owner, claimed_at):
+        async with self._renewed_lease(request.request_id, owner, claimed_at):
             context = await self._context(request)
         await self._extractions.release(request.request_id, owner)
         return context
 
-    async def take(self, request: ExtractionRequest, owner: str, answer: Answer, still_held: StillHeld) -> bool:
+    async def store_and_publish(
+        self, request: ExtractionRequest, owner: str, answer: Answer, still_held: StillHeld
+    ) -> bool:
         """Stores and publishes the answer to a request that was enrolled, as `answer` does; the first answer stored counts."""
         self._taken(answer)
         return await self._publish(request, await self._store(request, owner, answer), still_held)
@@ -122,14 +125,14 @@ class Extractor:
     async def _publish(self, request: ExtractionRequest, stored: bytes, still_held: StillHeld) -> bool:
         if not still_held():
             return False
-        await self._publisher.publish(outgoing(request, stored, self._clock()))
+        await self._publisher.publish(answer_records(request, stored, self._clock()))
         return True
 
     async def close(self) -> None:
         """Ends what goes on beside the answers."""
         await self._teacher.close()
 
-    async def stored(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> bytes | None:
+    async def stored_answer(self, request: ExtractionRequest, owner: str, still_held: StillHeld) -> bytes | None:
         """The answer to a request, whoever asked and whenever; None once it is not this worker's any more. Nothing is published.
         Raises as `answer` does."""
         while still_held():
@@ -146,9 +149,9 @@ class Extractor:
         return max(0.05, (held.until - self._clock()).total_seconds())
 
     async def _ask(self, request: ExtractionRequest, owner: str, claimed_at: float) -> bytes:
-        async with self._leased(request.request_id, owner, claimed_at) as still_leased:
-            if not (await self.left_of(request)).messages:
-                return await self._store(request, owner, nothing_of(request))
+        async with self._renewed_lease(request.request_id, owner, claimed_at) as still_leased:
+            if not (await self.without_erased(request)).messages:
+                return await self._store(request, owner, empty_answer(request))
             slots = self._calls[request.lane]
             if request.lane == "background" and slots.locked():
                 raise Deferred(self._clock(), "busy")
@@ -161,7 +164,7 @@ class Extractor:
             return await self._store(request, owner, answer)
 
     async def _store(self, request: ExtractionRequest, owner: str, answer: Answer | Summary) -> bytes:
-        self._teacher.teach(answer.model, answer.calls)
+        self._teacher.learn(answer.model, answer.calls)
         if isinstance(answer, Summary):
             answer = summary_without_erased(request, answer, await self._fences(request))
         else:
@@ -180,22 +183,22 @@ class Extractor:
 
     def _policy(self, request: ExtractionRequest) -> Policy:
         """As it is now; but what was said under one that was local_only stays here, whatever became of the policy."""
-        policy = self._policies.named(request.policy)
+        policy = self._policies.by_name(request.policy)
         return structs.replace(policy, local_only=True) if request.local_only else policy
 
     async def _call(self, request: ExtractionRequest) -> Answer | Summary:
         policy = self._policy(request)
-        request = await self.left_of(request)
+        request = await self.without_erased(request)
         if not request.messages:
-            return nothing_of(request)
+            return empty_answer(request)
         if request.purpose == "summarise":
             return await self._provider.summarise(request, policy)
         return await self._provider.extract(request, await self._context(request))
 
     async def _fences(self, request: ExtractionRequest) -> SpeakerFences:
-        return await fences_on(self._extractions, request, self._fed(request))
+        return await fences_of(self._extractions, request, self._namespaces(request))
 
-    def _fed(self, request: ExtractionRequest) -> tuple[str, ...]:
+    def _namespaces(self, request: ExtractionRequest) -> tuple[str, ...]:
         """A summary feeds no namespace; it tells of what fed those of its conversation."""
         return request.namespaces or self._policy(request).namespaces_of(request.scope)
 
@@ -204,7 +207,7 @@ class Extractor:
         return Context(policy=policy, related=await self._related.of(request, policy))
 
     @contextlib.asynccontextmanager
-    async def _leased(self, request_id: str, owner: str, claimed_at: float) -> AsyncIterator[StillHeld]:
+    async def _renewed_lease(self, request_id: str, owner: str, claimed_at: float) -> AsyncIterator[StillHeld]:
         """Has the lease renewed while work goes on, and gives it back when that fails."""
         what = f"request {request_id}"
 
@@ -212,9 +215,9 @@ class Extractor:
             return self._extractions.renew(request_id, owner, LEASE_S)
 
         try:
-            async with leased(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_leased:
+            async with renewed_lease(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_leased:
                 yield still_leased
         except BaseException:
-            async with tolerated(what):
+            async with ignore_retryable(what):
                 await self._extractions.release(request_id, owner)
             raise

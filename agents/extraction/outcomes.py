@@ -8,7 +8,7 @@ from typing import Any, Final
 from opentelemetry.trace import SpanKind, get_current_span
 
 from agents.dead_letters.writer import dead_letter, position
-from agents.extraction.records import to_window
+from agents.extraction.records import window_control_record
 from agents.stage.leases import StillHeld
 from agents.windows.records import request_attributes
 from agents.windows.undecodable import failure_of
@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 STAGE: Final = "extraction"
 
 
-class Outcomes:
+class RequestOutcomes:
     """`still_held` says throughout whether the request is this worker's yet; once it is not, nothing is stored or sent.
 
     `left_of` tells what of a request is not erased; it raises Retryable.
@@ -45,7 +45,7 @@ class Outcomes:
         self._publisher = publisher
         self._clock = clock
 
-    async def of(
+    async def run(
         self,
         record: Any,
         decode: Callable[[], ExtractionRequest],
@@ -54,17 +54,17 @@ class Outcomes:
     ) -> bool:
         """What `attempt` makes of the record's request. One that it can never answer is given up, and so is a record that does
         not decode. Raises whatever else is raised on purpose."""
-        causes = (traces.carried(record.headers),)
+        causes = (traces.traceparent_of(record.headers),)
         with traces.span("extraction answer", causes=causes, kind=SpanKind.CONSUMER):
             try:
                 request = decode()
             except Rejected as rejected:
-                return await self._put_aside(record, rejected, still_held)
+                return await self._dead_letter(record, rejected, still_held)
             get_current_span().set_attributes(request_attributes(request))
             with about(conversation_id=request.conversation_id, request_id=request.request_id):
-                return await self._attempted(record, request, attempt, still_held)
+                return await self._attempt(record, request, attempt, still_held)
 
-    async def _attempted(
+    async def _attempt(
         self,
         record: Any,
         request: ExtractionRequest,
@@ -96,7 +96,7 @@ class Outcomes:
             return False
         outgoing = await self._letters(record, request, rejected)
         if request.purpose == "extract":
-            outgoing.append(to_window(request, self._failed(request, rejected)))
+            outgoing.append(window_control_record(request, self._failure_event(request, rejected)))
         if not still_held():
             return False
         await self._publisher.publish(outgoing)
@@ -111,7 +111,7 @@ class Outcomes:
         quiet = Rejected(rejected.reason, "some of what it asks about was erased meanwhile")
         return [dead_letter(record, STAGE, quiet, self._clock(), by_reference=True)] if left.messages else []
 
-    async def _put_aside(self, record: Any, rejected: Rejected, still_held: StillHeld) -> bool:
+    async def _dead_letter(self, record: Any, rejected: Rejected, still_held: StillHeld) -> bool:
         failed = failure_of(record, rejected, self._clock())
         letter = dead_letter(record, STAGE, rejected, self._clock())
         if not still_held():
@@ -119,7 +119,7 @@ class Outcomes:
         await self._publisher.publish([letter] if failed is None else [letter, failed])
         return True
 
-    def _failed(self, request: ExtractionRequest, rejected: Rejected) -> WindowControl:
+    def _failure_event(self, request: ExtractionRequest, rejected: Rejected) -> WindowControl:
         return WindowControl(
             conversation_id=request.conversation_id,
             kind="extraction_failed",

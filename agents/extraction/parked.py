@@ -8,8 +8,8 @@ from typing import Final
 from uuid import uuid4
 
 from agents.extraction.extractor import LEASE_S, Extractor
-from agents.extraction.outcomes import Outcomes
-from agents.stage.leases import StillHeld, leased, tolerated
+from agents.extraction.outcomes import RequestOutcomes
+from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas.errors import Deferred, Retryable
 from schemas.extraction.requests import Lane
 from sinks.extraction.parked import Parked, Parking
@@ -20,7 +20,7 @@ FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 300.0
 
 
-class ParkedAgent:
+class ParkedRequestAgent:
     """`slots` bounds the requests of each lane that are taken on at a time, so that no lane waits for another's.
 
     `worker` names this process; `monotonic_s` is its clock, against which a lease that could not be renewed runs out.
@@ -30,7 +30,7 @@ class ParkedAgent:
         self,
         parking: Parking,
         extractor: Extractor,
-        outcomes: Outcomes,
+        outcomes: RequestOutcomes,
         worker: str,
         slots: Mapping[Lane, int],
         monotonic_s: Callable[[], float] = time.monotonic,
@@ -77,25 +77,25 @@ class ParkedAgent:
             return self._parking.renew(parked.request_id, owner, LEASE_S)
 
         try:
-            async with leased(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
+            async with renewed_lease(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
                 if await self._outcome(parked, owner, still_held):
                     await self._parking.remove(parked.request_id, owner)
         except Deferred as deferred:
-            async with tolerated(what):
+            async with ignore_retryable(what):
                 await self._parking.put_off(parked.request_id, owner, deferred)
         except Retryable as exc:
             log.warning("%s, after %d failures: %s", what, parked.tries, exc)
-            async with tolerated(what):
+            async with ignore_retryable(what):
                 await self._parking.try_again(parked.request_id, owner, pause_s(parked.tries))
         except BaseException:
-            async with tolerated(what):
+            async with ignore_retryable(what):
                 await self._parking.release(parked.request_id, owner)
             raise
 
     async def _outcome(self, parked: Parked, owner: str, still_held: StillHeld) -> bool:
         # In the name of the request too: an extraction's lease is granted again to the owner that has it.
         name = f"{owner}/{parked.request_id}"
-        return await self._outcomes.of(
+        return await self._outcomes.run(
             parked, parked.request, lambda request: self._extractor.answer(request, name, still_held), still_held
         )
 

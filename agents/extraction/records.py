@@ -14,14 +14,14 @@ TEXT_CHARS: Final = 4_000  # what a candidate may carry, whose policy may allow 
 FULL_TEXT_CHARS: Final = 40_000
 
 
-def outgoing(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:
+def answer_records(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:
     """What a stored answer comes to. Raises Rejected when it is not the answer to what was asked."""
     if request.purpose == "summarise":
-        return [summarised(request, codec.decode(stored, Summary), at)]
-    return candidates(request, codec.decode(stored, Answer), at)
+        return [summary_record(request, codec.decode(stored, Summary), at)]
+    return candidate_records(request, codec.decode(stored, Answer), at)
 
 
-def summarised(request: ExtractionRequest, summary: Summary, at: datetime) -> Outgoing:
+def summary_record(request: ExtractionRequest, summary: Summary, at: datetime) -> Outgoing:
     """Goes to the window that asked, also when there is nothing to tell."""
     told = WindowControl(
         conversation_id=request.conversation_id,
@@ -33,10 +33,10 @@ def summarised(request: ExtractionRequest, summary: Summary, at: datetime) -> Ou
         summary=summary.text,
         known=ids.summary_id(request.summary) if request.summary else None,
     )
-    return to_window(request, told)
+    return window_control_record(request, told)
 
 
-def to_window(request: ExtractionRequest, told: WindowControl) -> Outgoing:
+def window_control_record(request: ExtractionRequest, told: WindowControl) -> Outgoing:
     """A word to the window of the request's conversation, in its partition."""
     return Outgoing(
         topic=topics.WINDOW_CONTROL,
@@ -46,7 +46,7 @@ def to_window(request: ExtractionRequest, told: WindowControl) -> Outgoing:
     )
 
 
-def candidates(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:
+def candidate_records(request: ExtractionRequest, answer: Answer, at: datetime) -> list[Outgoing]:
     return [
         Outgoing(topic=topics.CANDIDATES, key=batch.namespace.encode(), value=codec.encode(batch))
         for batch in candidate_batches(request, answer, at)

@@ -66,7 +66,7 @@ class PassageAgent:
 
     def _decoded(self, record: Any) -> ArchivedMessage | None:
         try:
-            message = codec.admit(record.value, Message)
+            message = codec.decode_untrusted(record.value, Message)
         except Rejected:
             return None
         return ArchivedMessage(message=message, partition=record.partition, position=record.offset)

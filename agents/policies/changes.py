@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, structs
 
-from agents.policies.reader import decoded
+from agents.policies.reader import decode_policy
 from schemas import codec
 from schemas.errors import Rejected
 from schemas.kafka import topics
@@ -13,7 +13,7 @@ from schemas.kafka.records import Outgoing
 from schemas.policies.policies import Policy
 
 
-class Stored(Struct):
+class StoredPolicies(Struct):
     """The latest valid policy of each name; the highest version of each, removed ones too as long as they are to be seen.
 
     `wrong` are records that no process applies and nothing valid has followed, a sentence each, by key.
@@ -24,19 +24,19 @@ class Stored(Struct):
     wrong: dict[bytes | None, str]
 
 
-class Change(Struct, frozen=True):
+class PolicyChange(Struct, frozen=True):
     """What becomes of one policy that was put."""
 
     policy: Policy
     result: Literal["created", "changed", "unchanged"]
 
 
-def latest_policies(records: Iterable[Any]) -> Stored:
+def latest_policies(records: Iterable[Any]) -> StoredPolicies:
     """What the topic's records (aiokafka ConsumerRecord), from its beginning to its end, come to."""
-    found = Stored({}, {}, {})
+    found = StoredPolicies({}, {}, {})
     for record in records:
         try:
-            name, policy = decoded(record)
+            name, policy = decode_policy(record)
         except Rejected as exc:
             name = (record.key or b"").decode(errors="replace")
             found.wrong[record.key] = f"a record of {name!r} at offset {record.offset} is passed over: {exc.detail}"
@@ -50,21 +50,21 @@ def latest_policies(records: Iterable[Any]) -> Stored:
     return found
 
 
-def change(wanted: Policy, version: int | None, known: Stored) -> Change:
+def plan_change(wanted: Policy, version: int | None, known: StoredPolicies) -> PolicyChange:
     """What putting a policy comes to; versions are counted here. `version` is the one that it was made from, None for any.
 
     Raises Rejected `outdated` where another one is there by now.
     """
     name, current = wanted.name, known.latest.get(wanted.name)
     if current is not None and structs.replace(wanted, version=current.version) == current:
-        return Change(current, "unchanged")
+        return PolicyChange(current, "unchanged")
     if current is not None and version not in (None, current.version):
         raise Rejected("outdated", f"version is {version}, and the policy {name!r} is at {current.version} by now")
     following = structs.replace(wanted, version=known.versions.get(name, 0) + 1)
-    return Change(following, "created" if current is None else "changed")
+    return PolicyChange(following, "created" if current is None else "changed")
 
 
-def records(made: Sequence[Change]) -> list[Outgoing]:
+def records(made: Sequence[PolicyChange]) -> list[Outgoing]:
     """What has to be published."""
     return [
         Outgoing(topic=topics.POLICIES, key=each.policy.name.encode(), value=codec.encode(each.policy))

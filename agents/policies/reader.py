@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 STAGE = "policies"
 
 
-class Topic(Protocol):
+class PolicyTopic(Protocol):
     """Where policies are read; both raise Retryable."""
 
     async def to_end(self) -> list[Any]: ...
@@ -32,7 +32,9 @@ class CurrentPolicies:
     `beneath` are those of the process itself: they apply where the topic has none of their name, also after its removal.
     """
 
-    def __init__(self, beneath: Policies, topic: Topic, publisher: Publisher, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, beneath: Policies, topic: PolicyTopic, publisher: Publisher, clock: Callable[[], datetime]
+    ) -> None:
         self._beneath = beneath
         self._topic = topic
         self._publisher = publisher
@@ -49,13 +51,13 @@ class CurrentPolicies:
     def governing(self, namespace: str) -> Policy:
         return self.now.governing(namespace)
 
-    def fed_by(self, namespace: str) -> tuple[Scope, ...]:
-        return self.now.fed_by(namespace)
+    def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]:
+        return self.now.scopes_feeding(namespace)
 
-    def named(self, name: str) -> Policy:
-        return self.now.named(name)
+    def by_name(self, name: str) -> Policy:
+        return self.now.by_name(name)
 
-    def tell(self, listener: Callable[[Policies], None]) -> None:
+    def add_listener(self, listener: Callable[[Policies], None]) -> None:
         """The listener is called at each change, for what it keeps that was made of policies."""
         self._listeners.append(listener)
 
@@ -74,19 +76,19 @@ class CurrentPolicies:
     def _apply(self, records: Sequence[Any]) -> None:
         for record in records:
             try:
-                self._take(record)
+                self._apply_record(record)
             except Rejected as rejected:  # told with what is wrong: a policy quotes nobody
                 log.warning("policy at %s[%d]@%d is passed over: %s", *position(record), rejected.detail)
                 self._letters.append(dead_letter(record, STAGE, rejected, self._clock()))
-        changed = Policies(tuple(self._named.values()), tuple(self._retired.values())).over(self._beneath)
+        changed = Policies(tuple(self._named.values()), tuple(self._retired.values())).merged_over(self._beneath)
         if changed != self.now:
             self.now = changed
-            log.info("policies: %s", ", ".join(map(labelled, changed.listed)) or "the built-in default")
+            log.info("policies: %s", ", ".join(map(label, changed.listed)) or "the built-in default")
             for listener in self._listeners:
                 listener(changed)
 
-    def _take(self, record: Any) -> None:
-        name, policy = decoded(record)
+    def _apply_record(self, record: Any) -> None:
+        name, policy = decode_policy(record)
         if policy is None:
             if (gone := self._named.pop(name, None)) is not None:
                 self._retired[name] = gone
@@ -100,17 +102,17 @@ class CurrentPolicies:
             self._letters = []
 
 
-def collected(records: Sequence[Any]) -> Policies:
+def policies_from(records: Sequence[Any]) -> Policies:
     """What the topic's records come to. An invalid one is passed over: whoever follows the topic makes it a dead letter."""
     named: dict[str, Policy | None] = {}
     for record in records:
         with suppress(Rejected):
-            name, policy = decoded(record)
+            name, policy = decode_policy(record)
             named[name] = policy
     return Policies(tuple(policy for policy in named.values() if policy is not None))
 
 
-def decoded(record: Any) -> tuple[str, Policy | None]:
+def decode_policy(record: Any) -> tuple[str, Policy | None]:
     """The policy of a record under its name; None removes it. Raises Rejected."""
     try:
         name = (record.key or b"").decode()
@@ -120,11 +122,11 @@ def decoded(record: Any) -> tuple[str, Policy | None]:
         raise Rejected("invalid", "there is no key: it should be the policy's name")
     if record.value is None:
         return name, None
-    policy = codec.admit(record.value, Policy)
+    policy = codec.decode_untrusted(record.value, Policy)
     if policy.name != name:
         raise Rejected("invalid", f"the key is {name!r} and the policy's name {policy.name!r}: they should be the same")
     return name, policy
 
 
-def labelled(policy: Policy) -> str:
+def label(policy: Policy) -> str:
     return f"{policy.name} (version {policy.version})"

@@ -108,7 +108,7 @@ MADE_UP = re.compile(r"(?=.*[^\W\d_])(?=.*[\d!#$%^&*+=?@~]|.*[a-zß-ÿ]\w*[A-Z])
 CLAUSE_ENDS = re.compile(r"\s*+(?:$|[.,;!?)\n](?!\w)|です|입니다)")
 
 
-def sure(match: re.Match[str]) -> bool:
+def is_password(match: re.Match[str]) -> bool:
     """Whether the value of a `NAMED` match is a password, and no talk about one and no code that fetches one."""
     value = match["quoted"] or match["bare"].rstrip(BEHIND)
     if (

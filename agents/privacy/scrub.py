@@ -17,7 +17,7 @@ from agents.privacy.passwords import (
     PAIR,
     PIN,
     SEED_PHRASE,
-    sure,
+    is_password,
 )
 from agents.privacy.payment_cards import CARD, is_card
 from agents.privacy.personal_data import PERSONAL
@@ -45,20 +45,20 @@ def scrub(text: str, personal: Collection[PersonalKind] = ()) -> Scrubbed:
     """
     found: Counter[str] = Counter()
     for kind, pattern in SHAPES:
-        text = replaced(text, pattern, kind, found)
+        text = replace_matches(text, pattern, kind, found)
     for pattern in CERTAIN:
-        text = replaced(text, pattern, "PASSWORD", found)
-    text = replaced(text, SEED_PHRASE, "SECRET", found)
-    text = replaced(text, CODE_FIRST, "PIN", found)
-    text = PIN.sub(lambda match: pin(match, found), text)
-    text = ASSIGNED.sub(lambda match: assigned(match, found), text)
-    text = NAMED.sub(lambda match: named(match, found), text)
+        text = replace_matches(text, pattern, "PASSWORD", found)
+    text = replace_matches(text, SEED_PHRASE, "SECRET", found)
+    text = replace_matches(text, CODE_FIRST, "PIN", found)
+    text = PIN.sub(lambda match: replace_pin(match, found), text)
+    text = ASSIGNED.sub(lambda match: replace_assigned(match, found), text)
+    text = NAMED.sub(lambda match: replace_password(match, found), text)
     for pattern in (AS_NAMED, PAIR):
-        text = pattern.sub(lambda match: made_up(match, found), text)
-    text = CARD.sub(lambda match: card(match, found), text)
+        text = pattern.sub(lambda match: replace_random(match, found), text)
+    text = CARD.sub(lambda match: replace_card(match, found), text)
     for kind in (kind for kind in PERSONAL if kind in personal):
         for pattern in PERSONAL[kind]:
-            text = replaced(text, pattern, kind.upper(), found)
+            text = replace_matches(text, pattern, kind.upper(), found)
     return Scrubbed(text, dict(found))
 
 
@@ -69,14 +69,14 @@ def storable(text: str, privacy: Privacy) -> str:
 
 def sendable(text: str, privacy: Privacy) -> str:
     """What a model, or whoever embeds, may be sent of a text."""
-    return scrub(text, privacy.unsent).text
+    return scrub(text, privacy.not_sent).text
 
 
-def replaced(text: str, pattern: re.Pattern[str], kind: str, found: Counter[str]) -> str:
-    return pattern.sub(lambda match: placed(match, kind, found), text)
+def replace_matches(text: str, pattern: re.Pattern[str], kind: str, found: Counter[str]) -> str:
+    return pattern.sub(lambda match: placeholder(match, kind, found), text)
 
 
-def placed(match: re.Match[str], kind: str, found: Counter[str]) -> str:
+def placeholder(match: re.Match[str], kind: str, found: Counter[str]) -> str:
     """The placeholder; what the pattern calls `keep` (the name before the secret, the host after it) stays."""
     groups = match.groupdict()
     if is_placeholder(groups.get("secret") or match[0]):
@@ -85,15 +85,15 @@ def placed(match: re.Match[str], kind: str, found: Counter[str]) -> str:
     return f"{groups.get('keep') or ''}[{kind}]{groups.get('rest') or ''}"
 
 
-def pin(match: re.Match[str], found: Counter[str]) -> str:
+def replace_pin(match: re.Match[str], found: Counter[str]) -> str:
     found["PIN"] += 1
     return f"{match['keep'] or match['keep_cvv']}[PIN]"
 
 
-def named(match: re.Match[str], found: Counter[str]) -> str:
+def replace_password(match: re.Match[str], found: Counter[str]) -> str:
     """What follows the word password, if it is one: talk about passwords stays, as does the mark that ends a sentence."""
     value = match["quoted"] or match["bare"]
-    if is_placeholder(value) or not sure(match):
+    if is_placeholder(value) or not is_password(match):
         return match[0]
     found["PASSWORD"] += 1
     if match["quoted"]:
@@ -101,12 +101,12 @@ def named(match: re.Match[str], found: Counter[str]) -> str:
     return f"{match['keep']}[PASSWORD]{value[len(value.rstrip(BEHIND)) :]}"
 
 
-def made_up(match: re.Match[str], found: Counter[str]) -> str:
+def replace_random(match: re.Match[str], found: Counter[str]) -> str:
     value = match["secret"]
-    return placed(match, "PASSWORD", found) if MADE_UP.fullmatch(value) else match[0]
+    return placeholder(match, "PASSWORD", found) if MADE_UP.fullmatch(value) else match[0]
 
 
-def assigned(match: re.Match[str], found: Counter[str]) -> str:
+def replace_assigned(match: re.Match[str], found: Counter[str]) -> str:
     """A value given to something called key, secret or token, if it looks random; a word or a number is left."""
     value = match["secret"].rstrip(".!?:")
     certain = match["certain"] is not None
@@ -120,7 +120,7 @@ def assigned(match: re.Match[str], found: Counter[str]) -> str:
     return f"{match['keep']}[SECRET]{match['secret'][len(value) :]}"
 
 
-def card(match: re.Match[str], found: Counter[str]) -> str:
+def replace_card(match: re.Match[str], found: Counter[str]) -> str:
     if not is_card(match[0]):
         return match[0]
     found["CARD_NUMBER"] += 1

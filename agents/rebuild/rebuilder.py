@@ -18,7 +18,7 @@ from schemas.policies.policies import PolicySelector
 from sinks.erasure.purges import Purges
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
-from sinks.rebuild.rebuilds import Page, Partition, Rebuilds, StatedMemory, StatedVersion, latest
+from sinks.rebuild.rebuilds import Page, Partition, Rebuilds, RebuiltMemory, RebuiltVersion, latest
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ HEADERS: Final = ("memstream-namespace", "memstream-version", "memstream-sequenc
 Progress = Callable[[str, int], object]
 
 
-class Piece(Protocol):
+class Chunk(Protocol):
     """Some records of a partition, in order, and where to read on."""
 
     @property
@@ -48,10 +48,10 @@ class Log(Protocol):
 
     async def beginnings(self, topic: str) -> dict[int, int]: ...
 
-    def pieces(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Piece, None]: ...
+    def chunks(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Chunk, None]: ...
 
 
-class Read(Struct):
+class ReadCounts(Struct):
     """How many records were read, and how many of them told nothing that memstream understands."""
 
     records: int = 0
@@ -78,7 +78,7 @@ class Rebuild:
         self._progress = progress
         self._alone = alone
 
-    async def run(self, *, onto_backup: bool = False) -> Read:
+    async def run(self, *, onto_backup: bool = False) -> ReadCounts:
         """Brings the tables up to what Kafka tells; `Rebuilds.end` is still to be called, once the index is whole.
 
         Raises Misconfigured for a database that holds memories, unless it is said to be a backup; for topics that tell nothing,
@@ -88,18 +88,18 @@ class Rebuild:
         if positions:
             await self._alone()
         else:
-            positions = await self._begun(onto_backup)
-        read = Read()
+            positions = await self._begin(onto_backup)
+        read = ReadCounts()
         for topic in TOPICS:
             of_topic = {partition: at for (name, partition), at in positions.items() if name == topic}
-            async for piece in self._log.pieces(topic, of_topic):
+            async for piece in self._log.chunks(topic, of_topic):
                 await self._rebuilds.apply(page((topic, piece.partition), piece, read))
                 self._progress(topic, read.records)
         await self._forget()
         await self._rebuilds.conclude()
         return read
 
-    async def _begun(self, onto_backup: bool) -> dict[Partition, int]:
+    async def _begin(self, onto_backup: bool) -> dict[Partition, int]:
         if not onto_backup and await self._rebuilds.holds_memories():
             raise Misconfigured(
                 "the database holds memories: rebuild into an empty one, or say with --onto-backup that it is a restored "
@@ -108,7 +108,7 @@ class Rebuild:
         positions = {
             (topic, number): at for topic in TOPICS for number, at in (await self._log.beginnings(topic)).items()
         }
-        if onto_backup and not await self._tells(positions):
+        if onto_backup and not await self._has_records(positions):
             raise Misconfigured(
                 "memory.state tells of no memory: a database brought up to that would be empty. Is it the right cluster?"
             )
@@ -120,9 +120,9 @@ class Rebuild:
             raise
         return positions
 
-    async def _tells(self, positions: Mapping[Partition, int]) -> bool:
+    async def _has_records(self, positions: Mapping[Partition, int]) -> bool:
         of_state = {partition: at for (name, partition), at in positions.items() if name == topics.STATE}
-        async with aclosing(self._log.pieces(topics.STATE, of_state)) as pieces:
+        async with aclosing(self._log.chunks(topics.STATE, of_state)) as pieces:
             return await anext(pieces, None) is not None
 
     async def _forget(self) -> None:
@@ -133,18 +133,18 @@ class Rebuild:
                 with translated("erasing what was erased"):
                     async with self._pool.acquire() as connection, connection.transaction():
                         await connection.execute(query("memories", "lock_namespace"), namespace)
-                        scopes = self._policies.fed_by(namespace)
+                        scopes = self._policies.scopes_feeding(namespace)
                         done = await Purges(connection).forget(namespace, scopes, Fence(at))
 
 
-def page(partition: Partition, piece: Piece, read: Read) -> Page:
+def page(partition: Partition, piece: Chunk, read: ReadCounts) -> Page:
     """What the records of a piece tell, counted in `read`."""
-    told: list[StatedMemory] = []
-    versions: list[StatedVersion] = []
+    told: list[RebuiltMemory] = []
+    versions: list[RebuiltVersion] = []
     for record in piece.records:
         read.records += 1
         try:
-            each, version = stated_by_state(record) if partition[0] == topics.STATE else stated_by_event(record)
+            each, version = from_state_record(record) if partition[0] == topics.STATE else from_event_record(record)
         except Rejected as rejected:
             read.unreadable += 1
             log.warning("%s[%d]@%d tells nothing: %s", *partition, record.offset, rejected)
@@ -167,19 +167,19 @@ def page(partition: Partition, piece: Piece, read: Read) -> Page:
     )
 
 
-def stated_by_state(record: Any) -> tuple[StatedMemory, None]:
+def from_state_record(record: Any) -> tuple[RebuiltMemory, None]:
     """Raises Rejected for what is no memory, and no tombstone of memstream's."""
     memory_id = (record.key or b"").decode("utf-8", "replace")
     if record.value is not None:
         memory = decode(record.value, Memory)
-        return stated(memory, in_state=True), None
+        return memory_row(memory, in_state=True), None
     said = {name: value.decode("utf-8", "replace") for name, value in record.headers}
     try:
         namespace, version, sequence = (said[name] for name in HEADERS)
         numbers = int(version), int(sequence)
     except (KeyError, ValueError) as exc:
         raise Rejected("invalid", "a tombstone without memstream's headers") from exc
-    gone = StatedMemory(
+    gone = RebuiltMemory(
         memory_id=memory_id,
         namespace=namespace,
         version=numbers[0],
@@ -190,16 +190,16 @@ def stated_by_state(record: Any) -> tuple[StatedMemory, None]:
     return gone, None
 
 
-def stated_by_event(record: Any) -> tuple[StatedMemory, StatedVersion]:
+def from_event_record(record: Any) -> tuple[RebuiltMemory, RebuiltVersion]:
     """Raises Rejected for what is no memory event."""
     event = decode(record.value, MemoryEvent)
     data = event.data
-    version = StatedVersion(change=data.change, before=data.before, after=data.memory, cause=data.cause, at=event.time)
-    return stated(data.memory, in_state=False, erased=data.change == "purged"), version
+    version = RebuiltVersion(change=data.change, before=data.before, after=data.memory, cause=data.cause, at=event.time)
+    return memory_row(data.memory, in_state=False, erased=data.change == "purged"), version
 
 
-def stated(memory: Memory, *, in_state: bool, erased: bool = False) -> StatedMemory:
-    return StatedMemory(
+def memory_row(memory: Memory, *, in_state: bool, erased: bool = False) -> RebuiltMemory:
+    return RebuiltMemory(
         memory_id=memory.memory_id,
         namespace=memory.namespace,
         version=memory.version,
@@ -210,7 +210,7 @@ def stated(memory: Memory, *, in_state: bool, erased: bool = False) -> StatedMem
     )
 
 
-def heads(told: Iterable[StatedMemory]) -> dict[str, int]:
+def heads(told: Iterable[RebuiltMemory]) -> dict[str, int]:
     """The highest sequence of each namespace."""
     found: dict[str, int] = {}
     for each in told:

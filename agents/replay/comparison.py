@@ -30,7 +30,7 @@ Stays: TypeAlias = Literal["by hand", "pinned", "said elsewhere"]
 Fate: TypeAlias = Literal["same", "changed", "added", "lost", "kept", "withheld"]
 
 
-class Live(Struct, frozen=True, kw_only=True):
+class LiveMemory(Struct, frozen=True, kw_only=True):
     """A live memory; `stays` says why no generation touches it, None if it may give way."""
 
     memory: Memory
@@ -38,14 +38,14 @@ class Live(Struct, frozen=True, kw_only=True):
     stays: Stays | None = None
 
 
-class Ended(Struct, frozen=True, kw_only=True):
+class EndedMemory(Struct, frozen=True, kw_only=True):
     """A memory that is live no longer, as it was, and went for a reason that a generation knows nothing of."""
 
     memory: Memory
     why: str
 
 
-class Again(Struct, frozen=True, kw_only=True):
+class ReplayedMemory(Struct, frozen=True, kw_only=True):
     """A memory of the generation."""
 
     memory: Memory
@@ -66,11 +66,11 @@ class Difference(Struct, frozen=True, kw_only=True):
     why: str | None = None
 
 
-def compared(
-    live: Sequence[Live], ended: Sequence[Ended], again: Sequence[Again], thresholds: Thresholds
+def compare(
+    live: Sequence[LiveMemory], ended: Sequence[EndedMemory], again: Sequence[ReplayedMemory], thresholds: Thresholds
 ) -> list[Difference]:
     """Every live memory and every one of the generation once, in their order; a pair stands where its live one is."""
-    partners = paired(live, again, thresholds)
+    partners = pair(live, again, thresholds)
     taken = {*partners.values()}
     found = [_of_live(each, again[partners[at]].memory if at in partners else None) for at, each in enumerate(live)]
     left = [each.memory for at, each in enumerate(again) if at not in taken]
@@ -78,7 +78,7 @@ def compared(
     return [*found, *(_of_new(memory, endings) for memory in left)]
 
 
-def _of_live(live: Live, after: Memory | None) -> Difference:
+def _of_live(live: LiveMemory, after: Memory | None) -> Difference:
     before = live.memory
     if live.stays is not None:
         return Difference(fate="kept", before=before, after=after, why=live.stays)
@@ -98,7 +98,7 @@ def _of_new(memory: Memory, endings: "_Endings") -> Difference:
 class _Endings:
     """What has ended, found by what it said: the same text, or nearly the same of the same message."""
 
-    def __init__(self, ended: Sequence[Ended]) -> None:
+    def __init__(self, ended: Sequence[EndedMemory]) -> None:
         self._ended = ended
         self._texts = [normalise(each.memory.text) for each in ended]
         self._by_text: dict[str, list[int]] = defaultdict(list)
@@ -108,7 +108,7 @@ class _Endings:
             for message in messages_of(each.memory):
                 self._by_message[message].append(at)
 
-    def saying(self, memory: Memory) -> Ended | None:
+    def saying(self, memory: Memory) -> EndedMemory | None:
         """The first that said it."""
         text = normalise(memory.text)
         near = {at for message in messages_of(memory) for at in self._by_message.get(message, ())}
@@ -122,13 +122,15 @@ def differs(one: object, other: object) -> bool:
     return one != other
 
 
-def paired(live: Sequence[Live], again: Sequence[Again], thresholds: Thresholds) -> dict[int, int]:
+def pair(live: Sequence[LiveMemory], again: Sequence[ReplayedMemory], thresholds: Thresholds) -> dict[int, int]:
     """Places in `live` to places in `again`, each once: the same text first, then what is near of the same message, then what is
     so near that curation would take it for one; of each, the nearest first."""
     one, other = unit([each.vector for each in live]), unit([each.vector for each in again])
     texts = [[normalise(each.memory.text) for each in side] for side in (live, again)]
     ranked = []
-    for at, to in nearest(one, other, thresholds.merge) | alike_in(texts[0], texts[1]) | sharing(live, again):
+    for at, to in (
+        nearest(one, other, thresholds.merge) | equal_texts(texts[0], texts[1]) | sharing_messages(live, again)
+    ):
         same, cosine = texts[0][at] == texts[1][to], cosine_of(one, other, at, to)
         if same or cosine >= thresholds.related or alike(texts[0][at], texts[1][to]):
             shared = share_a_message(live[at].memory, again[to].memory)
@@ -142,7 +144,7 @@ def paired(live: Sequence[Live], again: Sequence[Again], thresholds: Thresholds)
     return partners
 
 
-def alike_in(one: Sequence[str], other: Sequence[str]) -> set[tuple[int, int]]:
+def equal_texts(one: Sequence[str], other: Sequence[str]) -> set[tuple[int, int]]:
     """The places of equal texts."""
     places = defaultdict(list)
     for to, text in enumerate(other):
@@ -150,7 +152,7 @@ def alike_in(one: Sequence[str], other: Sequence[str]) -> set[tuple[int, int]]:
     return {(at, to) for at, text in enumerate(one) for to in places.get(text, ())}
 
 
-def sharing(live: Sequence[Live], again: Sequence[Again]) -> set[tuple[int, int]]:
+def sharing_messages(live: Sequence[LiveMemory], again: Sequence[ReplayedMemory]) -> set[tuple[int, int]]:
     """The places of what comes from a message in common."""
     places = defaultdict(list)
     for to, each in enumerate(again):

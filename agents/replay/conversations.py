@@ -11,8 +11,8 @@ from schemas.conversations.messages import Message
 from schemas.errors import Misconfigured, Rejected
 from schemas.replay.generations import Generation
 from sinks.archive.messages import ArchivedMessage
-from sinks.replay.generations import Generations, Planned
-from streams.kafka.log import Log, Piece
+from sinks.replay.generations import Generations, PlannedConversation
+from streams.kafka.log import Chunk, Log
 
 MOST_BYTES: Final = 512 * 1024 * 1024  # of records in memory
 # A plan's time goes by when messages say they were said, and the broker finds records by when they were sent: the clock of who
@@ -22,19 +22,21 @@ CLOCKS_APART: Final = timedelta(hours=1)
 Told: TypeAlias = Callable[[], object]
 
 
-async def planned(generations: Generations, generation: Generation, replayer: Replayer) -> list[Planned]:
+async def plan_conversations(
+    generations: Generations, generation: Generation, replayer: Replayer
+) -> list[PlannedConversation]:
     """The archive's conversations that concern a generation, those first whose latest messages were said first."""
-    said = generations.said(generation.plan, generation.created_at)
-    found = [each async for each, scopes in said if replayer.concerns(scopes)]
+    conversations = generations.conversations(generation.plan, generation.created_at)
+    found = [each async for each, scopes in conversations if replayer.concerns(scopes)]
     return sorted(found, key=lambda each: (each.last_said_at, each.conversation_id))
 
 
 async def replay_archive(generations: Generations, generation: Generation, replayer: Replayer, told: Told) -> None:
     """All that was planned and is not done."""
-    last: Planned | None = None
+    last: PlannedConversation | None = None
     while page := await generations.waiting(generation.generation_id, last):
         for last in page:
-            await replayer.take(last, await generations.messages(generation, last.conversation_id))
+            await replayer.add(last, await generations.messages(generation, last.conversation_id))
             told()
     await replayer.finish()
 
@@ -51,17 +53,17 @@ async def replay_kafka(
     """What its topic still holds, in the same order. Raises Misconfigured where that is more than fits in memory."""
     since = generation.plan.since
     positions = await log.since(topic, since - CLOCKS_APART) if since is not None else await log.beginnings(topic)
-    conversations = await read(log.pieces(topic, positions), generation, replayer, most_bytes)
+    conversations = await read(log.chunks(topic, positions), generation, replayer, most_bytes)
     done = await generations.done_of(generation.generation_id, conversations)
     last_said = {name: max(each.message.timestamp for each in said) for name, said in conversations.items()}
     for name in sorted(conversations.keys() - done, key=lambda name: (last_said[name], name)):
-        await replayer.take(Planned(name, last_said[name]), conversations.pop(name))
+        await replayer.add(PlannedConversation(name, last_said[name]), conversations.pop(name))
         told()
     await replayer.finish()
 
 
 async def read(
-    pieces: AsyncIterator[Piece], generation: Generation, replayer: Replayer, most_bytes: int
+    pieces: AsyncIterator[Chunk], generation: Generation, replayer: Replayer, most_bytes: int
 ) -> dict[str, list[ArchivedMessage]]:
     """What of a topic belongs to the generation, by conversation: by partition and position, each message once."""
     size = 0
@@ -92,7 +94,7 @@ def within(record: Any, generation: Generation) -> Message | None:
     if record.timestamp > generation.created_at.timestamp() * 1_000:
         return None
     try:
-        message = codec.admit(record.value, Message)
+        message = codec.decode_untrusted(record.value, Message)
     except Rejected:
         return None
     early = plan.since is not None and message.timestamp < plan.since

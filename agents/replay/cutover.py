@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agents.curation.ledgers import Limit, close_ledger, open_ledger
+from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger
 from agents.replay.sides import differences
 from agents.replay.switch import ACTOR, cut_over, outside_ids, take_back
 from schemas.errors import Misconfigured
@@ -23,7 +23,7 @@ from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.replay import generations
-from sinks.replay.generations import Changed, Generations, Shadows, Switched
+from sinks.replay.generations import Changed, Generations, Shadows, SwitchedNamespace
 from sinks.vectors.port import Vector
 
 AT_ONCE: Final = (
@@ -31,7 +31,7 @@ AT_ONCE: Final = (
 )
 
 
-class Switching(Struct, frozen=True, kw_only=True):
+class CutoverResult(Struct, frozen=True, kw_only=True):
     """What came of a cutover, or of its undoing: namespaces, changes of memories, and what was left as it is since somebody
     changed it meanwhile."""
 
@@ -39,8 +39,8 @@ class Switching(Struct, frozen=True, kw_only=True):
     changes: int = 0
     left: int = 0
 
-    def __add__(self, other: "Switching") -> "Switching":
-        return Switching(
+    def __add__(self, other: "CutoverResult") -> "CutoverResult":
+        return CutoverResult(
             namespaces=self.namespaces + other.namespaces,
             changes=self.changes + other.changes,
             left=self.left + other.left,
@@ -72,36 +72,36 @@ class Cutover:
         self._clock = clock
         self._at_once = at_once
 
-    async def cut_over(self, generation_id: str) -> Switching:
+    async def cut_over(self, generation_id: str) -> CutoverResult:
         """What the generation remembers is what is remembered. Raises Misconfigured where it is not ready, or is taken back
         meanwhile."""
-        done, beyond = Switching(), ""
+        done, beyond = CutoverResult(), ""
         statuses: Sequence[GenerationStatus] = ("ready", "undone", "cutover")
         while True:
-            async with self._switching(generation_id, statuses, beyond) as (connection, generation, page):
+            async with self._switch(generation_id, statuses, beyond) as (connection, generation, page):
                 for switched in page:
                     if switched.first_sequence is None:
                         done += await self._namespace(connection, generation, switched.namespace)
-                await generations.become(connection, generation_id, "cutover", self._clock())
+                await generations.set_status(connection, generation_id, "cutover", self._clock())
             await self._project(page)
             if len(page) < self._at_once:
                 return done
             statuses, beyond = ("cutover",), page[-1].namespace  # one that was taken back meanwhile stays so
 
-    async def undo(self, generation_id: str) -> Switching:
+    async def undo(self, generation_id: str) -> CutoverResult:
         """What the cutover changed, and nobody since, is as it was before. Raises Misconfigured where there is none, or is cut
         over again meanwhile."""
-        done, beyond = Switching(), ""
-        statuses = await self._may_be_taken_back(generation_id)
+        done, beyond = CutoverResult(), ""
+        statuses = await self._can_undo(generation_id)
         while True:
             vectors = await self._vectors_before(generation_id, beyond)
-            async with self._switching(generation_id, statuses, beyond) as (connection, _, page):
+            async with self._switch(generation_id, statuses, beyond) as (connection, _, page):
                 changes = await all_changed(Shadows(connection, generation_id), page)
                 if not texts_before(changes) <= vectors.keys():
                     continue  # a cutover that was under way has ended since: once more, with all that it changed
                 for switched, memories in changes:
-                    done += await self._taken_back(connection, generation_id, switched, memories, vectors)
-                await generations.become(connection, generation_id, "undone", self._clock())
+                    done += await self._undo(connection, generation_id, switched, memories, vectors)
+                await generations.set_status(connection, generation_id, "undone", self._clock())
             await self._project(page)
             if len(page) < self._at_once:
                 return done
@@ -135,7 +135,7 @@ class Cutover:
                         f"generation {generation_id} is switched in part: bring that to its end first, "
                         f"by `memstream cutover {generation_id}` or with --undo"
                     )
-                await generations.become(connection, generation_id, "discarding", self._clock())
+                await generations.set_status(connection, generation_id, "discarding", self._clock())
 
     async def forget(self, shadow: str) -> None:
         """Removes all that is remembered in a shadow namespace."""
@@ -146,9 +146,9 @@ class Cutover:
         await self._projector.project_now(shadow)
 
     @asynccontextmanager
-    async def _switching(
+    async def _switch(
         self, generation_id: str, statuses: Sequence[GenerationStatus], beyond: str
-    ) -> AsyncIterator[tuple[Connection, Generation, Sequence[Switched]]]:
+    ) -> AsyncIterator[tuple[Connection, Generation, Sequence[SwitchedNamespace]]]:
         """A transaction that holds a page of the generation's namespaces, all that was pending in them told before."""
         with translated("cutting over"):
             async with self._pool.acquire() as connection, connection.transaction():
@@ -160,11 +160,11 @@ class Cutover:
                     await self._projector.project(connection, switched.namespace)
                 yield connection, generation, page
 
-    async def _project(self, page: Sequence[Switched]) -> None:
+    async def _project(self, page: Sequence[SwitchedNamespace]) -> None:
         for switched in page:
             await self._projector.project_now(switched.namespace)
 
-    async def _namespace(self, connection: Connection, generation: Generation, namespace: str) -> Switching:
+    async def _namespace(self, connection: Connection, generation: Generation, namespace: str) -> CutoverResult:
         now = self._clock()
         found = await differences(connection, generation, namespace, self._embedding_model)
         cause = Cause(actor=ACTOR, reason=f"cutover to generation {generation.generation_id}")
@@ -175,19 +175,19 @@ class Cutover:
         again = [each.after.memory_id for each in found if each.after is not None]
         vectors = await Memories(connection).vectors(again, self._embedding_model)
         cut_over(ledger, found, vectors, cause, now)
-        await close_ledger(connection, ledger, Limit(most=most, plan=()), cause, now, self._embedding_model)
-        switched = Switched(namespace=namespace, first_sequence=first, last_sequence=ledger.sequence)
+        await close_ledger(connection, ledger, LiveLimit(most=most, plan=()), cause, now, self._embedding_model)
+        switched = SwitchedNamespace(namespace=namespace, first_sequence=first, last_sequence=ledger.sequence)
         await generations.record_switch(connection, generation.generation_id, switched)
-        return Switching(namespaces=1, changes=len(ledger.entries))
+        return CutoverResult(namespaces=1, changes=len(ledger.entries))
 
-    async def _taken_back(
+    async def _undo(
         self,
         connection: Connection,
         generation_id: str,
-        switched: Switched,
+        switched: SwitchedNamespace,
         changed: Sequence[Changed],
         vectors: Mapping[str, Vector],
-    ) -> Switching:
+    ) -> CutoverResult:
         now, namespace = self._clock(), switched.namespace
         known = await Memories(connection).by_ids([memory_id for memory_id, *_ in changed])
         cause = Cause(actor=ACTOR, reason=f"undo of the cutover to generation {generation_id}")
@@ -195,10 +195,10 @@ class Cutover:
         ledger = await open_ledger(connection, namespace, tuple(known.values()), [*linked], None)
         mine = [each for each in changed if each[0] in known and known[each[0]].version == each[2]]
         take_back(ledger, {memory_id: before for memory_id, before, _ in mine}, vectors, cause, now)
-        limit = Limit(most=None, plan=None)
+        limit = LiveLimit(most=None, plan=None)
         await close_ledger(connection, ledger, limit, cause, now, self._embedding_model)
-        await generations.record_switch(connection, generation_id, Switched(namespace=namespace))
-        return Switching(namespaces=1, changes=len(ledger.entries), left=len(changed) - len(mine))
+        await generations.record_switch(connection, generation_id, SwitchedNamespace(namespace=namespace))
+        return CutoverResult(namespaces=1, changes=len(ledger.entries), left=len(changed) - len(mine))
 
     async def _vectors_before(self, generation_id: str, beyond: str) -> dict[str, Vector]:
         """Of what is to be said again, by texts: embedded before anything is locked. Versions do not change."""
@@ -207,18 +207,20 @@ class Cutover:
         texts = sorted(texts_before(await all_changed(shadows, page)))
         return dict(zip(texts, await self._embedder.embed(texts), strict=True)) if texts else {}
 
-    async def _may_be_taken_back(self, generation_id: str) -> Sequence[GenerationStatus]:
+    async def _can_undo(self, generation_id: str) -> Sequence[GenerationStatus]:
         """Also the rest of what was taken back in part, by somebody who did not come to the end."""
         rest = await Shadows(self._pool, generation_id).any_switched()
         return ("cutover", "undone") if rest else ("cutover",)
 
 
-async def all_changed(shadows: Shadows, page: Sequence[Switched]) -> list[tuple[Switched, Sequence[Changed]]]:
+async def all_changed(
+    shadows: Shadows, page: Sequence[SwitchedNamespace]
+) -> list[tuple[SwitchedNamespace, Sequence[Changed]]]:
     """The namespaces of a page that are switched, each with what its cutover changed there."""
     return [(each, await shadows.changed(each)) for each in page if each.first_sequence is not None]
 
 
-def texts_before(changes: Sequence[tuple[Switched, Sequence[Changed]]]) -> set[str]:
+def texts_before(changes: Sequence[tuple[SwitchedNamespace, Sequence[Changed]]]) -> set[str]:
     """What memories said before their cutover."""
     befores = [before for _, memories in changes for _, before, _ in memories]
     return {before.text for before in befores if before is not None and before.text}

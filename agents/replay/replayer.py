@@ -26,9 +26,9 @@ from schemas.errors import Deferred, Rejected, Retryable
 from schemas.extraction.requests import CandidateBatch, ExtractionRequest
 from schemas.policies.policies import PolicySelector
 from schemas.replay.generations import Generation
-from schemas.replay.shadows import shadow_of, standing_for
+from schemas.replay.shadows import live_namespace_of, shadow_of
 from sinks.archive.messages import ArchivedMessage
-from sinks.replay.generations import Planned, Replayed
+from sinks.replay.generations import PlannedConversation, ReplayedConversation
 from streams.windows.arrival import merged
 from streams.windows.tokens.counting import TokenCount
 
@@ -43,23 +43,25 @@ LONGEST_PAUSE_S: Final = 30.0
 T = TypeVar("T")
 
 
-class Records(Protocol):
+class ReplayStore(Protocol):
     """Where it is kept how far a generation is; sinks.replay.generations.Generations."""
 
     async def unerased(self, messages: Sequence[ArchivedMessage]) -> Sequence[ArchivedMessage]: ...
 
     async def feeds(self, generation_id: str, namespaces: Collection[str]) -> None: ...
 
-    async def done(self, generation_id: str, replayed: Replayed, at: datetime) -> None: ...
+    async def done(self, generation_id: str, replayed: ReplayedConversation, at: datetime) -> None: ...
 
 
 class AnswerSource(Protocol):
     """agents.extraction.extractor.Extractor."""
 
-    async def stored(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bytes | None: ...
+    async def stored_answer(
+        self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]
+    ) -> bytes | None: ...
 
 
-class Deciding(Protocol):
+class CandidateCurator(Protocol):
     """agents.curation.curator.Curator."""
 
     async def curate(self, batch: CandidateBatch) -> Any: ...
@@ -74,9 +76,9 @@ class Replayer:
     def __init__(
         self,
         generation: Generation,
-        records: Records,
+        records: ReplayStore,
         extractor: AnswerSource,
-        curator: Deciding,
+        curator: CandidateCurator,
         terms: WindowTerms,
         before: PolicySelector,
         count_tokens: TokenCount,
@@ -109,11 +111,11 @@ class Replayer:
         """The same of a conversation by its messages."""
         return self.concerns(scopes_of(messages))
 
-    async def take(self, planned: Planned, messages: Sequence[ArchivedMessage]) -> None:
+    async def add(self, planned: PlannedConversation, messages: Sequence[ArchivedMessage]) -> None:
         """Takes a conversation on, once there is room. Raises what made an earlier one fail."""
         await self._room.acquire()
         self._raise_failed()
-        messages = await self._records.unerased(self._feeding(messages))
+        messages = await self._records.unerased(self._policies(messages))
         requests = [shadow for each in self._sliced(messages) if (shadow := self._shadowed(each)) is not None]
         feeds = sorted({namespace for request in requests for namespace in request.namespaces})
         turns = [self._turns.next(namespace.encode()) for namespace in feeds]  # before anything is awaited
@@ -138,7 +140,7 @@ class Replayer:
         for task in ended:
             task.result()
 
-    def _feeding(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+    def _policies(self, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
         """The messages with all the namespaces that what they say may come into."""
         if not messages:  # erased since they were planned
             return []
@@ -177,7 +179,7 @@ class Replayer:
 
     async def _replay(
         self,
-        planned: Planned,
+        planned: PlannedConversation,
         messages: Sequence[ArchivedMessage],
         requests: Sequence[ExtractionRequest],
         turns: Sequence[QueuePlace],
@@ -191,11 +193,13 @@ class Replayer:
 
     def _namespaces(self, messages: Sequence[ArchivedMessage], requests: Sequence[ExtractionRequest]) -> set[str]:
         """Those that the conversation feeds now, and those that it fed before."""
-        now = {standing_for(namespace) for request in requests for namespace in request.namespaces}
+        now = {live_namespace_of(namespace) for request in requests for namespace in request.namespaces}
         before = {name for each in scopes_of(messages) for name in self._fed(self._before, each)} if messages else set()
         return now | before
 
-    async def _answered(self, planned: Planned, requests: Sequence[ExtractionRequest]) -> Replayed:
+    async def _answered(
+        self, planned: PlannedConversation, requests: Sequence[ExtractionRequest]
+    ) -> ReplayedConversation:
         """What can never be answered is counted, and its messages do not count as replayed."""
         answered: list[ExtractionRequest] = []
         failures: list[Rejected] = []
@@ -208,16 +212,18 @@ class Replayer:
                 failures.append(rejected)
         failure = str(failures[0]) if failures else None
         ranges = runs(message.position for request in answered for message in request.messages)
-        return Replayed(planned=planned, ranges=ranges, slices=len(answered), failed=len(failures), failure=failure)
+        return ReplayedConversation(
+            planned=planned, ranges=ranges, slices=len(answered), failed=len(failures), failure=failure
+        )
 
     async def _slice(self, request: ExtractionRequest) -> None:
         """Raises Rejected for one that can never be answered; Retryable, Deferred when patience is at its end."""
-        stored = await self._patiently(partial(self._extractor.stored, request, self._owner, always))
+        stored = await self._with_retries(partial(self._extractor.stored_answer, request, self._owner, always))
         assert stored is not None
         for batch in candidate_batches(request, codec.decode(stored, Answer), self._clock()):
-            await self._patiently(partial(self._curator.curate, batch))
+            await self._with_retries(partial(self._curator.curate, batch))
 
-    async def _patiently(self, attempt: Callable[[], Awaitable[T]]) -> T:
+    async def _with_retries(self, attempt: Callable[[], Awaitable[T]]) -> T:
         """What may pass is waited for, up to a bound; models that are busy, and budgets, included."""
         waited_s, pause_s = 0.0, 1.0
         while True:

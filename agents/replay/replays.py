@@ -3,7 +3,7 @@
 from typing import Final
 
 from agents.replay.comparison import Difference
-from agents.replay.cutover import Cutover, Switching
+from agents.replay.cutover import Cutover, CutoverResult
 from agents.replay.sides import differences
 from schemas.replay.generations import Generation, Progress
 from sinks.postgres.connection import Pool
@@ -12,7 +12,7 @@ from sinks.replay.generations import Generations
 AT_MOST: Final = 5_000  # memories of a side: compared in about a second, again for every page
 
 
-class Replays:
+class ReplayGenerations:
     """Every method raises Retryable."""
 
     def __init__(self, pool: Pool, cutover: Cutover, embedding_model: str) -> None:
@@ -36,10 +36,10 @@ class Replays:
         request."""
         return await differences(self._pool, generation, namespace, self._embedding_model, AT_MOST)
 
-    async def cut_over(self, generation_id: str) -> Switching:
+    async def cut_over(self, generation_id: str) -> CutoverResult:
         """Raises Misconfigured as well, where it is not ready."""
         return await self._cutover.cut_over(generation_id)
 
-    async def undo(self, generation_id: str) -> Switching:
+    async def undo(self, generation_id: str) -> CutoverResult:
         """Raises Misconfigured as well, where there is nothing to take back."""
         return await self._cutover.undo(generation_id)

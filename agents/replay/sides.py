@@ -5,13 +5,13 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from agents.curation.rules.thresholds import thresholds
-from agents.replay.comparison import Again, Difference, Ended, Live, Stays, compared, replayed_whole
+from agents.replay.comparison import Difference, EndedMemory, LiveMemory, ReplayedMemory, Stays, compare, replayed_whole
 from schemas.errors import Misconfigured
 from schemas.memories.memories import Memory
 from schemas.replay.generations import Generation
 from schemas.replay.shadows import shadow_of
 from sinks.memories.reader import Memories, Reader
-from sinks.replay.generations import Gone, Ranges, Shadows
+from sinks.replay.generations import Ranges, RemovedMemory, Shadows
 
 PAGE: Final = 5_000
 BY_ITSELF: Final = frozenset(("compacted", "expired"))  # went for want of room or time
@@ -25,20 +25,20 @@ async def differences(
     memories, shadows = Memories(reader), Shadows(reader, generation.generation_id)
     live = await all_live(memories, namespace, at_most)
     again = await all_live(memories, shadow_of(generation.generation_id, namespace), at_most)
-    gone = await shadows.gone(namespace, at_most and at_most + 1) if again else ()
+    gone = await shadows.removed(namespace, at_most and at_most + 1) if again else ()
     require_few(len(gone), generation, namespace, at_most)
     require_few(max(len(live), len(again)), generation, namespace, at_most)
     ranges = await shadows.ranges(conversations(live, gone))
     by_hand = await shadows.by_hand([memory.memory_id for memory in live])
     vectors = await memories.vectors([memory.memory_id for memory in (*live, *again)], embedding_model)
     return await asyncio.to_thread(
-        compared,
+        compare,
         [
-            Live(memory=each, vector=vectors.get(each.memory_id), stays=reason_to_stay(each, by_hand, ranges))
+            LiveMemory(memory=each, vector=vectors.get(each.memory_id), stays=reason_to_stay(each, by_hand, ranges))
             for each in live
         ],
-        [Ended(memory=each.before, why=why) for each in gone if (why := went(each, ranges)) is not None],
-        [Again(memory=each, vector=vectors.get(each.memory_id)) for each in again],
+        [EndedMemory(memory=each.before, why=why) for each in gone if (why := went(each, ranges)) is not None],
+        [ReplayedMemory(memory=each, vector=vectors.get(each.memory_id)) for each in again],
         thresholds(embedding_model, generation.plan.policies.governing(namespace)),
     )
 
@@ -62,7 +62,7 @@ def require_few(memories: int, generation: Generation, namespace: str, at_most: 
         )
 
 
-def conversations(live: Sequence[Memory], gone: Sequence[Gone]) -> set[str]:
+def conversations(live: Sequence[Memory], gone: Sequence[RemovedMemory]) -> set[str]:
     """All that anything of a namespace comes from."""
     sources = [source for memory in live for source in memory.sources]
     sources += [source for each in gone for source in each.successor_sources or ()]
@@ -78,7 +78,7 @@ def reason_to_stay(memory: Memory, by_hand: Collection[str], ranges: dict[str, R
     return None if replayed_whole(memory.sources, ranges) else "said elsewhere"
 
 
-def went(gone: Gone, ranges: dict[str, Ranges]) -> str | None:
+def went(gone: RemovedMemory, ranges: dict[str, Ranges]) -> str | None:
     """Why what is gone must not come back, if it must not: somebody took it away, or something said outside of the replay did."""
     if gone.cause.command_id is not None and gone.change not in BY_ITSELF:
         return f"{gone.change} by hand"

@@ -22,14 +22,14 @@ def slices(
     """The requests for one conversation, in order; `messages` by partition and position. The same messages make the same."""
     made: list[ExtractionRequest] = []
     for partition, run in groupby(messages, key=lambda each: each.partition):
-        window = _Again(partition, terms, count_tokens)
+        window = _WindowReplay(partition, terms, count_tokens)
         for each in run:
             window.take(each)
         made += window.rest()
     return made
 
 
-class _Again:
+class _WindowReplay:
     """A window whose requests are answered at once."""
 
     def __init__(self, partition: int, terms: WindowTerms, count_tokens: TokenCount) -> None:
@@ -44,18 +44,18 @@ class _Again:
     def take(self, archived: ArchivedMessage) -> None:
         message = archived.message
         self._now_s = max(self._now_s, message.timestamp.timestamp())
-        self._let_time_pass(archived.position)
+        self._advance_clock(archived.position)
         window = self._window = self._window or Window.opened(message.conversation_id, self._partition)
         tokens = message_tokens(message, self._count_tokens)
-        self._hear(window.add(message, archived.position, tokens, self._terms.now, self._now_s))
+        self._apply_effects(window.add(message, archived.position, tokens, self._terms.now, self._now_s))
 
     def rest(self) -> list[ExtractionRequest]:
         """All requests, with what waits to the end."""
         if self._window is not None:
-            self._hear(self._control(self._window, "flush"))
+            self._apply_effects(self._control(self._window, "flush"))
         return self._made
 
-    def _let_time_pass(self, read_to: int) -> None:
+    def _advance_clock(self, read_to: int) -> None:
         """Whatever deadline passed before now takes effect at its time."""
         while (window := self._window) is not None:
             terms = self._terms.now(window)
@@ -65,9 +65,9 @@ class _Again:
             if window.expired(terms.policy, at):
                 self._window = None
             else:
-                self._hear(window.due(read_to, terms, at))
+                self._apply_effects(window.due(read_to, terms, at))
 
-    def _hear(self, told: Sequence[Effect]) -> None:
+    def _apply_effects(self, told: Sequence[Effect]) -> None:
         """Each answer makes room for the next request."""
         assert self._window is not None
         waiting = list(told)

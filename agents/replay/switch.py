@@ -29,11 +29,11 @@ def cut_over(
         before, after = each.before, each.after
         if each.fate == "changed" and before is not None and after is not None:
             vector = vectors.get(after.memory_id) if after.text != before.text else None
-            ledger.enter("updated", saying(before, after, known_as, now), cause, now, vector)
+            ledger.enter("updated", with_replayed_content(before, after, known_as, now), cause, now, vector)
         elif each.fate == "added" and after is not None:
             memory_id = known_as[after.memory_id]
-            kind: Change = "restored" if ledger.any(memory_id) else "created"
-            memory = brought(after, ledger.namespace, memory_id, known_as, now)
+            kind: Change = "restored" if ledger.find_any_status(memory_id) else "created"
+            memory = new_live_memory(after, ledger.namespace, memory_id, known_as, now)
             ledger.enter(kind, memory, cause, now, vectors.get(after.memory_id))
         elif each.fate == "lost" and before is not None:
             ledger.enter("deleted", change.deleted(before, now), cause, now)
@@ -50,10 +50,10 @@ def outside_ids(namespace: str, differences: Iterable[Difference]) -> dict[str, 
     return known
 
 
-def saying(before: Memory, after: Memory, known_as: Mapping[str, str], now: datetime) -> Memory:
+def with_replayed_content(before: Memory, after: Memory, known_as: Mapping[str, str], now: datetime) -> Memory:
     """A live memory with what the generation says instead, and from which messages."""
     return replace(
-        brought(after, before.namespace, before.memory_id, known_as, now),
+        new_live_memory(after, before.namespace, before.memory_id, known_as, now),
         version=before.version,
         sequence=before.sequence,
         created_at=before.created_at,
@@ -62,7 +62,9 @@ def saying(before: Memory, after: Memory, known_as: Mapping[str, str], now: date
     )
 
 
-def brought(memory: Memory, namespace: str, memory_id: str, known_as: Mapping[str, str], now: datetime) -> Memory:
+def new_live_memory(
+    memory: Memory, namespace: str, memory_id: str, known_as: Mapping[str, str], now: datetime
+) -> Memory:
     """A memory of the generation as it is outside; its links lead to what is known there."""
     links = (
         Link(type=link.type, memory_id=known_as[link.memory_id]) for link in memory.links if link.memory_id in known_as
@@ -89,7 +91,7 @@ def take_back(
     `vectors` are by texts, and have each of them: nothing comes back that no search would find.
     """
     for memory_id, before in befores.items():
-        if (memory := ledger.any(memory_id)) is None:
+        if (memory := ledger.find_any_status(memory_id)) is None:
             continue
         if before is None:
             ledger.enter("deleted", change.deleted(memory, now), cause, now)

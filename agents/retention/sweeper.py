@@ -8,10 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from schemas import ids
-from schemas.consolidation.retention import Kept, Sweep
+from schemas.consolidation.retention import RetentionStatistics, Sweep
 from schemas.conversations.messages import Scope
 from schemas.policies.policies import PolicySelector
-from sinks.archive.retention import CONVERSATIONS, ROWS, Owned, Place, Step, Sweeps
+from sinks.archive.retention import CONVERSATIONS, ROWS, GovernedWindow, Place, Step, Sweeps
 
 SWEEP_EVERY: Final = timedelta(days=1)
 SWEEPS_KEPT: Final = timedelta(days=90)
@@ -52,24 +52,24 @@ class Sweeper:
     async def tick(self) -> None:
         """Asks for the sweep of the day, if nobody has yet, and takes a step of what is to be done. Raises Retryable."""
         now = self._clock()
-        if (todays := of_the_day(now)).sweep_id != self._asked:
-            await self._sweeps.ask(todays)
+        if (todays := daily_sweep(now)).sweep_id != self._asked:
+            await self._sweeps.add(todays)
             await self._sweeps.forget(now - SWEEPS_KEPT)
             self._asked = todays.sweep_id
         async with self._sweeps.step(now) as step:
             if step is not None:
-                await self._take(step, now)
+                await self._take_step(step, now)
 
-    async def _take(self, step: Step, now: datetime) -> None:
+    async def _take_step(self, step: Step, now: datetime) -> None:
         page = await step.windows(self._conversations)
         if not page:
-            await self._records_of(step, now)
+            await self._drop_records(step, now)
             return
         windows = [self._owned(scope, partition) for scope, partition in page]
         pruned = await step.prune(windows, now, self._rows)
         count = sum(each.pruned for each in pruned)
         if count >= self._rows and not step.sweep.dry_run:  # there may be more of these conversations
-            await step.advance(step.place, added(step.sweep.policies, pruned))
+            await step.advance(step.place, add_counts(step.sweep.policies, pruned))
             return
         kept = await step.keep(windows, now)
         if step.sweep.dry_run:  # what would leave is still there, and is not held
@@ -77,9 +77,9 @@ class Sweeper:
             kept = [replace(each, held=each.held - due.get(each.policy, 0)) for each in kept]
         scope, partition = page[-1]
         place = Place(scope.conversation_id, partition)
-        await step.advance(place, added(step.sweep.policies, [*pruned, *kept]))
+        await step.advance(place, add_counts(step.sweep.policies, [*pruned, *kept]))
 
-    async def _records_of(self, step: Step, now: datetime) -> None:
+    async def _drop_records(self, step: Step, now: datetime) -> None:
         """Behind all conversations: what of other tables is too old. Over, once nothing more of that is found."""
         usage = prunings = 0
         if self._records.usage_days:
@@ -90,19 +90,19 @@ class Sweeper:
         if step.sweep.dry_run or max(usage, prunings) < self._rows:
             await step.finish(now)
 
-    def _owned(self, scope: Scope, partition: int) -> Owned:
+    def _owned(self, scope: Scope, partition: int) -> GovernedWindow:
         policy = self._policies.match(scope)
-        return Owned(scope, partition, policy.name, policy.retention_days, policy.extract)
+        return GovernedWindow(scope, partition, policy.name, policy.retention_days, policy.extract)
 
 
-def of_the_day(now: datetime) -> Sweep:
+def daily_sweep(now: datetime) -> Sweep:
     """The sweep of the day that it is; whoever asks for it asks for the same one."""
     day = int(now.timestamp() // SWEEP_EVERY.total_seconds())
     sweep_id = ids.derive("retention sweep", day)
     return Sweep(sweep_id=sweep_id, trigger="schedule", status="pending", asked_by=RETENTION, created_at=now)
 
 
-def by_hand(dry_run: bool, asked_by: str, now: datetime) -> Sweep:
+def manual_sweep(dry_run: bool, asked_by: str, now: datetime) -> Sweep:
     return Sweep(
         sweep_id=ids.derive("retention sweep by hand", dry_run, asked_by, now.isoformat()),
         trigger="hand",
@@ -113,7 +113,7 @@ def by_hand(dry_run: bool, asked_by: str, now: datetime) -> Sweep:
     )
 
 
-def added(known: Iterable[Kept], more: Sequence[Kept]) -> list[Kept]:
+def add_counts(known: Iterable[RetentionStatistics], more: Sequence[RetentionStatistics]) -> list[RetentionStatistics]:
     """The numbers of each policy, with what was found since, by name."""
     by_policy = {each.policy: each for each in known}
     for each in more:

@@ -74,7 +74,7 @@ class Recall:
             policy = self._policies.match(scope)
         elif asked.namespaces:
             first = asked.namespaces[0]
-            scope = next(iter(self._policies.fed_by(first)), Scope(conversation_id=UNSAID))
+            scope = next(iter(self._policies.scopes_feeding(first)), Scope(conversation_id=UNSAID))
             policy = self._policies.governing(first)
         else:
             return None

@@ -25,7 +25,7 @@ class InFlight:
         self._most = most
         self._running: set[asyncio.Task[None]] = set()
 
-    async def take_on(self, batch: Batch, work: Work) -> None:
+    async def start(self, batch: Batch, work: Work) -> None:
         """Begins the work once there is room for it, and returns. At its end the batch is acked; what it raises stops the worker,
         with nothing acked."""
         while len(self._running) >= self._most:
@@ -54,7 +54,7 @@ class InFlight:
             batch.ack()
 
 
-async def while_held(batch: Batch, record: Any, work: Work) -> None:
+async def cancel_when_lost(batch: Batch, record: Any, work: Work) -> None:
     """Tries again what may pass, of one record, until it is done or the batch is another worker's."""
     tries = 0
     while batch.held:

@@ -13,7 +13,7 @@ StillHeld = Callable[[], bool]
 
 
 @contextlib.asynccontextmanager
-async def leased(
+async def renewed_lease(
     what: str, renew: Callable[[], Awaitable[bool]], lease_s: float, claimed_at: float, monotonic_s: Callable[[], float]
 ) -> AsyncIterator[StillHeld]:
     """Has the lease renewed, for `lease_s` each time, and says whether it still holds.
@@ -41,7 +41,7 @@ async def leased(
 
 
 @contextlib.asynccontextmanager
-async def tolerated(what: str) -> AsyncIterator[None]:
+async def ignore_retryable(what: str) -> AsyncIterator[None]:
     """For giving a lease back: what fails here costs time only, as the lease ends by itself."""
     try:
         yield

@@ -104,7 +104,7 @@ class WindowAgent:
         now, terms_of = self._clock(), self._terms.now
         effects: list[Outgoing] = []
         # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
-        counts = self.counted(heard)
+        counts = self.counted_messages(heard)
         found = [found_in(message) for _, message in heard]
         # And one conversation after another, for the same reason: they have no order among each other.
         for conversation_id, places in by_conversation(heard).items():
@@ -120,7 +120,7 @@ class WindowAgent:
             effects += self._records(window.release(read_to, self._terms.now(window), now), batch, now)
         return effects
 
-    def counted(self, heard: Iterable[Decoded]) -> list[int]:
+    def counted_messages(self, heard: Iterable[Decoded]) -> list[int]:
         """The tokens of each message."""
         count = self._count_tokens
         return [message_tokens(message, count) for _, message in heard]
@@ -140,7 +140,7 @@ class WindowAgent:
         for record, control in self._decoded(batch, WindowControl, effects):
             window = self._cache.existing(control.conversation_id, batch.partition)
             if window is None:
-                effects += self._unheard(record, control)
+                effects += self._new_records(record, control)
                 continue
             terms = self._terms.now(window)
             tokens = self._count_tokens(control.summary) if control.summary else 0
@@ -149,7 +149,7 @@ class WindowAgent:
                 self._cache.forget(window)
         return effects
 
-    def _unheard(self, record: Any, control: WindowControl) -> list[Outgoing]:
+    def _new_records(self, record: Any, control: WindowControl) -> list[Outgoing]:
         """What somebody asked of a window that is not there; memstream's own word to one that was forgotten is nothing."""
         if control.kind not in BY_HAND:
             return []
@@ -167,7 +167,7 @@ class WindowAgent:
             try:
                 if len(record.value or b"") > self._surely_fits:
                     self._require_size(record)
-                yield record, codec.admit(record.value, shape)
+                yield record, codec.decode_untrusted(record.value, shape)
             except Rejected as rejected:
                 effects.append(dead_letter(record, STAGE, rejected, datetime.fromtimestamp(self._clock(), UTC)))
 
@@ -216,7 +216,7 @@ def by_conversation(heard: Iterable[Decoded]) -> dict[str, list[int]]:
 
 def traced(record: Any, message: Message) -> str | None:
     """What the message's window keeps of its trace: that of taking it in; the one it came with where nothing is recorded."""
-    cause = traces.carried(record.headers)
+    cause = traces.traceparent_of(record.headers)
     if cause is None or not traces.recording():
         return cause
     of = {"memstream.conversation_id": message.conversation_id, "memstream.message_id": message.message_id}

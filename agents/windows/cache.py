@@ -59,7 +59,7 @@ class WindowCache:
 
     def _find_alarm(self, partition: int, head: Head) -> None:
         """Only an end that is held back needs to know the messages."""
-        window = self._peek(head.scope.conversation_id, partition) if head.held else Window(head)
+        window = self._load(head.scope.conversation_id, partition) if head.held else Window(head)
         assert window is not None
         self._set_alarm(partition, window)
 
@@ -78,12 +78,12 @@ class WindowCache:
     def existing(self, conversation_id: str, partition: int) -> Window | None:
         """The conversation's window, to be changed, if there is one."""
         changed = self._changed.setdefault(partition, {})
-        window = changed.get(conversation_id) or self._peek(conversation_id, partition)
+        window = changed.get(conversation_id) or self._load(conversation_id, partition)
         if window is not None:
             changed[conversation_id] = window
         return window
 
-    def _peek(self, conversation_id: str, partition: int) -> Window | None:
+    def _load(self, conversation_id: str, partition: int) -> Window | None:
         key = (partition, conversation_id)
         window = self._windows.pop(key, None)
         if window is None:
@@ -99,7 +99,7 @@ class WindowCache:
         changed, alarms = self._changed.get(partition, {}), self._alarms.get(partition, {})
         held = sorted(self._held.get(partition, ()))
         asked = [each for each in held if each in changed or alarms[each].rings(read_to, now)]
-        peeked = [self._peek(each, partition) for each in asked]
+        peeked = [self._load(each, partition) for each in asked]
         ready = [w for w in peeked if w is not None and w.alarm(self._policy(w)).rings(read_to, now)]
         return [self.window(window.head.scope.conversation_id, partition) for window in ready]
 
@@ -167,7 +167,7 @@ class WindowCache:
     def due_conversations(self, partition: int, read_to: int, now: float, told_again_s: float) -> Iterator[str]:
         """Conversations to be told that they are due; told again only after `told_again_s` without effect."""
         alarms = self._alarms.get(partition, {})
-        for conversation_id in {*self._held.get(partition, ()), *self._past(partition, now)}:
+        for conversation_id in {*self._held.get(partition, ()), *self._is_past(partition, now)}:
             alarm = alarms.get(conversation_id)
             if alarm is None:
                 continue
@@ -180,7 +180,7 @@ class WindowCache:
                 self._told_at[partition, conversation_id] = now
                 yield conversation_id
 
-    def _past(self, partition: int, now: float) -> Iterator[str]:
+    def _is_past(self, partition: int, now: float) -> Iterator[str]:
         times = self._times.get(partition, [])
         while times and times[0][0] <= now:
             at, conversation_id = heapq.heappop(times)

@@ -180,7 +180,7 @@ class WindowErasures:
             return
         conversations = [head.scope.conversation_id for head in heads]
         now = self._clock()
-        for first, last in [WHOLE] if erasure.kind == "namespace" else around(named.union(conversations)):
+        for first, last in [WHOLE] if erasure.kind == "namespace" else spans_around(named.union(conversations)):
             await self._apart(ledger.forgotten, first, last)
             if not self._holds(epoch, partition):
                 return  # the store may have been closed before
@@ -228,7 +228,7 @@ class WindowErasures:
                 yield erase(erasure, conversation_id, partition, self._erased_users(erasure, head))
 
 
-def around(conversations: Iterable[str]) -> Iterable[tuple[bytes, bytes]]:
+def spans_around(conversations: Iterable[str]) -> Iterable[tuple[bytes, bytes]]:
     """First and last key of where the words of all these windows may rest, also of those that are there no more: a few spans,
     however many windows."""
     for spans in zip(*map(rows.spans, conversations), strict=True):

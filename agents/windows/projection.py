@@ -43,43 +43,43 @@ class WindowProjection:
         self._changed: dict[int, dict[bytes, None]] = {}  # keys of heads, by partition
         self._unread: list[int] = []
 
-    async def tell(self, at: datetime) -> None:
+    async def project(self, at: datetime) -> None:
         """Tells of all that changed since the last call, and of one more partition's windows after a new epoch began."""
         if self._app.checkpointer is None or not self._app.fence.admits(self._app.fence.epoch):
             return
         self._enter(self._app.fence.epoch)
         if self._unread:
-            await self._tell_all(self._unread[-1], at)
+            await self._project_all(self._unread[-1], at)
             self._unread.pop()
         for partition in list(self._changed):
-            await self._tell_changed(partition, at)
+            await self._project_changed(partition, at)
 
     def _enter(self, epoch: int) -> None:
         if epoch == self._epoch:
             return
         assert self._app.checkpointer is not None
         self._epoch, self._changed, self._unread = epoch, {}, self._app.checkpointer.partitions
-        self._app.checkpointer.on_safe = self._note
+        self._app.checkpointer.on_safe = self._mark_changed
 
-    def _note(self, partition: int, keys: Iterable[bytes]) -> None:
+    def _mark_changed(self, partition: int, keys: Iterable[bytes]) -> None:
         self._changed.setdefault(partition, {}).update((key, None) for key in keys if rows.is_head(key))
 
-    async def _tell_all(self, partition: int, at: datetime) -> None:
+    async def _project_all(self, partition: int, at: datetime) -> None:
         """Whatever was told of before and is not told of now was forgotten, and nobody lived to tell."""
         if (ledger := self._ledger(partition)) is None:
             return
         source, revision = ledger.source, ledger.safe_to
-        self._note(partition, [key for key, _ in ledger.scan(rows.HEADS)])
-        await self._tell_changed(partition, at)
+        self._mark_changed(partition, [key for key, _ in ledger.scan(rows.HEADS)])
+        await self._project_changed(partition, at)
         if self._ledger(partition) is ledger:
             await self._windows.forget_older(source, partition, revision, at)
 
-    async def _tell_changed(self, partition: int, at: datetime) -> None:
-        while (ledger := self._ledger(partition)) is not None and (keys := self._taken(partition)):
+    async def _project_changed(self, partition: int, at: datetime) -> None:
+        while (ledger := self._ledger(partition)) is not None and (keys := self._take_changed(partition)):
             try:
-                await self._tell(partition, ledger, keys, at)
+                await self._project_partition(partition, ledger, keys, at)
             except BaseException:
-                self._note(partition, keys)
+                self._mark_changed(partition, keys)
                 raise
 
     def _ledger(self, partition: int) -> Ledger | None:
@@ -89,14 +89,14 @@ class WindowProjection:
             return None
         return checkpointer[partition]
 
-    def _taken(self, partition: int) -> list[bytes]:
+    def _take_changed(self, partition: int) -> list[bytes]:
         changed = self._changed.get(partition, {})
         taken = list(islice(changed, AT_ONCE))
         for key in taken:
             del changed[key]
         return taken
 
-    async def _tell(self, partition: int, ledger: Ledger, keys: list[bytes], at: datetime) -> None:
+    async def _project_partition(self, partition: int, ledger: Ledger, keys: list[bytes], at: datetime) -> None:
         """Everything is read before anything is awaited: rows and revision are of one moment."""
         source, revision = ledger.source, ledger.safe_to
         found = {key: ledger.safe(key) for key in keys}

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from agents.consolidation.requests import run_by_hand
+from agents.consolidation.requests import manual_run
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.cli.run_view import as_json, show_findings, show_run
 from deploy.settings import load
 from deploy.wiring import connections
-from schemas.consolidation.runs import MOST_LOOKED_AT, ConsolidationRun, RunWanted
+from schemas.consolidation.runs import MOST_LOOKED_AT, ConsolidationRun, RunRequest
 from schemas.errors import Misconfigured
 from sinks.consolidation.runs import Runs
 from sinks.postgres.connection import Pool
@@ -47,7 +47,7 @@ async def consolidate(
 ) -> int:
     """Have what was said and is not extracted yet extracted now, for everything, or for what the options name."""
     try:
-        wanted = RunWanted(
+        wanted = RunRequest(
             policy=policy,
             namespace=namespace,
             conversation_id=conversation,
@@ -58,8 +58,8 @@ async def consolidate(
     except ValueError as exc:
         raise Misconfigured(str(exc)) from exc
     async with connections.postgres(load(), max_size=1) as pool:
-        run = run_by_hand(wanted, (namespace,) if namespace else (), getuser(), datetime.now(UTC))
-        await Runs(pool).ask(run)
+        run = manual_run(wanted, (namespace,) if namespace else (), getuser(), datetime.now(UTC))
+        await Runs(pool).add(run)
         if wait:
             run = await over(pool, run, json)
         if json:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agents.dead_letters.reader import How, Letter, LetterFilter, places, settlement, way_back
+from agents.dead_letters.reader import How, Letter, LetterFilter, original_record, places, settlement
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
 from deploy.cli.letter_topic import Standing, contents, original, standings, where
@@ -118,7 +118,7 @@ async def settle(how: How, wanted: LetterFilter, again: bool, dry_run: bool, jso
             try:
                 if how == "replayed":
                     source = await original(settings, letter, record)
-                    outgoing.insert(0, way_back(letter, source, settings.topic_prefix))
+                    outgoing.insert(0, original_record(letter, source, settings.topic_prefix))
                 for each in outgoing:  # what became of it is said once it is so
                     await publisher.publish([each])
             except Rejected as rejected:

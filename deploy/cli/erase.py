@@ -9,8 +9,8 @@ from uuid import uuid4
 import typer
 from msgspec import Struct
 
-from agents.erasure.affected_namespaces import planned
-from agents.erasure.begin import Erasing
+from agents.erasure.affected_namespaces import plan_erasure
+from agents.erasure.begin import ErasureService
 from deploy.cli import policy_store, terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.settings import Settings, load
@@ -22,7 +22,7 @@ from schemas.erasure.receipts import Receipt
 from schemas.errors import Misconfigured
 from schemas.policies.namespaces import quote_part
 from sinks.archive.messages import Archive
-from sinks.erasure.erasures import Erasures, Planned
+from sinks.erasure.erasures import Erasures, PlannedNamespace
 from sinks.erasure.owners import Owners, User
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
@@ -65,7 +65,7 @@ async def erase(
             for each in await foreseen(settings, pool, subject):
                 say_foreseen(each, json)
             return 0
-        erasing = Erasing(Erasures(pool), partial(message_ends, settings), lambda: datetime.now(UTC))
+        erasing = ErasureService(Erasures(pool), partial(message_ends, settings), lambda: datetime.now(UTC))
         erasure_id = receipt or str(uuid4())
         if receipt is None:
             await erasing.begin(erasure_id, kind_of(subject), who(), reason, **subject)
@@ -115,9 +115,11 @@ async def foreseen(settings: Settings, pool: Pool, subject: dict[str, str | None
     return [Foreseen(namespace=each.namespace, how=each.how, held=held[each.namespace]) for each in found]
 
 
-async def plans(settings: Settings, pool: Pool, owners: Owners, subject: dict[str, str | None]) -> list[Planned]:
+async def plans(
+    settings: Settings, pool: Pool, owners: Owners, subject: dict[str, str | None]
+) -> list[PlannedNamespace]:
     if subject["namespace"] is not None:
-        return [Planned(subject["namespace"], "purge", "")]
+        return [PlannedNamespace(subject["namespace"], "purge", "")]
     said: dict[str, Any] = subject | {"erasure_id": "-", "at": datetime.now(UTC), "actor": who()}
     erasure = Erasure(kind=kind_of(subject), **said)
     policies = policy_store.applying(settings, await policy_store.stored(settings))
@@ -125,12 +127,12 @@ async def plans(settings: Settings, pool: Pool, owners: Owners, subject: dict[st
         user = User(user_id=erasure.user_id, tenant_id=erasure.tenant_id, app_id=erasure.app_id)
         scopes, named = await owners.scopes(user), await owners.all_namespaces_naming(quote_part(user.user_id))
         fed = await owners.namespaces_fed({scope.conversation_id for scope in scopes})
-        return planned(erasure, scopes, fed, named, policies)
+        return plan_erasure(erasure, scopes, fed, named, policies)
     name = erasure.conversation_id or ""
     state = await Windows(pool).of(name)
     known = (state.scope,) if state is not None else ()
     archived = await Archive(pool).scopes(name)
-    return planned(erasure, (*archived, *known, Scope(conversation_id=name)), (), (), policies)
+    return plan_erasure(erasure, (*archived, *known, Scope(conversation_id=name)), (), (), policies)
 
 
 def say_foreseen(each: Foreseen, json: bool) -> None:

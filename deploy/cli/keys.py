@@ -112,7 +112,7 @@ def said(key: Key) -> str:
 def state(key: Key, now: datetime) -> str:
     if key.revoked_at is not None:
         return f"revoked {moment(key.revoked_at)}"
-    if not key.holds(now):
+    if not key.is_valid(now):
         return f"expired {moment(key.expires_at)}"
     return f"until {moment(key.expires_at)}" if key.expires_at else "valid"
 

@@ -8,7 +8,7 @@ from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
 from msgspec import Struct
 
-from agents.dead_letters.reader import Letter, LetterFilter, Source, became, letter_of
+from agents.dead_letters.reader import Letter, LetterFilter, Source, letter_of, settlement_of
 from deploy.cli.follow import follow
 from deploy.settings import Settings
 from schemas.errors import Rejected, Retryable
@@ -29,7 +29,7 @@ async def standings(settings: Settings, wanted: LetterFilter) -> list[Standing]:
     found: dict[str, Letter] = {}
     ends: dict[str, str] = {}
     async for record in follow(settings, topics.DEAD_LETTERS, from_beginning=True, until_end=True):
-        if (end := became(record)) is not None:
+        if (end := settlement_of(record)) is not None:
             ends[end[0]] = end[1]
         elif (letter := letter_of(record)) in wanted:
             found[letter.place] = letter

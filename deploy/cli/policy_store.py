@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from agents.policies.changes import Change, Stored, latest_policies
-from agents.policies.changes import change as change_of
+from agents.policies.changes import PolicyChange, StoredPolicies, latest_policies
+from agents.policies.changes import plan_change as change_of
 from deploy.cli.follow import partitions
 from deploy.policies.files import Written
 from deploy.settings import Settings
@@ -13,19 +13,19 @@ from schemas.kafka import topics
 from schemas.policies.policies import Policies
 
 
-async def stored(settings: Settings) -> Stored:
+async def stored(settings: Settings) -> StoredPolicies:
     """Reads the topic to its end. Raises Retryable, and Misconfigured when there is none."""
     await partitions(settings, topics.POLICIES)
     async with connections.policy_topic(settings) as topic:
         return latest_policies(await topic.to_end())
 
 
-def changes(wanted: Iterable[Written], known: Stored) -> list[Change]:
+def changes(wanted: Iterable[Written], known: StoredPolicies) -> list[PolicyChange]:
     """What putting policies comes to. Raises Misconfigured for one made from another version."""
     return [change(each, known) for each in wanted]
 
 
-def change(wanted: Written, known: Stored) -> Change:
+def change(wanted: Written, known: StoredPolicies) -> PolicyChange:
     try:
         return change_of(wanted.policy, wanted.version, known)
     except Rejected as exc:
@@ -35,6 +35,6 @@ def change(wanted: Written, known: Stored) -> Change:
         ) from exc
 
 
-def applying(settings: Settings, known: Stored) -> Policies:
+def applying(settings: Settings, known: StoredPolicies) -> Policies:
     """The policies that a process with these settings goes by, in their order."""
-    return Policies(tuple(known.latest.values())).over(settings.policies())
+    return Policies(tuple(known.latest.values())).merged_over(settings.policies())

@@ -143,7 +143,7 @@ def planned(
     written = tuple(each.policy for each in read_files(files))
     plan = Plan(
         until=now(),
-        policies=Policies(written).over(before),
+        policies=Policies(written).merged_over(before),
         source=chosen,
         overridden=tuple(policy.name for policy in written),
         provider=provider,

@@ -8,12 +8,12 @@ from typing import Annotated, Final, Protocol
 
 import typer
 
-from agents.retention.sweeper import by_hand
+from agents.retention.sweeper import manual_sweep
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.settings import load
 from deploy.wiring import connections
-from schemas.consolidation.retention import Kept, Sweep
+from schemas.consolidation.retention import RetentionStatistics, Sweep
 from schemas.errors import Misconfigured
 from sinks.archive.retention import Sweeps
 from sinks.postgres.connection import Pool
@@ -30,7 +30,7 @@ cli = one_command()
 class Sweeping(Protocol):
     """sinks.archive.retention.Sweeps."""
 
-    async def ask(self, sweep: Sweep) -> None: ...
+    async def add(self, sweep: Sweep) -> None: ...
 
     async def of(self, sweep_id: str) -> Sweep | None: ...
 
@@ -45,7 +45,7 @@ async def retention(
 ) -> None:
     """Take out of the archive what is old and was consolidated, as happens every day."""
     async with connections.postgres(load(), max_size=1) as pool:
-        asked = by_hand(dry_run, getuser(), datetime.now(UTC))
+        asked = manual_sweep(dry_run, getuser(), datetime.now(UTC))
         sweep = await latest(pool) if last else await over(Sweeps(pool), asked, wait)
     if json:
         terminal.emit(sweep)
@@ -65,7 +65,7 @@ async def over(
 ) -> Sweep:
     """The sweep at its end. Raises Misconfigured where nobody begins it, or it is not over in time."""
     waited_s = 0.0
-    await sweeps.ask(sweep)
+    await sweeps.add(sweep)
     while sweep.status in UNDER_WAY:
         if sweep.status == "pending" and waited_s >= min(wait_s, BEGINS_WITHIN_S):
             raise Misconfigured(
@@ -94,7 +94,7 @@ def show(sweep: Sweep) -> None:
     terminal.say(f"{sweep.usage} records of model calls and {sweep.prunings} of prunings {would} their tables")
 
 
-def row(kept: Kept) -> tuple[str, ...]:
+def row(kept: RetentionStatistics) -> tuple[str, ...]:
     oldest = f"{kept.oldest:%Y-%m-%d}" if kept.oldest else ""
     days = str(kept.days) if kept.days else "for ever"
     return (

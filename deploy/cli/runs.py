@@ -13,7 +13,7 @@ from deploy.wiring import connections
 from schemas.consolidation.runs import RunStatus, Scheduled
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Schedule
-from sinks.consolidation.runs import Runs, RunsAsked
+from sinks.consolidation.runs import RunFilter, Runs
 
 cli = several_commands("Consolidation runs: what each was about, how far it is, what came of it.")
 
@@ -28,7 +28,7 @@ async def list_runs(
     json: Json = False,
 ) -> None:
     """List runs, the newest first."""
-    asked = RunsAsked(limit=limit, namespace=namespace, policy=policy, status=known(status))
+    asked = RunFilter(limit=limit, namespace=namespace, policy=policy, status=known(status))
     async with connections.postgres(load(), max_size=1) as pool:
         found = await Runs(pool).page(asked)
     none = "there are no such runs"

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agents.conversations.control import ByHand, control
+from agents.conversations.control import ByHand, control_record
 from deploy.cli import terminal, window_view
 from deploy.cli.command import Json, command, several_commands
 from deploy.settings import load
@@ -62,7 +62,7 @@ async def send(conversation: str, kind: ByHand, json: bool) -> None:
     if state.phase == "forgotten":
         raise Misconfigured(f"the window of {conversation!r} is forgotten: there is nothing left to {kind}")
     async with connections.kafka(settings) as publisher:
-        await publisher.publish([control(state, kind, datetime.now(UTC))])
+        await publisher.publish([control_record(state, kind, datetime.now(UTC))])
     topic = settings.topics().physical(topics.WINDOW_CONTROL)
     if json:
         sent: dict[str, Any] = {"kind": kind, "conversation_id": conversation, "topic": topic}

@@ -10,7 +10,7 @@ from msgspec import Struct
 from deploy.cli import terminal, window_view
 from schemas.conversations.windows import WindowState
 from sinks.archive.messages import Archive, ArchivedMessage
-from sinks.archive.progress import Processed
+from sinks.archive.progress import ConversationProgress
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
 from streams.windows.context import gaps
@@ -44,7 +44,7 @@ class PrunedContext(Struct):
         return {"headline": self.headline, "window": window_view.as_json(self.state), "around": self.around}
 
 
-async def projected(pool: Pool, states: dict[str, Processed]) -> list[WindowState]:
+async def projected(pool: Pool, states: dict[str, ConversationProgress]) -> list[WindowState]:
     """The windows of which it is known that they took in everything, and that all of it is extracted. Raises Retryable."""
     found = []
     for conversation_id, processed in states.items():
@@ -54,7 +54,7 @@ async def projected(pool: Pool, states: dict[str, Processed]) -> list[WindowStat
     return found
 
 
-async def complete(pool: Pool, state: WindowState, processed: Processed) -> bool:
+async def complete(pool: Pool, state: WindowState, processed: ConversationProgress) -> bool:
     last = await Archive(pool).latest(processed.conversation_id, 1)
     counted = state.statistics.total_messages >= processed.archived
     return counted and all(state.extracted_to > message.position for message in last)

@@ -19,7 +19,7 @@ from schemas.budgets.budgets import MICROS
 from schemas.budgets.usage import Total
 from schemas.memories.events import MemoryEvent
 from schemas.memories.memories import Memory
-from sinks.archive.progress import Processed
+from sinks.archive.progress import ConversationProgress
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Pool
 
@@ -103,7 +103,7 @@ async def gather(
     events: Sequence[Any],
     letters: Sequence[Any],
     ends: dict[str, datetime],
-    states: dict[str, Processed],
+    states: dict[str, ConversationProgress],
 ) -> Report:
     changed = [codec.decode(record.value, MemoryEvent) for record in events]
     namespaces = sorted({event.data.namespace for event in changed})
@@ -129,7 +129,7 @@ async def gather(
     )
 
 
-def outcome(conversation_id: str, about: str, state: Processed, events: Sequence[MemoryEvent]) -> Outcome:
+def outcome(conversation_id: str, about: str, state: ConversationProgress, events: Sequence[MemoryEvent]) -> Outcome:
     mine = [event.data.change for event in events if event.data.cause.request_id in state.request_ids]
     return Outcome(conversation_id, about, state.archived, len(state.request_ids), dict(Counter(mine)))
 

@@ -22,7 +22,7 @@ from deploy.wiring import connections, models
 from schemas.conversations.windows import WindowState
 from schemas.errors import MemstreamError, Misconfigured
 from schemas.kafka import topics
-from sinks.archive.progress import Processed, processed, unsearchable, unsettled
+from sinks.archive.progress import ConversationProgress, count_pending_outbox, progress_of, unsearchable
 from sinks.budgets.usage import UsageRecords
 from sinks.postgres.connection import Pool
 
@@ -92,7 +92,7 @@ async def play(settings: Settings, bars: Progress) -> Report:
     """Each day's events once those of the day before are processed: days do not overlap."""
     async with connections.postgres(settings, max_size=2) as pool:
         ends: dict[str, datetime] = {}
-        states: dict[str, Processed] = {}
+        states: dict[str, ConversationProgress] = {}
         said: list[Line] = []
         for number, path in enumerate(DAYS, start=1):
             lines = read(path)
@@ -130,13 +130,15 @@ async def publish_day(settings: Settings, number: int, lines: list[Line], bars: 
     return ends
 
 
-async def wait_until_processed(pool: Pool, number: int, said: list[Line], bars: Progress) -> dict[str, Processed]:
+async def wait_until_processed(
+    pool: Pool, number: int, said: list[Line], bars: Progress
+) -> dict[str, ConversationProgress]:
     """Until every message of every ended conversation so far is archived and lies in a completed extraction."""
     wanted = expected(said).messages
     bar = bars.add_task(f"remembering day {number}", total=len(wanted))
     deadline = time.monotonic() + PROCESSED_WITHIN_S
     while True:
-        states = await processed(pool, wanted)
+        states = await progress_of(pool, wanted)
         done = [name for name, ids in wanted.items() if name in states and complete(states[name], len(ids))]
         bars.update(bar, completed=len(done))
         if len(done) == len(wanted):
@@ -149,14 +151,14 @@ async def wait_until_processed(pool: Pool, number: int, said: list[Line], bars: 
         await asyncio.sleep(0.1)
 
 
-def complete(state: Processed, messages: int) -> bool:
+def complete(state: ConversationProgress, messages: int) -> bool:
     return state.archived >= messages and state.extracted >= messages
 
 
 async def settled(pool: Pool) -> None:
     """Until everything decided is published."""
     deadline = time.monotonic() + 30.0
-    while await unsettled(pool):
+    while await count_pending_outbox(pool):
         if time.monotonic() > deadline:
             raise DemoStuck("the outbox was not published within 30 s; see worker.log in the data directory")
         await asyncio.sleep(0.1)
@@ -171,7 +173,7 @@ async def searchable(pool: Pool, conversations: Iterable[str]) -> None:
         await asyncio.sleep(0.1)
 
 
-async def until_projected(pool: Pool, states: dict[str, Processed]) -> list[WindowState]:
+async def until_projected(pool: Pool, states: dict[str, ConversationProgress]) -> list[WindowState]:
     """The windows of the conversations, once what is known of them tells of all that was done."""
     deadline = time.monotonic() + PROJECTED_WITHIN_S
     while True:

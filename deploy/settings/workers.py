@@ -56,4 +56,4 @@ class WorkerFields(BaseModel):
             listed = read_files([self.policies_file])
         except Misconfigured as exc:
             raise Misconfigured(f"{PREFIX}POLICIES_FILE: {exc}") from exc
-        return Policies().over(Policies(tuple(written.policy for written in listed)))
+        return Policies().merged_over(Policies(tuple(written.policy for written in listed)))

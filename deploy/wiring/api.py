@@ -19,12 +19,12 @@ from agents.api.memories.commands import Commands
 from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Authentication, Ports
 from agents.conversations.contexts import Contexts
-from agents.conversations.control import ByHandSender
+from agents.conversations.control import WindowControlSender
 from agents.conversations.lookup import Conversations
-from agents.erasure.begin import Erasing
+from agents.erasure.begin import ErasureService
 from agents.passages.reading import PassageReader
 from agents.replay.cutover import Cutover
-from agents.replay.replays import Replays
+from agents.replay.replays import ReplayGenerations
 from deploy.metrics.api_meters import ApiMeters
 from deploy.metrics.serving import MeasuredAccesses, MeasuredRecall
 from deploy.policies.files import shipped
@@ -105,7 +105,7 @@ async def wired(
         vectors=vectors,
         audit=Audit(pool),
         owners=Owners(pool),
-        erasures=Erasing(Erasures(pool), partial(message_ends, settings), now),
+        erasures=ErasureService(Erasures(pool), partial(message_ends, settings), now),
         erasure_wait_s=settings.api_wait_s,
         exports=Exports(pool),
         statistics=NamespaceStatistics(pool),
@@ -118,7 +118,7 @@ async def wired(
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, meters=meters),
         conversations=Conversations(Windows(pool), archive, policies),
         contexts=Contexts(archive, terms, count_tokens, now),
-        window_control=ByHandSender(publisher, now, wait_s=settings.api_wait_s),
+        window_control=WindowControlSender(publisher, now, wait_s=settings.api_wait_s),
         clock=now,
         ready=partial(answering, pool),
     )
@@ -133,9 +133,9 @@ async def warmed(pool: Pool) -> None:
     )
 
 
-def replays(pool: Pool, publisher: Publisher, embedder: Embedder, vectors: Vectors) -> Replays:
+def replays(pool: Pool, publisher: Publisher, embedder: Embedder, vectors: Vectors) -> ReplayGenerations:
     model = vectors.embedding_model
-    return Replays(pool, Cutover(pool, Projector(pool, vectors, publisher), embedder, model, now), model)
+    return ReplayGenerations(pool, Cutover(pool, Projector(pool, vectors, publisher), embedder, model, now), model)
 
 
 def following(settings: Settings, stored: Memories, notifier: ChangeNotifier, chores: Chores) -> CachedMemories:
@@ -166,7 +166,7 @@ def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Authenticatio
     keyed = KeyAuthentication(keys, now, time.monotonic)
 
     async def note() -> None:
-        await keys.used(keyed.take_last_used())
+        await keys.record_use(keyed.take_last_used())
 
     done_at_last("use of keys", USED_S, note, resources, chores)
     return keyed

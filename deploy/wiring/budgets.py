@@ -5,14 +5,14 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.budgets.arithmetic import smaller
+from agents.budgets.arithmetic import memory_budget
 from agents.budgets.energy import BudgetedEnergy
 from agents.budgets.prices import PRICES_FILE, Prices, decoded
 from deploy.settings import Settings
 from deploy.settings.budgets import Limits
 from deploy.settings.defaults import PREFIX
 from schemas.budgets.budgets import Budget
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from sinks.budgets.ledger import Ledger
@@ -37,12 +37,12 @@ def energy(
 def overall(settings: Settings) -> Budget:
     """What all namespaces together may spend: the budget stated, and at most memory's share of the chat system's."""
     stated = replace(stated_budget(settings.budget), background_reserve=settings.background_reserve)
-    return smaller(stated, stated_budget(settings.chat_budget), settings.memory_share)
+    return memory_budget(stated, stated_budget(settings.chat_budget), settings.memory_share)
 
 
 def stated_budget(limits: Limits) -> Budget:
     tokens = {name: int(limit) for name, limit in limits.items() if name.startswith("tokens")}
-    return shaped({**limits, **tokens}, Budget)
+    return convert({**limits, **tokens}, Budget)
 
 
 def prices(settings: Settings) -> Prices:

@@ -1,6 +1,6 @@
 """Wires consolidation into the workers that ask models: the scheduler, of which one leads, and dry runs."""
 
-from agents.consolidation.dry_runs import DryRunAgent, ExtractionParts
+from agents.consolidation.dry_runs import DryRunAgent, ExtractionServices
 from agents.consolidation.scheduler import Scheduler
 from agents.curation.editor import Editor
 from agents.curation.forecast import Forecast
@@ -36,11 +36,11 @@ def add(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors
     wiring.chores.add("dry runs", TICK_S, dry_runs.tick)
 
 
-def asked(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> ExtractionParts:
+def asked(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> ExtractionServices:
     settings, policies = wiring.settings, wiring.policies
     terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
-    policies.tell(terms.governed)
-    return ExtractionParts(
+    policies.add_listener(terms.governed)
+    return ExtractionServices(
         provider=provider,
         related=RelatedMemories(embedder, vectors, Memories(wiring.pool)),
         extractions=Extractions(wiring.pool),

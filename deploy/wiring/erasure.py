@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
-from agents.erasure.complete import Completing
+from agents.erasure.complete import ErasureAgent
 from agents.erasure.dead_letters import concerns, settles
 from deploy.runtime.data_directories import OLD_STORES_S
 from deploy.settings import Settings
@@ -59,7 +59,7 @@ class KafkaLetters:
 
 def add_completing(wiring: Wiring) -> None:
     settings = wiring.settings
-    completing = Completing(
+    completing = ErasureAgent(
         Erasures(wiring.pool),
         KafkaLetters(settings, wiring.policies),
         wiring.publisher,

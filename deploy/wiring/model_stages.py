@@ -5,7 +5,7 @@ from collections.abc import Collection
 from functools import partial
 
 from agents.budgets.energy import BudgetedEnergy
-from agents.budgets.usage_notices import UsageNotices
+from agents.budgets.usage_notices import UsagePublisher
 from agents.curation.agent import CurationAgent
 from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
@@ -13,8 +13,8 @@ from agents.curation.editor import Editor
 from agents.extraction.agent import ExtractionAgent
 from agents.extraction.batches.agent import BatchAgent
 from agents.extraction.extractor import Extractor
-from agents.extraction.outcomes import Outcomes
-from agents.extraction.parked import ParkedAgent
+from agents.extraction.outcomes import RequestOutcomes
+from agents.extraction.parked import ParkedRequestAgent
 from agents.extraction.related import RelatedMemories
 from agents.models.batches import ModelBatches
 from agents.models.local_only import check_policies
@@ -55,7 +55,7 @@ async def shared_embedder(wiring: Wiring) -> Embedder:
     elsewhere."""
     keep_texts_here = partial(vector_index.refuse_if_texts_must_stay, wiring.settings)
     keep_texts_here(wiring.policies.now)
-    wiring.policies.tell(keep_texts_here)  # a worker stops rather than embed elsewhere what has to stay
+    wiring.policies.add_listener(keep_texts_here)  # a worker stops rather than embed elsewhere what has to stay
     return await wiring.resources.enter_async_context(vector_index.embedder(wiring.settings))
 
 
@@ -84,7 +84,7 @@ def model_provider(wiring: Wiring) -> Provider:
     provider = models.provider(settings, models.token_counter(settings), energy(wiring))
     wiring.resources.push_async_callback(provider.close)
     check_policies(wiring.policies.now, provider)
-    wiring.policies.tell(lambda changed: warn_of_leaving(changed, provider))
+    wiring.policies.add_listener(lambda changed: warn_of_leaving(changed, provider))
     if settings.metrics_port is not None:
         wiring.chores.add("providers", ASK_S, lambda: ask(wiring.meters, models.each(provider)))
     return provider
@@ -98,7 +98,7 @@ def energy(wiring: Wiring) -> BudgetedEnergy:
     )
     wiring.resources.push_async_callback(energy.close)
     wiring.chores.add("usage", USAGE_S, energy.book)
-    wiring.chores.add("usage notices", USAGE_S, UsageNotices(UsageRecords(wiring.pool), wiring.publisher).tell)
+    wiring.chores.add("usage notices", USAGE_S, UsagePublisher(UsageRecords(wiring.pool), wiring.publisher).publish)
     return energy
 
 
@@ -125,8 +125,8 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
         calibrations=Calibrations(wiring.pool),
         taken=wiring.meters.answered,
     )
-    outcomes = Outcomes(extractions, wiring.publisher, now, extractor.left_of)
-    resuming = ParkedAgent(parking, extractor, outcomes, wiring.worker, settings.slots())
+    outcomes = RequestOutcomes(extractions, wiring.publisher, now, extractor.without_erased)
+    resuming = ParkedRequestAgent(parking, extractor, outcomes, wiring.worker, settings.slots())
     resources.push_async_callback(resuming.close)
     batches = models.model_batches(provider)
 
@@ -152,7 +152,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
     await wiring.add("extraction", handle)
 
 
-def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: Outcomes, batches: ModelBatches) -> BatchAgent:
+def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: RequestOutcomes, batches: ModelBatches) -> BatchAgent:
     return BatchAgent(
         Batches(wiring.pool),
         batches,

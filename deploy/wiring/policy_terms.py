@@ -30,7 +30,7 @@ async def current_policies(
 async def window_terms(settings: Settings, policies: CurrentPolicies, pool: Pool, chores: Chores) -> WindowTerms:
     """Under the policies as they are, for models as far as they are known."""
     terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
-    policies.tell(terms.governed)
+    policies.add_listener(terms.governed)
     calibrations = Calibrations(pool)
 
     async def calibrate() -> None:

@@ -15,7 +15,7 @@ from sinks.rebuild.rebuilds import Rebuilds
 from sinks.vectors.reindex import Reindexed, reindex
 from streams.apps import STAGES
 from streams.kafka.consumer_groups import Groups
-from streams.kafka.log import Log, Piece
+from streams.kafka.log import Chunk, Log
 from streams.kafka.topics import TopicSettings
 
 STATEMENT_S = 3_600.0  # what follows from all that was told is a few statements over all memories
@@ -45,8 +45,8 @@ class NamedLog:
     async def beginnings(self, topic: str) -> dict[int, int]:
         return await self._log.beginnings(self._names.physical(topic))
 
-    def pieces(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Piece, None]:
-        return self._log.pieces(self._names.physical(topic), positions)
+    def chunks(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Chunk, None]:
+        return self._log.chunks(self._names.physical(topic), positions)
 
 
 async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt:

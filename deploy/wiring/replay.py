@@ -15,7 +15,7 @@ from agents.curation.editor import Editor
 from agents.extraction.extractor import Extractor
 from agents.extraction.related import RelatedMemories
 from agents.models.local_only import check_policies
-from agents.replay.conversations import Told, planned, replay_archive, replay_kafka
+from agents.replay.conversations import Told, plan_conversations, replay_archive, replay_kafka
 from agents.replay.cutover import Cutover
 from agents.replay.replayer import Replayer
 from agents.windows.terms import WindowTerms
@@ -148,7 +148,7 @@ async def replayer(parts: Parts, generation: Generation, before: Policies) -> Re
 async def begin(parts: Parts, generation: Generation, replayer: Replayer) -> None:
     """Records the generation, with what the archive has for it."""
     from_archive = generation.plan.source == "archive"
-    conversations = await planned(parts.generations, generation, replayer) if from_archive else []
+    conversations = await plan_conversations(parts.generations, generation, replayer) if from_archive else []
     await parts.generations.begin(generation, conversations)
 
 

@@ -74,6 +74,6 @@ async def searchable(
     """Who embeds questions, and the indexes. A policy that forbids to send texts ends the process, whenever it comes."""
     keep_texts_here = partial(refuse_if_texts_must_stay, settings)
     keep_texts_here(policies.now)
-    policies.tell(keep_texts_here)
+    policies.add_listener(keep_texts_here)
     embedder = await resources.enter_async_context(vector_index.embedder(settings))
     return embedder, await resources.enter_async_context(index(settings, embedder))

@@ -84,7 +84,7 @@ async def add_windows(wiring: Wiring) -> None:
         projection = WindowProjection(app, Windows(wiring.pool), terms)
         chores.add("window timers", TICK_S, agent.tick)
         chores.add("erased windows", ERASE_S, erasures.tick)
-        chores.add("window projection", PROJECT_S, lambda: projection.tell(now()))
+        chores.add("window projection", PROJECT_S, lambda: projection.project(now()))
         return agent.handle
 
     await wiring.add("windows", handle)

@@ -6,7 +6,7 @@ from aiokafka.errors import KafkaError
 from deploy.settings import Settings
 from schemas.errors import Retryable
 from sinks.postgres.connection import Pool
-from sinks.windows.start_offsets import Offsets, Origins
+from sinks.windows.start_offsets import Offsets, StartOffsets
 from streams.apps import STAGES
 from streams.kafka.consumer_groups import Groups
 from streams.kafka.topics import specs
@@ -20,7 +20,7 @@ async def fixed_origins(stage: str, settings: Settings, pool: Pool) -> Offsets:
     """
     topics = settings.topics()
     group = topics.group(stage)
-    origins = Origins(pool)
+    origins = StartOffsets(pool)
     if known := await origins.recorded(group):
         return known
     inputs = {topics.physical(name) for name in STAGES[stage]}

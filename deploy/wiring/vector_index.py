@@ -8,7 +8,7 @@ from typing import TypeVar
 import httpx
 from qdrant_client import AsyncQdrantClient
 
-from agents.policies.reader import collected
+from agents.policies.reader import policies_from
 from deploy.embedded.embedding_models import opened_model
 from deploy.settings import Settings
 from deploy.wiring.connections import policy_topic
@@ -57,7 +57,7 @@ async def refuse_by_topic(settings: Settings) -> None:
     """The same by the policies that were put on their topic, for commands, which do not follow it. Raises Retryable as well."""
     if embeds_elsewhere(settings):
         async with policy_topic(settings) as topic:
-            refuse_if_texts_must_stay(settings, collected(await topic.to_end()))
+            refuse_if_texts_must_stay(settings, policies_from(await topic.to_end()))
 
 
 def embeds_elsewhere(settings: Settings) -> bool:

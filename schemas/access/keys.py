@@ -40,7 +40,7 @@ class Key(Struct, frozen=True, kw_only=True, omit_defaults=True):
     revoked_at: Moment | None = None
     last_used_at: Moment | None = None
 
-    def holds(self, at: Moment) -> bool:
+    def is_valid(self, at: Moment) -> bool:
         """Neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or at < self.expires_at)
 

@@ -50,7 +50,7 @@ class Amount(Struct, frozen=True):
     def __add__(self, other: "Amount") -> "Amount":
         return Amount(self.tokens + other.tokens, self.micros + other.micros)
 
-    def shared(self, count: int) -> tuple["Amount", ...]:
+    def split(self, count: int) -> tuple["Amount", ...]:
         """As even as whole numbers allow, larger shares first; the shares come to the amount."""
         return tuple(
             Amount(_share(self.tokens, count, place), _share(self.micros, count, place)) for place in range(count)

@@ -10,13 +10,13 @@ SweepTrigger = Literal["schedule", "hand"]
 SweepStatus = Literal["pending", "running", "completed"]
 
 
-class SweepWanted(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class SweepRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A sweep by hand; a `dry_run` only counts."""
 
     dry_run: bool = False
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class RetentionStatistics(Struct, frozen=True, kw_only=True):
     """Of one policy's conversations: what the archive keeps after a sweep, and what left it, or would have in a dry run.
 
     `days` are the policy's retention_days, 0 for ever. `held` messages are older than that and stay: no extraction of them is
@@ -32,10 +32,10 @@ class Kept(Struct, frozen=True, kw_only=True):
     pruned: int = 0
     pruned_bytes: int = 0
 
-    def __add__(self, other: "Kept") -> "Kept":
+    def __add__(self, other: "RetentionStatistics") -> "RetentionStatistics":
         """Both together, under the days of the other one."""
         oldest = [each for each in (self.oldest, other.oldest) if each is not None]
-        return Kept(
+        return RetentionStatistics(
             policy=self.policy,
             days=other.days,
             messages=self.messages + other.messages,
@@ -58,6 +58,6 @@ class Sweep(Struct, frozen=True, kw_only=True):
     created_at: Moment
     dry_run: bool = False
     finished_at: Moment | None = None
-    policies: tuple[Kept, ...] = ()
+    policies: tuple[RetentionStatistics, ...] = ()
     usage: int = 0
     prunings: int = 0

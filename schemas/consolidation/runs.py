@@ -15,7 +15,7 @@ FoundResult = Literal["created", "reinforced", "merged", "superseded", "dropped"
 MOST_LOOKED_AT = 10_000  # conversations of a dry run
 
 
-class RunWanted(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+class RunRequest(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """A run by hand, about a policy's conversations, those that feed a namespace, one conversation, or all.
 
     A `dry_run` writes nothing but what it found, and looks at `most` conversations at most. What the other one asks for goes in

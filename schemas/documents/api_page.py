@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from schemas.documents.shapes import Schema, cell, kind, link, referred, section, value
+from schemas.documents.shapes import Schema, cell, kind, link, references, section, value
 
 ORDER = (
     "context",
@@ -24,9 +24,9 @@ def page(document: Mapping[str, Any]) -> str:
     for tag in tags(document):
         lines += [f"## About {tag}", ""]
         for method, path, operation in of_tag(document, tag):
-            lines += asked(method, path, operation)
+            lines += parameters(method, path, operation)
     lines += ["## Shapes", ""]
-    for name in sorted(reached(document)):
+    for name in sorted(reachable_shapes(document)):
         lines += section(name, document["components"]["schemas"][name])
     return "\n".join(lines).rstrip() + "\n"
 
@@ -72,7 +72,7 @@ def of_tag(document: Mapping[str, Any], tag: str) -> Iterator[tuple[str, str, Ma
     return (each for each in operations(document) if tag in each[2].get("tags", ()))
 
 
-def asked(method: str, path: str, operation: Mapping[str, Any]) -> Iterator[str]:
+def parameters(method: str, path: str, operation: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"### {method} {path}", "", str(operation.get("description", operation["summary"])).strip(), "")
     if not operation.get("security"):
         yield from ("Needs no key.", "")
@@ -105,13 +105,13 @@ def media(content: Mapping[str, Any]) -> Iterator[str]:
         yield told if media_type in ("application/json", "application/problem+json") else f"{told} as `{media_type}`"
 
 
-def reached(document: Mapping[str, Any]) -> set[str]:
+def reachable_shapes(document: Mapping[str, Any]) -> set[str]:
     """The shapes that operations lead to, and those that these lead to."""
     schemas, found = document["components"]["schemas"], set[str]()
-    waiting = [name for *_, operation in operations(document) for name in referred(operation)]
+    waiting = [name for *_, operation in operations(document) for name in references(operation)]
     while waiting:
         name = waiting.pop()
         if name in schemas and name not in found:
             found.add(name)
-            waiting += referred(schemas[name])
+            waiting += references(schemas[name])
     return found

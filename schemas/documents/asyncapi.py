@@ -112,14 +112,14 @@ def channel(topic: Topic) -> dict[str, Any]:
         "bindings": {
             "kafka": {
                 "topic": topic.name,
-                "topicConfiguration": kept(topics.KEPT_DAYS[topic.name]),
+                "topicConfiguration": retention(topics.KEPT_DAYS[topic.name]),
                 "bindingVersion": "0.5.0",
             }
         },
     }
 
 
-def kept(days: int | None) -> dict[str, Any]:
+def retention(days: int | None) -> dict[str, Any]:
     """As Kafka is told it; a deployment may keep records for another time."""
     if days is None:
         return {"cleanup.policy": ["compact"]}

@@ -94,7 +94,7 @@ class Comparison:
         if all(references) and references in self._followed:
             return
         self._followed.add(references)
-        old, new = followed(old, self._old), followed(new, self._new)
+        old, new = resolved(old, self._old), resolved(new, self._new)
         if "anyOf" in old or "anyOf" in new:
             yield from self._alternatives(old, new, at)
             return
@@ -175,13 +175,13 @@ class Comparison:
         return list(tried._compare(old, new, at))
 
 
-def followed(schema: Schema, root: Schema) -> Schema:
+def resolved(schema: Schema, root: Schema) -> Schema:
     """The definition a reference leads to, with what stands beside the reference."""
     if "$ref" not in schema:
         return schema
     beside = {keyword: value for keyword, value in schema.items() if keyword != "$ref"}
     name = schema["$ref"].removeprefix("#/$defs/")
-    return followed(root["$defs"][name], root) | beside
+    return resolved(root["$defs"][name], root) | beside
 
 
 def alternatives(schema: Schema) -> list[Schema]:

@@ -75,7 +75,7 @@ EXAMPLES: Final[dict[str, Struct]] = {
 }
 
 
-def shown(topic: str) -> Any:
+def example(topic: str) -> Any:
     """The example as builtins, without what is at its default; None for a topic that has none."""
     example = EXAMPLES.get(topic)
     return None if example is None else codec.parse(codec.encode(example))

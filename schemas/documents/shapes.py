@@ -34,17 +34,17 @@ def link(name: str) -> str:
     return f"[{name}](#{anchor(name)})"
 
 
-def referred(schema: Any) -> Iterator[str]:
+def references(schema: Any) -> Iterator[str]:
     """Names of the shapes that a schema leads to, in their order."""
     if isinstance(schema, Mapping):
         for name, value in schema.items():
             if name == "$ref" and isinstance(value, str):
                 yield value.rpartition("/")[2]
             elif name != "$defs":
-                yield from referred(value)
+                yield from references(value)
     elif isinstance(schema, list):
         for each in schema:
-            yield from referred(each)
+            yield from references(each)
 
 
 def table(name: str, schema: Schema) -> list[str]:

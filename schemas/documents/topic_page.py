@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 
 from schemas.documents.asyncapi import DAY_MS
-from schemas.documents.examples import shown
-from schemas.documents.shapes import Schema, link, referred, section
+from schemas.documents.examples import example
+from schemas.documents.shapes import Schema, link, references, section
 
 SIDES = {
     ("receive",): (
@@ -62,7 +62,7 @@ def overview(document: Mapping[str, Any]) -> list[str]:
         for name in of_side(document, side):
             message = document["components"]["messages"][name]
             key = message["bindings"]["kafka"]["key"]["description"]
-            lines.append(f"| {link(name)} | {key} | {kept(document, name)} | {message['summary']} |")
+            lines.append(f"| {link(name)} | {key} | {retention(document, name)} | {message['summary']} |")
     return [*lines, ""]
 
 
@@ -77,7 +77,7 @@ def of_side(document: Mapping[str, Any], side: tuple[str, ...]) -> Iterator[str]
             yield name
 
 
-def kept(document: Mapping[str, Any], name: str) -> str:
+def retention(document: Mapping[str, Any], name: str) -> str:
     told = document["channels"][name]["bindings"]["kafka"]["topicConfiguration"]
     return f"{told['retention.ms'] // DAY_MS} days" if "retention.ms" in told else "the latest of each key"
 
@@ -89,9 +89,9 @@ def topic(
     message = document["components"]["messages"][name]
     key = message["bindings"]["kafka"]["key"]["description"]
     yield from (f"### {name}", "", message["summary"], "")
-    yield from (f"Key: {key}. Kept: {kept(document, name)}. `{message['contentType']}`", "")
-    if (example := shown(name)) is not None:
-        yield from ("```json", orjson.dumps(example, option=orjson.OPT_INDENT_2).decode(), "```", "")
+    yield from (f"Key: {key}. Kept: {retention(document, name)}. `{message['contentType']}`", "")
+    if (shown := example(name)) is not None:
+        yield from ("```json", orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode(), "```", "")
     for part in ("payload", "headers"):
         if part in message:
             file = message[part]["$ref"].removeprefix("./")
@@ -102,7 +102,7 @@ def topic(
 
 
 def collect(schema: Any, defined: Mapping[str, Schema], shapes: dict[str, Schema]) -> None:
-    for name in referred(schema):
+    for name in references(schema):
         if name not in shapes and name in defined:
             shapes[name] = defined[name]
             collect(defined[name], defined, shapes)

@@ -16,7 +16,7 @@ class Kind(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown
     icon: Annotated[str, Meta(max_length=16)] = ""
 
 
-def named(kinds: Iterable[KindName | Kind]) -> tuple[Kind, ...]:
+def with_descriptions(kinds: Iterable[KindName | Kind]) -> tuple[Kind, ...]:
     """Kinds written as names alone have no description; those of the built-in set have its own."""
     return tuple(kind if isinstance(kind, Kind) else BUILT_IN.get(kind, Kind(name=kind)) for kind in kinds)
 

@@ -52,15 +52,15 @@ def recording() -> bool:
     return not isinstance(_tracer, NoOpTracer)
 
 
-def carried(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
+def traceparent_of(headers: Iterable[tuple[str, bytes | None]]) -> str | None:
     """The traceparent among headers, in the form of version 00; None where there is none that is valid."""
     for name, value in headers:
         if name == HEADER:
-            return parsed(value or b"")
+            return parse_traceparent(value or b"")
     return None
 
 
-def parsed(value: bytes) -> str | None:
+def parse_traceparent(value: bytes) -> str | None:
     """In the form of version 00, of which only one flag has a meaning. Some microseconds: it is done for each message."""
     found = SHAPE.fullmatch(value) if len(value) <= LONGEST else None
     if found is None:
@@ -72,7 +72,7 @@ def parsed(value: bytes) -> str | None:
     return f"00-{trace_id.decode()}-{span_id.decode()}-{recorded}"
 
 
-def written(context: SpanContext) -> str | None:
+def format_traceparent(context: SpanContext) -> str | None:
     if not context.is_valid:
         return None
     return f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags & 1:02x}"
@@ -80,7 +80,7 @@ def written(context: SpanContext) -> str | None:
 
 def current() -> str | None:
     """The traceparent of what goes on now."""
-    return written(trace.get_current_span().get_span_context())
+    return format_traceparent(trace.get_current_span().get_span_context())
 
 
 def current_id() -> str | None:
@@ -95,7 +95,7 @@ def headers() -> tuple[tuple[str, bytes], ...]:
     return () if now is None else ((HEADER, now.encode()),)
 
 
-def caused(record: Outgoing) -> Outgoing:
+def with_traceparent(record: Outgoing) -> Outgoing:
     """The record with the current traceparent, unless it has one."""
     ours = headers()
     if not ours or any(name == HEADER for name, _ in record.headers):
@@ -126,7 +126,7 @@ def span(
         if not any(causes) and current() is None:  # nothing to record, and nothing to pass on
             yield INVALID_SPAN
             return
-    context, links = (None, []) if causes is None else placed(causes)
+    context, links = (None, []) if causes is None else parent_and_links(causes)
     opened = _tracer.start_as_current_span(
         name,
         context,
@@ -148,7 +148,7 @@ def span(
             raise
 
 
-def placed(causes: Causes) -> tuple[Context, list[Link]]:
+def parent_and_links(causes: Causes) -> tuple[Context, list[Link]]:
     """Where among others' traces something stands that these have caused.
 
     Who chose not to record a trace is heard: only recorded ones are linked, and where there is none nothing is recorded.

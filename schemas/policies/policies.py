@@ -10,7 +10,7 @@ from msgspec import field as setting
 from schemas.budgets.budgets import Budget
 from schemas.conversations.messages import Moment, Role, Scope
 from schemas.conversations.window_settings import WindowSettings
-from schemas.memories.kinds import DEFAULT_KINDS, Kind, KindName, named
+from schemas.memories.kinds import DEFAULT_KINDS, Kind, KindName, with_descriptions
 from schemas.policies.namespaces import OWN_NAMESPACE, UNSAID, read_back, render, require_template, shortened
 from schemas.retrieval.block_settings import BlockSettings
 
@@ -99,7 +99,7 @@ class Privacy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
     before_sending: bool = False
 
     @property
-    def unsent(self) -> tuple[PersonalKind, ...]:
+    def not_sent(self) -> tuple[PersonalKind, ...]:
         """The kinds of personal data that no model is sent."""
         return self.scrub if self.before_sending else ()
 
@@ -192,7 +192,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     @property
     def described_kinds(self) -> tuple[Kind, ...]:
         """The kinds with what is known of them."""
-        return named(self.taxonomy)
+        return with_descriptions(self.taxonomy)
 
     def namespaces_of(self, scope: Scope) -> tuple[str, ...]:
         """The namespaces a conversation feeds, without repeats; templates that name an absent field are left out.
@@ -229,9 +229,9 @@ class PolicySelector(Protocol):
 
     def governing(self, namespace: str) -> Policy: ...
 
-    def fed_by(self, namespace: str) -> tuple[Scope, ...]: ...
+    def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]: ...
 
-    def named(self, name: str) -> Policy: ...
+    def by_name(self, name: str) -> Policy: ...
 
 
 class Policies(Struct, frozen=True):
@@ -253,16 +253,16 @@ class Policies(Struct, frozen=True):
         """
         return next((policy for policy in self.listed if policy.governs(namespace)), DEFAULT_POLICY)
 
-    def fed_by(self, namespace: str) -> tuple[Scope, ...]:
+    def scopes_feeding(self, namespace: str) -> tuple[Scope, ...]:
         """What a namespace's name tells of the messages that feed it, by the templates that it can come from."""
         templates = (*self.governing(namespace).namespaces, OWN_NAMESPACE)
         scopes = (read_back(template, namespace) for template in templates)
         return tuple(scope for scope in scopes if scope is not None and scope != Scope(conversation_id=UNSAID))
 
-    def named(self, name: str) -> Policy:
+    def by_name(self, name: str) -> Policy:
         return next((policy for policy in (*self.listed, *self.retired) if policy.name == name), DEFAULT_POLICY)
 
-    def over(self, beneath: "Policies") -> "Policies":
+    def merged_over(self, beneath: "Policies") -> "Policies":
         """These, by how strictly they match, then by name, before those of `beneath`, in their order, that have other names.
 
         A higher priority comes first in any case.

@@ -15,7 +15,7 @@ def shadow_of(generation: str, namespace: str) -> str:
     return f"{RESERVED}{generation}/{namespace}"
 
 
-def standing_for(namespace: str) -> str:
+def live_namespace_of(namespace: str) -> str:
     """The namespace that a shadow stands for; any other stands for itself."""
     found = SHADOW.fullmatch(namespace)
     return found[2] if found else namespace

@@ -93,7 +93,7 @@ class Filters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkn
             memory.status in self.statuses
             and (not self.kinds or not {memory.kind, *memory.kinds}.isdisjoint(self.kinds))
             and (not self.tags or not set(memory.tags).isdisjoint(self.tags))
-            and (not self.languages or not set(tongues(memory.language)).isdisjoint(self.languages))
+            and (not self.languages or not set(matching_languages(memory.language)).isdisjoint(self.languages))
             and memory.confidence >= self.min_confidence
             and self.least_importance <= memory.importance <= self.most_importance
             and within(memory.created_at, self.created_from, self.created_to)
@@ -220,7 +220,7 @@ def as_fraction(rated: float, scale: Scale) -> Fraction:
     return importance.of_points(round(bounded)) if scale == "points" else min(bounded, 1.0)
 
 
-def tongues(language: str | None) -> tuple[str, ...]:
+def matching_languages(language: str | None) -> tuple[str, ...]:
     """What a language may be asked for by: `de-CH` by itself and as `de`."""
     return () if language is None else tuple(dict.fromkeys((language, language.partition("-")[0])))
 

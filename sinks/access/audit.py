@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.conversations.messages import Moment
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.postgres.queries import query
@@ -36,4 +36,4 @@ class Audit:
         """The latest first."""
         with translated("reading the audit"):
             rows = await self._writer.fetch(query("audit", "latest"), limit)
-        return tuple(shaped(dict(row), Audited) for row in rows)
+        return tuple(convert(dict(row), Audited) for row in rows)

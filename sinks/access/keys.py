@@ -15,7 +15,7 @@ from typing import Any, Final
 import asyncpg
 
 from schemas.access.keys import Grant, Key
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.conversations.messages import Moment
 from schemas.errors import Rejected
 from sinks.access.audit import Audit, Audited
@@ -41,9 +41,9 @@ class Keys:
         try:
             with translated("making a key"):
                 async with self._pool.acquire() as connection, connection.transaction():
-                    values = (key_id, name, hashed(token), grants, at, expires_at)
+                    values = (key_id, name, token_hash(token), grants, at, expires_at)
                     await connection.execute(query("keys", "create"), *values)
-                    await Audit(connection).record(told(at, actor, "key.created", key_id, details))
+                    await Audit(connection).record(audit_entry(at, actor, "key.created", key_id, details))
         except asyncpg.UniqueViolationError as exc:
             raise Rejected(
                 "taken", f"there is a key {name!r} already: choose another name, or revoke it first"
@@ -57,7 +57,7 @@ class Keys:
             return None
         with translated("looking for a key"):
             row = await self._pool.fetchrow(query("keys", "find"), parts[1])
-        if row is None or not compare_digest(row["hash"], hashed(token)):
+        if row is None or not compare_digest(row["hash"], token_hash(token)):
             return None
         return key_of(row)
 
@@ -73,17 +73,19 @@ class Keys:
                 row = await connection.fetchrow(query("keys", "revoke"), named, at)
                 if row is None:
                     raise Rejected("unknown", f"no key {named!r} holds: `memstream keys list` shows all")
-                await Audit(connection).record(told(at, actor, "key.revoked", row["key_id"], {"name": row["name"]}))
+                await Audit(connection).record(
+                    audit_entry(at, actor, "key.revoked", row["key_id"], {"name": row["name"]})
+                )
         return key_of(row)
 
-    async def used(self, at: Mapping[str, datetime]) -> None:
+    async def record_use(self, at: Mapping[str, datetime]) -> None:
         """Records when keys were last used, by their ids."""
         if at:
             with translated("noting the use of keys"):
                 await self._pool.execute(query("keys", "used"), list(at), list(at.values()))
 
 
-def told(at: Moment, actor: str, action: str, subject: str, details: dict[str, Any]) -> Audited:
+def audit_entry(at: Moment, actor: str, action: str, subject: str, details: dict[str, Any]) -> Audited:
     return Audited(at=at, actor=actor, action=action, subject=subject, details=details)
 
 
@@ -93,9 +95,9 @@ def new_token() -> tuple[str, str]:
     return f"ms_{key_id}_{secrets.token_urlsafe(32)}", key_id
 
 
-def hashed(token: str) -> bytes:
+def token_hash(token: str) -> bytes:
     return sha256(token.encode()).digest()
 
 
 def key_of(row: asyncpg.Record) -> Key:
-    return shaped({name: value for name, value in row.items() if name != "hash"}, Key)
+    return convert({name: value for name, value in row.items() if name != "hash"}, Key)

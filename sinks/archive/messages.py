@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 import msgspec
 from msgspec import Struct
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.conversations.messages import Message, Scope
 from schemas.conversations.windows import Gap
 from schemas.erasure.erasures import Fences
@@ -51,7 +51,7 @@ class Archive:
         with translated("archiving messages"):
             async with self._pool.acquire() as connection, connection.transaction():
                 await connection.execute(query("purges", "share_archive"))
-                wanted = await unerased(connection, messages)
+                wanted = await without_erased(connection, messages)
                 columns = list(zip(*map(row, wanted), strict=True))
                 status = await connection.execute(query("archive", "store"), *columns) if wanted else "INSERT 0 0"
         return int(status.rpartition(" ")[2])
@@ -61,12 +61,14 @@ class Archive:
     ) -> tuple[ArchivedMessage, ...]:
         """The messages behind position `after`, oldest first."""
         with translated("reading a conversation"):
-            return found(await self._pool.fetch(query("archive", "conversation"), conversation_id, after, limit))
+            return archived_messages(
+                await self._pool.fetch(query("archive", "conversation"), conversation_id, after, limit)
+            )
 
     async def latest(self, conversation_id: str, limit: int) -> tuple[ArchivedMessage, ...]:
         """The last messages of a conversation, oldest first."""
         with translated("reading a conversation"):
-            return found(await self._pool.fetch(query("archive", "latest"), conversation_id, limit))
+            return archived_messages(await self._pool.fetch(query("archive", "latest"), conversation_id, limit))
 
     async def scopes(self, conversation_id: str) -> tuple[Scope, ...]:
         """The fields of all its messages that namespaces are derived from, each combination once, the first one first.
@@ -84,7 +86,7 @@ class Archive:
         start = beyond or ((LAST, LAST) if backwards else (-1, -1))
         with translated("reading a conversation"):
             statement = query("archive", "page_back" if backwards else "page")
-            return found(await self._pool.fetch(statement, conversation_id, *start, limit))
+            return archived_messages(await self._pool.fetch(statement, conversation_id, *start, limit))
 
     async def unextracted(
         self, conversation_id: str, completed_before: datetime, *, limit: int = 200, most_bytes: int = 1_000_000
@@ -97,7 +99,7 @@ class Archive:
         with translated("reading what was just said"):
             statement = query("archive", "unextracted")
             rows = await self._pool.fetch(statement, conversation_id, completed_before, limit, most_bytes)
-        return tuple(archived.message for archived in in_order(found(rows)))
+        return tuple(archived.message for archived in in_order(archived_messages(rows)))
 
     async def window(
         self, conversation_id: str, partition: int, opened: int, gaps: Sequence[Gap], *, limit: int = 1_000
@@ -109,7 +111,7 @@ class Archive:
         with translated("reading a conversation's context"):
             statement = query("archive", "window")
             rows = await self._pool.fetch(statement, conversation_id, partition, opened, firsts, lasts, limit)
-        return found(rows)
+        return archived_messages(rows)
 
     async def erased(self, namespaces: Collection[str]) -> bool:
         """Whether one of these namespaces was ever erased. Raises Retryable."""
@@ -125,7 +127,7 @@ def in_order(messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
     return sorted(messages, key=lambda each: (each.message.timestamp, each.partition, each.position))
 
 
-async def unerased(connection: Connection, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
+async def without_erased(connection: Connection, messages: Sequence[ArchivedMessage]) -> list[ArchivedMessage]:
     said = [each.message for each in messages]
     known = await fences(
         connection,
@@ -155,10 +157,10 @@ def row(archived: ArchivedMessage) -> tuple[Any, ...]:
     return tuple(storable(value) if isinstance(value, str) else value for value in values)
 
 
-def found(rows: Iterable[Any]) -> tuple[ArchivedMessage, ...]:
+def archived_messages(rows: Iterable[Any]) -> tuple[ArchivedMessage, ...]:
     return tuple(
         ArchivedMessage(
-            message=shaped(row["body"] | {"content": row["content"]}, Message),
+            message=convert(row["body"] | {"content": row["content"]}, Message),
             partition=row["partition"],
             position=row["position"],
         )

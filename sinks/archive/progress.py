@@ -9,7 +9,7 @@ from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
 
 
-class Processed(Struct, frozen=True):
+class ConversationProgress(Struct, frozen=True):
     """One conversation: messages archived, how many of them lie in a completed extraction, and in which ones."""
 
     conversation_id: str
@@ -19,14 +19,14 @@ class Processed(Struct, frozen=True):
     completed_at: Moment | None
 
 
-async def processed(pool: Pool, conversation_ids: Iterable[str]) -> dict[str, Processed]:
+async def progress_of(pool: Pool, conversation_ids: Iterable[str]) -> dict[str, ConversationProgress]:
     """By conversation; those of which nothing is archived are missing. Raises Retryable."""
     with translated("asking what is processed"):
         rows = await pool.fetch(query("progress", "processed"), list(conversation_ids))
-    return {row["conversation_id"]: Processed(**row) for row in rows}
+    return {row["conversation_id"]: ConversationProgress(**row) for row in rows}
 
 
-async def unsettled(pool: Pool) -> int:
+async def count_pending_outbox(pool: Pool) -> int:
     """Outbox rows that are not projected yet."""
     with translated("asking for the outbox"):
         return int(await pool.fetchval(query("progress", "unsettled")))

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from schemas.codec import shaped
-from schemas.consolidation.retention import Kept, Sweep
+from schemas.codec import convert
+from schemas.consolidation.retention import RetentionStatistics, Sweep
 from schemas.conversations.messages import Scope
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 BEGINNING: Final = Place("", -1)
 
 
-class Owned(NamedTuple):
+class GovernedWindow(NamedTuple):
     """A window with its policy: whether that extracts, and how many days it keeps messages, 0 for ever."""
 
     scope: Scope
@@ -43,7 +43,7 @@ class Sweeps:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def ask(self, sweep: Sweep) -> None:
+    async def add(self, sweep: Sweep) -> None:
         """Makes it known; a worker takes it on. One that is known already changes nothing."""
         columns = (sweep.sweep_id, sweep.trigger, sweep.dry_run, sweep.asked_by, sweep.created_at)
         with translated("asking for a sweep"):
@@ -88,9 +88,11 @@ class Step:
         """The next windows behind the place, whose they are and in which partition."""
         rows = [dict(row) for row in await self._connection.fetch(query("retention", "windows"), *self.place, limit)]
         partitions = [row.pop("partition") for row in rows]
-        return [(shaped(row, Scope), partition) for row, partition in zip(rows, partitions, strict=True)]
+        return [(convert(row, Scope), partition) for row, partition in zip(rows, partitions, strict=True)]
 
-    async def prune(self, windows: Sequence[Owned], now: datetime, limit: int = ROWS) -> list[Kept]:
+    async def prune(
+        self, windows: Sequence[GovernedWindow], now: datetime, limit: int = ROWS
+    ) -> list[RetentionStatistics]:
         """Takes out what is due in these windows, or counts it in a dry run, and says how much that is by policy: at most `limit`
         messages, in a dry run all."""
         names, partitions, policies, days = columns(windows)
@@ -98,13 +100,13 @@ class Step:
         values = (names, partitions, policies, days, extracts, now, limit, self.sweep.dry_run)
         rows = await self._connection.fetch(query("retention", "prune"), *values)
         kept_for = {window.policy: window.days for window in windows}
-        return [Kept(days=kept_for[row["policy"]], **row) for row in rows]
+        return [RetentionStatistics(days=kept_for[row["policy"]], **row) for row in rows]
 
-    async def keep(self, windows: Sequence[Owned], now: datetime) -> list[Kept]:
+    async def keep(self, windows: Sequence[GovernedWindow], now: datetime) -> list[RetentionStatistics]:
         """What the archive keeps of these windows by policy; `held` are all that are old."""
         rows = [dict(row) for row in await self._connection.fetch(query("retention", "keep"), *columns(windows), now)]
         kept_for = {window.policy: window.days for window in windows}
-        return [Kept(days=kept_for[row["policy"]], held=row.pop("old"), **row) for row in rows]
+        return [RetentionStatistics(days=kept_for[row["policy"]], held=row.pop("old"), **row) for row in rows]
 
     async def drop_usage(self, before: datetime, limit: int = ROWS) -> int:
         """Records of model calls that were told of; in a dry run how many there are."""
@@ -120,7 +122,9 @@ class Step:
         status = await self._connection.execute(query("retention", f"drop_{what}"), before, limit)
         return int(status.rpartition(" ")[2])
 
-    async def advance(self, place: Place, policies: Sequence[Kept], usage: int = 0, prunings: int = 0) -> None:
+    async def advance(
+        self, place: Place, policies: Sequence[RetentionStatistics], usage: int = 0, prunings: int = 0
+    ) -> None:
         """The sweep goes on behind `place`; `policies` are its numbers so far."""
         values = (self.sweep.sweep_id, *place, list(policies), usage, prunings)
         await self._connection.execute(query("retention", "advance"), *values)
@@ -129,7 +133,7 @@ class Step:
         await self._connection.execute(query("retention", "finish"), self.sweep.sweep_id, at)
 
 
-def columns(windows: Sequence[Owned]) -> tuple[list[str], list[int], list[str], list[int]]:
+def columns(windows: Sequence[GovernedWindow]) -> tuple[list[str], list[int], list[str], list[int]]:
     """Conversations, partitions, policies and days."""
     return (
         [storable(window.scope.conversation_id) for window in windows],
@@ -140,4 +144,4 @@ def columns(windows: Sequence[Owned]) -> tuple[list[str], list[int], list[str], 
 
 
 def sweep_of(row: Any) -> Sweep:
-    return shaped(dict(row), Sweep)
+    return convert(dict(row), Sweep)

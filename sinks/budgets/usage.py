@@ -34,7 +34,7 @@ class UsageRecords:
         return [msgspec.convert(dict(row), Total) for row in rows]
 
     @asynccontextmanager
-    async def untold(self, limit: int) -> AsyncIterator[Sequence[Consumed]]:
+    async def unpublished(self, limit: int) -> AsyncIterator[Sequence[Consumed]]:
         """The oldest records that were not told of and that nobody else is telling of; told when the block ends well."""
         with translated("telling of usage"):
             async with self._pool.acquire() as connection, connection.transaction():

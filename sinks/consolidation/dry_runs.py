@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from schemas.consolidation.runs import ConsolidationRun, Counts, Finding
 from schemas.conversations.messages import Scope
-from sinks.archive.messages import ArchivedMessage, found
+from sinks.archive.messages import ArchivedMessage, archived_messages
 from sinks.consolidation import runs
 from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
@@ -15,7 +15,7 @@ MESSAGES: Final = 1_000  # of several slices
 BYTES: Final = 16 * 1024 * 1024
 
 
-class Stretch(NamedTuple):
+class ConversationRange(NamedTuple):
     """What of a conversation a run is about: from one position of a partition to another."""
 
     scope: Scope
@@ -45,7 +45,7 @@ class DryRuns:
         with translated("releasing a lease"):
             await self._pool.execute(query("runs", "release_dry"), run_id, owner)
 
-    async def next(self, run_id: str) -> Stretch | None:
+    async def next(self, run_id: str) -> ConversationRange | None:
         """One that is not done yet."""
         with translated("reading a dry run"):
             row = await self._pool.fetchrow(query("runs", "next_dry"), run_id)
@@ -53,18 +53,18 @@ class DryRuns:
             return None
         columns = dict(row)
         place = [columns.pop(name) for name in ("partition", "first_position", "last_position")]
-        return Stretch(Scope(**columns), *place)
+        return ConversationRange(Scope(**columns), *place)
 
-    async def waiting(self, stretch: Stretch) -> tuple[ArchivedMessage, ...]:
+    async def waiting(self, stretch: ConversationRange) -> tuple[ArchivedMessage, ...]:
         """What of it no slice has been settled of, in order: the first of it, as much as is read together."""
         place = (stretch.scope.conversation_id, stretch.partition, stretch.first, stretch.last)
         with translated("reading what waits"):
-            return found(await self._pool.fetch(query("runs", "waiting"), *place, self._messages, BYTES))
+            return archived_messages(await self._pool.fetch(query("runs", "waiting"), *place, self._messages, BYTES))
 
     async def store(
         self,
         run_id: str,
-        stretch: Stretch,
+        stretch: ConversationRange,
         findings: Sequence[Finding],
         counts: Counts,
         request_ids: Sequence[str],

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.consolidation.runs import ConsolidationRun, Scheduled
 from schemas.conversations.messages import Scope
 from schemas.extraction.requests import Lane
@@ -44,7 +44,7 @@ class RunProgress:
     async def schedules(self) -> dict[str, Scheduled]:
         """By policy."""
         rows = await self._connection.fetch(query("runs", "schedules"))
-        return {row["policy"]: shaped(dict(row), Scheduled) for row in rows}
+        return {row["policy"]: convert(dict(row), Scheduled) for row in rows}
 
     async def set_schedule(self, policy: str, schedule: Schedule, next_due: datetime) -> None:
         await self._connection.execute(query("runs", "set_schedule"), policy, schedule, next_due)
@@ -84,12 +84,12 @@ class RunProgress:
         """It is about nothing more than what it is about now; about nothing at all, it is over."""
         await self._connection.execute(query("runs", "begin"), run.run_id, at)
 
-    async def to_ask(self, at: datetime, limit: int) -> list[ConversationToExtract]:
+    async def unasked(self, at: datetime, limit: int) -> list[ConversationToExtract]:
         """Those that nobody has told yet; from now on they count as told at `at`."""
         rows = await self._connection.fetch(query("runs", "ask_first"), at, limit)
         return [ConversationToExtract(**row) for row in rows]
 
-    async def to_ask_again(self, at: datetime, asked_before: datetime, limit: int) -> list[ConversationToExtract]:
+    async def unanswered(self, at: datetime, asked_before: datetime, limit: int) -> list[ConversationToExtract]:
         """Those that were told before, and of which no slice has come to anybody."""
         rows = await self._connection.fetch(query("runs", "ask_again"), at, asked_before, limit)
         return [ConversationToExtract(**row) for row in rows]
@@ -124,4 +124,4 @@ class RunProgress:
 def window_of(columns: dict[str, object]) -> Window:
     partition = columns.pop("partition")
     assert isinstance(partition, int)
-    return Window(shaped(columns, Scope), partition)
+    return Window(convert(columns, Scope), partition)

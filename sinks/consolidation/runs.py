@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from msgspec import Struct
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.consolidation.runs import ConsolidationRun, Finding, RunStatus, Scheduled
 from sinks.access.audit import Audit, Audited
 from sinks.postgres.connection import Connection, Pool, storable, translated
@@ -15,7 +15,7 @@ from sinks.postgres.queries import query
 RunPlace: TypeAlias = tuple[datetime, str]  # when a run was made, and its id: in the order of runs
 
 
-class RunsAsked(Struct, frozen=True, kw_only=True):
+class RunFilter(Struct, frozen=True, kw_only=True):
     """Which runs a list is of: about a namespace, of a policy, in a status; behind a place; so many."""
 
     limit: int
@@ -31,7 +31,7 @@ class Runs:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def ask(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
+    async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
         """Makes it known, `audited` with it; whoever schedules begins it. One that is known already changes nothing. False, and
         nothing is changed, where `most_pending` that the same one asked for by hand have not begun."""
         with translated("asking for a consolidation run"):
@@ -50,7 +50,7 @@ class Runs:
             row = await self._pool.fetchrow(query("runs", "of"), run_id)
         return run_of(row) if row else None
 
-    async def page(self, asked: RunsAsked) -> tuple[ConsolidationRun, ...]:
+    async def page(self, asked: RunFilter) -> tuple[ConsolidationRun, ...]:
         """Runs as asked, the newest first."""
         place = asked.behind or (None, None)
         with translated("listing consolidation runs"):
@@ -63,7 +63,7 @@ class Runs:
         """When each policy with a schedule has its next run, the soonest first."""
         with translated("reading schedules"):
             rows = await self._pool.fetch(query("runs", "schedules"))
-        return tuple(shaped(dict(row), Scheduled) for row in rows)
+        return tuple(convert(dict(row), Scheduled) for row in rows)
 
     async def findings(
         self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None
@@ -71,7 +71,7 @@ class Runs:
         """What a dry run found, in its order, behind the finding of that number."""
         with translated("reading what a dry run found"):
             rows = await self._pool.fetch(query("runs", "findings"), run_id, after, namespace, limit)
-        return tuple(shaped(dict(row), Finding) for row in rows)
+        return tuple(convert(dict(row), Finding) for row in rows)
 
 
 async def add(connection: Connection, run: ConsolidationRun) -> bool:
@@ -80,7 +80,7 @@ async def add(connection: Connection, run: ConsolidationRun) -> bool:
 
 
 def run_of(row: Any) -> ConsolidationRun:
-    return shaped(dict(row), ConsolidationRun)
+    return convert(dict(row), ConsolidationRun)
 
 
 def runs_of(rows: Iterable[Any]) -> tuple[ConsolidationRun, ...]:

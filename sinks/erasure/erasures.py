@@ -11,10 +11,10 @@ from typing import Any, Final, Literal
 import asyncpg
 from msgspec import Struct
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.conversations.messages import Moment, Scope
 from schemas.erasure.erasures import ConversationFence, Erasure, Fence, Fences, UserFence
-from schemas.replay.shadows import standing_for
+from schemas.replay.shadows import live_namespace_of
 from sinks.access.audit import Audit, Audited
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
@@ -27,7 +27,7 @@ SWEPT: Final = ("messages", "answers", "parked_requests", "findings", "window_ro
 PAGE: Final = 5_000  # rows of sweep_messages, and commands of one turn
 
 
-class Planned(Struct, frozen=True):
+class PlannedNamespace(Struct, frozen=True):
     """A namespace that an erasure concerns, and the command that says so to its curator."""
 
     namespace: str
@@ -55,13 +55,13 @@ class WindowsErased(Struct, frozen=True, kw_only=True):
     at: Moment | None
 
 
-class Removed(Struct, frozen=True, kw_only=True):
+class RemovedCount(Struct, frozen=True, kw_only=True):
     store: str
     removed: int
     at: Moment
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class StoredErasure(Struct, frozen=True, kw_only=True):
     """An erasure as it is kept: `remains` is what its receipt says of Kafka."""
 
     erasure: Erasure
@@ -82,14 +82,14 @@ class Erasures:
                 await connection.execute(query("purges", "lock_archive"))
                 await begin(connection, erasure)
 
-    async def get(self, erasure_id: str) -> Kept | None:
+    async def get(self, erasure_id: str) -> StoredErasure | None:
         with translated("reading an erasure"):
             row = await self._pool.fetchrow(query("erasures", "get"), erasure_id)
         if row is None:
             return None
         columns = dict(row)
         completed_at, remains = columns.pop("completed_at"), columns.pop("remains")
-        return Kept(erasure=erasure_of(columns), completed_at=completed_at, remains=remains)
+        return StoredErasure(erasure=erasure_of(columns), completed_at=completed_at, remains=remains)
 
     async def newest(self) -> Fence | None:
         """The latest fence of all: what is newer than it, no fence refuses."""
@@ -124,9 +124,9 @@ class Erasures:
         """Of all that is still known of its conversations."""
         with translated("looking for what conversations fed"):
             rows = await self._pool.fetch(query("erasures", "scopes"), erasure_id)
-        return tuple(shaped(dict(row), Scope) for row in rows)
+        return tuple(convert(dict(row), Scope) for row in rows)
 
-    async def fed(self, erasure_id: str) -> tuple[str, ...]:
+    async def namespaces_fed(self, erasure_id: str) -> tuple[str, ...]:
         """The namespaces that its conversations brought something to."""
         with translated("looking for what conversations fed"):
             rows = await self._pool.fetch(query("erasures", "fed"), erasure_id)
@@ -137,7 +137,7 @@ class Erasures:
             rows = await self._pool.fetch(query("erasures", "of_erasure"), erasure_id)
         return frozenset(row["conversation_id"] for row in rows)
 
-    async def plan(self, erasure_id: str, planned: Sequence[Planned]) -> None:
+    async def plan(self, erasure_id: str, planned: Sequence[PlannedNamespace]) -> None:
         """Adds namespaces, with their shadows; one that is known stays as it is."""
         named, how = [storable(each.namespace) for each in planned], [each.how for each in planned]
         with translated("planning an erasure"):
@@ -145,13 +145,13 @@ class Erasures:
             await self._pool.execute(query("erasures", "plan"), erasure_id, named, how, command_ids)
             await self._pool.execute(query("erasures", "plan_shadows"), erasure_id)
 
-    async def unsent(self, erasure_id: str, how: How, again_s: float) -> tuple[Planned, ...]:
+    async def unsent(self, erasure_id: str, how: How, again_s: float) -> tuple[PlannedNamespace, ...]:
         """Some whose commands were not sent yet, or so long ago that they may be lost."""
         with translated("reading planned namespaces"):
             rows = await self._pool.fetch(query("erasures", "unsent"), erasure_id, how, again_s, PAGE)
-        return tuple(Planned(**row) for row in rows)
+        return tuple(PlannedNamespace(**row) for row in rows)
 
-    async def sent(self, erasure_id: str, namespaces: Collection[str]) -> None:
+    async def mark_sent(self, erasure_id: str, namespaces: Collection[str]) -> None:
         with translated("noting what was sent"):
             await self._pool.execute(query("erasures", "sent"), erasure_id, list(namespaces))
 
@@ -215,10 +215,10 @@ class Erasures:
         with translated("counting what was erased"):
             await self._pool.execute(query("erasures", "count_removed"), erasure_id, store, removed, at)
 
-    async def removed(self, erasure_id: str) -> tuple[Removed, ...]:
+    async def removed(self, erasure_id: str) -> tuple[RemovedCount, ...]:
         with translated("reading what was erased"):
             rows = await self._pool.fetch(query("erasures", "removed"), erasure_id)
-        return tuple(Removed(**row) for row in rows)
+        return tuple(RemovedCount(**row) for row in rows)
 
     async def complete(self, erasure_id: str, at: datetime, remains: Any) -> None:
         with translated("completing an erasure"):
@@ -256,7 +256,7 @@ async def fences(
     connection: Connection, namespaces: Collection[str], conversations: Collection[str], users: Collection[str]
 ) -> Fences:
     """Of those of these that were ever erased; a shadow has the fence of the namespace that it stands for. Raises Retryable."""
-    stored = {name: storable(standing_for(name)) for name in namespaces}
+    stored = {name: storable(live_namespace_of(name)) for name in namespaces}
     asked = [list({*stored.values()}), list(map(storable, conversations)), list(map(storable, users))]
     rows = await connection.fetch(query("erasures", "fences"), *asked)
     by_conversation: dict[str, tuple[ConversationFence, ...]] = {}
@@ -284,7 +284,7 @@ def fence(row: asyncpg.Record) -> Fence:
 
 def erasure_of(row: Any) -> Erasure:
     """Of a row, or what was taken from one."""
-    return shaped(dict(row) | {"positions": positions(row)}, Erasure)
+    return convert(dict(row) | {"positions": positions(row)}, Erasure)
 
 
 def positions(row: Any) -> dict[int, int]:

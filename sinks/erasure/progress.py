@@ -10,7 +10,7 @@ from sinks.postgres.connection import Connection, translated
 from sinks.postgres.queries import query
 
 
-class Erasing:
+class ErasureProgress:
     """Works within a transaction that holds a namespace's lock. Raises Retryable."""
 
     def __init__(self, connection: Connection) -> None:

@@ -14,9 +14,9 @@ from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
 from schemas.memories.memories import Memory
 from schemas.policies.namespaces import UNSAID
-from schemas.replay.shadows import standing_for
+from schemas.replay.shadows import live_namespace_of
 from sinks.memories import writer
-from sinks.memories.reader import all_found
+from sinks.memories.reader import memories_from
 from sinks.outbox.projector import put_records, put_vectors
 from sinks.postgres.connection import Connection, storable, translated
 from sinks.postgres.queries import query
@@ -49,7 +49,7 @@ class Purges:
 
         A shadow has the fence of the namespace that it stands for.
         """
-        stored = {name: storable(standing_for(name)) for name in namespaces}
+        stored = {name: storable(live_namespace_of(name)) for name in namespaces}
         with translated("asking for fences"):
             rows = await self._connection.fetch(query("purges", "fences"), list(stored.values()))
         fences = {row["namespace"]: row["purged_at"] for row in rows}
@@ -59,12 +59,12 @@ class Purges:
         """Some of its memories, of any status, all of whose sources lie in conversations of the erasure."""
         with translated("reading what is erased"):
             values = (namespace, PAGE, erasure.erasure_id, erasure.at)
-            return all_found(await self._connection.fetch(query("purges", "page_of_conversations"), *values))
+            return memories_from(await self._connection.fetch(query("purges", "page_of_conversations"), *values))
 
     async def page(self, namespace: str) -> tuple[Memory, ...]:
         """Some of its memories, of any status."""
         with translated("reading what is erased"):
-            return all_found(await self._connection.fetch(query("purges", "page"), namespace, PAGE))
+            return memories_from(await self._connection.fetch(query("purges", "page"), namespace, PAGE))
 
     async def erase(self, namespace: str, gone: Sequence[Memory], cause: Cause, at: datetime) -> PurgeCounts:
         """Removes memories with their versions and vectors. `gone` carries their last sequences, and none of their content."""
@@ -76,7 +76,7 @@ class Purges:
             await self._connection.execute(query("memories", "advance"), namespace, gone[-1].sequence)
             await put_vectors(self._connection, namespace, memory_ids)
             await put_records(self._connection, namespace, [purged(memory, cause, at) for memory in gone])
-            await put_records(self._connection, namespace, map(writer.state, gone))
+            await put_records(self._connection, namespace, map(writer.state_record, gone))
         return PurgeCounts(len(gone), int(versions.rpartition(" ")[2]), vectors)
 
     async def forget(self, namespace: str, scopes: Iterable[Scope], fence: Fence) -> bool:

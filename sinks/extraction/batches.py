@@ -8,7 +8,7 @@ from uuid import uuid4
 import asyncpg
 from msgspec import Struct
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.errors import Deferred
 from sinks.extraction.parked import Parked, of_row, sound
 from sinks.postgres.connection import Connection, Pool, storable, translated
@@ -90,7 +90,7 @@ class Batches:
         """A batch that it is time to look at, under a lease. `owner` should name this one claim."""
         with translated("claiming a batch"):
             row = await self._pool.fetchrow(query("batches", "claim"), owner, lease_s)
-        return shaped(dict(row), Batch) if row else None
+        return convert(dict(row), Batch) if row else None
 
     async def renew(self, batch_key: str, owner: str, lease_s: float) -> bool:
         with translated("renewing a batch's lease"):

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from schemas import codec
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Rejected
@@ -164,7 +164,7 @@ def columns(request: ExtractionRequest, deferred: Deferred, deadline_s: float, b
 
 def of_row(row: asyncpg.Record) -> Parked:
     columns = dict(row)
-    return shaped(
+    return convert(
         columns | {"offset": columns.pop("position"), "timestamp": columns.pop("timestamp_ms")},
         Parked,
     )

@@ -8,7 +8,7 @@ from schemas.memories.memories import Change, Memory
 from sinks.vectors.port import Vector
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class LedgerEntry(Struct, frozen=True, kw_only=True):
     """`after` carries its version and the namespace's sequence; `vector` is given when the text is new."""
 
     change: Change

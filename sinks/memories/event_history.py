@@ -12,11 +12,11 @@ import asyncpg
 from msgspec import Struct
 
 from schemas import ids
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.memories.events import ActivityEvent, Cause, MemoryEvent
 from schemas.memories.memories import Memory
 from sinks.memories.reader import Reader
-from sinks.memories.writer import told
+from sinks.memories.writer import changed_event
 from sinks.postgres.connection import storable, translated
 from sinks.postgres.queries import query
 
@@ -68,9 +68,9 @@ def recorded_events(
 
 
 def event(row: Any) -> MemoryEvent:
-    before = None if row["before"] is None else shaped(row["before"], Memory)
-    after, cause = shaped(row["after"], Memory), shaped(row["cause"], Cause)
-    return MemoryEvent.of(told(row["change"], before, after, cause), row["at"])
+    before = None if row["before"] is None else convert(row["before"], Memory)
+    after, cause = convert(row["after"], Memory), convert(row["cause"], Cause)
+    return MemoryEvent.of(changed_event(row["change"], before, after, cause), row["at"])
 
 
 def erased(namespace: str, sequence: int, at: datetime) -> RecordedEvent:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import groupby
 from operator import attrgetter
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.memories.memories import Memory, Status
-from sinks.memories.reader import MemoryVersion, all_found
+from sinks.memories.reader import MemoryVersion, memories_from
 from sinks.postgres.connection import Pool, translated
 from sinks.postgres.queries import query
 
@@ -21,11 +21,11 @@ class Exports:
         """Memories with an id behind `after_id`, "" for the first; none at the end. Raises Retryable."""
         with translated("exporting memories"):
             rows = await self._pool.fetch(query("exports", "page"), namespace, after_id, list(statuses), limit)
-        return all_found(rows)
+        return memories_from(rows)
 
     async def versions(self, memory_ids: Sequence[str]) -> dict[str, tuple[MemoryVersion, ...]]:
         """All versions of memories, oldest first. Raises Retryable."""
         with translated("exporting versions"):
             rows = await self._pool.fetch(query("exports", "versions"), list(memory_ids))
-        found = (shaped(dict(row), MemoryVersion) for row in rows)
+        found = (convert(dict(row), MemoryVersion) for row in rows)
         return {memory_id: tuple(group) for memory_id, group in groupby(found, attrgetter("memory_id"))}

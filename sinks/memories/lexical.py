@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from schemas.memories.memories import Memory
 from schemas.retrieval.searches import Filters
-from sinks.memories.reader import Reader, all_found
+from sinks.memories.reader import Reader, memories_from
 from sinks.postgres.connection import storable, translated
 from sinks.postgres.queries import query
 
@@ -50,7 +50,7 @@ class FullText:
 
     async def listed(self, *, namespaces: Collection[str], filters: Filters, limit: int) -> tuple[Memory, ...]:
         with translated("listing memories"):
-            return all_found(
+            return memories_from(
                 await self._reader.fetch(
                     filtered(query("lexical", "listed"), filters), *arguments(namespaces, filters), limit
                 )

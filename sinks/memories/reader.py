@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import asyncpg
 from msgspec import Struct
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.conversations.messages import Moment
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory, Status
@@ -121,25 +121,25 @@ class Memories:
         """Every version of a memory, oldest first; texts of deleted memories are only here."""
         with translated("reading versions"):
             rows = await self._reader.fetch(query("memories", "versions"), memory_id)
-        return tuple(shaped(dict(row), MemoryVersion) for row in rows)
+        return tuple(convert(dict(row), MemoryVersion) for row in rows)
 
     async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]:
         """Versions above one, oldest first."""
         with translated("reading versions"):
             rows = await self._reader.fetch(query("memories", "versions_after"), memory_id, version, limit)
-        return tuple(shaped(dict(row), MemoryVersion) for row in rows)
+        return tuple(convert(dict(row), MemoryVersion) for row in rows)
 
     async def version(self, memory_id: str, version: int | None = None) -> MemoryVersion | None:
         """One version of a memory, the latest by default."""
         with translated("reading a version"):
             row = await self._reader.fetchrow(query("memories", "version"), memory_id, version)
-        return None if row is None else shaped(dict(row), MemoryVersion)
+        return None if row is None else convert(dict(row), MemoryVersion)
 
     async def points(self, memory_ids: Collection[str], embedding_model: str) -> list[Point]:
         """What the vector index should hold of these memories: none for those deleted or embedded by another model."""
         with translated("reading vectors"):
             rows = await self._reader.fetch(query("memories", "with_vectors"), list(memory_ids), embedding_model)
-        return [Point.of(found(row), from_bytes(row["vector"])) for row in rows]
+        return [Point.of(memory_from(row), from_bytes(row["vector"])) for row in rows]
 
     async def vectors(self, memory_ids: Collection[str], embedding_model: str) -> dict[str, Vector]:
         """The vectors of these memories that the model made."""
@@ -149,7 +149,7 @@ class Memories:
 
     async def _fetch(self, name: str, *arguments: Any) -> tuple[Memory, ...]:
         with translated("reading memories"):
-            return all_found(await self._reader.fetch(query("memories", name), *arguments))
+            return memories_from(await self._reader.fetch(query("memories", name), *arguments))
 
 
 def listing_arguments(asked: Listing) -> tuple[Any, ...]:
@@ -162,9 +162,9 @@ def listing_arguments(asked: Listing) -> tuple[Any, ...]:
     )
 
 
-def all_found(rows: Iterable[asyncpg.Record]) -> tuple[Memory, ...]:
-    return tuple(found(row) for row in rows)
+def memories_from(rows: Iterable[asyncpg.Record]) -> tuple[Memory, ...]:
+    return tuple(memory_from(row) for row in rows)
 
 
-def found(row: asyncpg.Record) -> Memory:
-    return shaped(dict(row), Memory)
+def memory_from(row: asyncpg.Record) -> Memory:
+    return convert(dict(row), Memory)

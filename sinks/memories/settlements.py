@@ -50,7 +50,7 @@ class Settlements:
         namespace, so each part counts after the other's commit and exactly one of them finds the number complete.
         """
         execute, fetchval = self._connection.execute, self._connection.fetchval
-        await execute(query("extractions", "ensure"), *ensured(part))
+        await execute(query("extractions", "ensure"), *ensure_part(part))
         completed_at = await fetchval(query("extractions", "lock"), part.request_id)
         await execute(query("extractions", "record_part"), *(part.request_id, part.part, part.namespace, outcome, at))
         settled = await fetchval(query("extractions", "count_parts"), part.request_id)
@@ -84,6 +84,6 @@ class Settlements:
         await self._connection.execute(query("commands", "record"), namespace, command_id, outcome, at)
 
 
-def ensured(part: Part) -> tuple[Any, ...]:
+def ensure_part(part: Part) -> tuple[Any, ...]:
     request = (part.request_id, part.conversation_id, part.partition)
     return (*request, part.policy, part.policy_version, part.provider, part.parts)

@@ -46,10 +46,10 @@ class NamespaceStatistics:
             groups = await self._pool.fetch(query("statistics", "of_namespace"), namespace)
             tags = await self._pool.fetch(query("statistics", "tags"), namespace, MOST_TAGS)
             counters = await self._pool.fetchrow(query("statistics", "counters"), namespace)
-        return counted(namespace, groups, {row["tag"]: row["memories"] for row in tags}, counters)
+        return statistics_from(namespace, groups, {row["tag"]: row["memories"] for row in tags}, counters)
 
 
-def counted(namespace: str, groups: Sequence[Any], tags: dict[str, int], counters: Any) -> Statistics:
+def statistics_from(namespace: str, groups: Sequence[Any], tags: dict[str, int], counters: Any) -> Statistics:
     live = [row for row in groups if row["status"] == "active"]
     number = sum(row["memories"] for row in live)
     statuses: Counter[str] = Counter()

@@ -10,7 +10,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, Cause, MemoryChanged, MemoryEvent
 from schemas.memories.memories import Change, Memory
-from sinks.memories.entry import Entry
+from sinks.memories.entry import LedgerEntry
 from sinks.outbox.projector import put_records, put_vectors
 from sinks.postgres.connection import Connection
 from sinks.postgres.queries import query
@@ -22,7 +22,7 @@ async def sequence(connection: Connection, namespace: str) -> int:
     return int(await connection.fetchval(query("memories", "sequence"), namespace))
 
 
-async def record(connection: Connection, namespace: str, entries: Sequence[Entry], embedding_model: str) -> None:
+async def record(connection: Connection, namespace: str, entries: Sequence[LedgerEntry], embedding_model: str) -> None:
     """Writes the entries of a namespace in their order, within the transaction that holds its lock."""
     if not entries:
         return
@@ -31,11 +31,11 @@ async def record(connection: Connection, namespace: str, entries: Sequence[Entry
     await connection.execute(query("memories", "advance"), namespace, entries[-1].after.sequence)
     await put_vectors(connection, namespace, last)
     await put_records(connection, namespace, map(event, entries))
-    await put_records(connection, namespace, (state(entry.after) for entry in last.values()))
+    await put_records(connection, namespace, (state_record(entry.after) for entry in last.values()))
 
 
 async def _write_rows(
-    connection: Connection, entries: Sequence[Entry], last: Sequence[Entry], embedding_model: str
+    connection: Connection, entries: Sequence[LedgerEntry], last: Sequence[LedgerEntry], embedding_model: str
 ) -> None:
     many = connection.executemany
     await many(query("memories", "store"), [(row(entry),) for entry in last])
@@ -51,12 +51,12 @@ async def _write_rows(
         await connection.execute(query("memories", "drop_embeddings"), deleted)
 
 
-def row(entry: Entry) -> dict[str, Any]:
+def row(entry: LedgerEntry) -> dict[str, Any]:
     """Every column by name: fields at their defaults too, which the memory's JSON leaves out."""
     return msgspec.structs.asdict(entry.after) | {"normalised": entry.normalised}
 
 
-def version(entry: Entry) -> tuple[Any, ...]:
+def version(entry: LedgerEntry) -> tuple[Any, ...]:
     after = entry.after
     return (
         *(after.memory_id, after.version, after.namespace, entry.change),
@@ -64,13 +64,13 @@ def version(entry: Entry) -> tuple[Any, ...]:
     )
 
 
-def event(entry: Entry) -> Outgoing:
+def event(entry: LedgerEntry) -> Outgoing:
     """The memory event, under its namespace."""
-    value = encode(MemoryEvent.of(told(entry.change, entry.before, entry.after, entry.cause), entry.at))
+    value = encode(MemoryEvent.of(changed_event(entry.change, entry.before, entry.after, entry.cause), entry.at))
     return Outgoing(topic=topics.EVENTS, key=entry.after.namespace.encode(), value=value, headers=CLOUD_EVENT)
 
 
-def told(change: Change, before: Memory | None, after: Memory, cause: Cause) -> MemoryChanged:
+def changed_event(change: Change, before: Memory | None, after: Memory, cause: Cause) -> MemoryChanged:
     """What an event says of a change, with the memory as it was before; what was deleted is not told again."""
     return MemoryChanged(
         change=change,
@@ -82,14 +82,14 @@ def told(change: Change, before: Memory | None, after: Memory, cause: Cause) -> 
     )
 
 
-def state(memory: Memory) -> Outgoing:
+def state_record(memory: Memory) -> Outgoing:
     """The latest state under the memory's id; a tombstone when it is deleted, which tells by headers what a value tells."""
     if memory.status != "deleted":
         return Outgoing(topic=topics.STATE, key=memory.memory_id.encode(), value=encode(memory))
-    return tombstone(memory.memory_id, memory.namespace, memory.version, memory.sequence)
+    return tombstone_record(memory.memory_id, memory.namespace, memory.version, memory.sequence)
 
 
-def tombstone(memory_id: str, namespace: str, version: int, sequence: int) -> Outgoing:
+def tombstone_record(memory_id: str, namespace: str, version: int, sequence: int) -> Outgoing:
     """Says of a memory that it is gone."""
     told = {"namespace": namespace, "version": version, "sequence": sequence}
     headers = tuple((f"memstream-{name}", str(each).encode()) for name, each in told.items())

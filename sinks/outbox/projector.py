@@ -92,7 +92,7 @@ class Projector:
         """They may be of several decisions, and of processes that are gone."""
         if not records:
             return
-        causes = [traces.carried(record.headers) for record in records]
+        causes = [traces.traceparent_of(record.headers) for record in records]
         told = {"memstream.records": len(records)}
         with traces.span("outbox publish", told, causes=causes, kind=SpanKind.PRODUCER):
             await self._to_kafka(records)
@@ -110,7 +110,7 @@ class Projector:
             await self._publisher.publish([record])
         except Rejected as rejected:
             log.error("a record for %s cannot be published: %s", record.topic, rejected)
-            await self._publisher.publish([letter(record, rejected)])
+            await self._publisher.publish([dead_letter_of(record, rejected)])
 
     async def _to_index(self, connection: Connection, memory_ids: Sequence[str]) -> None:
         """Vector rows name a memory; what the index should hold of it is read now, so an old row does no harm."""
@@ -122,7 +122,7 @@ class Projector:
         await self._vectors.delete(wanted - {point.memory_id for point in points})
 
 
-def letter(record: Outgoing, rejected: Rejected) -> Outgoing:
+def dead_letter_of(record: Outgoing, rejected: Rejected) -> Outgoing:
     """By reference: the value may be what is wrong with the record, and it is in Postgres anyway."""
     told = {"reason": rejected.reason, "detail": rejected.detail, "stage": "outbox", "topic": record.topic}
     headers = tuple((f"memstream-{name}", value.encode("utf-8", "replace")) for name, value in told.items())
@@ -134,7 +134,7 @@ async def put_records(connection: Connection, namespace: str, records: Iterable[
     decision goes with them, whoever publishes them."""
     if is_reserved(namespace):  # what a replay remembers is nobody's business until it is cut over
         return
-    rows = [kafka_row(namespace, traces.caused(record)) for record in records]
+    rows = [kafka_row(namespace, traces.with_traceparent(record)) for record in records]
     await connection.executemany(query("outbox", "put"), rows)
 
 

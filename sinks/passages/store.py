@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
-from sinks.archive.messages import ArchivedMessage, unerased
+from sinks.archive.messages import ArchivedMessage, without_erased
 from sinks.passages.matching import Matches, matches
 from sinks.passages.numbering import message_key, number
 from sinks.passages.rows import PassageRow, arguments, passage_row, spaces
@@ -80,7 +80,7 @@ class Passages:
 
     async def _left(self, connection: Connection, pieces: Sequence[Piece]) -> list[Piece]:
         messages = {id(piece.archived): piece.archived for piece in pieces}
-        kept = {id(archived) for archived in await unerased(connection, list(messages.values()))}
+        kept = {id(archived) for archived in await without_erased(connection, list(messages.values()))}
         return [piece for piece in pieces if id(piece.archived) in kept]
 
     async def _insert(self, connection: Connection, pieces: Sequence[Piece]) -> set[str]:

@@ -15,7 +15,7 @@ from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from sinks.erasure.purges import Purges
 from sinks.memories import writer
-from sinks.memories.reader import all_found
+from sinks.memories.reader import memories_from
 from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.postgres.queries import query
@@ -23,7 +23,7 @@ from sinks.postgres.queries import query
 Partition: TypeAlias = tuple[str, int]
 
 
-class StatedMemory(Struct, frozen=True, kw_only=True):
+class RebuiltMemory(Struct, frozen=True, kw_only=True):
     """What a record tells of a memory: what it is, or with `memory` None that it is gone.
 
     `in_state` says which topic told. Only events tell what was `erased`, of which less is kept than of a deletion.
@@ -38,7 +38,7 @@ class StatedMemory(Struct, frozen=True, kw_only=True):
     erased: bool = False
 
 
-class StatedVersion(Struct, frozen=True, kw_only=True):
+class RebuiltVersion(Struct, frozen=True, kw_only=True):
     """What `memory.events` tells of a change."""
 
     change: Change
@@ -57,11 +57,11 @@ class Page(Struct, frozen=True, kw_only=True):
 
     partition: Partition
     position: int
-    told: Sequence[StatedMemory]
+    told: Sequence[RebuiltMemory]
     rows: Sequence[dict[str, Any]] = ()
     shells: Sequence[dict[str, Any]] = ()
     heads: Mapping[str, int]
-    versions: Sequence[StatedVersion] = ()
+    versions: Sequence[RebuiltVersion] = ()
     fences: Mapping[str, datetime]
 
 
@@ -151,7 +151,7 @@ async def apply_statements(connection: Connection, page: Page) -> None:
     await execute(query("rebuilds", "store"), list(page.shells), True)
 
 
-def columns(told: Sequence[StatedMemory]) -> tuple[list[Any], ...]:
+def columns(told: Sequence[RebuiltMemory]) -> tuple[list[Any], ...]:
     return (
         [each.memory_id for each in told],
         [each.namespace for each in told],
@@ -175,19 +175,19 @@ async def queue_state(connection: Connection) -> None:
     rows = await connection.fetch(query("rebuilds", "behind_in_state"))
     kept = [row["memory_id"] for row in rows if not row["gone"]]
     memories = {
-        memory.memory_id: memory for memory in all_found(await connection.fetch(query("memories", "by_ids"), kept))
+        memory.memory_id: memory for memory in memories_from(await connection.fetch(query("memories", "by_ids"), kept))
     }
     for row in rows:
         if row["gone"]:
-            record = writer.tombstone(row["memory_id"], row["namespace"], row["version"], row["sequence"])
+            record = writer.tombstone_record(row["memory_id"], row["namespace"], row["version"], row["sequence"])
         elif (memory := memories.get(row["memory_id"])) is not None:
-            record = writer.state(memory)
+            record = writer.state_record(memory)
         else:
             continue  # concluded before, and changed since
         await put_records(connection, row["namespace"], [record])
 
 
-def version_row(told: StatedVersion) -> tuple[Any, ...]:
+def version_row(told: RebuiltVersion) -> tuple[Any, ...]:
     after = told.after
     return (
         *(after.memory_id, after.version, after.namespace, told.change),
@@ -195,6 +195,6 @@ def version_row(told: StatedVersion) -> tuple[Any, ...]:
     )
 
 
-def latest(told: Iterable[StatedMemory]) -> dict[str, StatedMemory]:
+def latest(told: Iterable[RebuiltMemory]) -> dict[str, RebuiltMemory]:
     """Of each memory what is told under the highest sequence, wherever it stands."""
     return {each.memory_id: each for each in sorted(told, key=lambda each: each.sequence)}

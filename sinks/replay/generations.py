@@ -9,14 +9,14 @@ from typing import Final, TypeAlias
 import asyncpg
 from msgspec import Struct
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.conversations.messages import Moment, Scope
 from schemas.errors import Misconfigured, Retryable
 from schemas.extraction.requests import Source
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from schemas.replay.generations import Generation, GenerationStatus, Plan, Progress
-from sinks.archive.messages import ArchivedMessage, found, unerased
+from sinks.archive.messages import ArchivedMessage, archived_messages, without_erased
 from sinks.memories.reader import Reader
 from sinks.outbox.projector import put_vectors
 from sinks.postgres.connection import Connection, Pool, storable, translated
@@ -32,25 +32,25 @@ Changed: TypeAlias = tuple[
 ]  # id, as it was before a cutover, the version that the cutover made last
 
 
-class Planned(Struct, frozen=True):
+class PlannedConversation(Struct, frozen=True):
     """A conversation that is to be replayed, and when its latest message was said."""
 
     conversation_id: str
     last_said_at: Moment
 
 
-class Replayed(Struct, frozen=True, kw_only=True):
+class ReplayedConversation(Struct, frozen=True, kw_only=True):
     """What came of a conversation: the positions of the messages that were asked about, and how many slices never can be, with
     a reason."""
 
-    planned: Planned
+    planned: PlannedConversation
     ranges: Ranges
     slices: int
     failed: int = 0
     failure: str | None = None
 
 
-class Switched(Struct, frozen=True, kw_only=True):
+class SwitchedNamespace(Struct, frozen=True, kw_only=True):
     """A namespace of a generation, and the sequences of the changes that its cutover made there; None before it."""
 
     namespace: str
@@ -58,7 +58,7 @@ class Switched(Struct, frozen=True, kw_only=True):
     last_sequence: int | None = None
 
 
-class Gone(Struct, frozen=True, kw_only=True):
+class RemovedMemory(Struct, frozen=True, kw_only=True):
     """What is live no longer: as it was, by which change it went, on whose account, and where what stands in for it is from."""
 
     before: Memory
@@ -73,7 +73,7 @@ class Generations:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def begin(self, generation: Generation, conversations: Sequence[Planned]) -> None:
+    async def begin(self, generation: Generation, conversations: Sequence[PlannedConversation]) -> None:
         """Records a generation with all that it is to go through, or nothing."""
         ids, moments = (
             [storable(each.conversation_id) for each in conversations],
@@ -90,27 +90,27 @@ class Generations:
     async def get(self, generation_id: str) -> Generation | None:
         with translated("reading a generation"):
             row = await self._pool.fetchrow(query("generations", "get"), generation_id)
-        return None if row is None else shaped(dict(row), Generation)
+        return None if row is None else convert(dict(row), Generation)
 
     async def latest(self, limit: int = 100) -> tuple[Generation, ...]:
         """The youngest first."""
         with translated("reading generations"):
             rows = await self._pool.fetch(query("generations", "latest"), limit)
-        return tuple(shaped(dict(row), Generation) for row in rows)
+        return tuple(convert(dict(row), Generation) for row in rows)
 
     async def progress(self, generation_id: str) -> Progress:
         with translated("counting a generation"):
             row = await self._pool.fetchrow(query("generations", "progress"), generation_id)
-        return shaped(dict(row or {}), Progress)
+        return convert(dict(row or {}), Progress)
 
-    async def said(self, plan: Plan, at: datetime) -> AsyncIterator[tuple[Planned, list[Scope]]]:
+    async def said(self, plan: Plan, at: datetime) -> AsyncIterator[tuple[PlannedConversation, list[Scope]]]:
         """The archived conversations of a plan's time, as they were at a moment, in no order, each with its scope for everybody
         who speaks in it."""
         with translated("reading what was said"):
             async with self._pool.acquire() as connection, connection.transaction():
                 async for row in connection.cursor(query("generations", "said"), plan.since, plan.until, at):
                     fields = dict(row)
-                    planned = Planned(fields["conversation_id"], fields.pop("last_said_at"))
+                    planned = PlannedConversation(fields["conversation_id"], fields.pop("last_said_at"))
                     user_ids = fields.pop("user_ids") or [None]
                     yield planned, [Scope(**fields, user_id=user_id) for user_id in user_ids]
 
@@ -119,7 +119,7 @@ class Generations:
         plan = generation.plan
         with translated("reading a conversation"):
             arguments = (conversation_id, plan.since, plan.until, generation.created_at)
-            return found(await self._pool.fetch(query("generations", "messages"), *arguments))
+            return archived_messages(await self._pool.fetch(query("generations", "messages"), *arguments))
 
     async def unerased(self, messages: Sequence[ArchivedMessage]) -> Sequence[ArchivedMessage]:
         """Without those that lie behind a fence, by what they feed, their conversation or their user."""
@@ -127,14 +127,16 @@ class Generations:
             return ()
         with translated("asking for fences"):
             async with self._pool.acquire() as connection:
-                return await unerased(connection, messages)
+                return await without_erased(connection, messages)
 
-    async def waiting(self, generation_id: str, after: Planned | None, limit: int = PAGE) -> tuple[Planned, ...]:
+    async def waiting(
+        self, generation_id: str, after: PlannedConversation | None, limit: int = PAGE
+    ) -> tuple[PlannedConversation, ...]:
         """Conversations that are planned and not done, in order, from behind one on."""
         behind = (after.last_said_at, after.conversation_id) if after else (None, None)
         with translated("reading what is to be replayed"):
             rows = await self._pool.fetch(query("generations", "waiting"), generation_id, *behind, limit)
-        return tuple(Planned(row["conversation_id"], row["last_said_at"]) for row in rows)
+        return tuple(PlannedConversation(row["conversation_id"], row["last_said_at"]) for row in rows)
 
     async def done_of(self, generation_id: str, conversation_ids: Collection[str]) -> set[str]:
         """Those of these conversations that are done."""
@@ -149,7 +151,7 @@ class Generations:
             names = sorted(map(storable, namespaces))
             await self._pool.execute(query("generations", "feeds"), generation_id, names)
 
-    async def done(self, generation_id: str, replayed: Replayed, at: datetime) -> None:
+    async def done(self, generation_id: str, replayed: ReplayedConversation, at: datetime) -> None:
         """A conversation is replayed."""
         planned = replayed.planned
         values = (planned.conversation_id, planned.last_said_at, replayed.ranges)
@@ -169,7 +171,7 @@ class Generations:
             try:
                 yield
             finally:
-                await let_go(connection, generation_id)
+                await release(connection, generation_id)
 
     async def ready(self, generation_id: str, at: datetime) -> None:
         """All of it is replayed. Raises Misconfigured where somebody else ended it, or discarded it."""
@@ -189,7 +191,7 @@ def required(generation_id: str) -> Iterator[None]:
         raise Misconfigured(f"generation {generation_id} was discarded while it was replayed") from exc
 
 
-async def let_go(connection: Connection, generation_id: str) -> None:
+async def release(connection: Connection, generation_id: str) -> None:
     """Fails what was done under it by nothing: where the session is lost, so is its lock."""
     try:
         with translated("letting go of a generation"):
@@ -207,11 +209,11 @@ class Shadows:
         self._reader = reader
         self._id = generation_id
 
-    async def namespaces(self, beyond: str = "", limit: int = PAGE) -> tuple[Switched, ...]:
+    async def namespaces(self, beyond: str = "", limit: int = PAGE) -> tuple[SwitchedNamespace, ...]:
         """The namespaces that the generation feeds, by name, from behind one on."""
         with translated("reading the namespaces of a generation"):
             rows = await self._reader.fetch(query("generations", "namespaces"), self._id, beyond, limit)
-        return tuple(shaped(dict(row), Switched) for row in rows)
+        return tuple(convert(dict(row), SwitchedNamespace) for row in rows)
 
     async def any_switched(self) -> bool:
         """Whether what a cutover changed stands anywhere."""
@@ -235,19 +237,19 @@ class Shadows:
             rows = await self._reader.fetch(query("generations", "by_hand"), list(memory_ids))
         return {row["memory_id"] for row in rows}
 
-    async def gone(self, namespace: str, limit: int | None = None) -> tuple[Gone, ...]:
+    async def removed(self, namespace: str, limit: int | None = None) -> tuple[RemovedMemory, ...]:
         """What is live no longer in a namespace, or some of it."""
         with translated("reading versions"):
             rows = await self._reader.fetch(query("generations", "gone"), namespace, limit)
-        return tuple(shaped(dict(row), Gone) for row in rows)
+        return tuple(convert(dict(row), RemovedMemory) for row in rows)
 
-    async def changed(self, switched: Switched) -> tuple[Changed, ...]:
+    async def changed(self, switched: SwitchedNamespace) -> tuple[Changed, ...]:
         """The memories that the cutover changed in a namespace."""
         arguments = (switched.namespace, switched.first_sequence, switched.last_sequence)
         with translated("reading versions"):
             rows = await self._reader.fetch(query("generations", "changed_between"), *arguments)
         return tuple(
-            (row["memory_id"], None if row["before"] is None else shaped(row["before"], Memory), row["version"])
+            (row["memory_id"], None if row["before"] is None else convert(row["before"], Memory), row["version"])
             for row in rows
         )
 
@@ -255,14 +257,14 @@ class Shadows:
 async def lock(connection: Connection, generation_id: str) -> Generation | None:
     """The generation, of which nobody else changes the status in this transaction."""
     row = await connection.fetchrow(query("generations", "lock"), generation_id)
-    return None if row is None else shaped(dict(row), Generation)
+    return None if row is None else convert(dict(row), Generation)
 
 
-async def become(connection: Connection, generation_id: str, status: GenerationStatus, at: datetime) -> None:
+async def set_status(connection: Connection, generation_id: str, status: GenerationStatus, at: datetime) -> None:
     await connection.execute(query("generations", "become"), generation_id, status, at)
 
 
-async def record_switch(connection: Connection, generation_id: str, switched: Switched) -> None:
+async def record_switch(connection: Connection, generation_id: str, switched: SwitchedNamespace) -> None:
     """Which changes a cutover made in a namespace; None once they are taken back."""
     sequences = (switched.first_sequence, switched.last_sequence)
     await connection.execute(query("generations", "switched"), generation_id, switched.namespace, *sequences)

@@ -11,7 +11,7 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.retrieval.searches import LIVE, Filters
 from sinks.vectors.port import Neighbour, Point, Vector
-from sinks.vectors.qdrant_payload import INDEXES, accepted, any_of, as_qdrant
+from sinks.vectors.qdrant_payload import INDEXES, any_of, as_qdrant, search_filter
 
 DEFAULT_COLLECTION = "memories"
 REFUSED = (401, 403)  # a wrong key: trying again mends nothing
@@ -163,7 +163,7 @@ class Vectors:
             answer = await self._client.query_points(
                 self._collection,
                 query=vector.tolist(),
-                query_filter=accepted(namespaces, filters),
+                query_filter=search_filter(namespaces, filters),
                 limit=limit,
                 score_threshold=min_score,
                 with_payload=False,

@@ -19,7 +19,7 @@ from schemas.errors import Misconfigured, Retryable
 from schemas.retrieval.searches import LIVE, Filters
 from sinks.vectors.port import Neighbour, Vector
 from sinks.vectors.qdrant import REFUSED, Vectors
-from sinks.vectors.qdrant_payload import accepted
+from sinks.vectors.qdrant_payload import search_filter
 
 CONNECTIONS: Final = 100
 KEPT_S: Final = 4.0  # a connection that is not used; Qdrant closes it after 5
@@ -81,7 +81,7 @@ class DirectVectors(Vectors):
     ) -> list[Neighbour]:
         asked = {
             "query": vector.tolist(),
-            "filter": msgspec.Raw(accepted(namespaces, filters).model_dump_json(exclude_none=True)),
+            "filter": msgspec.Raw(search_filter(namespaces, filters).model_dump_json(exclude_none=True)),
             "limit": limit,
             "with_payload": False,
         }

@@ -7,7 +7,7 @@ from typing import Any
 from qdrant_client import models
 
 from schemas.conversations.messages import EARLIEST, LATEST
-from schemas.retrieval.searches import Filters, happened, tongues
+from schemas.retrieval.searches import Filters, happened, matching_languages
 from sinks.vectors.port import Point
 
 KEYWORD = models.KeywordIndexParams(type=models.KeywordIndexType.KEYWORD)
@@ -41,7 +41,7 @@ def as_qdrant(point: Point) -> models.PointStruct:
         "text": point.text,
         "importance": point.importance,
         "tags": list(point.tags),
-        "languages": list(tongues(point.language)),
+        "languages": list(matching_languages(point.language)),
         "pinned": pinned(point.pinned),
         "confidence": point.confidence,
         "created": point.created_at.timestamp(),
@@ -52,18 +52,18 @@ def as_qdrant(point: Point) -> models.PointStruct:
     return models.PointStruct(id=point.memory_id, vector=point.vector.tolist(), payload=payload)
 
 
-def accepted(namespaces: Collection[str], filters: Filters) -> models.Filter:
+def search_filter(namespaces: Collection[str], filters: Filters) -> models.Filter:
     """The filters' conditions. Points that lack what they look at are let through: who searches looks at the memory itself."""
     conditions: list[models.Condition] = [any_of("namespace", namespaces), any_of("status", filters.statuses)]
     if filters.kinds:
         conditions.append(any_of("kinds", filters.kinds))
-    if others := wanted(filters):
+    if others := filter_conditions(filters):
         old = models.IsEmptyCondition(is_empty=models.PayloadField(key=YOUNGEST_FIELD))
         conditions.append(models.Filter(should=[models.Filter(must=others), old]))
     return models.Filter(must=conditions)
 
 
-def wanted(filters: Filters) -> list[models.Condition]:
+def filter_conditions(filters: Filters) -> list[models.Condition]:
     keywords = {"tags": filters.tags, "languages": filters.languages}
     ranges: dict[str, dict[str, Any]] = {
         "confidence": {"gte": filters.min_confidence or None},

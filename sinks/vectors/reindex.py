@@ -37,7 +37,7 @@ async def reindex(pool: Pool, vectors: VectorIndex, embedder: Embedder | None = 
     it, before every memory is in it. May be interrupted and repeated. Workers that run with another model must be stopped first:
     they would go on writing its vectors.
     """
-    anew = await made_anew(vectors)
+    anew = await recreated(vectors)
     indexer = _Reindexer(pool, vectors, embedder)
     written, left_out = await indexer.write_all(page)
     removed = await indexer.remove_unknown(page)
@@ -46,7 +46,7 @@ async def reindex(pool: Pool, vectors: VectorIndex, embedder: Embedder | None = 
     return Reindexed(written=written, removed=removed, left_out=left_out)
 
 
-async def made_anew(vectors: VectorIndex) -> bool:
+async def recreated(vectors: VectorIndex) -> bool:
     """Whether it had to be: vectors of another model are worth nothing, and all texts are in Postgres."""
     if not await vectors.exists():
         await vectors.begin_anew()

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.conversations.windows import Pruning, WindowState
 from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
@@ -77,7 +77,7 @@ class Windows:
         """What left the context of the window that `of` tells of, and why, newest first, from `before` a place on.
         Raises Retryable."""
         found = await self._read(conversation_id, limit, before)
-        return tuple(shaped(each, Pruning) for each in found["prunings"]) if found else ()
+        return tuple(convert(each, Pruning) for each in found["prunings"]) if found else ()
 
     async def _read(
         self, conversation_id: str, prunings: int, before: PruningPlace | None = None
@@ -95,12 +95,12 @@ def latest(states: Iterable[WindowState]) -> list[WindowState]:
     for state in states:
         # By the key as it is stored: two rows of one key would be refused together with all others.
         key = (storable(state.scope.conversation_id), state.partition)
-        if key not in kept or gives_way(kept[key], state.source, state.revision):
+        if key not in kept or is_outdated(kept[key], state.source, state.revision):
             kept[key] = state
     return list(kept.values())
 
 
-def gives_way(kept: WindowState, source: str, revision: int) -> bool:
+def is_outdated(kept: WindowState, source: str, revision: int) -> bool:
     """The guard of the SQL, for states of one row in memory."""
     return kept.source != source or kept.revision <= revision
 
@@ -114,4 +114,4 @@ def row(state: WindowState, pruning: Pruning) -> tuple[Any, ...]:
 
 
 def state_of(columns: dict[str, Any]) -> WindowState:
-    return shaped(columns | {"scope": columns, "prunings": columns["prunings"][::-1]}, WindowState)
+    return convert(columns | {"scope": columns, "prunings": columns["prunings"][::-1]}, WindowState)

@@ -9,7 +9,7 @@ from sinks.postgres.queries import query
 Offsets: TypeAlias = dict[tuple[str, int], int]
 
 
-class Origins:
+class StartOffsets:
     """The `origins` table."""
 
     def __init__(self, pool: Pool) -> None:

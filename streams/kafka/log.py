@@ -15,7 +15,7 @@ from streams.kafka.topics import TopicSpec, partition_counts
 AT_ONCE = 1_000  # records
 
 
-class Piece(Struct, frozen=True):
+class Chunk(Struct, frozen=True):
     """Some records of a partition, in order (aiokafka ConsumerRecords), and the offset to read on from."""
 
     partition: int
@@ -43,7 +43,7 @@ class Log:
             found = await consumer.offsets_for_times({tp: int(at.timestamp() * 1_000) for tp in tps})
         return {tp.partition: first.offset for tp, first in found.items() if first is not None}
 
-    async def pieces(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Piece, None]:
+    async def chunks(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Chunk, None]:
         """The partitions from these positions to where they end when reading begins. What is gone already is passed over."""
         async with self._reading(topic) as consumer:
             tps = [TopicPartition(topic, partition) for partition in positions]
@@ -54,7 +54,7 @@ class Log:
             while left := [tp for tp in tps if await consumer.position(tp) < ends[tp]]:
                 fetched = await consumer.getmany(*left, timeout_ms=500, max_records=AT_ONCE)
                 for tp, records in fetched.items():
-                    yield Piece(tp.partition, records, await consumer.position(tp))
+                    yield Chunk(tp.partition, records, await consumer.position(tp))
 
     @asynccontextmanager
     async def _reading(self, topic: str) -> AsyncIterator[AIOKafkaConsumer]:

@@ -80,4 +80,4 @@ class CausedPublisher:
         self._publisher = publisher
 
     async def publish(self, records: Sequence[Outgoing]) -> None:
-        await self._publisher.publish([traces.caused(record) for record in records])
+        await self._publisher.publish([traces.with_traceparent(record) for record in records])

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 import httpx
 import pytest
 
-from agents.policies.changes import Stored, records
+from agents.policies.changes import StoredPolicies, records
 from deploy.cli.policies import chosen
 from deploy.cli.policy_store import changes
 from deploy.embedded.stack import EmbeddedStack
@@ -24,7 +24,7 @@ def engine(embedded_stack: EmbeddedStack, tmp_path_factory: pytest.TempPathFacto
         try:
             deployment = runner.run(made.enter_async_context(deployed(embedded_stack, "presets", directory, **few)))
             wanted = [each for name in presets() for each in chosen([], name, None, [f"app_id={name}*"])]
-            published = records(changes(wanted, Stored({}, {}, {})))
+            published = records(changes(wanted, StoredPolicies({}, {}, {})))
             events = [Event(each.topic, each.key.decode(), each.value) for each in published if each.key]
             runner.run(deployment.publish(*events))
             runner.run(deployment.worker())

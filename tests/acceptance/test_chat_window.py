@@ -46,7 +46,7 @@ async def test_a_conversation_that_fills_its_context_is_warned_of_pruned_and_mar
     told = row["statistics"]
     assert told["pruned_messages"] > 0 and told["total_tokens"] <= 0.8 * 8_192
     assert told["messages_in_context"] + told["pruned_messages"] == 41
-    gaps = codec.shaped(row["gaps"], list[Gap])
+    gaps = codec.convert(row["gaps"], list[Gap])
     gone = [position for gap in gaps for position in range(gap.first, gap.last + 1)]
     assert f"[{gaps[0].count} messages removed]" in gaps[0].marker
     rows = await chat.deployment.fetch("SELECT * FROM messages WHERE conversation_id = $1 ORDER BY position", talk)

@@ -93,7 +93,7 @@ class TimedAgent(WindowAgent):
 
     def counted(self, heard: Iterable[Decoded]) -> list[int]:
         begun = time.thread_time_ns()
-        counts = super().counted(heard)
+        counts = super().counted_messages(heard)
         self.nanoseconds += time.thread_time_ns() - begun
         self.messages += len(counts)
         return counts
@@ -134,7 +134,7 @@ async def run(job: Job) -> None:
         async with asyncio.TaskGroup() as chores:
             chores.create_task(repeat("window timers", TICK_S, agent.tick))
             chores.create_task(repeat("tokenising", TELL_S, agent.tell))
-            chores.create_task(repeat("window projection", PROJECT_S, lambda: projection.tell(datetime.now(UTC))))
+            chores.create_task(repeat("window projection", PROJECT_S, lambda: projection.project(datetime.now(UTC))))
 
 
 if __name__ == "__main__":

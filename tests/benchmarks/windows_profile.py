@@ -44,7 +44,7 @@ class Stage:
         self._position = 0
 
     def batch(self, values: Sequence[bytes]) -> None:
-        messages = self._timed("decode", lambda: [codec.admit(value, Message) for value in values])
+        messages = self._timed("decode", lambda: [codec.decode_untrusted(value, Message) for value in values])
         tokens = self._timed("tokenise", lambda: [message_tokens(each, self._count) for each in messages])
         self._timed("detect", lambda: [detect(each.role, each.content, bool(each.tool_calls)) for each in messages])
         changed, told = self._timed("add", lambda: self._add(messages, tokens))

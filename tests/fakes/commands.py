@@ -1,6 +1,6 @@
 """Commands that are carried out at once, into memories that can be found."""
 
-from agents.curation.rules.change import commanded
+from agents.curation.rules.change import created_by_command
 from agents.curation.rules.outcome import Outcome
 from schemas.extraction.requests import Command
 from tests.fakes.remembered import FakeRemembered
@@ -22,7 +22,7 @@ class FakeCommands:
         self.seen.append(command)
         if self.late or self.outcome is not None:
             return self.outcome
-        memory = commanded(command, command.text or "", command.at)
+        memory = created_by_command(command, command.text or "", command.at)
         self._remembered.known[memory.memory_id] = memory
         return Outcome(
             status="accepted", namespace=command.namespace, sequence=1, memory_id=memory.memory_id, change="created"

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from agents.curation.rules.apply_command import Undone, apply_command
+from agents.curation.rules.apply_command import UndoneChange, apply_command
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Outcome
 from schemas.errors import Retryable
@@ -80,7 +80,7 @@ class FakeCuration:
             del rows[memory_id]
         return Outcome(status="accepted", namespace=command.namespace, sequence=99, change="purged")
 
-    def _undone(self, command: Command) -> Undone | None:
+    def _undone(self, command: Command) -> UndoneChange | None:
         of_it = [each for each in self._memories.version_rows if each.memory_id == command.memory_id]
         wanted = [each for each in of_it if command.version in (None, each.version)]
-        return Undone(wanted[-1].version, wanted[-1].before) if wanted else None
+        return UndoneChange(wanted[-1].version, wanted[-1].before) if wanted else None

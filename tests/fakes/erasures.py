@@ -5,7 +5,7 @@ from typing import Any
 
 from schemas.erasure.erasures import Erasure
 from sinks.access.audit import Audited
-from sinks.erasure.erasures import ErasedNamespace, Kept, Removed, WindowsErased
+from sinks.erasure.erasures import ErasedNamespace, RemovedCount, StoredErasure, WindowsErased
 
 
 class FakeErasures:
@@ -25,12 +25,12 @@ class FakeErasures:
         await self._audit.record(done)
         self.begun[erasure.erasure_id] = erasure
 
-    async def get(self, erasure_id: str) -> Kept | None:
+    async def get(self, erasure_id: str) -> StoredErasure | None:
         erasure = self.begun.get(erasure_id)
         if erasure is None:
             return None
         done: datetime | None = erasure.at if self.complete else None
-        return Kept(erasure=erasure, completed_at=done, remains=[])
+        return StoredErasure(erasure=erasure, completed_at=done, remains=[])
 
     async def namespaces(self, erasure_id: str) -> tuple[ErasedNamespace, ...]:
         return self.erased.get(erasure_id, ())
@@ -41,7 +41,7 @@ class FakeErasures:
     async def windows(self, erasure_id: str) -> WindowsErased:
         return WindowsErased(partitions=0, windows=0, messages=0, at=None)
 
-    async def removed(self, erasure_id: str) -> tuple[Removed, ...]:
+    async def removed(self, erasure_id: str) -> tuple[RemovedCount, ...]:
         return ()
 
     async def conversations(self, erasure_id: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
-from streams.kafka.log import Piece
+from streams.kafka.log import Chunk
 
 PARTITIONS = 3
 
@@ -37,7 +37,7 @@ class FakeLog:
     async def beginnings(self, topic: str) -> dict[int, int]:
         return dict.fromkeys(range(PARTITIONS), 0)
 
-    async def pieces(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Piece, None]:
+    async def chunks(self, topic: str, positions: Mapping[int, int]) -> AsyncGenerator[Chunk, None]:
         for partition, position in positions.items():
             records = self._partitions.get((topic, partition), [])
             for start in range(position, len(records), self._size):
@@ -48,7 +48,7 @@ class FakeLog:
                         self._left = None
                         raise ConnectionError("the brokers went away")
                 self.read += len(piece)
-                yield Piece(partition, piece, start + len(piece))
+                yield Chunk(partition, piece, start + len(piece))
 
 
 def compacted(published: Iterable[Outgoing], *, tombstones: bool) -> list[Outgoing]:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from agents.replay.comparison import Difference
-from agents.replay.cutover import Switching, require, unknown
+from agents.replay.cutover import CutoverResult, require, unknown
 from agents.replay.replays import AT_MOST
 from agents.replay.sides import require_few
 from schemas.replay.generations import Generation, GenerationStatus, Progress
@@ -37,16 +37,18 @@ class FakeReplays:
         require_few(len(found), generation, namespace, self.at_most)
         return found
 
-    async def cut_over(self, generation_id: str) -> Switching:
+    async def cut_over(self, generation_id: str) -> CutoverResult:
         return self._become(generation_id, "cutover", ("ready", "undone", "cutover"))
 
-    async def undo(self, generation_id: str) -> Switching:
+    async def undo(self, generation_id: str) -> CutoverResult:
         return self._become(generation_id, "undone", ("cutover",))
 
-    def _become(self, generation_id: str, status: GenerationStatus, statuses: Sequence[GenerationStatus]) -> Switching:
+    def _become(
+        self, generation_id: str, status: GenerationStatus, statuses: Sequence[GenerationStatus]
+    ) -> CutoverResult:
         generation = self.by_id.get(generation_id)
         require(generation, generation_id, statuses)
         if generation is None:
             raise unknown(generation_id)
         self.by_id[generation_id] = replace(generation, status=status)
-        return Switching(namespaces=1, changes=2)
+        return CutoverResult(namespaces=1, changes=2)

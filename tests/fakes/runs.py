@@ -4,7 +4,7 @@ from schemas.consolidation.retention import Sweep
 from schemas.consolidation.runs import ConsolidationRun, Finding, Scheduled
 from sinks.access.audit import Audited
 from sinks.archive.retention import SweepPlace
-from sinks.consolidation.runs import RunsAsked
+from sinks.consolidation.runs import RunFilter
 
 
 class FakeRuns:
@@ -20,7 +20,7 @@ class FakeRuns:
         """In the place of one of its id."""
         self.by_id[run.run_id] = run
 
-    async def ask(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
+    async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
         waiting = [each for each in self.by_id.values() if (each.status, each.trigger) == ("pending", "hand")]
         if most_pending is not None and sum(each.asked_by == run.asked_by for each in waiting) >= most_pending:
             return False
@@ -32,7 +32,7 @@ class FakeRuns:
     async def of(self, run_id: str) -> ConsolidationRun | None:
         return self.by_id.get(run_id)
 
-    async def page(self, asked: RunsAsked) -> tuple[ConsolidationRun, ...]:
+    async def page(self, asked: RunFilter) -> tuple[ConsolidationRun, ...]:
         newest = sorted(self.by_id.values(), key=place, reverse=True)
         wanted = [run for run in newest if is_asked_for(run, asked)]
         return tuple(wanted[: asked.limit])
@@ -51,7 +51,7 @@ def place(run: ConsolidationRun) -> tuple[object, str]:
     return run.created_at, run.run_id
 
 
-def is_asked_for(run: ConsolidationRun, asked: RunsAsked) -> bool:
+def is_asked_for(run: ConsolidationRun, asked: RunFilter) -> bool:
     if asked.behind is not None and (run.created_at, run.run_id) >= asked.behind:
         return False
     if asked.namespace is not None and asked.namespace not in run.namespaces:
@@ -65,7 +65,7 @@ class FakeSweeps:
     def __init__(self) -> None:
         self.by_id: dict[str, Sweep] = {}
 
-    async def ask(self, sweep: Sweep) -> None:
+    async def add(self, sweep: Sweep) -> None:
         self.by_id.setdefault(sweep.sweep_id, sweep)
 
     async def of(self, sweep_id: str) -> Sweep | None:

@@ -12,7 +12,7 @@ from schemas.codec import decode, encode
 from schemas.conversations.messages import Scope
 from schemas.conversations.windows import Pruning, Run, Statistics, WindowState
 from sinks.postgres.connection import storable, storable_json
-from sinks.windows.projection import LATEST_PRUNINGS, PruningPlace, gives_way, latest
+from sinks.windows.projection import LATEST_PRUNINGS, PruningPlace, is_outdated, latest
 
 Key: TypeAlias = tuple[str, int]  # a conversation and a partition
 
@@ -76,7 +76,7 @@ class FakeWindows:
         stored = [decode(storable_json(encode(state)), WindowState) for state in states]
         for state in latest(stored):
             known = self.states.get(key_of(state))
-            if known is None or gives_way(known, state.source, state.revision):
+            if known is None or is_outdated(known, state.source, state.revision):
                 self._keep(state, datetime.now(UTC))
         for state in stored:
             for pruning in state.prunings:
@@ -88,7 +88,7 @@ class FakeWindows:
         await self._reach()
         for conversation_id in map(storable, conversation_ids):
             known = self.states.get((conversation_id, partition))
-            if known is not None and gives_way(known, storable(source), revision):
+            if known is not None and is_outdated(known, storable(source), revision):
                 self._keep(replace(known, phase="forgotten", source=storable(source), revision=revision), at)
 
     async def forget_older(self, source: str, partition: int, revision: int, at: datetime) -> None:

@@ -84,7 +84,7 @@ class KeyAuthentication:
             return None
         now = self._clock()
         key = await self._key(token, self._seconds())
-        if key is None or not key.holds(now):
+        if key is None or not key.is_valid(now):
             return None
         self._used[key.key_id] = now
         return Caller(key.key_id, key.name, key.grants)

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
-from agents.erasure.affected_namespaces import planned
+from agents.erasure.affected_namespaces import plan_erasure
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
 from schemas.policies.namespaces import quote_part
@@ -73,7 +73,7 @@ async def erasure_scope(kept: OwnerStore, policies: PolicySelector, user: User) 
     conversations = tuple(sorted({scope.conversation_id for scope in scopes}))
     named: dict[str, Any] = {"user_id": user.user_id, "tenant_id": user.tenant_id, "app_id": user.app_id}
     erasure = Erasure(erasure_id="-", kind="user", at=datetime.now(UTC), actor="-", **named)
-    found = planned(erasure, scopes, await kept.namespaces_fed(conversations), names, policies)
+    found = plan_erasure(erasure, scopes, await kept.namespaces_fed(conversations), names, policies)
     own = tuple(each.namespace for each in found if each.how == "purge")
     shared = tuple(each.namespace for each in found if each.how == "forget")
     whole = len(scopes) <= MOST and len(names) <= MOST

@@ -22,7 +22,7 @@ def json_body(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
     """
 
     async def body(request: Request) -> T:
-        return codec.admit(await read_json(request), shape)
+        return codec.decode_untrusted(await read_json(request), shape)
 
     return body
 

@@ -23,7 +23,7 @@ class TracingMiddleware:
         if said is None and not traces.recording():
             await self._app(scope, receive, send)
             return
-        cause = None if said is None else traces.parsed(said.encode("latin-1"))
+        cause = None if said is None else traces.parse_traceparent(said.encode("latin-1"))
         with traces.span(
             scope["method"], {"http.request.method": scope["method"]}, causes=(cause,), kind=SpanKind.SERVER
         ) as span:

@@ -26,7 +26,7 @@ Key: TypeAlias = str | Listing  # a memory's id, or what was asked of a list
 
 
 class MemorySource(Protocol):
-    """Where memories are when they are not here (agents.api.ports.Reading)."""
+    """Where memories are when they are not here (agents.api.ports.MemoryReader)."""
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
 
@@ -45,7 +45,7 @@ class Entry(Struct, frozen=True):
 
 
 class CachedMemories:
-    """Implements agents.api.ports.Reading. `clock` tells seconds; `heard_to` the moment on it up to which events were heard."""
+    """Implements agents.api.ports.MemoryReader. `clock` tells seconds; `heard_to` the moment on it up to which events were heard."""
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from agents.curation.rules.outcome import Outcome
 from schemas import codec
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.errors import MemstreamError, Retryable
 from schemas.extraction.requests import Command
 from schemas.kafka import topics
@@ -56,7 +56,7 @@ class Commands:
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
         """What came of a command; None while that is not known. Raises Retryable."""
         found = await self._outcomes.of([(namespace, command_id)])
-        return shaped(found[namespace, command_id], Outcome) if found else None
+        return convert(found[namespace, command_id], Outcome) if found else None
 
     async def send_and_wait(self, command: Command) -> Outcome | None:
         """What came of the command, or None when that is not known in time: it will be carried out all the same.
@@ -126,7 +126,7 @@ class Commands:
 
     def _resolve(self, found: dict[Sent, Any]) -> None:
         for sent, said in found.items():
-            outcome = shaped(said, Outcome)
+            outcome = convert(said, Outcome)
             self._changed(outcome.namespace)
             for future in self._waiting.get(sent, ()):
                 if not future.done():

@@ -166,4 +166,4 @@ def decoded(line: Line) -> ImportedLine:
     """Raises Rejected."""
     if line.data is None:
         raise Rejected("invalid", f"the line is longer than {LONGEST:,} bytes")
-    return codec.admit(line.data, ImportedLine)
+    return codec.decode_untrusted(line.data, ImportedLine)

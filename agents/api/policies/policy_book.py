@@ -6,7 +6,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from agents.policies.changes import Change, Stored, change, latest_policies, records, tombstone
+from agents.policies.changes import PolicyChange, StoredPolicies, latest_policies, plan_change, records, tombstone
 from schemas.kafka.records import Publisher
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
 
@@ -46,17 +46,17 @@ class PolicyBook:
     async def applied(self) -> tuple[AppliedPolicy, ...]:
         """In the order in which they are tried; the built-in default is the last."""
         known = await self._stored()
-        listed = Policies(tuple(known.latest.values())).over(self._beneath).listed
+        listed = Policies(tuple(known.latest.values())).merged_over(self._beneath).listed
         found = (AppliedPolicy("topic" if each.name in known.latest else "file", each) for each in listed)
         return (*found, AppliedPolicy("built in", DEFAULT_POLICY))
 
-    async def put(self, wanted: Policy, version: int | None) -> Change:
+    async def put(self, wanted: Policy, version: int | None) -> PolicyChange:
         """Publishes a policy as the next version of its name; all processes follow within a second.
 
         `version` is the one that it was made from: Rejected `outdated` if another one is there by now.
         """
         async with self._writing():
-            made = change(wanted, version, await self._stored())
+            made = plan_change(wanted, version, await self._stored())
             await self._publisher.publish(records([made]))
             return made
 
@@ -68,6 +68,6 @@ class PolicyBook:
                 await self._publisher.publish([tombstone(name)])
             return removed
 
-    async def _stored(self) -> Stored:
+    async def _stored(self) -> StoredPolicies:
         async with self._opened() as topic:
             return latest_policies(await topic.to_end())

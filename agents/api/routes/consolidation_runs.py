@@ -17,12 +17,12 @@ from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.problems import conflict, invalid, not_found
 from agents.api.ports import Ports, PortsOf
 from agents.api.routes.conversations import load_conversation
-from agents.consolidation.requests import run_by_hand
+from agents.consolidation.requests import manual_run
 from schemas.budgets.budgets import MICROS
-from schemas.consolidation.runs import ConsolidationRun, Finding, RunStatus, RunWanted
+from schemas.consolidation.runs import ConsolidationRun, Finding, RunRequest, RunStatus
 from schemas.conversations.messages import Moment
 from sinks.access.audit import Audited
-from sinks.consolidation.runs import RunsAsked
+from sinks.consolidation.runs import RunFilter
 
 MOST_PENDING: Final = 10  # of one key; to begin a run is to look at every window
 
@@ -69,17 +69,17 @@ class FindingCursor(Struct, frozen=True, array_like=True):
 @router.post(
     "",
     openapi_extra=documented(
-        ConsolidationRunView, takes=RunWanted, status=202, description="It begins within seconds; its id tells of it."
+        ConsolidationRunView, takes=RunRequest, status=202, description="It begins within seconds; its id tells of it."
     ),
 )
 async def start_consolidation(
-    wanted: Annotated[RunWanted, Depends(json_body(RunWanted))], caller: CallerOf, ports: PortsOf
+    wanted: Annotated[RunRequest, Depends(json_body(RunRequest))], caller: CallerOf, ports: PortsOf
 ) -> Response:
     """Have what waits extracted now, without waiting for a schedule: of a namespace, a conversation, a policy or everything; or
     see with `dry_run` what would come of it. A dry run asks models, and its tokens count. While ten runs that a key asked for
     have not begun, it gets a 409 for another one."""
-    run = run_by_hand(wanted, await namespaces_of(wanted, caller, ports), caller.actor, ports.clock())
-    if not await ports.runs.ask(run, MOST_PENDING, audit_entry(run, caller)):
+    run = manual_run(wanted, await namespaces_of(wanted, caller, ports), caller.actor, ports.clock())
+    if not await ports.runs.add(run, MOST_PENDING, audit_entry(run, caller)):
         raise conflict(f"{MOST_PENDING} runs that this key asked for have not begun yet: wait until they have")
     return json_response(view(run), 202)
 
@@ -101,7 +101,7 @@ async def list_consolidation_runs(
         caller.require("read", namespace)
     listed = (namespace, policy, status)
     behind = decode_cursor(cursor, RunCursor, listed) if cursor else None
-    asked = RunsAsked(
+    asked = RunFilter(
         limit=limit + 1,
         namespace=namespace,
         policy=policy,
@@ -151,7 +151,7 @@ def audit_entry(run: ConsolidationRun, caller: Caller) -> Audited | None:
     )
 
 
-async def namespaces_of(wanted: RunWanted, caller: Caller, ports: Ports) -> tuple[str, ...]:
+async def namespaces_of(wanted: RunRequest, caller: Caller, ports: Ports) -> tuple[str, ...]:
     """Those that the run is about, where they can be named. Raises Problem 403, 404, 422."""
     if wanted.namespace is not None:
         caller.require("write", wanted.namespace)
@@ -163,7 +163,7 @@ async def namespaces_of(wanted: RunWanted, caller: Caller, ports: Ports) -> tupl
         return conversation.namespaces
     caller.require_everywhere("admin")
     if wanted.policy is not None:
-        policy = ports.policies.named(wanted.policy)
+        policy = ports.policies.by_name(wanted.policy)
         if policy.name != wanted.policy:
             raise not_found(f"no policy is called {wanted.policy!r}")
         if not policy.extract:

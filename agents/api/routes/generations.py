@@ -19,7 +19,7 @@ from agents.api.http.json_bodies import documented, json_response
 from agents.api.http.problems import Problem, not_found
 from agents.api.ports import Ports, PortsOf
 from agents.replay.comparison import Difference
-from agents.replay.cutover import Switching
+from agents.replay.cutover import CutoverResult
 from schemas.conversations.messages import Moment
 from schemas.errors import Misconfigured
 from schemas.replay.generations import Generation, GenerationStatus, ReplaySource
@@ -114,20 +114,20 @@ async def list_differences(
     return json_response(DifferencePage(tuple(found[first:behind]), more))
 
 
-@router.post("/{generation_id}/cutover", openapi_extra=documented(Switching, without_body=CONFLICT))
+@router.post("/{generation_id}/cutover", openapi_extra=documented(CutoverResult, without_body=CONFLICT))
 async def cut_over(generation_id: GenerationIdOf, caller: CallerOf, ports: PortsOf) -> Response:
     """Put what a generation remembers in place of what is remembered. Asked again, it goes on with what is left."""
     return await switch_generation(generation_id, caller, ports, "generation.cutover", ports.replays.cut_over)
 
 
-@router.post("/{generation_id}/undo", openapi_extra=documented(Switching, without_body=CONFLICT))
+@router.post("/{generation_id}/undo", openapi_extra=documented(CutoverResult, without_body=CONFLICT))
 async def undo_cutover(generation_id: GenerationIdOf, caller: CallerOf, ports: PortsOf) -> Response:
     """Take a cutover back; what was changed since stays as it is."""
     return await switch_generation(generation_id, caller, ports, "generation.undo", ports.replays.undo)
 
 
 async def switch_generation(
-    generation_id: str, caller: Caller, ports: Ports, action: str, switch: Callable[[str], Awaitable[Switching]]
+    generation_id: str, caller: Caller, ports: Ports, action: str, switch: Callable[[str], Awaitable[CutoverResult]]
 ) -> Response:
     """Audited first: what cannot be told is not done. Raises Problem 403, 404, 409."""
     caller.require_everywhere("admin")

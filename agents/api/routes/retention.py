@@ -12,8 +12,8 @@ from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor
 from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.http.problems import not_found
 from agents.api.ports import PortsOf
-from agents.retention.sweeper import by_hand
-from schemas.consolidation.retention import Sweep, SweepWanted
+from agents.retention.sweeper import manual_sweep
+from schemas.consolidation.retention import Sweep, SweepRequest
 from schemas.conversations.messages import Moment
 from sinks.access.audit import Audited
 
@@ -38,19 +38,19 @@ BEGINS = "It begins within seconds, and is followed by its id."
 LISTED = "sweeps"  # what a cursor is of
 
 
-@router.post("", openapi_extra=documented(Sweep, takes=SweepWanted, status=202, description=BEGINS))
+@router.post("", openapi_extra=documented(Sweep, takes=SweepRequest, status=202, description=BEGINS))
 async def start_sweep(
-    wanted: Annotated[SweepWanted, Depends(json_body(SweepWanted))], caller: CallerOf, ports: PortsOf
+    wanted: Annotated[SweepRequest, Depends(json_body(SweepRequest))], caller: CallerOf, ports: PortsOf
 ) -> Response:
     """Take out of the archive what is old and was consolidated, as happens every day; or only count it."""
     caller.require_everywhere("admin")
-    sweep = by_hand(wanted.dry_run, caller.actor, ports.clock())
+    sweep = manual_sweep(wanted.dry_run, caller.actor, ports.clock())
     if not sweep.dry_run:
         done = Audited(
             at=sweep.created_at, actor=caller.actor, action="retention.sweep", subject=sweep.sweep_id, details={}
         )
         await ports.audit.record(done)
-    await ports.sweeps.ask(sweep)
+    await ports.sweeps.add(sweep)
     return json_response(sweep, 202)
 
 

@@ -92,7 +92,7 @@ class Tools:
         if name not in self._named:
             return Answer(f"There is no tool {name!r}; there are: {', '.join(self._named)}.", is_error=True)
         try:
-            return Answer(codec.encode(await self._answer(codec.shaped(given, self._named[name]))).decode())
+            return Answer(codec.encode(await self._answer(codec.convert(given, self._named[name]))).decode())
         except Retryable:
             return Answer(AWAY, is_error=True)
         except Rejected as rejected:

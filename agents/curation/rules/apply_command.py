@@ -17,7 +17,7 @@ from sinks.vectors.port import Vector
 ERASED: Final = "older than the erasure of its namespace"
 
 
-class Undone(Struct, frozen=True):
+class UndoneChange(Struct, frozen=True):
     """The change that is to be undone: which version it made, and of what; None before of a memory that it created."""
 
     version: int
@@ -29,7 +29,7 @@ def apply_command(
     command: Command,
     vector: Vector | None,
     now: datetime,
-    undone: Undone | None = None,
+    undone: UndoneChange | None = None,
     fenced: datetime | None = None,
 ) -> Outcome:
     """Enters what a command asks for; `vector` is that of its text, or of the text it brings back.
@@ -47,7 +47,7 @@ def apply_command(
     return ORDERS[command.kind](ledger, command, vector, now)
 
 
-def lacks(ledger: Ledger, command: Command) -> bool:
+def needs_completion(ledger: Ledger, command: Command) -> bool:
     """Whether it came without what a model may add: a short text and an importance of a full text that is new, or the
     importance of a new memory."""
     if command.kind == "create":
@@ -57,7 +57,7 @@ def lacks(ledger: Ledger, command: Command) -> bool:
     given = command.text is not None and command.importance is not None
     if command.kind != "update" or given or not command.full_text or not command.full_text.strip():
         return False
-    memory = ledger.live(command.memory_id)
+    memory = ledger.find_live(command.memory_id)
     return memory is not None and command.full_text != memory.full_text
 
 
@@ -67,12 +67,12 @@ def _create(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     if (missing := unknown_link(ledger, command)) is not None:
         return rejected(ledger, f"no memory {missing} in {ledger.namespace} to link to")
     if (known := ledger.exact(command.text)) is not None:
-        return accepted(ledger, "reinforced", change.confirmed(known, command, now), command, now)
-    return accepted(ledger, "created", change.commanded(command, command.text, now), command, now, vector)
+        return accepted(ledger, "reinforced", change.reinforced_by_command(known, command, now), command, now)
+    return accepted(ledger, "created", change.created_by_command(command, command.text, now), command, now, vector)
 
 
 def _update(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:
-    memory = ledger.live(command.memory_id)
+    memory = ledger.find_live(command.memory_id)
     if memory is None:
         return rejected(ledger, f"no live memory {command.memory_id} in {ledger.namespace}")
     if command.text is not None and not command.text.strip():
@@ -97,9 +97,11 @@ def _delete(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     return accepted(ledger, "deleted", change.deleted(memory, now), command, now)
 
 
-def _undo(ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: Undone | None) -> Outcome:
+def _undo(
+    ledger: Ledger, command: Command, vector: Vector | None, now: datetime, undone: UndoneChange | None
+) -> Outcome:
     """The state before a change comes back as a change of its own; before its creation there was nothing."""
-    memory = ledger.any(command.memory_id)
+    memory = ledger.find_any_status(command.memory_id)
     if memory is None or undone is None:
         which = f"version {command.version}" if command.version else "change"
         return rejected(ledger, f"no {which} of a memory {command.memory_id} in {ledger.namespace}")
@@ -125,9 +127,9 @@ def _import(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
     if known is not None:
         return unchanged(ledger, known)
     own, derived = change.import_ids(command)
-    is_foreign = ledger.knows(own) and ledger.any(own) is None
+    is_foreign = ledger.knows(own) and ledger.find_any_status(own) is None
     memory = change.imported(command, derived if is_foreign else own, command.text, now)
-    kind: Change = "restored" if ledger.any(memory.memory_id) else "created"
+    kind: Change = "restored" if ledger.find_any_status(memory.memory_id) else "created"
     return accepted(ledger, kind, memory, command, now, vector)
 
 
@@ -141,7 +143,7 @@ ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": 
 
 def other_version(ledger: Ledger, command: Command) -> int | None:
     """The version of the memory where it is another than the command is for."""
-    memory = ledger.any(command.memory_id)
+    memory = ledger.find_any_status(command.memory_id)
     if memory is None or command.if_version in (None, memory.version):
         return None
     return memory.version

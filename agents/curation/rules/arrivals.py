@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from agents.curation.rules.apply_command import Undone
+from agents.curation.rules.apply_command import UndoneChange
 from agents.curation.rules.change import import_ids
 from schemas import ids
 from schemas.erasure.erasures import ConversationFence, Fence
@@ -10,14 +10,14 @@ from schemas.extraction.requests import Candidate, CandidateBatch, Command, Sour
 from sinks.vectors.port import Neighbour
 
 
-def mentioned(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbour]]) -> list[str]:
+def mentioned_ids(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbour]]) -> list[str]:
     """The ids of neighbours, of what the candidates contradict or refine, and those they would have themselves."""
     near = [neighbour.memory_id for neighbours in found for neighbour in neighbours]
     meant = [each for candidate in candidates for each in (candidate.contradicts, candidate.refines) if each]
     return [*near, *meant, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
 
 
-def named(command: Command, undone: Undone | None) -> list[str]:
+def command_memory_ids(command: Command, undone: UndoneChange | None) -> list[str]:
     """The ids of the memory that the command is about, and of those that it then links to."""
     links = [*(command.links or ()), *(undone.before.links if undone and undone.before else ())]
     own = import_ids(command) if command.kind == "import" else (command.memory_id,)

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from agents.curation.rules import links
-from agents.curation.rules.merge import raised
+from agents.curation.rules.merge import raised_importance
 from agents.curation.rules.sources import bounded, distinct
 from schemas import ids
 from schemas.extraction.requests import Candidate, Command, Origin
@@ -59,7 +59,7 @@ def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime
     )
 
 
-def absorbing(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory:
+def merged(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory:
     """Says what another memory said as well, in a text that holds both."""
     return replace(
         memory,
@@ -72,7 +72,9 @@ def absorbing(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Mem
         tags=distinct((*memory.tags, *absorbed.tags)),
         sources=bounded(tuple(dict.fromkeys((*memory.sources, *absorbed.sources)))),
         reinforcement_count=memory.reinforcement_count + absorbed.reinforcement_count,
-        links=links.relinked(replace(memory, links=(*memory.links, *absorbed.links)), {absorbed.memory_id: None}).links,
+        links=links.without_removed_links(
+            replace(memory, links=(*memory.links, *absorbed.links)), {absorbed.memory_id: None}
+        ).links,
         updated_at=now,
     )
 
@@ -84,7 +86,7 @@ def joined(one: str | None, other: str | None) -> str | None:
     return f"{one} {other}"
 
 
-def lasting(memory: Memory, policy: Policy, now: datetime) -> Memory:
+def with_expiry(memory: Memory, policy: Policy, now: datetime) -> Memory:
     """With the time that its policy gives what was just said; what lasts longer already, or for ever by hand, is left so."""
     if policy.expire_after_s is None:
         return memory
@@ -107,7 +109,7 @@ def valid_from(candidate: Candidate, now: datetime) -> datetime:
     return said if candidate.event_time is None else min(candidate.event_time, said)
 
 
-def commanded(command: Command, text: str, now: datetime) -> Memory:
+def created_by_command(command: Command, text: str, now: datetime) -> Memory:
     """The memory that a command creates. The id is of the namespace too: senders choose their command ids freely."""
     return Memory(
         memory_id=ids.memory_id(ids.derive("command", command.namespace, command.command_id)),
@@ -146,7 +148,7 @@ def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memo
     """The memory that an import brings in, as it was elsewhere; its versions and links stay there."""
     origin = command.origin or Origin()
     return replace(
-        commanded(command, text, now),
+        created_by_command(command, text, now),
         memory_id=memory_id,
         kinds=distinct(origin.kinds),
         language=origin.language,
@@ -161,13 +163,13 @@ def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memo
     )
 
 
-def confirmed(memory: Memory, command: Command, now: datetime) -> Memory:
+def reinforced_by_command(memory: Memory, command: Command, now: datetime) -> Memory:
     """A command would create what is there already."""
     added = None if command.links is None else (*memory.links, *command.links)
     count = memory.reinforcement_count + 1
     return replace(
         updated(memory, replace(command, text=None, tags=(*memory.tags, *(command.tags or ())), links=added), now),
-        importance=raised(memory, command.importance or 0.0, count),
+        importance=raised_importance(memory, command.importance or 0.0, count),
         confidence=max(memory.confidence, 1.0 if command.confidence is None else command.confidence),
         reinforcement_count=count,
         last_reinforced_at=max(command.at, memory.last_reinforced_at or command.at),

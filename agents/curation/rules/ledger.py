@@ -10,7 +10,7 @@ from agents.curation.rules.decide import Scored
 from agents.curation.rules.normalise import normalise
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
-from sinks.memories.entry import Entry
+from sinks.memories.entry import LedgerEntry
 from sinks.vectors.port import Neighbour, Vector
 
 
@@ -23,11 +23,11 @@ class Ledger:
     def __init__(self, namespace: str, sequence: int, memories: Iterable[Memory] = (), live: int | None = None) -> None:
         self.namespace = namespace
         self.sequence = sequence
-        self.entries: list[Entry] = []
+        self.entries: list[LedgerEntry] = []
         self._memories = {memory.memory_id: memory for memory in memories}
         self._normalised = {memory_id: normalise(memory.text) for memory_id, memory in self._memories.items()}
         self._vectors: dict[str, Vector] = {}
-        self.number_live = len(self.all_live()) if live is None else live
+        self.number_live = len(self.live_memories()) if live is None else live
 
     def knows(self, memory_id: str) -> bool:
         """Whether there is such a memory, whatever its status and namespace."""
@@ -35,15 +35,15 @@ class Ledger:
 
     def find(self, memory_id: str | None) -> Memory | None:
         """A memory of this namespace that is not deleted."""
-        memory = self.any(memory_id)
+        memory = self.find_any_status(memory_id)
         return memory if memory and memory.status != "deleted" else None
 
-    def any(self, memory_id: str | None) -> Memory | None:
+    def find_any_status(self, memory_id: str | None) -> Memory | None:
         """A memory of this namespace, of any status."""
         memory = self._memories.get(memory_id) if memory_id else None
         return memory if memory and memory.namespace == self.namespace else None
 
-    def live(self, memory_id: str | None) -> Memory | None:
+    def find_live(self, memory_id: str | None) -> Memory | None:
         memory = self.find(memory_id)
         return memory if memory and memory.status == "active" else None
 
@@ -54,16 +54,16 @@ class Ledger:
                 self._memories[memory.memory_id] = memory
                 self._normalised[memory.memory_id] = normalise(memory.text)
 
-    def all_there(self) -> list[Memory]:
+    def existing(self) -> list[Memory]:
         """The memories of this namespace that it knows and that are not deleted."""
         return [memory for memory_id in self._memories if (memory := self.find(memory_id)) is not None]
 
-    def all_live(self) -> list[Memory]:
+    def live_memories(self) -> list[Memory]:
         """The live memories that the ledger knows, oldest first."""
-        live = [memory for memory_id in self._memories if (memory := self.live(memory_id)) is not None]
+        live = [memory for memory_id in self._memories if (memory := self.find_live(memory_id)) is not None]
         return sorted(live, key=lambda memory: (memory.created_at, memory.sequence))
 
-    def made_of(self, conversation_id: str) -> int:
+    def count_created_from(self, conversation_id: str) -> int:
         """How many memories its changes make of what a conversation says."""
         made = (entry.after for entry in self.entries if entry.change == "created")
         return sum(any(source.conversation_id == conversation_id for source in memory.sources) for memory in made)
@@ -74,7 +74,7 @@ class Ledger:
         same = [
             memory
             for memory_id, normalised in self._normalised.items()
-            if normalised == wanted and (memory := self.live(memory_id)) is not None
+            if normalised == wanted and (memory := self.find_live(memory_id)) is not None
         ]
         return min(same, key=lambda memory: (memory.created_at, memory.memory_id), default=None)
 
@@ -85,7 +85,7 @@ class Ledger:
         scored = [
             Scored(memory, score)
             for memory_id, score in near.items()
-            if score >= least and (memory := self.live(memory_id)) is not None
+            if score >= least and (memory := self.find_live(memory_id)) is not None
         ]
         return sorted(scored, key=lambda each: (-each.score, each.memory.memory_id))
 
@@ -102,7 +102,7 @@ class Ledger:
         if vector is not None:
             self._vectors[after.memory_id] = vector
         self.entries.append(
-            Entry(
+            LedgerEntry(
                 change=change,
                 before=before,
                 after=after,

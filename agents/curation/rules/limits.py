@@ -21,7 +21,7 @@ RULE: Final = "memstream"  # the actor of what no model decided
 MOST_AT_ONCE: Final = 1_000  # memories that one decision takes; where a limit was lowered by more, the next ones go on
 
 
-class Planned(Struct, frozen=True, kw_only=True):
+class PlannedStep(Struct, frozen=True, kw_only=True):
     """A step that a model decided on, about texts as it saw them; `vector` is that of the new text of an edit."""
 
     compaction: Compaction
@@ -29,7 +29,7 @@ class Planned(Struct, frozen=True, kw_only=True):
     vector: Vector | None = None
 
 
-class Crowded(NeedsInput):
+class NeedsPlan(NeedsInput):
     """A namespace would have more live memories than it may, by `surplus`, and nothing is planned. `free` are those that may go,
     as they would be, oldest first."""
 
@@ -39,10 +39,10 @@ class Crowded(NeedsInput):
         self.surplus = surplus
 
 
-def brought_within(
+def enforce_limit(
     ledger: Ledger,
     most: int | None,
-    plan: Sequence[Planned] | None,
+    plan: Sequence[PlannedStep] | None,
     cause: Cause,
     now: datetime,
     spared: str | None = None,
@@ -53,39 +53,39 @@ def brought_within(
     there is none left the oldest of least importance goes. Raises Crowded when there are too many and `plan` is None: somebody
     may plan then.
     """
-    if (surplus := surplus_of(ledger, most)) <= 0 or most is None:
+    if (surplus := count_surplus(ledger, most)) <= 0 or most is None:
         return
-    free = {each.memory_id: each for each in ledger.all_live() if not each.pinned and each.memory_id != spared}
+    free = {each.memory_id: each for each in ledger.live_memories() if not each.pinned and each.memory_id != spared}
     if free and plan is None:
-        raise Crowded([*free.values()], surplus)
+        raise NeedsPlan([*free.values()], surplus)
     waiting = list(plan or ())
-    while surplus > 0 and (step := next((each for each in waiting if still_true(each, free)), None)) is not None:
+    while surplus > 0 and (step := next((each for each in waiting if is_still_valid(each, free)), None)) is not None:
         waiting.remove(step)
-        take(ledger, step, cause, now)
-        free = {memory_id: memory for memory_id in free if (memory := ledger.live(memory_id)) is not None}
+        apply_step(ledger, step, cause, now)
+        free = {memory_id: memory for memory_id in free if (memory := ledger.find_live(memory_id)) is not None}
         surplus -= 1
-    for memory in least(free.values(), surplus):
+    for memory in least_important(free.values(), surplus):
         _drop(ledger, memory, replace(cause, actor=RULE, reason=rule(most)), now)
 
 
-def surplus_of(ledger: Ledger, most: int | None) -> int:
+def count_surplus(ledger: Ledger, most: int | None) -> int:
     """How many live memories there are too many, at most as many as one decision takes."""
     return 0 if most is None else min(ledger.number_live - most, MOST_AT_ONCE)
 
 
-def needed(ledger: Ledger, most: int | None) -> int:
+def number_to_load(ledger: Ledger, most: int | None) -> int:
     """How many unpinned memories, the oldest of least importance first, have to be known before it is decided which go: as many
     as go and as a model is shown, also if all that changed are among them."""
-    surplus = surplus_of(ledger, most)
+    surplus = count_surplus(ledger, most)
     return 0 if surplus <= 0 else surplus + MOST_SHOWN + len(ledger.entries) + 1
 
 
-def still_true(step: Planned, free: Mapping[str, Memory]) -> bool:
+def is_still_valid(step: PlannedStep, free: Mapping[str, Memory]) -> bool:
     """Whether all memories it names are there and say what they said."""
     return all(memory_id in free and free[memory_id].text == text for memory_id, text in step.seen.items())
 
 
-def least(free: Iterable[Memory], number: int) -> list[Memory]:
+def least_important(free: Iterable[Memory], number: int) -> list[Memory]:
     """The oldest of least importance, so many of them: sorted once, as there may be thousands."""
     return sorted(free, key=lambda memory: (memory.importance, memory.created_at, memory.sequence))[: max(0, number)]
 
@@ -94,18 +94,18 @@ def rule(most: int) -> str:
     return f"the oldest of least importance, as there may be {most} memories"
 
 
-def take(ledger: Ledger, step: Planned, cause: Cause, now: datetime) -> None:
+def apply_step(ledger: Ledger, step: PlannedStep, cause: Cause, now: datetime) -> None:
     """Enters a planned step."""
     compaction = step.compaction
     cause = replace(cause, actor=compaction.provider, reason=compaction.reason)
-    memory = ledger.live(compaction.memory_id)
+    memory = ledger.find_live(compaction.memory_id)
     assert memory is not None
     if compaction.action == "delete":
         _drop(ledger, memory, cause, now)
         return
-    absorbed = ledger.live(compaction.absorbs)
+    absorbed = ledger.find_live(compaction.absorbs)
     assert absorbed is not None
-    edited = change.absorbing(memory, absorbed, compaction.text or "", now)
+    edited = change.merged(memory, absorbed, compaction.text or "", now)
     ledger.enter("compacted", edited, cause, now, step.vector)
     gone = replace(change.deleted(absorbed, now), superseded_by=memory.memory_id)
     ledger.enter("compacted", gone, cause, now)
@@ -115,7 +115,7 @@ def _drop(ledger: Ledger, memory: Memory, cause: Cause, now: datetime) -> None:
     ledger.enter("compacted", change.deleted(memory, now), cause, now)
 
 
-def after(free: Sequence[Memory], compaction: Compaction) -> tuple[Memory, ...]:
+def memories_after(free: Sequence[Memory], compaction: Compaction) -> tuple[Memory, ...]:
     """The memories once a step is taken, for whoever plans the next one."""
     gone = compaction.memory_id if compaction.action == "delete" else compaction.absorbs
     return tuple(

@@ -34,12 +34,12 @@ def links_of(
         found.append(link("supersedes", superseded))
     if refined is not None:
         is_near = any(each.memory.memory_id == refined.memory_id for each in near)
-        found.append(link("refines" if is_near and not rivals(candidate, refined) else "relates", refined))
+        found.append(link("refines" if is_near and not are_alternatives(candidate, refined) else "relates", refined))
     found += [link("relates", each.memory) for each in near[:MOST_RELATED]]
     return distinct(found)
 
 
-def rivals(candidate: Candidate, memory: Memory) -> bool:
+def are_alternatives(candidate: Candidate, memory: Memory) -> bool:
     return objection(memory.text, candidate.text) in RIVALS
 
 
@@ -56,13 +56,13 @@ def distinct(links: Iterable[Link], own_id: str | None = None) -> tuple[Link, ..
     return tuple(first.values())[:MOST_LINKS]
 
 
-def following(successor: Memory, superseded: Memory) -> Memory:
+def linked_successor(successor: Memory, superseded: Memory) -> Memory:
     """The memory that says what holds instead of another one."""
     links = distinct((link("supersedes", superseded), *successor.links))
     return replace(successor, supersedes=successor.supersedes or superseded.memory_id, links=links)
 
 
-def relinked(memory: Memory, gone: Mapping[str, str | None]) -> Memory:
+def without_removed_links(memory: Memory, gone: Mapping[str, str | None]) -> Memory:
     """Without links to what is gone; those to what another memory took in lead there, by its id."""
     moved = [
         each if each.memory_id not in gone else Link(type=each.type, memory_id=into)
@@ -72,21 +72,23 @@ def relinked(memory: Memory, gone: Mapping[str, str | None]) -> Memory:
     return replace(memory, links=distinct(moved, memory.memory_id))
 
 
-def gone_from(ledger: Ledger) -> dict[str, str | None]:
+def removed_memories(ledger: Ledger) -> dict[str, str | None]:
     """Memories that the ledger's changes deleted, and into which live memory each was taken, if into any."""
     last = {entry.after.memory_id: entry.after for entry in ledger.entries}
     deleted = [memory for memory in last.values() if memory.status == "deleted"]
-    return {memory.memory_id: memory.superseded_by if ledger.live(memory.superseded_by) else None for memory in deleted}
+    return {
+        memory.memory_id: memory.superseded_by if ledger.find_live(memory.superseded_by) else None for memory in deleted
+    }
 
 
 def relink(ledger: Ledger, linking: Iterable[Memory], now: datetime) -> None:
     """Changes the links of memories that lead to what is gone: of those the ledger knows, and of `linking`, which were read."""
-    gone = gone_from(ledger)
+    gone = removed_memories(ledger)
     if not gone:
         return
     cause = next(entry.cause for entry in reversed(ledger.entries) if entry.after.status == "deleted")
     cause = replace(cause, reason="what it was linked to is gone")
     ledger.learn(linking)
-    for memory in ledger.all_there():
-        if (after := relinked(memory, gone)).links != memory.links:
+    for memory in ledger.existing():
+        if (after := without_removed_links(memory, gone)).links != memory.links:
             ledger.enter("updated", replace(after, updated_at=now), cause, now)

@@ -22,7 +22,7 @@ PLACES = 9  # so that 0.7 is not told as 0.7000000000000001
 MAX_CONTEXT_CHARS = 1_000  # a context that grows with every repetition is none
 
 
-def folded(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
+def merge(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
     """The memory with all that the candidate adds: messages, tags, kinds, and its text, context or full text where richer.
 
     Counted as a repetition if it was said in other messages.
@@ -34,7 +34,7 @@ def folded(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
         text=richer_text(memory, candidate),
         context=joined_context(memory.context, candidate.context),
         full_text=fuller(memory.full_text, candidate.full_text),
-        importance=raised(memory, candidate.rated, count),
+        importance=raised_importance(memory, candidate.rated, count),
         confidence=max(memory.confidence, candidate.confidence),
         kinds=distinct(kind for kind in (*memory.kinds, candidate.kind, *candidate.kinds) if kind != memory.kind),
         tags=distinct((*memory.tags, *candidate.tags)),
@@ -77,8 +77,8 @@ def meanings(each: Statement) -> frozenset[str]:
 def joined_context(known: str | None, said: str | None) -> str | None:
     """Both, unless one says the other already, or nothing, or both are too long."""
     old, new = normalise(known or ""), normalise(said or "")
-    if not known or not said or not tells(old) or not tells(new):
-        return said if tells(new) or not known else known
+    if not known or not said or not has_words(old) or not has_words(new):
+        return said if has_words(new) or not known else known
     if f" {new} " in f" {old} " or (alike(old, new) and objection(said, known) is None):
         return known
     if f" {old} " in f" {new} ":
@@ -87,7 +87,7 @@ def joined_context(known: str | None, said: str | None) -> str | None:
     return both if len(both) <= MAX_CONTEXT_CHARS else known
 
 
-def tells(normalised: str) -> bool:
+def has_words(normalised: str) -> bool:
     """Whether there is a letter or a digit in it."""
     return any(map(str.isalnum, normalised))
 
@@ -99,12 +99,12 @@ def fuller(known: str | None, said: str | None) -> str | None:
     return said if set(normalise(known).split()) < set(normalise(said).split()) else known
 
 
-def raised(memory: Memory, proposed: float, count: int) -> float:
+def raised_importance(memory: Memory, proposed: float, count: int) -> float:
     """The importance after `count` repetitions in all, one of which proposes so much; never less than it was."""
-    without = 1 - (1 - memory.importance) / (1 - lift(memory.reinforcement_count))
+    without = 1 - (1 - memory.importance) / (1 - reinforcement_bonus(memory.reinforcement_count))
     greatest = max(without, proposed)
-    return min(1.0, max(memory.importance, round(1 - (1 - greatest) * (1 - lift(count)), PLACES)))
+    return min(1.0, max(memory.importance, round(1 - (1 - greatest) * (1 - reinforcement_bonus(count)), PLACES)))
 
 
-def lift(count: int) -> float:
+def reinforcement_bonus(count: int) -> float:
     return float(MOST_LIFT * (1 - LIFT_LEFT**count))

@@ -6,16 +6,16 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from agents.curation.rules.limits import Planned
+from agents.curation.rules.limits import PlannedStep
 from agents.curation.rules.missing import NeedsInput
 from schemas.extraction.requests import Candidate, Command
 from schemas.policies.policies import Fraction
 from sinks.vectors.port import Vector
 
-Plan: TypeAlias = Sequence[Planned]
+Plan: TypeAlias = Sequence[PlannedStep]
 
 
-class Prepared(Struct, frozen=True, kw_only=True):
+class DecisionInputs(Struct, frozen=True, kw_only=True):
     """`vectors` go by their texts, `importances` by the ids of candidates; what nobody could rate is missing there.
 
     `plan`, `importances` and `completed`, the command with what it came without, are None until they are asked for.
@@ -29,11 +29,11 @@ class Prepared(Struct, frozen=True, kw_only=True):
     def vector(self, text: str) -> Vector:
         """Raises Unembedded."""
         if text not in self.vectors:
-            raise Unembedded(text)
+            raise NeedsVector(text)
         return self.vectors[text]
 
 
-class Unembedded(NeedsInput):
+class NeedsVector(NeedsInput):
     """The vector of a text is needed."""
 
     def __init__(self, text: str) -> None:
@@ -41,7 +41,7 @@ class Unembedded(NeedsInput):
         self.text = text
 
 
-class Unrated(NeedsInput):
+class NeedsImportances(NeedsInput):
     """Candidates that say something new came without an importance."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
@@ -49,5 +49,5 @@ class Unrated(NeedsInput):
         self.candidates = tuple(candidates)
 
 
-class Incomplete(NeedsInput):
+class NeedsCompletion(NeedsInput):
     """A command came without what a model may add: an importance, or a short text of its full one."""

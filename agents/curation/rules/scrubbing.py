@@ -7,7 +7,7 @@ from schemas.extraction.requests import Command
 from schemas.policies.policies import Privacy
 
 
-def scrubbed(command: Command, privacy: Privacy) -> Command:
+def scrub_command(command: Command, privacy: Privacy) -> Command:
     """Placeholders stand for credentials, card numbers and what `privacy` names in each of its texts; such tags are left out."""
 
     def cleaned(text: str | None) -> str | None:

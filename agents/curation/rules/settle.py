@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from agents.curation.rules import change, links
 from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Scored, Supersede, decide
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.merge import adds, folded
+from agents.curation.rules.merge import adds, merge
 from agents.curation.rules.outcome import Result, Ruling
 from agents.curation.rules.thresholds import Thresholds
 from schemas import ids
@@ -46,14 +46,14 @@ def settle(
         near,
         policy,
         thresholds,
-        ledger.live(candidate.contradicts),
+        ledger.find_live(candidate.contradicts),
     )
-    if makes_one(decision) and not may_create:
+    if creates_memory(decision) and not may_create:
         decision = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
-    return _Settlement(ledger, batch, candidate, vector, near, policy, now).carry_out(decision)
+    return _Settlement(ledger, batch, candidate, vector, near, policy, now).apply(decision)
 
 
-def makes_one(decision: Decision) -> bool:
+def creates_memory(decision: Decision) -> bool:
     """Whether a new memory comes of it: of a contradiction too, where nothing known says what holds instead."""
     return isinstance(decision, Create) or (isinstance(decision, Supersede) and decision.successor is None)
 
@@ -75,7 +75,7 @@ class _Settlement:
         self._near, self._policy = near, policy
         self._cause = Cause(actor=batch.provider, candidate_id=candidate.candidate_id, request_id=batch.request_id)
 
-    def carry_out(self, decision: Decision) -> Ruling:
+    def apply(self, decision: Decision) -> Ruling:
         match decision:
             case Drop(reason):
                 return self._ruling("dropped", None, reason)
@@ -89,7 +89,7 @@ class _Settlement:
                 return self._ruling("superseded", self._supersede(memory, successor, reason), reason)
 
     def _create(self, reason: str | None, supersedes: Memory | None) -> Memory:
-        refined = self._ledger.live(self._candidate.refines)
+        refined = self._ledger.find_live(self._candidate.refines)
         linked = links.links_of(self._candidate, self._near, refined, supersedes)
         memory = change.created(self._candidate, self._ledger.namespace, self._cause.actor, self._now, linked)
         if supersedes is not None:
@@ -98,7 +98,7 @@ class _Settlement:
 
     def _fold(self, kind: Change, memory: Memory, reason: str) -> Memory:
         """The candidate's own words go into the reason: where they do not win, they are kept nowhere else."""
-        after = folded(memory, self._candidate, self._now)
+        after = merge(memory, self._candidate, self._now)
         vector = None if after.text == memory.text else self._vector
         return self._enter(kind, after, f"{reason}: {self._candidate.text}", vector)
 
@@ -108,14 +108,14 @@ class _Settlement:
             follows = self._create(None, memory)
         else:
             kind: Change = "merged" if adds(self._candidate, successor) else "reinforced"
-            follows = self._fold(kind, links.following(successor, memory), reason)
+            follows = self._fold(kind, links.linked_successor(successor, memory), reason)
         until = change.valid_from(self._candidate, self._now)
         self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
         return follows
 
     def _enter(self, kind: Change, memory: Memory, reason: str | None, vector: Vector | None = None) -> Memory:
         if kind != "superseded":
-            memory = change.lasting(memory, self._policy, self._now)
+            memory = change.with_expiry(memory, self._policy, self._now)
         return self._ledger.enter(kind, memory, replace(self._cause, reason=reason), self._now, vector)
 
     def _ruling(self, result: Result, memory: Memory | None, reason: str | None) -> Ruling:

@@ -66,15 +66,15 @@ class Statement(Struct, frozen=True, kw_only=True):
 
 def statement(text: str) -> Statement:
     """Remembers the latest: a candidate is compared with several neighbours, and they with several candidates."""
-    return remembered(text) if len(text) <= REMEMBERED_CHARS else taken_apart(text)
+    return cached_statement(text) if len(text) <= REMEMBERED_CHARS else parse_statement(text)
 
 
 @lru_cache(maxsize=1_024)
-def remembered(text: str) -> Statement:
-    return taken_apart(text)
+def cached_statement(text: str) -> Statement:
+    return parse_statement(text)
 
 
-def taken_apart(text: str) -> Statement:
+def parse_statement(text: str) -> Statement:
     tokens = with_endings(normalise(text))
     present, said_at = frozenset(tokens), times(tokens)
     return Statement(
@@ -93,12 +93,12 @@ def taken_apart(text: str) -> Statement:
         ended=ENDED in present or bool(present & words.ENDINGS),
         disliked=bool(present & words.DISLIKES),
         preference=bool(present & (words.LIKES | words.DISLIKES)),
-        understood=understood(text, tokens),
+        understood=is_supported_language(text, tokens),
         unspaced=UNSPACED.search(text) is not None,
     )
 
 
-def understood(text: str, tokens: tuple[str, ...]) -> bool:
+def is_supported_language(text: str, tokens: tuple[str, ...]) -> bool:
     """Japanese has characters of Chinese, but not its words."""
     known = sum(token in KNOWN or number(token) is not None for token in tokens)
     return known >= UNDERSTOOD_SHARE * len(tokens) and KANA.search(text) is None

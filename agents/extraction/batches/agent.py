@@ -11,11 +11,11 @@ from uuid import uuid4
 from agents.extraction.batches.reservations import BatchReservations
 from agents.extraction.batches.submission import LOOK_AGAIN_S, BatchSubmission
 from agents.extraction.extractor import LEASE_S, Extractor
-from agents.extraction.outcomes import Outcomes
+from agents.extraction.outcomes import RequestOutcomes
 from agents.models.batches import Lost, ModelBatches, Reply, Unanswered
 from agents.models.calls.exchange import Spoken
 from agents.models.port import Context
-from agents.stage.leases import StillHeld, leased, tolerated
+from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
@@ -40,7 +40,7 @@ class BatchAgent:
         batches: Batches,
         provider: ModelBatches,
         extractor: Extractor,
-        outcomes: Outcomes,
+        outcomes: RequestOutcomes,
         memories: Memories,
         policies: PolicySelector,
         worker: str,
@@ -81,11 +81,11 @@ class BatchAgent:
             return self._batches.renew(batch.batch_key, owner, LEASE_S)
 
         try:
-            async with leased(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
+            async with renewed_lease(what, renew, LEASE_S, claimed_at, self._monotonic_s) as still_held:
                 await self._advance(batch, owner, still_held)
         except Retryable as exc:
             log.warning("%s, %s: %s", what, batch.state, exc)
-            async with tolerated(what):
+            async with ignore_retryable(what):
                 await self._batches.later(batch.batch_key, owner, LOOK_AGAIN_S)
 
     async def _advance(self, batch: Batch, owner: str, still_held: StillHeld) -> None:
@@ -106,7 +106,7 @@ class BatchAgent:
             async with aclosing(self._provider.replies(provider_id)) as replies:
                 async for request_id, reply in replies:
                     member = await self._batches.member(batch.batch_key, request_id)
-                    if member is not None and not await self._bring(batch, member, reply, owner, still_held):
+                    if member is not None and not await self._apply_reply(batch, member, reply, owner, still_held):
                         unfinished += 1
         except Lost as lost:
             log.error("the requests of batch %s are asked alone: %s", batch.batch_key, lost)
@@ -116,7 +116,7 @@ class BatchAgent:
             await self._reservations.end(batch.batch_key, owner, "unanswered")
             await self._batches.forget()
 
-    async def _bring(self, batch: Batch, member: Member, reply: Reply, owner: str, still_held: StillHeld) -> bool:
+    async def _apply_reply(self, batch: Batch, member: Member, reply: Reply, owner: str, still_held: StillHeld) -> bool:
         """Whether the request has come to its outcome, or out of the batch, to be asked alone."""
         request_id = member.parked.request_id
         try:
@@ -139,18 +139,18 @@ class BatchAgent:
         async def take(request: ExtractionRequest) -> bool:
             context = await self._context(request, member)
             answer = await self._provider.answer(request, context, reply, member.reservation)
-            return await self._extractor.take(request, owner, answer, still_held)
+            return await self._extractor.store_and_publish(request, owner, answer, still_held)
 
-        return await self._outcomes.of(member.parked, member.parked.request, take, still_held)
+        return await self._outcomes.run(member.parked, member.parked.request, take, still_held)
 
     async def _context(self, request: ExtractionRequest, member: Member) -> Context:
         """As the question knew it: its memories in their order, so that a reply's numbers mean what they meant."""
         known = await self._memories.by_ids(member.related)
-        related = tuple(known.get(memory_id) or gone(memory_id, self._clock()) for memory_id in member.related)
-        return Context(policy=self._policies.named(request.policy), related=related)
+        related = tuple(known.get(memory_id) or erased_memory(memory_id, self._clock()) for memory_id in member.related)
+        return Context(policy=self._policies.by_name(request.policy), related=related)
 
 
-def gone(memory_id: str, at: datetime) -> Memory:
+def erased_memory(memory_id: str, at: datetime) -> Memory:
     """Stands for a memory that was erased since it was shown: what refers to it refers to nothing."""
     return Memory(
         memory_id=memory_id,

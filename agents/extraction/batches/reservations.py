@@ -24,7 +24,7 @@ class BatchReservations:
             request = codec.decode(member.parked.value, ExtractionRequest)
         except Rejected:
             return  # it is given up, and what was kept for it is void after a day
-        await self._provider.release(request, self._policies.named(request.policy), member.reservation)
+        await self._provider.release(request, self._policies.by_name(request.policy), member.reservation)
 
     async def end(self, batch_key: str, owner: str, reason: str) -> None:
         """The batch is over: whatever is left in it is asked alone."""

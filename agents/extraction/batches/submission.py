@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agents.extraction.batches.reservations import BatchReservations
 from agents.extraction.extractor import Extractor
-from agents.extraction.outcomes import Outcomes
+from agents.extraction.outcomes import RequestOutcomes
 from agents.models.batches import Listed, Lost, ModelBatches, Unsure
 from agents.models.local_only import require_staying
 from agents.models.prompts.questions import Question
@@ -40,7 +40,7 @@ class BatchSubmission:
         batches: Batches,
         provider: ModelBatches,
         extractor: Extractor,
-        outcomes: Outcomes,
+        outcomes: RequestOutcomes,
         reservations: BatchReservations,
         first_look_s: float,
     ) -> None:
@@ -53,7 +53,7 @@ class BatchSubmission:
 
     async def submit(self, batch: Batch, owner: str, still_held: StillHeld) -> None:
         """Of a batch of which nothing was sent: asks what its members ask. Raises Retryable, and Misconfigured."""
-        asked = await self._asked(batch, owner, still_held)
+        asked = await self._questions(batch, owner, still_held)
         if not asked:
             await self._batches.dissolve(batch.batch_key, owner, 0.0)
             return
@@ -76,32 +76,34 @@ class BatchSubmission:
             log.info("batch %s of %d requests is %s", batch.batch_key, len(questions), provider_id)
             await self._batches.submitted(batch.batch_key, owner, provider_id, self._first_look_s)
 
-    async def _asked(self, batch: Batch, owner: str, still_held: StillHeld) -> Asked:
+    async def _questions(self, batch: Batch, owner: str, still_held: StillHeld) -> Asked:
         asked: Asked = {}
         members = await self._batches.members(batch.batch_key)
         for first in range(0, len(members), AT_A_TIME):
             some = members[first : first + AT_A_TIME]
-            await asyncio.gather(*(self._ask(batch, each, owner, still_held, asked) for each in some))
+            await asyncio.gather(*(self._add_question(batch, each, owner, still_held, asked) for each in some))
         in_turn = (member.parked.request_id for member in members)
         return {request_id: asked[request_id] for request_id in in_turn if request_id in asked}
 
-    async def _ask(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> None:
+    async def _add_question(
+        self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked
+    ) -> None:
         """Adds the member's question to `asked`, unless it comes to an outcome without one, or has to wait."""
         parked = member.parked
         try:
-            done = await self._enrolled(batch, member, owner, still_held, asked)
+            done = await self._is_answered(batch, member, owner, still_held, asked)
         except Deferred as deferred:
             await self._batches.leave(batch.batch_key, owner, parked.request_id, deferred, batched=True)
             return
         if done:
             await self._batches.finish(batch.batch_key, owner, parked.request_id)
 
-    async def _enrolled(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> bool:
+    async def _is_answered(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> bool:
         """Whether an outcome is published, and so no question is needed."""
         parked = member.parked
 
         async def enrol(request: ExtractionRequest) -> bool:
-            context = await self._extractor.prepare_elsewhere(request, f"{owner}/{parked.request_id}", still_held)
+            context = await self._extractor.enrol_in_batch(request, f"{owner}/{parked.request_id}", still_held)
             if isinstance(context, bool):
                 return context
             question = self._provider.question(request, context)
@@ -120,7 +122,7 @@ class BatchSubmission:
                 asked[parked.request_id] = question
             return False
 
-        return await self._outcomes.of(parked, parked.request, enrol, still_held)
+        return await self._outcomes.run(parked, parked.request, enrol, still_held)
 
     async def find(self, batch: Batch, owner: str) -> None:
         """Of a batch that may have been taken: looks for it among the provider's, which names no request before the end.
@@ -136,7 +138,7 @@ class BatchSubmission:
         for each in await self._candidates(batch, await self._provider.since(batch.sent_at - EARLIER)):
             if not each.ended and not await self._has_ended(each):
                 pending = True
-            elif await self._is(batch, each):
+            elif await self._matches(batch, each):
                 await self._batches.submitted(batch.batch_key, owner, each.provider_id, 0.0)
                 return
         if pending:
@@ -156,7 +158,7 @@ class BatchSubmission:
         except Lost:
             return True
 
-    async def _is(self, batch: Batch, listed: Listed) -> bool:
+    async def _matches(self, batch: Batch, listed: Listed) -> bool:
         try:
             async with aclosing(self._provider.replies(listed.provider_id)) as replies:
                 async for request_id, _ in replies:

@@ -9,12 +9,12 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.requests import run_by_hand
-from agents.retention.sweeper import by_hand
-from schemas.consolidation.runs import ConsolidationRun, RunWanted
+from agents.consolidation.requests import manual_run
+from agents.retention.sweeper import manual_sweep
+from schemas.consolidation.runs import ConsolidationRun, RunRequest
 from sinks.access.audit import Audit, Audited
 from sinks.archive.retention import Sweeps
-from sinks.consolidation.runs import Runs, RunsAsked
+from sinks.consolidation.runs import RunFilter, Runs
 from sinks.postgres.connection import connect
 from tests.fakes.runs import FakeRuns, FakeSweeps
 
@@ -35,14 +35,14 @@ async def either(request: pytest.FixtureRequest, dsn: str) -> AsyncIterator[Eith
 
 
 def a_run(minute: int, namespaces: tuple[str, ...] = (), **wanted: Any) -> ConsolidationRun:
-    return run_by_hand(RunWanted(**wanted), namespaces, "ada", NOON + timedelta(minutes=minute))
+    return manual_run(RunRequest(**wanted), namespaces, "ada", NOON + timedelta(minutes=minute))
 
 
 async def test_a_run_is_told_of_as_it_was_asked_for_and_asking_again_changes_nothing(either: Either) -> None:
     runs, _ = either
     run = a_run(1, ("app/ada",), namespace="app/ada", dry_run=True, most=5)
-    await runs.ask(run)
-    await runs.ask(replace(run, asked_by="eve"))
+    await runs.add(run)
+    await runs.add(replace(run, asked_by="eve"))
     assert await runs.of(run.run_id) == run
     assert await runs.of("nobody's") is None
     assert await runs.findings(run.run_id) == ()
@@ -52,26 +52,26 @@ async def test_runs_are_listed_newest_first_by_what_they_are_about(either: Eithe
     runs, _ = either
     first, second, third = a_run(1, policy="p"), a_run(2, ("a", "b"), conversation_id="c"), a_run(3, policy="p")
     for run in (second, third, first):
-        await runs.ask(run)
-    assert await runs.page(RunsAsked(limit=2)) == (third, second)
-    assert await runs.page(RunsAsked(limit=9, behind=(second.created_at, second.run_id))) == (first,)
-    assert await runs.page(RunsAsked(limit=9, policy="p")) == (third, first)
-    assert await runs.page(RunsAsked(limit=9, namespace="b")) == (second,)
-    assert await runs.page(RunsAsked(limit=9, status="completed")) == ()
-    assert len(await runs.page(RunsAsked(limit=9, status="pending"))) == 3
+        await runs.add(run)
+    assert await runs.page(RunFilter(limit=2)) == (third, second)
+    assert await runs.page(RunFilter(limit=9, behind=(second.created_at, second.run_id))) == (first,)
+    assert await runs.page(RunFilter(limit=9, policy="p")) == (third, first)
+    assert await runs.page(RunFilter(limit=9, namespace="b")) == (second,)
+    assert await runs.page(RunFilter(limit=9, status="completed")) == ()
+    assert len(await runs.page(RunFilter(limit=9, status="pending"))) == 3
 
 
 async def test_who_has_as_many_runs_that_have_not_begun_as_may_be_gets_no_other(either: Either) -> None:
     runs, _ = either
     first = a_run(1)
-    assert await runs.ask(replace(first, run_id="3", policy="p", trigger="schedule"))
+    assert await runs.add(replace(first, run_id="3", policy="p", trigger="schedule"))
     for run in (first, replace(first, run_id="2")):
-        assert await runs.ask(run, 2)
-    assert not await runs.ask(replace(first, run_id="4"), 2)
+        assert await runs.add(run, 2)
+    assert not await runs.add(replace(first, run_id="4"), 2)
     assert await runs.of("4") is None
-    assert await runs.ask(replace(first, run_id="4", asked_by="eve"), 2)
-    assert await runs.ask(replace(first, run_id="5"), 3)
-    assert await runs.ask(replace(first, run_id="6"))
+    assert await runs.add(replace(first, run_id="4", asked_by="eve"), 2)
+    assert await runs.add(replace(first, run_id="5"), 3)
+    assert await runs.add(replace(first, run_id="6"))
 
 
 async def test_a_run_is_audited_if_and_only_if_it_came_in(either: Either) -> None:
@@ -81,9 +81,9 @@ async def test_a_run_is_audited_if_and_only_if_it_came_in(either: Either) -> Non
         at=run.created_at, actor="ada", action="consolidation.run", subject=f"audited {uuid4()}", details={}
     )
     refused = replace(asked, subject=f"refused {uuid4()}")
-    assert await runs.ask(run, 1, asked)
-    assert not await runs.ask(replace(run, run_id="2"), 1, refused)
-    await runs.ask(run, audited=refused)
+    assert await runs.add(run, 1, asked)
+    assert not await runs.add(replace(run, run_id="2"), 1, refused)
+    await runs.add(run, audited=refused)
     told = runs.audited if isinstance(runs, FakeRuns) else await Audit(runs._pool).latest(100)
     assert [each for each in told if each.subject in (asked.subject, refused.subject)] == [asked]
 
@@ -91,25 +91,25 @@ async def test_a_run_is_audited_if_and_only_if_it_came_in(either: Either) -> Non
 async def test_of_runs_that_are_asked_for_at_a_time_no_more_come_in_than_may_be(either: Either) -> None:
     runs, _ = either
     made = [replace(a_run(1), run_id=str(number)) for number in range(12)]
-    asked = await asyncio.gather(*(runs.ask(run, 3) for run in made))
-    assert asked.count(True) == len(await runs.page(RunsAsked(limit=20))) == 3
+    asked = await asyncio.gather(*(runs.add(run, 3) for run in made))
+    assert asked.count(True) == len(await runs.page(RunFilter(limit=20))) == 3
 
 
 async def test_of_runs_of_one_moment_each_is_in_one_page(either: Either) -> None:
     runs, _ = either
     made = {run.run_id: run for run in (a_run(1, policy=name) for name in "abcd")}
     for run in made.values():
-        await runs.ask(run)
-    newest = await runs.page(RunsAsked(limit=2))
-    rest = await runs.page(RunsAsked(limit=9, behind=(newest[-1].created_at, newest[-1].run_id)))
+        await runs.add(run)
+    newest = await runs.page(RunFilter(limit=2))
+    rest = await runs.page(RunFilter(limit=9, behind=(newest[-1].created_at, newest[-1].run_id)))
     assert [run.run_id for run in (*newest, *rest)] == sorted(made, reverse=True)
 
 
 async def test_sweeps_are_told_of_and_listed_likewise(either: Either) -> None:
     _, sweeps = either
-    first, second = by_hand(True, "ada", NOON), by_hand(False, "ada", NOON + timedelta(minutes=1))
+    first, second = manual_sweep(True, "ada", NOON), manual_sweep(False, "ada", NOON + timedelta(minutes=1))
     for sweep in (second, first, replace(first, asked_by="eve")):
-        await sweeps.ask(sweep)
+        await sweeps.add(sweep)
     assert await sweeps.of(first.sweep_id) == first
     assert await sweeps.of("nobody's") is None
     assert await sweeps.page(9) == (second, first)

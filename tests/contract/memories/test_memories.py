@@ -15,7 +15,7 @@ from schemas.memories.events import Cause
 from schemas.memories.links import Link
 from schemas.memories.memories import Memory
 from sinks.memories import writer
-from sinks.memories.entry import Entry
+from sinks.memories.entry import LedgerEntry
 from sinks.memories.listing import Listing
 from sinks.memories.reader import Memories, MemoryVersion
 from sinks.postgres.connection import Pool, connect
@@ -41,7 +41,7 @@ class OnPostgres(Memories):
             for each in memories:
                 await writer.sequence(connection, each.namespace)
                 fields: dict[str, Any] = {"before": None, "normalised": each.text, "cause": CAUSE, "at": NOON}
-                entry = Entry(change="created", after=each, vector=VECTOR, **fields)
+                entry = LedgerEntry(change="created", after=each, vector=VECTOR, **fields)
                 await writer.record(connection, each.namespace, [entry], MODEL)
 
 

@@ -37,7 +37,7 @@ async def test_a_revoked_key_says_so_and_gives_its_name_free(pool: Pool):
     assert (await keys.revoke("chat", LATER, "ops")).key_id == key.key_id
     found = await keys.find(token)
     assert found is not None
-    assert not found.holds(LATER)
+    assert not found.is_valid(LATER)
     with pytest.raises(Rejected, match="unknown"):
         await keys.revoke(key.key_id, LATER, "ops")
     await keys.create("chat", GRANTS, LATER, "ops")
@@ -47,9 +47,9 @@ async def test_a_revoked_key_says_so_and_gives_its_name_free(pool: Pool):
 async def test_the_latest_use_counts_whichever_process_tells_of_it_last(pool: Pool):
     keys = Keys(pool)
     _, key = await keys.create("chat", GRANTS, NOON, "ops")
-    await keys.used({key.key_id: LATER, "unknown": NOON})
-    await keys.used({key.key_id: NOON})
-    await keys.used({})
+    await keys.record_use({key.key_id: LATER, "unknown": NOON})
+    await keys.record_use({key.key_id: NOON})
+    await keys.record_use({})
     assert [each.last_used_at for each in await keys.all()] == [LATER]
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from agents.budgets.energy import OVERALL, BudgetedEnergy, scope_of
 from agents.budgets.prices import Price, Prices
-from agents.budgets.usage_notices import UsageNotices
+from agents.budgets.usage_notices import UsagePublisher
 from agents.models.billing import Bill, Payer, Work, spending
 from agents.models.port import Usage
 from schemas.budgets.budgets import Amount, Budget
@@ -111,7 +111,7 @@ async def test_a_database_that_is_gone_is_retryable(dsn: str) -> None:
         ledger.settle("r", [], {"s": Amount()}),
         ledger.levels(["s"]),
         records.totals(NOON),
-        UsageNotices(records, FakePublisher()).tell(),
+        UsagePublisher(records, FakePublisher()).publish(),
     ):
         with pytest.raises(Retryable):
             await call
@@ -179,7 +179,7 @@ async def test_of_a_namespace_its_even_share_is_told_and_the_shares_come_to_the_
     assert [(each.input_tokens, each.output_tokens, each.cost_micros) for each in shares["c"]] == [(3, 0, 2)]
     assert shares["b"][0].unpriced == 1
     assert shares["e"] == []
-    assert [part.tokens for part in Amount(11).shared(3)] == [4, 4, 3]  # as budgets share it
+    assert [part.tokens for part in Amount(11).split(3)] == [4, 4, 3]  # as budgets share it
 
 
 async def test_what_was_consumed_is_told_once_on_kafka_in_its_order(pool: Pool, consumed) -> None:
@@ -187,12 +187,12 @@ async def test_what_was_consumed_is_told_once_on_kafka_in_its_order(pool: Pool, 
         await consumed(input_tokens=number, conversation_id="c", namespaces=("a",), cost_micros=number)
     await consumed(operation="compact", namespaces=("a",))
     publisher = FakePublisher()
-    notices = UsageNotices(UsageRecords(pool), publisher)
+    notices = UsagePublisher(UsageRecords(pool), publisher)
     publisher.failures.append(Retryable("the brokers are away"))
     with pytest.raises(Retryable):
-        await notices.tell()
-    assert await notices.tell() == 4
-    assert await notices.tell() == 0
+        await notices.publish()
+    assert await notices.publish() == 4
+    assert await notices.publish() == 0
     events = [decode(record.value, ActivityEvent) for record in publisher.on(topics.ACTIVITY)]
     assert [record.key for record in publisher.on(topics.ACTIVITY)] == [b"c", b"c", b"c", b"a"]
     assert [event.data["tokens"] for event in events] == [0, 1, 2, 0]
@@ -209,6 +209,6 @@ async def test_two_tellers_never_tell_of_the_same_record(pool: Pool, consumed) -
     for _ in range(5):
         await consumed()
     records = UsageRecords(pool)
-    async with records.untold(3) as first, records.untold(10) as second:
+    async with records.unpublished(3) as first, records.unpublished(10) as second:
         told = [each.usage_id for each in (*first, *second)]
     assert sorted(told) == [f"u-{number:03}" for number in range(5)]

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from agents.consolidation.requests import run_by_hand
-from schemas.consolidation.runs import Counts, Finding, RunWanted
+from agents.consolidation.requests import manual_run
+from schemas.consolidation.runs import Counts, Finding, RunRequest
 from schemas.conversations.messages import Scope
-from sinks.consolidation.dry_runs import DryRuns, Stretch
+from sinks.consolidation.dry_runs import ConversationRange, DryRuns
 from sinks.consolidation.runs import Runs
 from sinks.postgres.connection import connect
 from tests.command_line import Run, lines, run
@@ -24,8 +24,8 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
     """Runs a command beside a dry run that is over, and found two things."""
     deployment = await deploy("runs")
     pool = await connect(deployment.settings.postgres_dsn.get_secret_value())
-    dry = run_by_hand(RunWanted(namespace="app/ada", dry_run=True), ("app/ada",), "ada", AT)
-    await Runs(pool).ask(dry)
+    dry = manual_run(RunRequest(namespace="app/ada", dry_run=True), ("app/ada",), "ada", AT)
+    await Runs(pool).add(dry)
     await pool.execute("UPDATE consolidation_runs SET run_id = 'dry', status = 'running', conversations = 1")
     await pool.execute("INSERT INTO consolidation_conversations VALUES ('dry', 'c', 3, 1, 2)")
     made = {"namespace": "app/ada", "conversation_id": "c", "kind": "fact", "message_ids": ("m1",)}
@@ -34,7 +34,7 @@ async def memstream(deploy: Callable[..., Awaitable[Any]], tmp_path: Path) -> Ru
         Finding(**made, result="superseded", text="User moved to Lisbon."),  # type: ignore[arg-type]
     )
     counts = Counts(requests=1, created=1, superseded=1, providers=("offline",), models=("rules-1",))
-    stretch = Stretch(Scope(conversation_id="c"), 3, 1, 2)
+    stretch = ConversationRange(Scope(conversation_id="c"), 3, 1, 2)
     await DryRuns(pool).store("dry", stretch, findings, counts, ["r"], AT)
     await DryRuns(pool).finish("dry", AT)
     await pool.execute("INSERT INTO consolidation_schedules VALUES ('nightly', $1, $2)", {"at": "02:00"}, AT)

@@ -5,15 +5,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from agents.consolidation.requests import run_by_hand
+from agents.consolidation.requests import manual_run
 from agents.consolidation.scheduler import Scheduler
 from schemas.codec import decode
-from schemas.consolidation.runs import ConsolidationRun, RunWanted
+from schemas.consolidation.runs import ConsolidationRun, RunRequest
 from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Match, Policies, Policy, Schedule, Triggers
 from sinks.archive.messages import Archive
-from sinks.consolidation.runs import Runs, RunsAsked
+from sinks.consolidation.runs import RunFilter, Runs
 from sinks.postgres.connection import Pool
 from sinks.postgres.leaders import Leadership
 from sinks.windows.projection import Windows
@@ -98,11 +98,11 @@ class Night:
 
     async def all(self) -> tuple[ConsolidationRun, ...]:
         """Oldest first."""
-        return (await self.runs.page(RunsAsked(limit=100)))[::-1]
+        return (await self.runs.page(RunFilter(limit=100)))[::-1]
 
     async def by_hand(self, **wanted: Any) -> str:
-        run = run_by_hand(RunWanted(**wanted), (), "ada", self.now)
-        await self.runs.ask(run)
+        run = manual_run(RunRequest(**wanted), (), "ada", self.now)
+        await self.runs.add(run)
         return run.run_id
 
     async def run(self, run_id: str) -> ConsolidationRun:

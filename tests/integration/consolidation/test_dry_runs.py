@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.dry_runs import DryRunAgent, ExtractionParts
-from agents.consolidation.requests import run_by_hand
+from agents.consolidation.dry_runs import DryRunAgent, ExtractionServices
+from agents.consolidation.requests import manual_run
 from agents.consolidation.scheduler import Scheduler
 from agents.curation.editor import Editor
 from agents.curation.forecast import Forecast
@@ -16,7 +16,7 @@ from agents.extraction.related import RelatedMemories
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Answer, Context
 from agents.windows.terms import WindowTerms
-from schemas.consolidation.runs import ConsolidationRun, Counts, Finding, RunWanted
+from schemas.consolidation.runs import ConsolidationRun, Counts, Finding, RunRequest
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.extraction.requests import Command, ExtractionRequest
 from schemas.policies.policies import Policies, Policy
@@ -83,7 +83,7 @@ class Rehearsal:
 
     def another(self, policies: Policies = POLICIES, **limits: int) -> DryRunAgent:
         memories, provider = self.bench.memories, self.provider
-        asked = ExtractionParts(
+        asked = ExtractionServices(
             provider=provider,
             related=RelatedMemories(FakeEmbedder(), self.bench.vectors, memories),
             extractions=Extractions(self.pool),
@@ -109,8 +109,8 @@ class Rehearsal:
 
     async def asked(self, **wanted: Any) -> str:
         self.now += timedelta(seconds=1)
-        run = run_by_hand(RunWanted(dry_run=True, **wanted), (), "ada", self.now)
-        await self.runs.ask(run)
+        run = manual_run(RunRequest(dry_run=True, **wanted), (), "ada", self.now)
+        await self.runs.add(run)
         await self.scheduler.tick()
         return run.run_id
 

@@ -223,7 +223,7 @@ async def test_a_run_that_can_never_begin_is_given_up_though_others_come_before_
             came = replace(
                 await night.run(hopeless), run_id=f"{minutes}-{number}", trigger="schedule", policy="nightly"
             )
-            await night.runs.ask(replace(came, namespace=None, due_at=night.now + timedelta(seconds=number)))
+            await night.runs.add(replace(came, namespace=None, due_at=night.now + timedelta(seconds=number)))
         await worker.tick()
         await worker.tick()
     assert (await night.run(hopeless)).status == "failed"

@@ -8,11 +8,11 @@ from typing import Final
 import pytest
 from msgspec import Struct
 
-from agents.consolidation.requests import run_by_hand
-from schemas.consolidation.runs import RunWanted
+from agents.consolidation.requests import manual_run
+from schemas.consolidation.runs import RunRequest
 from schemas.conversations.messages import Scope
 from sinks.archive.messages import Archive, ArchivedMessage
-from sinks.consolidation.dry_runs import DryRuns, Stretch
+from sinks.consolidation.dry_runs import ConversationRange, DryRuns
 from sinks.consolidation.run_progress import BEGINNING, RunProgress, Window
 from sinks.consolidation.runs import Runs
 from sinks.postgres.connection import Pool
@@ -56,8 +56,8 @@ class Talk(Struct):
     forgotten: bool
 
     @property
-    def stretch(self) -> Stretch:
-        return Stretch(Scope(conversation_id=self.name), PARTITION, self.positions[1], self.positions[-2])
+    def stretch(self) -> ConversationRange:
+        return ConversationRange(Scope(conversation_id=self.name), PARTITION, self.positions[1], self.positions[-2])
 
     @property
     def unsettled(self) -> list[int]:
@@ -131,8 +131,8 @@ def said(conversation: str, at: int) -> ArchivedMessage:
 
 async def a_run(pool: Pool, talks: Sequence[Talk]) -> str:
     """One under way about a stretch of each conversation, all asked for an hour ago."""
-    run = run_by_hand(RunWanted(), (), "ada", NOON)
-    await Runs(pool).ask(run)
+    run = manual_run(RunRequest(), (), "ada", NOON)
+    await Runs(pool).add(run)
     await pool.execute("UPDATE consolidation_runs SET status = 'running', started_at = $1", NOON)
     await pool.executemany(
         "INSERT INTO consolidation_conversations (run_id, conversation_id, partition, first_position, last_position, asked_at)"
@@ -148,8 +148,8 @@ async def a_run(pool: Pool, talks: Sequence[Talk]) -> str:
 async def test_a_run_is_about_each_conversation_from_the_first_message_that_waits_to_the_last(
     stored: Pool, talks: list[Talk]
 ) -> None:
-    run = run_by_hand(RunWanted(), (), "ada", NOON)
-    await Runs(stored).ask(run)
+    run = manual_run(RunRequest(), (), "ada", NOON)
+    await Runs(stored).add(run)
     async with stored.acquire() as connection:
         windows = [Window(Scope(conversation_id=talk.name), PARTITION) for talk in talks]
         count = await RunProgress(connection).add_conversations(run, windows)
@@ -178,7 +178,7 @@ async def test_a_conversation_is_done_once_no_message_of_its_stretch_waits(store
 async def test_those_are_asked_again_of_which_a_message_lies_in_no_slice(stored: Pool, talks: list[Talk]) -> None:
     await a_run(stored, talks)
     async with stored.acquire() as connection:
-        again = await RunProgress(connection).to_ask_again(NOON, NOON, 1_000)
+        again = await RunProgress(connection).unanswered(NOON, NOON, 1_000)
     unheard = {talk.name for talk in talks if talk.in_stretch(talk.unheard)}
     assert {each.conversation_id for each in again} == unheard
     assert 10 < len(unheard) < len(talks) - 10

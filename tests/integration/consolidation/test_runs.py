@@ -5,7 +5,7 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from schemas.policies.policies import Policies, Schedule, Triggers
-from sinks.consolidation.runs import RunsAsked
+from sinks.consolidation.runs import RunFilter
 from tests.integration.consolidation.night import NIGHT, NIGHTLY, Night
 
 
@@ -170,12 +170,12 @@ async def test_runs_are_listed_newest_first_a_page_at_a_time_and_by_what_they_ar
     for number in range(3):
         night.now += timedelta(seconds=1)
         ids.append(await night.by_hand(policy="nightly" if number else "another"))
-    newest = await night.runs.page(RunsAsked(limit=2))
+    newest = await night.runs.page(RunFilter(limit=2))
     assert [run.run_id for run in newest] == ids[:0:-1]
     behind = (newest[-1].created_at, newest[-1].run_id)
-    assert [run.run_id for run in await night.runs.page(RunsAsked(limit=2, behind=behind))] == ids[:1]
-    assert [run.run_id for run in await night.runs.page(RunsAsked(limit=9, policy="another"))] == ids[:1]
-    assert await night.runs.page(RunsAsked(limit=9, status="running")) == ()
+    assert [run.run_id for run in await night.runs.page(RunFilter(limit=2, behind=behind))] == ids[:1]
+    assert [run.run_id for run in await night.runs.page(RunFilter(limit=9, policy="another"))] == ids[:1]
+    assert await night.runs.page(RunFilter(limit=9, status="running")) == ()
 
 
 async def test_runs_of_schedules_begin_before_those_by_hand_that_wait_for_longer(night: Night) -> None:

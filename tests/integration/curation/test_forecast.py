@@ -34,7 +34,7 @@ async def test_it_says_what_the_curator_then_does_and_writes_nothing(bench: "Ben
         bench.candidate("User may like jazz", confidence=0.1),
     )
     before, told = await rows(bench), list(bench.publisher.records)
-    foreseen = await forecast(bench).of(said, DEFAULT_POLICY)
+    foreseen = await forecast(bench).decide(said, DEFAULT_POLICY)
     assert (await rows(bench), bench.publisher.records) == (before, told)
     outcome = await bench.curator.curate(said)
     assert [ruling.result for ruling in foreseen.rulings] == ["reinforced", "created", "superseded", "dropped"]
@@ -44,29 +44,31 @@ async def test_it_says_what_the_curator_then_does_and_writes_nothing(bench: "Ben
 
 async def test_what_two_batches_say_is_created_once_and_then_reinforced(bench: "Bench") -> None:
     would = forecast(bench)
-    first = await would.of(bench.batch("User has a dog"), DEFAULT_POLICY)
-    again = await would.of(bench.batch("The user has a dog"), DEFAULT_POLICY)
+    first = await would.decide(bench.batch("User has a dog"), DEFAULT_POLICY)
+    again = await would.decide(bench.batch("The user has a dog"), DEFAULT_POLICY)
     assert ([each.result for each in first.rulings], [each.result for each in again.rulings]) == (
         ["created"],
         ["reinforced"],
     )
     assert again.rulings[0].memory_id == first.rulings[0].memory_id
-    elsewhere = await would.of(bench.batch("The user has a dog", namespace="other"), DEFAULT_POLICY)
+    elsewhere = await would.decide(bench.batch("The user has a dog", namespace="other"), DEFAULT_POLICY)
     assert [each.result for each in elsewhere.rulings] == ["created"], "namespaces know nothing of each other"
 
 
 async def test_a_conversation_makes_no_more_than_its_number_over_several_batches(bench: "Bench") -> None:
     would, policy = forecast(bench), replace(DEFAULT_POLICY, max_per_conversation=1)
-    first = await would.of(bench.batch("User has a dog"), policy)
-    again = await would.of(bench.batch("User moved to Ghent"), policy)
+    first = await would.decide(bench.batch("User has a dog"), policy)
+    again = await would.decide(bench.batch("User moved to Ghent"), policy)
     assert [each.result for each in (*first.rulings, *again.rulings)] == ["created", "dropped"]
 
 
 async def test_an_importance_that_is_missing_is_asked_for_as_the_curator_would(bench: "Bench") -> None:
-    foreseen = await forecast(bench).of(bench.batch(bench.candidate("User has a dog", importance=None)), DEFAULT_POLICY)
+    foreseen = await forecast(bench).decide(
+        bench.batch(bench.candidate("User has a dog", importance=None)), DEFAULT_POLICY
+    )
     assert isinstance(bench.provider, FakeProvider) and bench.provider.asked["score"] == 1
     assert 0.4 < foreseen.entries[0].after.importance < 0.6, "300 points"
 
 
 async def test_a_batch_without_candidates_comes_to_nothing(bench: "Bench") -> None:
-    assert (await forecast(bench).of(bench.batch(), DEFAULT_POLICY)).rulings == ()
+    assert (await forecast(bench).decide(bench.batch(), DEFAULT_POLICY)).rulings == ()

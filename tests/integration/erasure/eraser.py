@@ -5,8 +5,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from agents.erasure.begin import Erasing
-from agents.erasure.complete import Completing
+from agents.erasure.begin import ErasureService
+from agents.erasure.complete import ErasureAgent
 from schemas.codec import decode
 from schemas.conversations.messages import Message, Scope
 from schemas.erasure.erasures import Erasure
@@ -48,8 +48,8 @@ class Worker:
         self.erasures = Erasures(bench.pool)
         self.letters, self.publisher = FakeLetters(), FakePublisher()
         self.ends = {0: 100, 1: 0}
-        self.erasing = Erasing(self.erasures, self.message_ends, lambda: AT)
-        self.completing = Completing(
+        self.erasing = ErasureService(self.erasures, self.message_ends, lambda: AT)
+        self.completing = ErasureAgent(
             self.erasures,
             self.letters,
             self.publisher,

@@ -134,7 +134,7 @@ async def test_an_uninstalled_app_is_remembered_unless_it_is_to_be_erased(bench:
 
 
 def test_a_namespace_that_tells_nobody_names_no_messages_to_erase() -> None:
-    assert Policies((Policy(name="all", namespaces=("shared",)),)).fed_by("shared") == ()
-    scopes = Policies().fed_by("conversation/c%2F1")
+    assert Policies((Policy(name="all", namespaces=("shared",)),)).scopes_feeding("shared") == ()
+    scopes = Policies().scopes_feeding("conversation/c%2F1")
     assert Scope(conversation_id="c/1") in scopes
-    assert Policies().fed_by("notes/mara") == (Scope(conversation_id=UNSAID, app_id="notes", user_id="mara"),)
+    assert Policies().scopes_feeding("notes/mara") == (Scope(conversation_id=UNSAID, app_id="notes", user_id="mara"),)

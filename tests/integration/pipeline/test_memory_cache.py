@@ -12,7 +12,7 @@ import pytest
 from aiokafka import AIOKafkaProducer
 
 from deploy.samples.memory_cache import MemoryCache, states, status
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.kafka import topics
 from schemas.memories.memories import Memory
 from sinks.memories import reader
@@ -74,7 +74,7 @@ async def stored(deployment: Deployment) -> dict[str, Memory]:
     """What PostgreSQL has that is not deleted, by id."""
     pool = await connect(deployment.dsn, max_size=1)
     try:
-        rows = reader.all_found(await pool.fetch("SELECT * FROM memories WHERE status <> 'deleted'"))
+        rows = reader.memories_from(await pool.fetch("SELECT * FROM memories WHERE status <> 'deleted'"))
     finally:
         await pool.close()
     return {memory.memory_id: memory for memory in rows}
@@ -95,7 +95,7 @@ async def read_anew(deployment: Deployment) -> dict[str, Any]:
 
 
 def as_memories(held: dict[str, Any]) -> dict[str, Memory]:
-    return {memory_id: shaped(memory, Memory) for memory_id, memory in held.items()}
+    return {memory_id: convert(memory, Memory) for memory_id, memory in held.items()}
 
 
 async def everything_that_may_happen(deployment: Deployment) -> None:

@@ -7,13 +7,13 @@ import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
 from agents.budgets.energy import OVERALL
-from agents.consolidation.requests import run_by_hand
+from agents.consolidation.requests import manual_run
 from deploy.embedded.ports import free_port
 from deploy.metrics.meters import Meters
 from deploy.metrics.sampled import look
 from deploy.settings import Settings
 from deploy.wiring import budgets, connections
-from schemas.consolidation.runs import RunWanted
+from schemas.consolidation.runs import RunRequest
 from schemas.kafka import topics
 from sinks.consolidation.runs import Runs
 from streams.apps import STAGES
@@ -76,7 +76,7 @@ async def assert_standing(settings: Settings) -> None:
     """What is read of PostgreSQL now and then."""
     meters = Meters()
     async with connections.postgres(settings, max_size=1) as pool:
-        await Runs(pool).ask(run_by_hand(RunWanted(), (), "ada", datetime.now(UTC)))
+        await Runs(pool).add(manual_run(RunRequest(), (), "ada", datetime.now(UTC)))
         await pool.execute("INSERT INTO consolidation_schedules VALUES ('p', '{}', now() - interval '1 hour')")
         await look(meters, pool, budgets.overall(settings))
     value = meters.registry.get_sample_value

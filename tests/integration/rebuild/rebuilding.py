@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from agents.rebuild.rebuilder import Read, Rebuild
+from agents.rebuild.rebuilder import ReadCounts, Rebuild
 from schemas.extraction.requests import Command
 from schemas.kafka.records import Outgoing
 from schemas.policies.policies import Policies
@@ -54,7 +54,7 @@ async def sequences(pool: Pool) -> dict[str, int]:
     return {row["namespace"]: row["sequence"] for row in await pool.fetch(SEQUENCES)}
 
 
-async def rebuilt(pool: Pool, published: Sequence[Outgoing], **options: Any) -> Read:
+async def rebuilt(pool: Pool, published: Sequence[Outgoing], **options: Any) -> ReadCounts:
     read = await Rebuild(pool, FakeLog(published), Policies(), alone=alone).run(**options)
     await Rebuilds(pool).end()
     return read

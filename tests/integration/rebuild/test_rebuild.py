@@ -13,7 +13,7 @@ from schemas.policies.policies import Policies
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.erasure.purges import purged
 from sinks.memories.event_history import EventHistory
-from sinks.memories.writer import state
+from sinks.memories.writer import state_record
 from sinks.postgres.connection import Pool
 from sinks.rebuild.rebuilds import Rebuilds, unfinished
 from sinks.vectors.reindex import reindex
@@ -127,7 +127,7 @@ async def test_what_was_erased_alone_does_not_fence_its_namespace(bench: Bench, 
     await bench.remember("Tea is better than coffee")
     alone = Cause(actor="operator", erased="conversations")
     gone = replace(deleted(memory, bench.now()), version=2, sequence=3)
-    published = [*bench.publisher.records, purged(gone, alone, bench.now()), state(gone)]
+    published = [*bench.publisher.records, purged(gone, alone, bench.now()), state_record(gone)]
     await rebuilt(other, published)
     (left,) = await Bench(other).memories.in_namespace("n")
     assert left.text == "Tea is better than coffee"

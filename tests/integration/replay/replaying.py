@@ -14,7 +14,7 @@ from agents.extraction.related import RelatedMemories
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Answer, Context
 from agents.replay.comparison import Difference
-from agents.replay.conversations import planned, replay_archive
+from agents.replay.conversations import plan_conversations, replay_archive
 from agents.replay.cutover import Cutover
 from agents.replay.replayer import Replayer
 from agents.replay.sides import differences
@@ -29,7 +29,7 @@ from sinks.extraction.answers import Extractions
 from sinks.memories.reader import Memories
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
-from sinks.replay.generations import Generations, Switched
+from sinks.replay.generations import Generations, SwitchedNamespace
 from sinks.vectors.qdrant import Vectors
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.archived import archived_message
@@ -135,7 +135,7 @@ class Town:
     async def replay(self, name: str, policies: Policies, **plan: Any) -> Generation:
         generation = self.generation(name, policies, **plan)
         replayer = self.replayer(generation, Asked())
-        await self.generations.begin(generation, await planned(self.generations, generation, replayer))
+        await self.generations.begin(generation, await plan_conversations(self.generations, generation, replayer))
         await self.replay_rest(generation, replayer)
         return generation
 
@@ -176,11 +176,11 @@ class Town:
         return [known[each.memory_id].text for each in near]
 
 
-def after_each_page(cutover: Cutover, happens: Callable[[Sequence[Switched]], Awaitable[None]]) -> None:
+def after_each_page(cutover: Cutover, happens: Callable[[Sequence[SwitchedNamespace]], Awaitable[None]]) -> None:
     """Something happens whenever a transaction of the cutover is over and projected."""
     projected = cutover._project
 
-    async def project(page: Sequence[Switched]) -> None:
+    async def project(page: Sequence[SwitchedNamespace]) -> None:
         await projected(page)
         await happens(page)
 

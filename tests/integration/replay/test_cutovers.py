@@ -7,7 +7,7 @@ import asyncpg
 import numpy as np
 import pytest
 
-from agents.replay.cutover import Switching
+from agents.replay.cutover import CutoverResult
 from schemas import codec
 from schemas.errors import Misconfigured, Retryable
 from schemas.kafka import topics
@@ -15,7 +15,7 @@ from schemas.memories.events import MemoryEvent
 from schemas.policies.policies import Policies
 from schemas.replay.generations import Generation
 from sinks.postgres.connection import Connection
-from sinks.replay.generations import Switched
+from sinks.replay.generations import SwitchedNamespace
 from tests.integration.replay.replaying import (
     ADA,
     GENERATION,
@@ -110,7 +110,7 @@ async def test_a_cutover_that_is_taken_back_between_two_of_its_transactions_goes
     await town.replay_of("ada", "bob")
     few = town.cutover_of(at_once=1)
 
-    async def taken_back(page: Sequence[Switched]) -> None:
+    async def taken_back(page: Sequence[SwitchedNamespace]) -> None:
         await town.cutover.undo(GENERATION)
 
     after_each_page(few, taken_back)
@@ -124,7 +124,7 @@ async def test_an_undoing_amid_which_a_cutover_begins_goes_no_further_and_leaves
     await town.cutover.cut_over(GENERATION)
     few = town.cutover_of(at_once=1)
 
-    async def cut_over_again(page: Sequence[Switched]) -> None:
+    async def cut_over_again(page: Sequence[SwitchedNamespace]) -> None:
         await town.cutover.cut_over(GENERATION)
 
     after_each_page(few, cut_over_again)
@@ -141,11 +141,11 @@ async def test_a_cutover_that_an_undoing_has_overtaken_only_in_part_goes_no_furt
     slow, fast = town.cutover_of(at_once=1), town.cutover_of(at_once=1)
     slow_projected, fast_projected = slow._project, fast._project
 
-    async def dies(page: Sequence[Switched]) -> None:
+    async def dies(page: Sequence[SwitchedNamespace]) -> None:
         await fast_projected(page)
         raise Retryable("killed")
 
-    async def taken_back_in_part(page: Sequence[Switched]) -> None:
+    async def taken_back_in_part(page: Sequence[SwitchedNamespace]) -> None:
         await slow_projected(page)
         with pytest.raises(Retryable, match="killed"):
             await fast.undo(GENERATION)
@@ -162,7 +162,7 @@ async def test_an_undoing_that_was_interrupted_is_brought_to_its_end_by_another(
     await town.cutover.cut_over(GENERATION)
     few = town.cutover_of(at_once=1)
 
-    async def dies(page: Sequence[Switched]) -> None:
+    async def dies(page: Sequence[SwitchedNamespace]) -> None:
         raise Retryable("killed")
 
     after_each_page(few, dies)
@@ -182,10 +182,10 @@ async def test_an_undoing_that_waited_for_its_cutover_brings_memories_back_with_
     await town.say("breakfast", PEANUTS)
     generation = await town.replay(GENERATION, policies)
     assert (fate, "User is allergic to peanuts.") in told(await town.diff(generation))
-    slow, undoings = town.cutover_of(), list[asyncio.Task[Switching]]()
+    slow, undoings = town.cutover_of(), list[asyncio.Task[CutoverResult]]()
     switched = slow._namespace
 
-    async def undoing_begins(connection: Connection, generation: Generation, namespace: str) -> Switching:
+    async def undoing_begins(connection: Connection, generation: Generation, namespace: str) -> CutoverResult:
         done = await switched(connection, generation, namespace)
         undoings.append(asyncio.create_task(town.cutover.undo(GENERATION)))
         await town.waiting_for_a_row(undoings[-1])

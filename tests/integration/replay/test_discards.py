@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from agents.replay.cutover import Switching
+from agents.replay.cutover import CutoverResult
 from deploy.wiring import replay
 from schemas.errors import Misconfigured, Retryable
 from schemas.replay.generations import Generation, GenerationStatus
 from schemas.replay.shadows import shadow_of
 from sinks.postgres.connection import Connection
-from sinks.replay.generations import Switched
+from sinks.replay.generations import SwitchedNamespace
 from tests.integration.replay.replaying import (
     ADA,
     GENERATION,
@@ -76,13 +76,13 @@ async def test_a_discard_waits_for_the_transaction_of_a_cutover_and_is_refused_i
     few, discards = town.cutover_of(at_once=1), list[asyncio.Task[int]]()
     switched, projected = few._namespace, few._project
 
-    async def discard_begins(connection: Connection, generation: Generation, namespace: str) -> Switching:
+    async def discard_begins(connection: Connection, generation: Generation, namespace: str) -> CutoverResult:
         if not discards:
             discards.append(asyncio.create_task(town.cutover.discard(GENERATION)))
             await town.waiting_for_a_row(discards[0])
         return await switched(connection, generation, namespace)
 
-    async def discard_ends(page: Sequence[Switched]) -> None:
+    async def discard_ends(page: Sequence[SwitchedNamespace]) -> None:
         await projected(page)
         with pytest.raises(Misconfigured, match="is switched in part"):
             await discards[0]
@@ -96,7 +96,7 @@ async def test_a_generation_of_which_a_part_is_switched_is_not_discarded(town: T
     await town.replay_of("ada", "bob")
     few, refused = town.cutover_of(at_once=1), list[str]()
 
-    async def discarded_amid(page: Sequence[Switched]) -> None:
+    async def discarded_amid(page: Sequence[SwitchedNamespace]) -> None:
         if [each.namespace for each in page] == [ADA]:
             with pytest.raises(Misconfigured, match="is switched in part") as refusal:
                 await town.cutover.discard(GENERATION)

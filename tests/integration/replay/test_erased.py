@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from agents.replay.conversations import planned
+from agents.replay.conversations import plan_conversations
 from schemas.erasure.erasures import Erasure, Fence
 from schemas.errors import Misconfigured
 from schemas.extraction.requests import CandidateBatch, Command
 from schemas.replay.shadows import shadow_of
-from sinks.erasure.erasures import Erasures, Planned
+from sinks.erasure.erasures import Erasures, PlannedNamespace
 from sinks.erasure.purges import Purges
 from tests.integration.replay.replaying import (
     ADA,
@@ -92,7 +92,7 @@ async def test_forgetting_a_conversation_forgets_it_in_shadows_too(town: Town):
     erasures = Erasures(town.pool)
     erasure = Erasure(erasure_id="e1", kind="conversation", conversation_id="breakfast", at=town.now(), actor="ada")
     await erasures.begin(erasure)
-    await erasures.plan("e1", [Planned(ADA, "forget", "c1")])
+    await erasures.plan("e1", [PlannedNamespace(ADA, "forget", "c1")])
     assert await forgotten(town, erasures, erasure) == [shadow_of(GENERATION, ADA)]
     assert await town.live(shadow_of(GENERATION, ADA)) == {"User prefers short recipes."}
     assert await forgotten(town, erasures, erasure) == [ADA]
@@ -106,7 +106,7 @@ async def test_a_cutover_amid_an_erasure_brings_back_nothing_that_is_erased(town
     erasures = Erasures(town.pool)
     erasure = Erasure(erasure_id="e1", kind="conversation", conversation_id="breakfast", at=town.now(), actor="ada")
     await erasures.begin(erasure)
-    await erasures.plan("e1", [Planned(ADA, "forget", "c1")])
+    await erasures.plan("e1", [PlannedNamespace(ADA, "forget", "c1")])
     await forgotten(town, erasures, erasure, most=1)
     await town.cutover.cut_over(GENERATION)
     while await forgotten(town, erasures, erasure):
@@ -128,7 +128,7 @@ async def test_what_is_discarded_while_it_is_replayed_ends_in_a_word_and_is_eras
         await curate(batch)
 
     monkeypatch.setattr(replayer._curator, "curate", discarded_before)
-    await town.generations.begin(generation, await planned(town.generations, generation, replayer))
+    await town.generations.begin(generation, await plan_conversations(town.generations, generation, replayer))
     with pytest.raises(Misconfigured, match="was discarded while"):
         await town.replay_rest(generation, replayer)
     assert await town.live(shadow_of(GENERATION, ADA)) == {"User is allergic to peanuts."}

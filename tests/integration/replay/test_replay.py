@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agents.replay.conversations import planned
+from agents.replay.conversations import plan_conversations
 from agents.replay.sides import differences
 from deploy.settings import Settings
 from deploy.wiring import replay
@@ -59,7 +59,7 @@ async def test_a_replay_that_is_killed_goes_on_and_asks_no_model_twice(town: Tow
     generation = town.generation(GENERATION, BOTH)
     dying, rest = Asked(dies_at=3), Asked()
     replayer = town.replayer(generation, dying)
-    await town.generations.begin(generation, await planned(town.generations, generation, replayer))
+    await town.generations.begin(generation, await plan_conversations(town.generations, generation, replayer))
     with pytest.raises(RuntimeError, match="killed"):
         await town.replay_rest(generation, replayer)
     assert dying.requests
@@ -158,7 +158,7 @@ async def test_a_replay_is_complete_though_the_session_that_held_it_is_lost(town
     await town.say("breakfast", PEANUTS)
     generation = town.generation(GENERATION, BOTH)
     replayer = town.replayer(generation, Asked())
-    await town.generations.begin(generation, await planned(town.generations, generation, replayer))
+    await town.generations.begin(generation, await plan_conversations(town.generations, generation, replayer))
     async with town.generations.held(GENERATION):
         await town.pool.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted"

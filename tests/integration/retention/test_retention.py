@@ -7,12 +7,12 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
-from agents.retention.sweeper import RecordRetention, Sweeper, by_hand, of_the_day
+from agents.retention.sweeper import RecordRetention, Sweeper, daily_sweep, manual_sweep
 from schemas.consolidation.retention import Sweep
 from schemas.conversations.windows import Gap
 from schemas.policies.policies import Match, Policies, Policy
 from sinks.archive.messages import Archive
-from sinks.archive.retention import Owned, Sweeps
+from sinks.archive.retention import GovernedWindow, Sweeps
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
 from tests.archived import archived_message
@@ -76,7 +76,7 @@ class Store:
     async def swept(self, worker: Sweeper, sweep: Sweep | None = None) -> Sweep:
         """The sweep once it is over; today's without one by hand."""
         if sweep is not None:
-            await self.sweeps.ask(sweep)
+            await self.sweeps.add(sweep)
         for _ in range(100):
             await worker.tick()
             asked = await self.sweeps.of(sweep.sweep_id) if sweep else (await self.sweeps.page(1))[0]
@@ -134,7 +134,7 @@ async def test_under_a_policy_that_extracts_nothing_what_left_the_context_was_ne
 async def test_a_dry_run_counts_and_leaves_everything_where_it_is(store: Store) -> None:
     await store.said("a", LONG_AGO, count=30)
     await store.extracted("a", 0, 19)
-    sweep = await store.swept(store.worker(rows=5), by_hand(True, "ada", NOW))
+    sweep = await store.swept(store.worker(rows=5), manual_sweep(True, "ada", NOW))
     (month,) = sweep.policies
     assert (sweep.dry_run, sweep.asked_by, sweep.trigger) == (True, "ada", "hand")
     assert (month.pruned, month.pruned_bytes, month.held, month.messages) == (20, 100, 10, 30)
@@ -146,7 +146,7 @@ async def test_a_dry_run_counts_what_somebody_else_holds_and_holds_nothing(store
     await store.extracted("a", 0, 1)
     async with store.pool.acquire() as other, other.transaction():
         await other.fetch("SELECT FROM messages WHERE message_id = 'a-0' FOR UPDATE")
-        sweep = await store.swept(store.worker(), by_hand(True, "ada", NOW))
+        sweep = await store.swept(store.worker(), manual_sweep(True, "ada", NOW))
     assert [each.pruned for each in sweep.policies] == [2]
 
 
@@ -154,11 +154,11 @@ async def test_a_step_reads_each_slice_of_a_long_conversation_once(store: Store)
     await store.said("a", LONG_AGO, count=300)
     for position in range(300):
         await store.extracted("a", position, position)
-    await store.sweeps.ask(by_hand(True, "ada", NOW))
+    await store.sweeps.add(manual_sweep(True, "ada", NOW))
     async with store.sweeps.step(NOW) as step:
         assert step is not None
         ((scope, partition),) = await step.windows()
-        (pruned,) = await step.prune([Owned(scope, partition, "month", 30, True)], NOW)
+        (pruned,) = await step.prune([GovernedWindow(scope, partition, "month", 30, True)], NOW)
         read = await step._connection.fetchval(
             "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'extractions'"
         )
@@ -166,9 +166,9 @@ async def test_a_step_reads_each_slice_of_a_long_conversation_once(store: Store)
 
 
 async def test_a_sweep_by_hand_that_does_not_come_to_its_end_holds_up_no_daily_one(store: Store) -> None:
-    await store.sweeps.ask(by_hand(True, "ada", NOW - timedelta(hours=2)))
-    await store.sweeps.ask(by_hand(False, "eve", NOW - timedelta(minutes=30)))
-    await store.sweeps.ask(of_the_day(NOW))
+    await store.sweeps.add(manual_sweep(True, "ada", NOW - timedelta(hours=2)))
+    await store.sweeps.add(manual_sweep(False, "eve", NOW - timedelta(minutes=30)))
+    await store.sweeps.add(daily_sweep(NOW))
     taken = []
     for _ in range(3):
         async with store.sweeps.step(NOW) as step:
@@ -206,7 +206,7 @@ async def test_what_somebody_else_holds_is_not_waited_for_and_leaves_the_next_da
 
 async def test_two_workers_take_no_step_of_one_sweep_at_a_time(store: Store) -> None:
     await store.worker().tick()
-    await store.sweeps.ask(by_hand(False, "ada", NOW))
+    await store.sweeps.add(manual_sweep(False, "ada", NOW))
     async with store.sweeps.step(NOW) as first, store.sweeps.step(NOW) as second:
         assert first is not None and second is None
 

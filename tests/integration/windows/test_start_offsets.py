@@ -1,11 +1,11 @@
 import asyncio
 
 from sinks.postgres.connection import Pool
-from sinks.windows.start_offsets import Origins
+from sinks.windows.start_offsets import StartOffsets
 
 
 async def test_of_many_workers_that_start_together_one_decides(pool: Pool) -> None:
-    origins = Origins(pool)
+    origins = StartOffsets(pool)
     proposals = [{("chat.messages", 0): n, ("chat.messages", 1): n * 10} for n in range(1, 9)]
     recorded = await asyncio.gather(*(origins.fix("windows", proposal) for proposal in proposals))
     assert recorded[0] in proposals
@@ -14,13 +14,13 @@ async def test_of_many_workers_that_start_together_one_decides(pool: Pool) -> No
 
 
 async def test_groups_decide_each_for_itself(pool: Pool) -> None:
-    origins = Origins(pool)
+    origins = StartOffsets(pool)
     await origins.fix("windows", {("t", 0): 5})
     assert await origins.recorded("archive") == {}
     assert await origins.fix("archive", {("t", 0): 7}) == {("t", 0): 7}
 
 
 async def test_a_partition_added_later_is_not_recorded(pool: Pool) -> None:
-    origins = Origins(pool)
+    origins = StartOffsets(pool)
     await origins.fix("windows", {("t", 0): 5})
     assert await origins.fix("windows", {("t", 0): 9, ("t", 1): 9}) == {("t", 0): 5}

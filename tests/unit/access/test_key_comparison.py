@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from sinks.access import keys
-from sinks.access.keys import Keys, hashed, new_token
+from sinks.access.keys import Keys, new_token, token_hash
 
 
 class OneRow:
     """A pool with one key."""
 
     def __init__(self, token: str, key_id: str) -> None:
-        self._row = {"key_id": key_id, "hash": hashed(token), "name": "ops", "grants": [], "created_at": None}
+        self._row = {"key_id": key_id, "hash": token_hash(token), "name": "ops", "grants": [], "created_at": None}
 
     async def fetchrow(self, statement: str, key_id: str) -> dict[str, Any] | None:
         return self._row if key_id == self._row["key_id"] else None
@@ -39,5 +39,5 @@ async def test_hashes_are_compared_in_constant_time_and_nothing_else_decides(
     token, key_id = new_token()
     given = token if right else token[:-1] + ("A" if token[-1] != "A" else "B")
     assert await Keys(OneRow(token, key_id)).find(given) is None  # type: ignore[arg-type]
-    assert compared == [(hashed(token), hashed(given))]
+    assert compared == [(token_hash(token), token_hash(given))]
     assert {len(each) for pair in compared for each in pair} == {32}

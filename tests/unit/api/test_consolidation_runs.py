@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.consolidation.requests import run_by_hand
-from schemas.consolidation.runs import ConsolidationRun, Finding, RunWanted, Scheduled
+from agents.consolidation.requests import manual_run
+from schemas.consolidation.runs import ConsolidationRun, Finding, RunRequest, Scheduled
 from schemas.conversations.messages import Scope
 from schemas.policies.policies import Schedule
 from tests.api import NOON, Api
@@ -18,7 +18,7 @@ ADA = {"namespace": "app/ada"}
 
 
 def a_run(run_id: str, namespaces: tuple[str, ...] = ("app/ada",), **fields: Any) -> ConsolidationRun:
-    return replace(run_by_hand(RunWanted(), namespaces, "ada", NOON), **({"run_id": run_id} | fields))
+    return replace(manual_run(RunRequest(), namespaces, "ada", NOON), **({"run_id": run_id} | fields))
 
 
 async def test_a_run_of_a_namespace_is_asked_for_with_the_right_to_write_and_begins_as_pending(api: Api):

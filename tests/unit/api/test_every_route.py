@@ -7,13 +7,13 @@ import pytest
 from msgspec.structs import replace
 
 from agents.api.app import document
-from agents.consolidation.requests import run_by_hand
+from agents.consolidation.requests import manual_run
 from agents.curation.rules.outcome import Outcome
 from agents.replay.comparison import Difference
-from agents.retention.sweeper import by_hand
+from agents.retention.sweeper import manual_sweep
 from schemas import ids
-from schemas.consolidation.retention import Kept
-from schemas.consolidation.runs import RunWanted
+from schemas.consolidation.retention import RetentionStatistics
+from schemas.consolidation.runs import RunRequest
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Erasure
 from schemas.policies.policies import Match, Policies, Policy
@@ -82,7 +82,7 @@ async def api() -> Api:
     api.archive.say("conversation", ("user", "secret"), ("assistant", "secret"), app_id="other", user_id="bob")
     scope = Scope(conversation_id="conversation", app_id="other", user_id="bob")
     await api.windows.project([replace(a_state("conversation", scope=scope), policy="default")])
-    run = run_by_hand(RunWanted(namespace=THEIRS, dry_run=True), (THEIRS,), "bob", NOON)
+    run = manual_run(RunRequest(namespace=THEIRS, dry_run=True), (THEIRS,), "bob", NOON)
     api.runs.put(replace(run, run_id="r1", error="secret"))
     api.owners.conversations = [scope]
     api.curation.outcomes[(THEIRS, "c1")] = Outcome(status="accepted", namespace=THEIRS, sequence=1, change="created")
@@ -94,7 +94,7 @@ async def put_everybodys(api: Api) -> None:
     """What concerns all namespaces, or theirs by what it names."""
     api.replays.put(A_GENERATION, other_bob=[Difference(fate="added", after=a_memory("new", text="secret"))])
     api.sweeps.by_id["s1"] = replace(
-        by_hand(True, "bob", NOON), sweep_id="s1", policies=(Kept(policy="secret", days=1),)
+        manual_sweep(True, "bob", NOON), sweep_id="s1", policies=(RetentionStatistics(policy="secret", days=1),)
     )
     api.erasures.begun["theirs"] = AN_ERASURE
     api.erasures.erased["theirs"] = (PURGED,)

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 from msgspec.structs import replace
 
-from agents.retention.sweeper import by_hand
-from schemas.consolidation.retention import Kept
+from agents.retention.sweeper import manual_sweep
+from schemas.consolidation.retention import RetentionStatistics
 from tests.api import NOON, Api
 
 SWEEPS = "/v1/retention-sweeps"
@@ -22,9 +22,11 @@ async def test_a_sweep_is_asked_for_with_every_right_and_noted_unless_it_only_co
 
 
 async def test_sweeps_are_listed_newest_first_with_their_numbers(api: Api):
-    kept = Kept(policy="p", days=30, messages=5, bytes=50, oldest=NOON, held=1, pruned=2, pruned_bytes=20)
+    kept = RetentionStatistics(
+        policy="p", days=30, messages=5, bytes=50, oldest=NOON, held=1, pruned=2, pruned_bytes=20
+    )
     for number in range(3):
-        made = by_hand(False, "ada", NOON + timedelta(minutes=number))
+        made = manual_sweep(False, "ada", NOON + timedelta(minutes=number))
         await api.sweeps.ask(replace(made, sweep_id=f"s{number}", policies=(kept,)))
     client = api.client(read="*")
     first = (await client.get(SWEEPS, params={"limit": 2})).json()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.budgets.arithmetic import AGAIN_S, charged, smaller, waits_until
+from agents.budgets.arithmetic import AGAIN_S, charges, memory_budget, waits_until
 from schemas.budgets.budgets import Amount, Budget, Level
 
 NOW = datetime(2026, 11, 22, 14, 40, 30, tzinfo=UTC)
@@ -77,7 +77,7 @@ def test_hours_and_days_are_those_of_utc():
 @given(tokens=st.integers(0, 10**9), micros=st.integers(0, 10**9), count=st.integers(1, 9))
 def test_even_shares_come_to_the_whole_and_differ_by_one_at_most(tokens, micros, count):
     names = tuple(f"n{number}" for number in range(count))
-    shares = charged(names, Amount(tokens, micros))
+    shares = charges(names, Amount(tokens, micros))
     assert list(shares) == list(names)
     assert sum(shares.values(), Amount()) == Amount(tokens, micros)
     assert max(share.tokens for share in shares.values()) - min(share.tokens for share in shares.values()) <= 1
@@ -85,15 +85,15 @@ def test_even_shares_come_to_the_whole_and_differ_by_one_at_most(tokens, micros,
 
 
 def test_a_call_for_nobody_in_particular_is_charged_to_no_namespace():
-    assert charged((), Amount(100, 100)) == {}
+    assert charges((), Amount(100, 100)) == {}
 
 
 def test_memory_has_its_share_of_what_the_chat_system_may_spend():
     chat = Budget(tokens_per_hour=1_010, usd_per_day=100.0)
-    assert smaller(Budget(), chat, 0.05) == Budget(tokens_per_hour=50, usd_per_day=5.0)
+    assert memory_budget(Budget(), chat, 0.05) == Budget(tokens_per_hour=50, usd_per_day=5.0)
 
 
 @pytest.mark.parametrize(("stated", "counts"), [(2.0, 2.0), (9.0, 5.0)])
 def test_of_its_own_budget_and_its_share_the_smaller_one_counts(stated, counts):
     own = Budget(usd_per_day=stated, background_reserve=0.3)
-    assert smaller(own, Budget(usd_per_day=100.0), 0.05) == Budget(usd_per_day=counts, background_reserve=0.3)
+    assert memory_budget(own, Budget(usd_per_day=100.0), 0.05) == Budget(usd_per_day=counts, background_reserve=0.3)

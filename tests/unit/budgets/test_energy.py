@@ -282,7 +282,7 @@ async def end(worker, call, reservation, booked, now) -> None:
     names = call.work.payer.namespaces
     shares = {OVERALL: call.takes} | {
         scope_of(name): part.tokens
-        for name, part in zip(names, Amount(call.takes).shared(len(names) or 1), strict=False)
+        for name, part in zip(names, Amount(call.takes).split(len(names) or 1), strict=False)
     }
     for scope, tokens in shares.items():
         booked.setdefault((scope, "hour", now.replace(minute=0, second=0, microsecond=0)), []).append(tokens)

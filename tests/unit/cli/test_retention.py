@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from agents.retention.sweeper import by_hand
+from agents.retention.sweeper import manual_sweep
 from deploy.cli.retention import LOOK_S, over, show
 from schemas.errors import Misconfigured
 from tests.fakes.runs import FakeSweeps
 
-SWEEP = by_hand(False, "ada", datetime(2026, 6, 1, 12, tzinfo=UTC))
+SWEEP = manual_sweep(False, "ada", datetime(2026, 6, 1, 12, tzinfo=UTC))
 
 
 class Waiting:

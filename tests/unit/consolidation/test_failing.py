@@ -4,25 +4,25 @@ from datetime import timedelta
 
 import pytest
 
-from agents.consolidation.retries import Failing
+from agents.consolidation.retries import FailedRuns
 from tests.slices import MONDAY
 
 MINUTE = timedelta(minutes=1)
 
 
 def test_what_fails_at_every_try_for_an_hour_is_given_up():
-    failing = Failing()
-    assert not any(failing.failed("r", MONDAY + minutes * MINUTE) for minutes in range(60))
-    assert failing.failed("r", MONDAY + 60 * MINUTE)
+    failing = FailedRuns()
+    assert not any(failing.record_failure("r", MONDAY + minutes * MINUTE) for minutes in range(60))
+    assert failing.record_failure("r", MONDAY + 60 * MINUTE)
 
 
 @pytest.mark.parametrize("jump", [61 * MINUTE, -61 * MINUTE], ids=["nobody tried, or the clock jumped", "set back"])
 def test_two_failures_an_hour_apart_are_no_hour_of_failures(jump: timedelta):
-    failing = Failing()
-    assert not failing.failed("r", MONDAY)
+    failing = FailedRuns()
+    assert not failing.record_failure("r", MONDAY)
     again = MONDAY + jump
-    assert not failing.rests("r", again)
-    assert not failing.failed("r", again)
-    assert failing.rests("r", again)
-    assert not any(failing.failed("r", again + minutes * MINUTE) for minutes in range(1, 60))
-    assert failing.failed("r", again + 60 * MINUTE)
+    assert not failing.is_resting("r", again)
+    assert not failing.record_failure("r", again)
+    assert failing.is_resting("r", again)
+    assert not any(failing.record_failure("r", again + minutes * MINUTE) for minutes in range(1, 60))
+    assert failing.record_failure("r", again + 60 * MINUTE)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from agents.conversations.context import KnownWindow, shown
+from agents.conversations.context import KnownWindow, build_context
 from agents.conversations.contexts import Contexts
 from agents.conversations.lookup import Conversations
 from agents.windows.terms import WindowTerms
@@ -58,7 +58,7 @@ def talk(exchanges: int, first: int = 1) -> list[ArchivedMessage]:
 def build(
     said: list[ArchivedMessage], known: KnownWindow = NEW, limits: Budget | None = None, **asked: Any
 ) -> ShownContext:
-    return shown(said, known, ContextQuery(**asked), limits or budget(), words, NOW)
+    return build_context(said, known, ContextQuery(**asked), limits or budget(), words, NOW)
 
 
 def told(built: ShownContext) -> list[str]:

@@ -7,7 +7,15 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from agents.dead_letters.reader import Letter, LetterFilter, became, letter_of, places, settlement, way_back
+from agents.dead_letters.reader import (
+    Letter,
+    LetterFilter,
+    letter_of,
+    original_record,
+    places,
+    settlement,
+    settlement_of,
+)
 from agents.dead_letters.writer import LARGEST_KEPT, dead_letter
 from schemas.errors import Rejected
 from schemas.kafka import topics
@@ -41,14 +49,14 @@ def put_aside(record: Any, reason: str = "invalid", stage: str = "windows") -> A
 
 def test_a_letter_goes_back_as_it_was_to_the_partition_that_it_came_from():
     letter = put_aside(source())
-    back = way_back(letter_of(letter), letter, "a.")
+    back = original_record(letter_of(letter), letter, "a.")
     assert back == Outgoing(topic=topics.MESSAGES, key=b"c", value=b"{}", headers=(TRACE,), partition=5)
 
 
 @pytest.mark.parametrize("record", [{"value": None}, {"value": b""}, {"key": None}])
 def test_a_tombstone_stays_one_and_what_is_empty_stays_empty(record: dict[str, Any]):
     letter = put_aside(came := source(**record))
-    back = way_back(letter_of(letter), letter, "a.")
+    back = original_record(letter_of(letter), letter, "a.")
     assert (back.key, back.value) == (came.key, came.value)
 
 
@@ -56,7 +64,7 @@ def test_a_letter_by_reference_says_so_and_what_goes_back_is_the_source():
     letter = put_aside(came := source(value=b"x" * LARGEST_KEPT))
     read = letter_of(letter)
     assert (read.by_reference, read.bytes) == (True, 0)
-    assert way_back(read, came, "a.").value == came.value
+    assert original_record(read, came, "a.").value == came.value
 
 
 @pytest.mark.parametrize("topic", ["b.chat.messages", "a.memory.events", "a.memory.policies", "a.memory.dead-letters"])
@@ -64,7 +72,7 @@ def test_what_came_from_elsewhere_has_no_way_back(topic: str):
     """A policy that was put since would be put back by an older one."""
     letter = put_aside(source(topic=topic))
     with pytest.raises(Rejected, match="no topic to replay to"):
-        way_back(letter_of(letter), letter, "a.")
+        original_record(letter_of(letter), letter, "a.")
 
 
 def test_a_record_that_somebody_else_wrote_is_read_as_a_letter_without_a_source():
@@ -72,7 +80,7 @@ def test_a_record_that_somebody_else_wrote_is_read_as_a_letter_without_a_source(
     letter = letter_of(strange)
     assert (letter.place, letter.reason, letter.source, letter.at.timestamp()) == ("0:0", "", None, 1.0)
     with pytest.raises(Rejected, match="does not say where"):
-        way_back(letter, strange, "")
+        original_record(letter, strange, "")
 
 
 def test_what_became_of_a_letter_follows_it_in_its_partition_without_its_contents():
@@ -81,8 +89,8 @@ def test_what_became_of_a_letter_follows_it_in_its_partition_without_its_content
     told = settlement(record, letter, "discarded", MONDAY)
     assert (told.topic, told.partition, told.value) == (topics.DEAD_LETTERS, 3, b"")
     assert TRACE not in told.headers
-    assert became(record_of(told, offset=18)) == ("3:17", "discarded")
-    assert became(record) is None
+    assert settlement_of(record_of(told, offset=18)) == ("3:17", "discarded")
+    assert settlement_of(record) is None
     assert letter_of(record_of(told)).source == letter.source, "a reader who knows nothing of it sees the same source"
 
 

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from agents.api import generate as openapi
 from schemas.documents import generate, shapes
 from schemas.documents.descriptions import MEANINGS
-from schemas.documents.examples import EXAMPLES, shown
+from schemas.documents.examples import EXAMPLES, example
 
 TOPICS = generate.files()["topics.md"].decode()
 API = openapi.files()[openapi.API_PAGE].decode()
@@ -67,8 +67,8 @@ def test_an_example_is_valid_by_the_schema_of_its_topic_and_read_by_its_shape(to
     reference = CHANNELS["components"]["messages"][topic]["payload"]["$ref"]
     name = reference.removeprefix("./").removesuffix(".schema.json")
     schema = json.loads(generate.files()[f"{name}.schema.json"])
-    assert [error.message for error in Draft202012Validator(schema).iter_errors(shown(topic))] == []
-    assert msgspec.convert(shown(topic), generate.SHAPES[name]) == EXAMPLES[topic]
+    assert [error.message for error in Draft202012Validator(schema).iter_errors(example(topic))] == []
+    assert msgspec.convert(example(topic), generate.SHAPES[name]) == EXAMPLES[topic]
 
 
 def test_every_operation_has_a_section():

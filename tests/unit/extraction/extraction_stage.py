@@ -6,8 +6,8 @@ from msgspec import structs
 
 from agents.extraction.agent import ExtractionAgent
 from agents.extraction.extractor import Extractor
-from agents.extraction.outcomes import Outcomes
-from agents.extraction.parked import ParkedAgent
+from agents.extraction.outcomes import RequestOutcomes
+from agents.extraction.parked import ParkedRequestAgent
 from agents.models.batches import ModelBatches
 from agents.models.port import Call
 from schemas import codec, ids
@@ -76,13 +76,13 @@ class Worker:
         )
         self.parking = parking or FakeParking(utc, self.extractions.fences_of)
         outcomes, policies = (
-            Outcomes(self.extractions, self.publisher, utc, self.extractor.left_of),
+            RequestOutcomes(self.extractions, self.publisher, utc, self.extractor.without_erased),
             Policies((POLICY, NIGHTLY)),
         )
         self.agent = ExtractionAgent(
             self.app, self.extractor, outcomes, self.parking, policies, name, utc, batches=batches, **limits
         )
-        self.resuming = ParkedAgent(
+        self.resuming = ParkedRequestAgent(
             self.parking, self.extractor, outcomes, name, {"live": 2, "background": 2}, asyncio.get_running_loop().time
         )
         self.offset = 0

@@ -183,6 +183,6 @@ async def test_an_answer_that_came_from_elsewhere_is_told_to_who_counts_answers(
     told: list[Answer] = []
     worker.extractor._taken = told.append
     answer = Answer(provider="claude", model="a-model")
-    assert await worker.extractor.prepare_elsewhere(asked(), "owner", lambda: True)
-    assert await worker.extractor.take(asked(), "owner", answer, lambda: True)
+    assert await worker.extractor.enrol_in_batch(asked(), "owner", lambda: True)
+    assert await worker.extractor.store_and_publish(asked(), "owner", answer, lambda: True)
     assert told == [answer]

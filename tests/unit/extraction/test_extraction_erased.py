@@ -100,7 +100,7 @@ async def test_where_messages_ended_counts_whatever_a_senders_clock_said(worker)
 
 async def test_what_was_erased_goes_into_no_batch_and_is_answered_at_once(worker):
     worker.extractions.person_fences = (Fence(asked().messages[-1].timestamp),)
-    assert await worker.extractor.prepare_elsewhere(asked(), "batch", lambda: True) is True
+    assert await worker.extractor.enrol_in_batch(asked(), "batch", lambda: True) is True
     assert not worker.provider.asked
     assert [batch.candidates for batch in worker.candidates] == [(), ()]
 

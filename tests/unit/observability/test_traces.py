@@ -14,7 +14,7 @@ RECORD = Outgoing(topic="memory.events", key=b"n", value=b"{}", headers=(("conte
 
 
 def test_the_traceparent_of_a_record_is_found_among_its_headers():
-    assert traces.carried([("a", b"b"), ("traceparent", CAUSE.encode())]) == CAUSE
+    assert traces.traceparent_of([("a", b"b"), ("traceparent", CAUSE.encode())]) == CAUSE
 
 
 @pytest.mark.parametrize(
@@ -35,20 +35,20 @@ def test_the_traceparent_of_a_record_is_found_among_its_headers():
     ],
 )
 def test_what_is_no_traceparent_is_passed_over(value: bytes | None):
-    assert traces.carried([("traceparent", value)]) is None
+    assert traces.traceparent_of([("traceparent", value)]) is None
 
 
 def test_a_later_version_is_read_as_far_as_this_one_goes():
-    assert traces.parsed(b"01" + CAUSE.encode()[2:] + b"-what-will-be") == CAUSE
-    assert traces.parsed(CAUSE.encode()[:-2] + b"ff") == CAUSE  # of the flags only the first has a meaning
+    assert traces.parse_traceparent(b"01" + CAUSE.encode()[2:] + b"-what-will-be") == CAUSE
+    assert traces.parse_traceparent(CAUSE.encode()[:-2] + b"ff") == CAUSE  # of the flags only the first has a meaning
 
 
 def test_where_nothing_is_recorded_a_trace_is_passed_on_as_it_came():
     with traces.span("work", causes=[CAUSE]):
         assert traces.headers() == (("traceparent", CAUSE.encode()),)
-        assert traces.caused(RECORD).headers == (("content-type", b"x"), ("traceparent", CAUSE.encode()))
+        assert traces.with_traceparent(RECORD).headers == (("content-type", b"x"), ("traceparent", CAUSE.encode()))
     assert traces.headers() == ()
-    assert traces.caused(RECORD) is RECORD
+    assert traces.with_traceparent(RECORD) is RECORD
 
 
 def test_where_nothing_is_recorded_no_trace_begins():
@@ -91,7 +91,7 @@ def test_a_trace_that_its_beginner_does_not_record_is_not_recorded_here():
 def test_a_record_that_has_a_trace_keeps_it():
     record = Outgoing(topic="t", key=None, value=b"", headers=(("traceparent", OTHER.encode()),))
     with traces.span("work", causes=[CAUSE]):
-        assert traces.caused(record) is record
+        assert traces.with_traceparent(record) is record
 
 
 def test_an_error_is_told_by_its_class_and_never_by_its_message():

@@ -41,22 +41,22 @@ def test_the_first_policy_that_matches_applies():
 def test_without_a_match_the_default_applies():
     policies = Policies((Policy(name="only", match=Match(app_id="support")),))
     assert policies.match(SCOPE) is DEFAULT_POLICY
-    assert policies.named("gone") is DEFAULT_POLICY
-    assert policies.named("only").name == "only"
+    assert policies.by_name("gone") is DEFAULT_POLICY
+    assert policies.by_name("only").name == "only"
 
 
 def test_of_policies_side_by_side_the_stricter_one_comes_first_and_those_beneath_keep_their_order():
     anything, app = Policy(name="a"), Policy(name="m", match=Match(app_id="n*"))
     exactly, both = Policy(name="z", match=Match(app_id="notes")), Policy(name="b", match=Match(app_id="*", mode="m*"))
     beneath = Policies((Policy(name="last"), Policy(name="a", max_text_chars=20), Policy(name="end")))
-    over = Policies((anything, app, exactly, both)).over(beneath)
+    over = Policies((anything, app, exactly, both)).merged_over(beneath)
     assert [policy.name for policy in over.listed] == ["b", "z", "m", "a", "last", "end"]
-    assert over.named("a") == anything
+    assert over.by_name("a") == anything
 
 
 def test_a_higher_priority_comes_first_whatever_it_matches_and_wherever_it_stands():
     late, early = Policy(name="late", match=Match(app_id="notes"), priority=-1), Policy(name="early", priority=5)
-    assert [each.name for each in Policies((late,)).over(Policies((Policy(name="own"), early))).listed] == [
+    assert [each.name for each in Policies((late,)).merged_over(Policies((Policy(name="own"), early))).listed] == [
         *("early", "own", "late")
     ]
 
@@ -64,7 +64,7 @@ def test_a_higher_priority_comes_first_whatever_it_matches_and_wherever_it_stand
 def test_a_retired_policy_matches_nothing_and_is_known_by_its_name():
     policies = Policies((), (Policy(name="gone"),))
     assert policies.match(SCOPE) is DEFAULT_POLICY
-    assert policies.named("gone") == Policy(name="gone")
+    assert policies.by_name("gone") == Policy(name="gone")
 
 
 def test_kinds_are_names_or_names_with_a_description_and_an_icon():
@@ -129,7 +129,7 @@ def test_a_conversation_that_fits_no_template_keeps_a_namespace_of_its_own():
 )
 def test_a_policy_with_a_wrong_or_unknown_setting_is_refused(value):
     with pytest.raises(Rejected, match="not a Policy"):
-        codec.shaped(value, Policy)
+        codec.convert(value, Policy)
 
 
 def test_a_namespace_longer_than_an_identifier_is_shortened_and_still_its_own():

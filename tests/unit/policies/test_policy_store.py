@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.policies.changes import Stored, records
+from agents.policies.changes import StoredPolicies, records
 from deploy.cli.policies import chosen
 from deploy.cli.policy_store import changes
 from deploy.policies.files import Written
@@ -12,7 +12,7 @@ from schemas.kafka import topics
 from schemas.policies.policies import Match, Policy
 
 NOTES = Policy(name="notes", version=3, max_text_chars=90)
-KNOWN = Stored({"notes": NOTES}, {"notes": 3, "gone": 5}, {})
+KNOWN = StoredPolicies({"notes": NOTES}, {"notes": 3, "gone": 5}, {})
 
 
 def written(version: int | None = None, **settings) -> Written:

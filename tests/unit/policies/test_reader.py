@@ -23,7 +23,7 @@ class World:
         self.topic, self.publisher = FakePolicyTopic(), FakePublisher()
         self.policies = CurrentPolicies(Policies(own), self.topic, self.publisher, lambda: AT)
         self.told: list[Policies] = []
-        self.policies.tell(self.told.append)
+        self.policies.add_listener(self.told.append)
 
 
 def notes(version: int = 1, **settings) -> Policy:
@@ -44,7 +44,7 @@ async def test_a_change_applies_once_it_is_read_and_is_told():
     assert world.policies.match(NOTES) is DEFAULT_POLICY
     world.topic.put(notes(2))
     await world.policies.follow()
-    assert world.policies.match(NOTES) == world.policies.named("notes") == notes(2)
+    assert world.policies.match(NOTES) == world.policies.by_name("notes") == notes(2)
     await world.policies.follow()
     assert world.told == [world.policies.now], "a change is told once"
 
@@ -67,10 +67,10 @@ async def test_what_was_asked_under_a_removed_policy_is_still_judged_by_it():
     world.topic.remove("notes")
     await world.policies.follow()
     assert world.policies.match(NOTES) is DEFAULT_POLICY
-    assert world.policies.named("notes") == notes(3)
+    assert world.policies.by_name("notes") == notes(3)
     world.topic.put(notes(4))
     await world.policies.follow()
-    assert world.policies.named("notes") == notes(4)
+    assert world.policies.by_name("notes") == notes(4)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ async def test_what_a_listener_cannot_go_on_with_ends_the_process_that_follows()
     def refuse(policies: Policies) -> None:
         raise Misconfigured("texts would leave the machine")
 
-    world.policies.tell(refuse)
+    world.policies.add_listener(refuse)
     world.topic.put(notes(1, local_only=True))
     with pytest.raises(Misconfigured, match="would leave"):
         await world.policies.follow()

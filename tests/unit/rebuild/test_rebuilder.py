@@ -7,14 +7,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from agents.curation.rules.change import deleted
-from agents.rebuild.rebuilder import Read, page
+from agents.rebuild.rebuilder import ReadCounts, page
 from schemas.codec import encode
 from schemas.kafka import topics
 from schemas.memories.events import Cause, Change, MemoryChanged, MemoryEvent
 from schemas.memories.memories import Memory
-from sinks.memories.writer import state, tombstone
+from sinks.memories.writer import state_record, tombstone_record
 from sinks.rebuild.rebuilds import Page
-from streams.kafka.log import Piece
+from streams.kafka.log import Chunk
 from tests.fakes.log import Record
 from tests.memories import a_memory
 
@@ -35,12 +35,12 @@ def event(change: Change, memory: Memory, **cause: Any) -> Record:
 
 
 def stated(memory: Memory) -> Record:
-    record = state(memory)
+    record = state_record(memory)
     return Record(0, record.key, record.value, record.headers)
 
 
-def paged(topic: str, records: Sequence[Record], read: Read | None = None) -> Page:
-    return page((topic, 3), Piece(3, records, 17), read or Read())
+def paged(topic: str, records: Sequence[Record], read: ReadCounts | None = None) -> Page:
+    return page((topic, 3), Chunk(3, records, 17), read or ReadCounts())
 
 
 def test_the_latest_state_of_a_memory_is_what_a_page_tells() -> None:
@@ -52,7 +52,7 @@ def test_the_latest_state_of_a_memory_is_what_a_page_tells() -> None:
 
 
 def test_a_tombstone_tells_of_its_namespace_by_headers() -> None:
-    record = tombstone("m", "n", 2, 9)
+    record = tombstone_record("m", "n", 2, 9)
     found = paged(topics.STATE, [stated(DOGS), Record(1, record.key, None, record.headers)])
     assert (list(found.rows), list(found.shells), found.heads) == ([], [], {"n": 9})
     assert [(told.memory_id, told.memory, told.erased) for told in found.told] == [("m", None, False)]
@@ -80,7 +80,7 @@ def test_a_memory_that_began_anew_under_its_id_keeps_what_came_after_the_erasure
 
 
 def test_what_is_none_of_memstreams_is_counted_and_tells_nothing() -> None:
-    read = Read()
+    read = ReadCounts()
     strange = [Record(0, b"a", b"not JSON", ()), Record(1, None, None, ()), Record(2, b"b", b"{}", ())]
     found = paged(topics.STATE, [*strange, stated(DOGS)], read)
     assert len(found.told) == 1

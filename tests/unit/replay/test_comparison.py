@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agents.curation.rules.thresholds import Thresholds
-from agents.replay.comparison import Again, Ended, Live, compared, paired, replayed_whole
+from agents.replay.comparison import EndedMemory, LiveMemory, ReplayedMemory, compare, pair, replayed_whole
 from schemas.extraction.requests import Source
 from sinks.vectors.port import Vector
 from tests.memories import a_memory
@@ -31,7 +31,7 @@ def memory(text: str, *messages: str, **fields: Any) -> Any:
 
 
 def fates(live: Any = (), ended: Any = (), again: Any = ()) -> list[tuple[str, str | None, str | None]]:
-    found = compared(live, ended, again, THRESHOLDS)
+    found = compare(live, ended, again, THRESHOLDS)
     return [
         (each.fate, each.before.text if each.before else None, each.after.text if each.after else None)
         for each in found
@@ -39,29 +39,29 @@ def fates(live: Any = (), ended: Any = (), again: Any = ()) -> list[tuple[str, s
 
 
 def test_the_same_text_is_the_same_memory_however_it_is_spelt():
-    live, again = Live(memory=memory("Likes tea.", "m1")), Again(memory=memory("likes tea", "m2"))
-    (difference,) = compared([live], [], [again], THRESHOLDS)
+    live, again = LiveMemory(memory=memory("Likes tea.", "m1")), ReplayedMemory(memory=memory("likes tea", "m2"))
+    (difference,) = compare([live], [], [again], THRESHOLDS)
     assert (difference.fate, difference.fields) == ("changed", ("text",))
-    (difference,) = compared([live], [], [Again(memory=replace(live.memory, memory_id="x"))], THRESHOLDS)
+    (difference,) = compare([live], [], [ReplayedMemory(memory=replace(live.memory, memory_id="x"))], THRESHOLDS)
     assert difference.fate == "same"
 
 
 def test_near_texts_of_one_message_are_one_memory_that_changed():
-    live = Live(memory=memory("Likes tea.", "m1"), vector=NORTH)
-    again = Again(memory=memory("Drinks green tea in the morning.", "m1"), vector=NEAR)
+    live = LiveMemory(memory=memory("Likes tea.", "m1"), vector=NORTH)
+    again = ReplayedMemory(memory=memory("Drinks green tea in the morning.", "m1"), vector=NEAR)
     assert fates([live], (), [again]) == [("changed", "Likes tea.", "Drinks green tea in the morning.")]
 
 
 def test_near_texts_of_different_messages_are_two_memories():
-    live = Live(memory=memory("Likes tea.", "m1"), vector=NORTH)
-    again = Again(memory=memory("Drinks green tea in the morning.", "m2"), vector=NEAR)
+    live = LiveMemory(memory=memory("Likes tea.", "m1"), vector=NORTH)
+    again = ReplayedMemory(memory=memory("Drinks green tea in the morning.", "m2"), vector=NEAR)
     assert [each[0] for each in fates([live], (), [again])] == ["lost", "added"]
 
 
 def test_of_several_that_could_be_meant_the_nearest_is():
-    live = Live(memory=memory("Likes tea.", "m1"), vector=NORTH)
-    far = Again(memory=memory("Has a kettle.", "m1"), vector=NEAR)
-    near = Again(memory=memory("Loves tea.", "m1"), vector=NORTH)
+    live = LiveMemory(memory=memory("Likes tea.", "m1"), vector=NORTH)
+    far = ReplayedMemory(memory=memory("Has a kettle.", "m1"), vector=NEAR)
+    near = ReplayedMemory(memory=memory("Loves tea.", "m1"), vector=NORTH)
     assert fates([live], (), [far, near]) == [
         ("changed", "Likes tea.", "Loves tea."),
         ("added", None, "Has a kettle."),
@@ -70,23 +70,25 @@ def test_of_several_that_could_be_meant_the_nearest_is():
 
 @pytest.mark.parametrize("stays", ["by hand", "pinned", "said elsewhere"])
 def test_what_stays_is_kept_whatever_the_generation_says(stays: Any):
-    live = Live(memory=memory("Likes tea.", "m1"), vector=NORTH, stays=stays)
+    live = LiveMemory(memory=memory("Likes tea.", "m1"), vector=NORTH, stays=stays)
     assert fates([live]) == [("kept", "Likes tea.", None)]
-    again = Again(memory=memory("Loves tea.", "m1"), vector=NORTH)
+    again = ReplayedMemory(memory=memory("Loves tea.", "m1"), vector=NORTH)
     assert fates([live], (), [again]) == [("kept", "Likes tea.", "Loves tea.")]
 
 
 def test_what_somebody_took_away_is_withheld():
-    ended = Ended(memory=memory("Likes tea.", "m1"), why="deleted by hand")
-    again = Again(memory=memory("Likes  tea", "m1"))
+    ended = EndedMemory(memory=memory("Likes tea.", "m1"), why="deleted by hand")
+    again = ReplayedMemory(memory=memory("Likes  tea", "m1"))
     assert fates((), [ended], [again]) == [("withheld", None, "Likes  tea")]
-    assert fates((), [ended], [Again(memory=memory("Has a kettle.", "m1"))]) == [("added", None, "Has a kettle.")]
+    assert fates((), [ended], [ReplayedMemory(memory=memory("Has a kettle.", "m1"))]) == [
+        ("added", None, "Has a kettle.")
+    ]
 
 
 def test_numbers_that_hardly_differ_are_no_change():
-    live = Live(memory=memory("Likes tea.", "m1", importance=0.5))
+    live = LiveMemory(memory=memory("Likes tea.", "m1", importance=0.5))
     for importance, fate in ((0.501, "same"), (0.6, "changed")):
-        again = Again(memory=memory("Likes tea.", "m1", importance=importance))
+        again = ReplayedMemory(memory=memory("Likes tea.", "m1", importance=importance))
         assert [each[0] for each in fates([live], (), [again])] == [fate]
 
 
@@ -98,8 +100,8 @@ def test_every_memory_of_both_sides_is_told_of_once(sides: Any, data: Any):
     for number, (text, message, is_live) in enumerate(sides):
         said = replace(memory(text, message), memory_id=str(number))
         vector = data.draw(st.sampled_from([None, NORTH, NEAR, EAST]))
-        (live if is_live else again).append((Live if is_live else Again)(memory=said, vector=vector))
-    found = compared(live, [], again, THRESHOLDS)
+        (live if is_live else again).append((LiveMemory if is_live else ReplayedMemory)(memory=said, vector=vector))
+    found = compare(live, [], again, THRESHOLDS)
     told = [each.memory_id for difference in found for each in (difference.before, difference.after) if each]
     assert sorted(told) == sorted(str(number) for number in range(len(sides)))
 
@@ -107,10 +109,10 @@ def test_every_memory_of_both_sides_is_told_of_once(sides: Any, data: Any):
 def test_of_thousands_the_near_ones_are_found_in_little_memory():
     rng = np.random.default_rng(1)
     vectors = [pointing(*row) for row in rng.standard_normal((4_000, 64))]
-    live = [Live(memory=memory(f"live {at}"), vector=vector) for at, vector in enumerate(vectors)]
-    again = [Again(memory=memory(f"again {at}"), vector=vector) for at, vector in enumerate(reversed(vectors))]
+    live = [LiveMemory(memory=memory(f"live {at}"), vector=vector) for at, vector in enumerate(vectors)]
+    again = [ReplayedMemory(memory=memory(f"again {at}"), vector=vector) for at, vector in enumerate(reversed(vectors))]
     tracemalloc.start()
-    partners = paired(live, again, THRESHOLDS)
+    partners = pair(live, again, THRESHOLDS)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert partners == {at: 3_999 - at for at in range(4_000)}
@@ -119,11 +121,11 @@ def test_of_thousands_the_near_ones_are_found_in_little_memory():
 
 def test_of_several_that_ended_the_first_that_said_it_tells_why():
     ended = [
-        Ended(memory=memory("Likes coffee.", "m1"), why="a"),
-        Ended(memory=memory("Likes tea", "m2"), why="b"),
-        Ended(memory=memory("likes tea.", "m1"), why="c"),
+        EndedMemory(memory=memory("Likes coffee.", "m1"), why="a"),
+        EndedMemory(memory=memory("Likes tea", "m2"), why="b"),
+        EndedMemory(memory=memory("likes tea.", "m1"), why="c"),
     ]
-    (difference,) = compared([], ended, [Again(memory=memory("Likes tea.", "m1"))], THRESHOLDS)
+    (difference,) = compare([], ended, [ReplayedMemory(memory=memory("Likes tea.", "m1"))], THRESHOLDS)
     assert (difference.fate, difference.why) == ("withheld", "b")
 
 

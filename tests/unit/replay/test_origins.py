@@ -15,8 +15,8 @@ from schemas.errors import Misconfigured
 from schemas.policies.policies import DEFAULT_POLICY, Policies
 from schemas.replay.generations import Generation, Plan
 from sinks.archive.messages import ArchivedMessage
-from sinks.replay.generations import Planned
-from streams.kafka.log import Piece
+from sinks.replay.generations import PlannedConversation
+from streams.kafka.log import Chunk
 from tests.fakes.chats import BEGAN, message
 
 SINCE, UNTIL, MADE = BEGAN, BEGAN + timedelta(hours=1), BEGAN + timedelta(hours=2)
@@ -36,9 +36,9 @@ class Everybody:
 
     def __init__(self, unconcerned: str = "") -> None:
         self.unconcerned = unconcerned
-        self.taken: list[tuple[Planned, list[int]]] = []
+        self.taken: list[tuple[PlannedConversation, list[int]]] = []
 
-    async def take(self, planned: Planned, messages: Sequence[ArchivedMessage]) -> None:
+    async def add(self, planned: PlannedConversation, messages: Sequence[ArchivedMessage]) -> None:
         self.taken.append((planned, [each.position for each in messages]))
 
     async def finish(self) -> None: ...
@@ -60,9 +60,9 @@ class OnePartition:
         from_then_on = [each.offset for each in self.records if each.timestamp >= at.timestamp() * 1_000]
         return {0: min(from_then_on)} if from_then_on else {}
 
-    async def pieces(self, topic: str, positions: Mapping[int, int]) -> AsyncIterator[Piece]:
+    async def chunks(self, topic: str, positions: Mapping[int, int]) -> AsyncIterator[Chunk]:
         for partition, position in positions.items():
-            yield Piece(partition, [each for each in self.records if each.offset >= position], len(self.records))
+            yield Chunk(partition, [each for each in self.records if each.offset >= position], len(self.records))
 
 
 def generation(**plan: Any) -> Generation:
@@ -76,7 +76,7 @@ def recorded(said: Message, offset: int = 0, at: float = MADE.timestamp()) -> Re
     return Record(offset, round(at * 1_000), codec.encode(said))
 
 
-async def pieces(*found: Piece) -> AsyncIterator[Piece]:
+async def pieces(*found: Chunk) -> AsyncIterator[Chunk]:
     for each in found:
         yield each
 
@@ -119,8 +119,8 @@ async def test_a_message_that_was_sent_twice_is_read_once_and_all_in_order_of_pa
     late = replace(message(4), timestamp=UNTIL)
     found = await read(
         pieces(
-            Piece(1, [recorded(second, 4), recorded(late, 5)], 6),
-            Piece(0, [recorded(first, 7), recorded(other, 8), recorded(first, 9)], 10),
+            Chunk(1, [recorded(second, 4), recorded(late, 5)], 6),
+            Chunk(0, [recorded(first, 7), recorded(other, 8), recorded(first, 9)], 10),
         ),
         generation(),
         Everybody(unconcerned="other"),  # type: ignore[arg-type]
@@ -134,10 +134,10 @@ async def test_a_message_that_was_sent_twice_is_read_once_and_all_in_order_of_pa
 async def test_more_of_a_time_than_fits_in_memory_is_refused_and_what_lies_outside_does_not_count():
     inside, outside = recorded(message(1)), recorded(replace(message(2), timestamp=UNTIL))
     most = len(inside.value)
-    fits = await read(pieces(Piece(0, [outside, inside], 2)), generation(), Everybody(), most)  # type: ignore[arg-type]
+    fits = await read(pieces(Chunk(0, [outside, inside], 2)), generation(), Everybody(), most)  # type: ignore[arg-type]
     assert len(fits) == 1
     with pytest.raises(Misconfigured, match="say --since and --until"):
-        await read(pieces(Piece(0, [inside], 1)), generation(), Everybody(), most - 1)  # type: ignore[arg-type]
+        await read(pieces(Chunk(0, [inside], 1)), generation(), Everybody(), most - 1)  # type: ignore[arg-type]
 
 
 async def test_what_was_dated_by_a_clock_that_is_ahead_of_the_brokers_is_found_where_a_time_begins():
@@ -150,4 +150,4 @@ async def test_what_was_dated_by_a_clock_that_is_ahead_of_the_brokers_is_found_w
     log: Any = OnePartition(long_before, ahead, in_time)
     await replay_kafka(log, "chat.messages", everybody, generation(), everybody, lambda: None)
     conversation = message(1).conversation_id
-    assert everybody.taken == [(Planned(conversation, SINCE + timedelta(minutes=5)), [1, 2])]
+    assert everybody.taken == [(PlannedConversation(conversation, SINCE + timedelta(minutes=5)), [1, 2])]

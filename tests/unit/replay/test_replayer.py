@@ -19,7 +19,7 @@ from schemas.policies.policies import Policies, Policy
 from schemas.replay.generations import Generation, Plan
 from schemas.replay.shadows import shadow_of
 from sinks.archive.messages import ArchivedMessage
-from sinks.replay.generations import Planned, Replayed
+from sinks.replay.generations import PlannedConversation, ReplayedConversation
 from streams.windows.tokens.model_limits import ModelLimits
 from tests.fakes.chats import BEGAN, message
 from tests.fakes.clock import utc
@@ -37,7 +37,7 @@ class FakeExtractor:
         self.failures: deque[Exception] = deque()
         self.running = self.most = 0
 
-    async def stored(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bytes:
+    async def stored_answer(self, request: ExtractionRequest, owner: str, still_held: Callable[[], bool]) -> bytes:
         assert still_held()
         self.running += 1
         self.most = max(self.most, self.running)
@@ -62,7 +62,7 @@ class FakeRecords:
     def __init__(self) -> None:
         self.fed: set[str] = set()
         self.erased: set[str] = set()
-        self.ended: list[Replayed] = []
+        self.ended: list[ReplayedConversation] = []
 
     async def unerased(self, messages: Sequence[ArchivedMessage]) -> Sequence[ArchivedMessage]:
         return [each for each in messages if each.message.user_id not in self.erased]
@@ -70,7 +70,7 @@ class FakeRecords:
     async def feeds(self, generation_id: str, namespaces: Collection[str]) -> None:
         self.fed |= {*namespaces}
 
-    async def done(self, generation_id: str, replayed: Replayed, at: datetime) -> None:
+    async def done(self, generation_id: str, replayed: ReplayedConversation, at: datetime) -> None:
         self.ended.append(replayed)
 
 
@@ -97,7 +97,9 @@ class Stage:
 
     async def take(self, conversation: str, user: str = "ada") -> None:
         said = replace(message(1), conversation_id=conversation, user_id=user)
-        await self.replayer.take(Planned(conversation, BEGAN), [ArchivedMessage(message=said, partition=2, position=7)])
+        await self.replayer.add(
+            PlannedConversation(conversation, BEGAN), [ArchivedMessage(message=said, partition=2, position=7)]
+        )
 
 
 @pytest.fixture
@@ -174,7 +176,7 @@ async def test_only_messages_that_were_asked_about_count_as_replayed_not_what_la
     archived = [
         ArchivedMessage(message=each, partition=2, position=at) for each, at in zip(said, (3, 4, 7, 9), strict=True)
     ]
-    await stage.replayer.take(Planned("c1", BEGAN), archived)
+    await stage.replayer.add(PlannedConversation("c1", BEGAN), archived)
     await stage.replayer.finish()
     assert [(request.first, request.last) for request in stage.extractor.asked] == [(3, 9)]
     assert stage.records.ended[0].ranges == [(3, 4), (7, 7), (9, 9)]
@@ -192,7 +194,7 @@ async def test_what_feeds_no_namespace_of_the_plan_is_asked_of_nobody():
 async def test_what_was_erased_since_it_was_planned_is_asked_of_nobody(stage: Stage):
     stage.records.erased.add("ada")
     await stage.take("c1")
-    await stage.replayer.take(Planned("c2", BEGAN), [])
+    await stage.replayer.add(PlannedConversation("c2", BEGAN), [])
     await stage.replayer.finish()
     assert stage.extractor.asked == []
     assert [(each.planned.conversation_id, each.slices) for each in stage.records.ended] == [("c1", 0), ("c2", 0)]

@@ -12,20 +12,20 @@ from schemas.conversations.messages import Scope
 from schemas.extraction.requests import Command
 from schemas.policies.namespaces import render
 from schemas.policies.policies import Policy
-from schemas.replay.shadows import is_reserved, shadow_of, standing_for
+from schemas.replay.shadows import is_reserved, live_namespace_of, shadow_of
 
 GENERATION = "0a1b2c3d"
 
 
 @given(st.text(min_size=1))
 def test_a_shadow_tells_which_namespace_it_stands_for(namespace):
-    assert standing_for(shadow_of(GENERATION, namespace)) == namespace
+    assert live_namespace_of(shadow_of(GENERATION, namespace)) == namespace
     assert is_reserved(shadow_of(GENERATION, namespace))
 
 
 @pytest.mark.parametrize("namespace", ["kitchen/ada", "~0a1b2c3d", "~xyz/kitchen", "a~0a1b2c3d/b"])
 def test_any_other_name_stands_for_itself(namespace):
-    assert standing_for(namespace) == namespace
+    assert live_namespace_of(namespace) == namespace
 
 
 @given(st.text(min_size=1))

@@ -6,7 +6,7 @@ import pytest
 from msgspec import ValidationError, convert
 
 from deploy.policies.files import preset, read_file
-from schemas.consolidation.retention import Kept
+from schemas.consolidation.retention import RetentionStatistics
 from schemas.policies.policies import Policy
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -31,8 +31,10 @@ def test_messages_are_kept_for_ever_unless_a_policy_says_otherwise_as_that_of_ag
 
 def test_what_two_pages_keep_is_added_up_under_the_days_that_hold_now():
     later = NOON + timedelta(days=1)
-    first = Kept(policy="p", days=30, messages=2, bytes=20, oldest=later, held=1, pruned=5, pruned_bytes=50)
-    second = Kept(policy="p", days=7, messages=3, bytes=30, oldest=NOON)
-    both = Kept(policy="p", days=7, messages=5, bytes=50, oldest=NOON, held=1, pruned=5, pruned_bytes=50)
+    first = RetentionStatistics(
+        policy="p", days=30, messages=2, bytes=20, oldest=later, held=1, pruned=5, pruned_bytes=50
+    )
+    second = RetentionStatistics(policy="p", days=7, messages=3, bytes=30, oldest=NOON)
+    both = RetentionStatistics(policy="p", days=7, messages=5, bytes=50, oldest=NOON, held=1, pruned=5, pruned_bytes=50)
     assert first + second == both
-    assert (first + Kept(policy="p", days=30)).oldest == later
+    assert (first + RetentionStatistics(policy="p", days=30)).oldest == later

@@ -28,7 +28,7 @@ def test_a_template_with_anything_but_known_fields_is_refused_with_its_place(set
         BlockSettings(**settings)
     assert said in str(refused.value)
     with pytest.raises(Rejected, match="block"):
-        codec.shaped({"name": "p", "block": settings}, Policy)
+        codec.convert({"name": "p", "block": settings}, Policy)
 
 
 def test_braces_are_written_twice_and_fields_are_replaced():

@@ -43,7 +43,7 @@ def test_what_is_not_json_is_undecodable(data):
 def test_json_of_another_shape_is_invalid_and_names_the_place(change, place):
     value = {"conversation_id": "c", "message_id": "m", "role": "user", "timestamp": "2026-03-01T09:00:00Z"} | change
     with pytest.raises(Rejected) as caught:
-        codec.shaped(value, Message)
+        codec.convert(value, Message)
     assert caught.value.reason == "invalid"
     assert place in caught.value.detail
 

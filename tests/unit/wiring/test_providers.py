@@ -5,7 +5,7 @@ import pytest
 from agents.models.auto import AutoProvider
 from agents.models.ollama.provider import slice_room
 from agents.models.prompts.extraction import MOST_TOKENS
-from agents.policies.changes import Stored
+from agents.policies.changes import StoredPolicies
 from deploy.cli import doctor
 from deploy.settings import Settings, load
 from deploy.wiring import models
@@ -85,8 +85,8 @@ async def test_doctor_tells_a_model_that_is_not_pulled_from_a_server_that_is_not
 
 
 async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def nothing_stored(_settings: Settings) -> Stored:
-        return Stored({}, {}, {})
+    async def nothing_stored(_settings: Settings) -> StoredPolicies:
+        return StoredPolicies({}, {}, {})
 
     monkeypatch.setattr(doctor, "stored", nothing_stored)
     policies = tmp_path / "policies.json"

@@ -13,8 +13,8 @@ from agents.budgets.energy import OVERALL, BudgetedEnergy
 from agents.budgets.prices import Price, Prices
 from agents.extraction.batches.agent import BatchAgent
 from agents.extraction.extractor import Extractor
-from agents.extraction.outcomes import Outcomes
-from agents.extraction.parked import ParkedAgent
+from agents.extraction.outcomes import RequestOutcomes
+from agents.extraction.parked import ParkedRequestAgent
 from agents.models.claude.provider import ClaudeProvider
 from schemas import codec, ids
 from schemas.budgets.budgets import Amount, Budget
@@ -82,8 +82,8 @@ class Worker:
         self.parking, self.publisher, self.related = Parking(pool), FakePublisher(), FakeRelated()
         extractions, policies, self.memories = Extractions(pool), Policies((policy,)), Memories(pool)
         extractor = Extractor(extractions, self.provider, self.related, self.publisher, policies, now)
-        outcomes = Outcomes(extractions, self.publisher, now, extractor.left_of)
-        self.resuming = ParkedAgent(self.parking, extractor, outcomes, name, {"live": 4, "background": 4})
+        outcomes = RequestOutcomes(extractions, self.publisher, now, extractor.without_erased)
+        self.resuming = ParkedRequestAgent(self.parking, extractor, outcomes, name, {"live": 4, "background": 4})
         self.agent = BatchAgent(
             *(self.batches, self.provider.batches(), extractor, outcomes, self.memories, policies, name, now),
             bounds=AT_ONCE,

@@ -64,6 +64,6 @@ def test_a_deleted_memory_has_no_content_left(memory: MakeMemory, now: datetime)
 
 
 def test_the_same_command_id_makes_other_memories_in_other_namespaces(command: MakeCommand, now: datetime) -> None:
-    one = change.commanded(command("create", namespace="a"), "text", now)
-    other = change.commanded(command("create", namespace="b"), "text", now)
+    one = change.created_by_command(command("create", namespace="a"), "text", now)
+    other = change.created_by_command(command("create", namespace="b"), "text", now)
     assert one.memory_id != other.memory_id

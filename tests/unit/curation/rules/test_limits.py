@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.limits import Crowded, Planned, after, brought_within
+from agents.curation.rules.limits import NeedsPlan, PlannedStep, enforce_limit, memories_after
 from agents.models.port import Compaction
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
@@ -36,7 +36,7 @@ def ledger_of(*memories: Memory) -> Ledger:
     return Ledger("n", 10, memories)
 
 
-def planned(action: str, memory: Memory, absorbs: Memory | None = None, text: str | None = None) -> Planned:
+def planned(action: str, memory: Memory, absorbs: Memory | None = None, text: str | None = None) -> PlannedStep:
     compaction = Compaction(
         provider="claude",
         model="m",
@@ -46,30 +46,30 @@ def planned(action: str, memory: Memory, absorbs: Memory | None = None, text: st
         text=text,
         absorbs=absorbs.memory_id if absorbs else None,
     )
-    return Planned(compaction=compaction, seen={each.memory_id: each.text for each in (memory, absorbs) if each})
+    return PlannedStep(compaction=compaction, seen={each.memory_id: each.text for each in (memory, absorbs) if each})
 
 
 def live(ledger: Ledger) -> list[str]:
-    return [memory.memory_id for memory in ledger.all_live()]
+    return [memory.memory_id for memory in ledger.live_memories()]
 
 
 def test_within_the_limit_nothing_happens(now: datetime) -> None:
     ledger = ledger_of(remembered(1), remembered(2))
-    brought_within(ledger, 2, None, CAUSE, now)
-    brought_within(ledger, None, None, CAUSE, now)
+    enforce_limit(ledger, 2, None, CAUSE, now)
+    enforce_limit(ledger, None, None, CAUSE, now)
     assert ledger.entries == []
 
 
 def test_too_many_without_a_plan_are_told_with_the_newest_last(now: datetime) -> None:
-    with pytest.raises(Crowded) as crowded:
-        brought_within(ledger_of(remembered(3), remembered(1), remembered(2)), 2, None, CAUSE, now)
+    with pytest.raises(NeedsPlan) as crowded:
+        enforce_limit(ledger_of(remembered(3), remembered(1), remembered(2)), 2, None, CAUSE, now)
     assert [memory.memory_id for memory in crowded.value.free] == ["m1", "m2", "m3"]
     assert crowded.value.surplus == 1
 
 
 def test_the_rule_takes_the_oldest_of_least_importance(now: datetime) -> None:
     ledger = ledger_of(remembered(1, importance=0.6), remembered(2), remembered(3), remembered(4, importance=0.9))
-    brought_within(ledger, 2, (), CAUSE, now)
+    enforce_limit(ledger, 2, (), CAUSE, now)
     assert live(ledger) == ["m1", "m4"]
     assert [(entry.after.memory_id, entry.change, entry.after.status) for entry in ledger.entries] == [
         ("m2", "compacted", "deleted"),
@@ -81,7 +81,7 @@ def test_the_rule_takes_the_oldest_of_least_importance(now: datetime) -> None:
 
 def test_a_planned_deletion_is_taken_with_its_reason(now: datetime) -> None:
     ledger = ledger_of(one := remembered(1, importance=0.9), remembered(2))
-    brought_within(ledger, 1, [planned("delete", one)], CAUSE, now)
+    enforce_limit(ledger, 1, [planned("delete", one)], CAUSE, now)
     assert live(ledger) == ["m2"]
     cause = ledger.entries[0].cause
     assert (cause.actor, cause.reason, cause.request_id) == ("claude", "because", "r")
@@ -93,8 +93,8 @@ def test_an_edit_absorbs_a_second_memory_with_all_that_it_was_known_from(
     one = remembered(1, sources=(source(1),), tags=("a",), importance=0.4, reinforcement_count=2)
     two = remembered(2, sources=(source(2),), tags=("b",), importance=0.7, kind="event", reinforcement_count=1)
     ledger = ledger_of(one, two)
-    brought_within(ledger, 1, [planned("edit", one, two, "User has 1 dog, then 2 dogs")], CAUSE, now)
-    (memory,) = ledger.all_live()
+    enforce_limit(ledger, 1, [planned("edit", one, two, "User has 1 dog, then 2 dogs")], CAUSE, now)
+    (memory,) = ledger.live_memories()
     assert (memory.memory_id, memory.text) == ("m1", "User has 1 dog, then 2 dogs")
     assert (memory.sources, memory.tags, memory.kinds) == ((source(1), source(2)), ("a", "b"), ("event",))
     assert (memory.importance, memory.reinforcement_count) == (0.7, 3)
@@ -106,29 +106,29 @@ def test_what_was_planned_about_texts_that_changed_since_is_left_to_the_rule(now
     one, two = remembered(1, importance=0.9), remembered(2)
     step = planned("edit", one, two, "User has 1 dog, then 2 dogs")
     ledger = ledger_of(remembered(1, importance=0.9, text="User has 5 dogs"), two)
-    brought_within(ledger, 1, [step], CAUSE, now)
-    assert [memory.text for memory in ledger.all_live()] == ["User has 5 dogs"]
+    enforce_limit(ledger, 1, [step], CAUSE, now)
+    assert [memory.text for memory in ledger.live_memories()] == ["User has 5 dogs"]
     assert ledger.entries[0].cause.actor == "memstream"
 
 
 def test_pinned_memories_are_never_taken(now: datetime) -> None:
     pinned = [remembered(number, pinned=True, importance=0.1) for number in (1, 2, 3)]
     ledger = ledger_of(*pinned, remembered(4))
-    brought_within(ledger, 2, [planned("delete", pinned[0])], CAUSE, now)
+    enforce_limit(ledger, 2, [planned("delete", pinned[0])], CAUSE, now)
     assert live(ledger) == ["m1", "m2", "m3"]
 
 
 def test_what_a_person_just_added_is_spared(now: datetime) -> None:
     ledger = ledger_of(remembered(1, importance=0.9), remembered(2, importance=0.1))
-    brought_within(ledger, 1, (), CAUSE, now, spared="m2")
+    enforce_limit(ledger, 1, (), CAUSE, now, spared="m2")
     assert live(ledger) == ["m2"]
 
 
 def test_what_a_step_leaves_is_what_the_next_one_is_asked_about() -> None:
     one, two, three = remembered(1), remembered(2), remembered(3)
-    left = after((one, two, three), planned("edit", one, two, "both").compaction)
+    left = memories_after((one, two, three), planned("edit", one, two, "both").compaction)
     assert [memory.text for memory in left] == ["both", "User has 3 dogs"]
-    assert after(left, planned("delete", three).compaction) == left[:1]
+    assert memories_after(left, planned("delete", three).compaction) == left[:1]
 
 
 @given(
@@ -147,7 +147,7 @@ def test_whatever_is_planned_the_number_is_kept_as_far_as_what_is_pinned_allows(
         for one, two, edits in steps
     ]
     ledger = ledger_of(*memories)
-    brought_within(ledger, most, plan, CAUSE, NOON)
+    enforce_limit(ledger, most, plan, CAUSE, NOON)
     pins = {memory.memory_id for memory in memories if memory.pinned}
     assert pins <= set(live(ledger))
     assert len(live(ledger)) == min(len(memories), max(most, len(pins)))
@@ -155,7 +155,7 @@ def test_whatever_is_planned_the_number_is_kept_as_far_as_what_is_pinned_allows(
 
 def test_many_too_many_go_in_one_pass_over_them(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = 0
-    of_all = Ledger.all_live
+    of_all = Ledger.live_memories
 
     def counted(ledger: Ledger) -> list[Memory]:
         nonlocal asked
@@ -163,7 +163,7 @@ def test_many_too_many_go_in_one_pass_over_them(monkeypatch: pytest.MonkeyPatch)
         return of_all(ledger)
 
     ledger = ledger_of(*(remembered(number) for number in range(1_000)))
-    monkeypatch.setattr(Ledger, "all_live", counted)
-    brought_within(ledger, 10, (), CAUSE, NOON)
+    monkeypatch.setattr(Ledger, "live_memories", counted)
+    enforce_limit(ledger, 10, (), CAUSE, NOON)
     assert asked == 1, "each pass costs milliseconds of everybody's time"
     assert live(ledger) == [f"m{number}" for number in range(990, 1_000)]

@@ -6,10 +6,17 @@ from datetime import datetime
 import numpy as np
 import pytest
 
-from agents.curation.rules.apply_command import Undone, apply_command
+from agents.curation.rules.apply_command import UndoneChange, apply_command
 from agents.curation.rules.decide import Scored
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.links import MOST_LINKS, MOST_RELATED, following, links_of, relink, relinked
+from agents.curation.rules.links import (
+    MOST_LINKS,
+    MOST_RELATED,
+    linked_successor,
+    links_of,
+    relink,
+    without_removed_links,
+)
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds
 from schemas.extraction.requests import Candidate, CandidateBatch, Command
@@ -65,7 +72,7 @@ def test_one_link_leads_to_a_memory_and_the_closest_tie_is_told(candidate: MakeC
 
 def test_who_follows_several_memories_links_to_each_of_them_the_latest_first(memory: MakeMemory) -> None:
     paris, rome = memory("User lives in Paris"), memory("User works in Rome")
-    after = following(following(memory("User moved to Berlin"), paris), rome)
+    after = linked_successor(linked_successor(memory("User moved to Berlin"), paris), rome)
     assert after.supersedes == paris.memory_id
     assert after.links == to("supersedes", rome, paris)
 
@@ -73,7 +80,7 @@ def test_who_follows_several_memories_links_to_each_of_them_the_latest_first(mem
 def test_no_memory_has_more_links_than_it_may(memory: MakeMemory) -> None:
     follows = memory("User moved to Berlin")
     for number in range(MOST_LINKS + 5):
-        follows = following(follows, memory(f"User lives in Town{number}"))
+        follows = linked_successor(follows, memory(f"User lives in Town{number}"))
     assert len(follows.links) == MOST_LINKS
     assert follows.links[0].memory_id == f"memory User lives in Town{MOST_LINKS + 4}"
 
@@ -81,10 +88,10 @@ def test_no_memory_has_more_links_than_it_may(memory: MakeMemory) -> None:
 def test_what_is_gone_is_linked_to_no_more_and_what_took_it_in_is(memory: MakeMemory) -> None:
     one, two, three = (memory(f"text {number}") for number in range(3))
     holder = memory("holder", links=(*to("relates", one, two), *to("refines", three)))
-    moved = relinked(holder, {one.memory_id: None, three.memory_id: two.memory_id})
+    moved = without_removed_links(holder, {one.memory_id: None, three.memory_id: two.memory_id})
     assert moved.links == to("relates", two), "a second link to the same is none"
-    assert relinked(two, {two.memory_id: None}).links == ()
-    assert relinked(memory("text 1", links=to("relates", one)), {one.memory_id: two.memory_id}).links == ()
+    assert without_removed_links(two, {two.memory_id: None}).links == ()
+    assert without_removed_links(memory("text 1", links=to("relates", one)), {one.memory_id: two.memory_id}).links == ()
 
 
 def test_a_candidate_that_a_guard_keeps_from_its_neighbour_is_created_with_a_link_to_it(
@@ -143,5 +150,5 @@ def test_what_is_undone_brings_back_no_link_to_what_has_gone_since(
     there, gone = memory("there"), memory("gone", status="deleted")
     before = memory("User has a dog", links=to("relates", there, gone))
     ledger = Ledger("n", 1, [memory("User has a dog", status="deleted"), there, gone])
-    apply_command(ledger, command("undo", memory_id=before.memory_id), EAST, now, Undone(2, before))
+    apply_command(ledger, command("undo", memory_id=before.memory_id), EAST, now, UndoneChange(2, before))
     assert ledger.entries[0].after.links == to("relates", there)

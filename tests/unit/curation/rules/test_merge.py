@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.curation.rules.merge import MAX_CONTEXT_CHARS, adds, folded, joined_context, raised
+from agents.curation.rules.merge import MAX_CONTEXT_CHARS, adds, joined_context, merge, raised_importance
 from schemas.extraction.requests import Candidate, Source
 from schemas.memories.memories import Memory
 from tests.memories import a_memory
@@ -25,7 +25,7 @@ def test_folding_counts_and_adds_messages_tags_and_kinds_without_repeats(
 ) -> None:
     before = memory("User has a dog", sources=(source(1),), tags=("pets",), kinds=("pet",))
     said = candidate("User has a dog", sources=(source(1), source(2), source(2)), tags=("dog", "pets"), kind="event")
-    after = folded(before, said, now)
+    after = merge(before, said, now)
     assert after.sources == (source(1), source(2))
     assert after.tags == ("pets", "dog")
     assert (after.kind, after.kinds) == ("fact", ("pet", "event"))
@@ -38,7 +38,7 @@ def test_a_late_repetition_does_not_move_the_last_reinforcement_back(
     candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
 ) -> None:
     before = memory("User has a dog", last_reinforced_at=source(50).timestamp)
-    after = folded(before, candidate("User has a dog", at=20), now)
+    after = merge(before, candidate("User has a dog", at=20), now)
     assert after.last_reinforced_at == source(50).timestamp
 
 
@@ -46,7 +46,7 @@ def test_more_details_of_the_same_message_are_no_repetition(
     candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
 ) -> None:
     before = memory("User wants a house", sources=(source(1),))
-    after = folded(before, candidate("User wants a house with a garden", sources=(source(1),)), now)
+    after = merge(before, candidate("User wants a house with a garden", sources=(source(1),)), now)
     assert after.text == "User wants a house with a garden"
     assert (after.reinforcement_count, after.last_reinforced_at, after.importance) == (0, None, before.importance)
 
@@ -65,7 +65,7 @@ def test_more_details_of_the_same_message_are_no_repetition(
 def test_the_richer_text_wins(
     known: str, said: str, kept: str, candidate: MakeCandidate, memory: MakeMemory, now: datetime
 ) -> None:
-    assert folded(memory(known), candidate(said), now).text == kept
+    assert merge(memory(known), candidate(said), now).text == kept
 
 
 def test_by_the_models_word_a_text_with_more_words_refines_one_in_other_words(
@@ -73,7 +73,7 @@ def test_by_the_models_word_a_text_with_more_words_refines_one_in_other_words(
 ) -> None:
     before = memory("User takes the train to work")
     said = candidate("User commutes to work by the early train", refines=before.memory_id)
-    assert folded(before, said, now).text == said.text
+    assert merge(before, said, now).text == said.text
 
 
 @pytest.mark.parametrize(
@@ -101,21 +101,23 @@ def test_a_full_text_is_replaced_by_one_that_says_all_of_it_and_more(
     before = memory("User has a dog", full_text="A dog from a shelter.")
     more = candidate("User has a dog", full_text="A dog, Rex, from a shelter in Porto.")
     other = candidate("User has a dog", full_text="A dog that barks.")
-    assert folded(before, more, now).full_text == more.full_text
-    assert folded(before, other, now).full_text == before.full_text
+    assert merge(before, more, now).full_text == more.full_text
+    assert merge(before, other, now).full_text == before.full_text
 
 
 def test_an_importance_that_was_raised_has_no_digits_that_floats_add(memory: MakeMemory) -> None:
-    importances = [raised(memory("x", importance=first / 10), 0.0, count) for first in range(11) for count in range(9)]
+    importances = [
+        raised_importance(memory("x", importance=first / 10), 0.0, count) for first in range(11) for count in range(9)
+    ]
     assert all(len(str(importance)) <= len("0.123456789") for importance in importances)
-    assert raised(memory("x", importance=0.1234567891234), 0.0, 0) == 0.1234567891234
+    assert raised_importance(memory("x", importance=0.1234567891234), 0.0, 0) == 0.1234567891234
 
 
 @pytest.mark.parametrize(("count", "importance"), [(0, 0.5), (1, 0.525), (5, 0.602), (1_000, 0.75)])
 def test_each_repetition_adds_a_share_of_what_is_missing_and_all_of_them_at_most_half(
     count: int, importance: float, memory: MakeMemory
 ) -> None:
-    assert raised(memory("x", importance=0.5), 0.0, count) == pytest.approx(importance, abs=0.001)
+    assert raised_importance(memory("x", importance=0.5), 0.0, count) == pytest.approx(importance, abs=0.001)
 
 
 @given(st.lists(fractions, max_size=4), fractions)
@@ -146,7 +148,7 @@ def repeated_by(said: Sequence[float], first: float) -> tuple[float, float]:
     memory = made(importance=first, confidence=first)
     for number, fraction in enumerate(said):
         source = Source(conversation_id="c", message_id=f"m{number}")
-        memory = folded(memory, proposing(fraction, source), memory.created_at)
+        memory = merge(memory, proposing(fraction, source), memory.created_at)
     return memory.importance, memory.confidence
 
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from agents.curation.rules.scrubbing import scrubbed
+from agents.curation.rules.scrubbing import scrub_command
 from schemas.extraction.requests import Command
 from schemas.policies.policies import Privacy
 
@@ -19,15 +19,15 @@ def command(**fields: Any) -> Command:
 def test_no_text_of_a_command_keeps_a_credential() -> None:
     told = command(text=SECRET, context=SECRET, full_text=SECRET, reason=SECRET, tags=("wifi", SECRET))
     expected = command(text=SAFE, context=SAFE, full_text=SAFE, reason=SAFE, tags=("wifi",))
-    assert scrubbed(told, Privacy()) == expected
+    assert scrub_command(told, Privacy()) == expected
 
 
 def test_what_a_command_does_not_change_stays_unsaid() -> None:
-    assert scrubbed(command(), Privacy()) == command()
-    assert scrubbed(command(text="", tags=()), Privacy()) == command(text="", tags=())
+    assert scrub_command(command(), Privacy()) == command()
+    assert scrub_command(command(text="", tags=()), Privacy()) == command(text="", tags=())
 
 
 def test_personal_data_stays_unless_the_policy_of_the_namespace_says_otherwise() -> None:
     told = command(text="Anna is reached at anna@example.org.", tags=("anna@example.org",))
-    assert scrubbed(told, Privacy()) == told
-    assert scrubbed(told, Privacy(scrub=("email",))) == command(text="Anna is reached at [EMAIL].", tags=())
+    assert scrub_command(told, Privacy()) == told
+    assert scrub_command(told, Privacy(scrub=("email",))) == command(text="Anna is reached at [EMAIL].", tags=())

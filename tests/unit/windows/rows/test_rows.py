@@ -242,7 +242,7 @@ def test_what_is_admitted_can_be_written_in_rows_and_requests_and_read_again(arg
     for number in range(60):
         text = codec.encode(message(number, "x", role="assistant")).decode()
         said = text[:-1] + ',"tool_calls":[{"id":"1","name":"n","arguments":' + arguments + "}]}"
-        window.add(codec.admit(said.encode(), Message), number, 10, always(TERMS), NOW)
+        window.add(codec.decode_untrusted(said.encode(), Message), number, 10, always(TERMS), NOW)
     table.save(window)
     loaded = rows.load(CONVERSATION, table.rows.get)
     assert loaded is not None

@@ -29,14 +29,14 @@ class Projected(Stage):
         self.projection = WindowProjection(self.app, self.windows, self.terms)
 
     async def told(self, conversation_id: str = CONVERSATION):
-        await self.projection.tell(AT)
+        await self.projection.project(AT)
         return await self.windows.of(conversation_id)
 
 
 @pytest.fixture
 async def stage() -> Projected:
     stage = await Projected().begin()
-    await stage.projection.tell(AT)
+    await stage.projection.project(AT)
     return stage
 
 
@@ -99,7 +99,7 @@ async def test_what_could_not_be_told_is_told_at_the_next_turn(stage):
     await stage.checkpoint()
     stage.windows.failures.append(Retryable("Postgres is away"))
     with pytest.raises(Retryable):
-        await stage.projection.tell(AT)
+        await stage.projection.project(AT)
     assert (await stage.told()).statistics.total_messages == 1
 
 
@@ -137,14 +137,14 @@ async def test_a_window_that_was_forgotten_before_a_crash_could_tell_is_told_of_
     await successor.begin()
     stage.windows.failures.append(Retryable("Postgres is away"))
     with pytest.raises(Retryable):
-        await successor.projection.tell(AT)
+        await successor.projection.project(AT)
     assert (await successor.told()).phase == "forgotten"
 
 
 async def test_an_end_event_in_another_partition_neither_hides_nor_forgets_the_real_window():
     stage = await Projected().begin(frozenset({PARTITION, ASTRAY}))
     for _ in (PARTITION, ASTRAY):
-        await stage.projection.tell(AT)
+        await stage.projection.project(AT)
     await stage.say(said(1), said(2))
     await stage.agent.handle(stage.batch(ENDED, [ended()], partition=ASTRAY))
     await stage.checkpoint()
