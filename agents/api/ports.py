@@ -169,8 +169,8 @@ class RetentionSweeps(Protocol):
 
 
 class ReplayService(Protocol):
-    """Generations (agents.replay.replays.ReplayGenerations). Every method raises Retryable; the last two Misconfigured as well, for one
-    that is not in a state for that."""
+    """agents.replay.replays.ReplayGenerations. Every method raises Retryable; the last two also Misconfigured, for a generation
+    in another state."""
 
     async def latest(self, limit: int) -> tuple[Generation, ...]:
         """The youngest first."""

@@ -89,18 +89,18 @@ class CurationAgent:
         if record.topic == self._candidates_topic:
             return None
         try:
-            command = codec.admit(record.value, Command)
+            command = codec.decode_untrusted(record.value, Command)
         except Rejected:
             return None
         return command.namespace if command.kind == "import" else None
 
     async def _imports(self, records: list[Any]) -> None:
         """Together; or, where that fails, each by itself: one that cannot be stored is not to fail the others."""
-        causes = {traces.carried(record.headers) for record in records}
+        causes = {traces.traceparent_of(record.headers) for record in records}
         told = {"memstream.records": len(records)}
         try:
             with traces.span("curation import", told, causes=causes, kind=SpanKind.CONSUMER):
-                await self._curator.apply_imports([codec.admit(record.value, Command) for record in records])
+                await self._curator.apply_imports([codec.decode_untrusted(record.value, Command) for record in records])
         except Rejected:
             await self._one_by_one(records)
         except MemstreamError:

@@ -10,13 +10,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.curation import notices
-from agents.curation.ledgers import Limit, close_ledger, open_ledger, same_texts
+from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
 from agents.curation.rules.apply_command import apply_command
-from agents.curation.rules.arrivals import named
+from agents.curation.rules.arrivals import command_memory_ids
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.limits import Crowded
+from agents.curation.rules.limits import NeedsPlan
 from agents.curation.rules.outcome import Outcome
-from agents.curation.rules.scrubbing import scrubbed
+from agents.curation.rules.scrubbing import scrub_command
 from agents.stage.prepared_ahead import prepared_ahead
 from schemas.extraction.requests import Command
 from schemas.memories.events import Cause
@@ -79,7 +79,7 @@ class Importer:
     async def apply(self, commands: Sequence[Command]) -> None:
         """Raises what the curator raises; what was decided before stays, and is found when it is repeated."""
         privacy = self._policies.governing(commands[0].namespace).privacy
-        clean = [scrubbed(each, privacy) for each in commands]
+        clean = [scrub_command(each, privacy) for each in commands]
         parts = [clean[start : start + AT_ONCE] for start in range(0, len(clean), AT_ONCE)]
         async with aclosing(prepared_ahead(parts, self._vectors)) as prepared:
             async for part, vectors in prepared:
@@ -100,14 +100,14 @@ class Importer:
         """A text that was thought to be there, and is not any more, is embedded by whoever decides on it alone."""
         try:
             together = await self._decided_together(part, vectors)
-        except Crowded:
+        except NeedsPlan:
             together = False
         if not together:
             for command in part:
                 await self._alone(command, vectors)
 
     async def _decided_together(self, part: Sequence[Command], vectors: Vectors) -> bool:
-        """False, with nothing decided, where a vector is missing. Raises Crowded."""
+        """False, with nothing decided, where a vector is missing. Raises NeedsPlan."""
         namespace = part[0].namespace
         most = self._policies.governing(namespace).max_memories
         async with self._deciding(namespace) as connection:
@@ -118,13 +118,13 @@ class Importer:
             if not vectors.keys() >= set(new_texts(arrived, outcomes)):
                 return False
             cause = Cause(actor=part[0].actor)
-            limit = Limit(most=most, plan=None)
+            limit = LiveLimit(most=most, plan=None)
             await close_ledger(connection, ledger, limit, cause, now, self._embedder.model)
             decided = list(zip(arrived.commands, outcomes, strict=True))
             await Settlements(connection).record_commands(
                 namespace, {command.command_id: outcome for command, outcome in decided}, now
             )
-            told = [record for each, outcome in decided for record in notices.of_command(each, outcome, now)]
+            told = [record for each, outcome in decided for record in notices.command_records(each, outcome, now)]
             await put_records(connection, namespace, told)
         return True
 
@@ -149,4 +149,4 @@ def texts_of(commands: Sequence[Command]) -> list[str]:
 
 
 def ids_of(commands: Sequence[Command]) -> list[str]:
-    return [memory_id for command in commands for memory_id in named(command, None)]
+    return [memory_id for command in commands for memory_id in command_memory_ids(command, None)]

@@ -13,6 +13,7 @@ from agents.extraction.calibration import CalibrationLearner, Calibrations
 from agents.extraction.erased import (
     SpeakerFences,
     empty_answer,
+    fences_on,
     proposals_without_erased,
     still_answerable,
     summary_without_erased,
@@ -196,7 +197,7 @@ class Extractor:
         return await self._provider.extract(request, await self._context(request))
 
     async def _fences(self, request: ExtractionRequest) -> SpeakerFences:
-        return await fences_of(self._extractions, request, self._namespaces(request))
+        return await fences_on(self._extractions, request, self._namespaces(request))
 
     def _namespaces(self, request: ExtractionRequest) -> tuple[str, ...]:
         """A summary feeds no namespace; it tells of what fed those of its conversation."""

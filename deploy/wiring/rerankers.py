@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 
 from agents.models.reranking import ModelReranker
-from agents.policies.reader import collected
+from agents.policies.reader import policies_from
 from agents.retrieval.reranking import RerankedSearch, Reranker, Searching
 from deploy.settings import Settings
 from deploy.wiring import budgets
@@ -79,7 +79,7 @@ async def refuse_by_topic(settings: Settings) -> None:
     """The same by the policies that were put on their topic, for commands, which do not follow it. Raises Retryable as well."""
     if reranks_elsewhere(settings):
         async with policy_topic(settings) as topic:
-            refuse_if_texts_must_stay(settings, collected(await topic.to_end()))
+            refuse_if_texts_must_stay(settings, policies_from(await topic.to_end()))
 
 
 def reranks_elsewhere(settings: Settings) -> bool:

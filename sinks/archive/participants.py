@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from schemas.codec import shaped
+from schemas.codec import convert
 from schemas.conversations.messages import Scope
 from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
@@ -45,4 +45,4 @@ class Participants:
 def participant(row: Any) -> Participant:
     fields = dict(row)
     place = {name: fields.pop(name) for name in ("partition", "position", "said_at")}
-    return Participant(scope=shaped(fields, Scope), **place)
+    return Participant(scope=convert(fields, Scope), **place)

@@ -103,7 +103,7 @@ class Generations:
             row = await self._pool.fetchrow(query("generations", "progress"), generation_id)
         return convert(dict(row or {}), Progress)
 
-    async def said(self, plan: Plan, at: datetime) -> AsyncIterator[tuple[PlannedConversation, list[Scope]]]:
+    async def conversations(self, plan: Plan, at: datetime) -> AsyncIterator[tuple[PlannedConversation, list[Scope]]]:
         """The archived conversations of a plan's time, as they were at a moment, in no order, each with its scope for everybody
         who speaks in it."""
         with translated("reading what was said"):

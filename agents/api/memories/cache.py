@@ -45,7 +45,7 @@ class Entry(Struct, frozen=True):
 
 
 class CachedMemories:
-    """Implements agents.api.ports.MemoryReader. `clock` tells seconds; `heard_to` the moment on it up to which events were heard."""
+    """Implements agents.api.ports.MemoryReader. `clock` is in seconds; events up to `heard_to` have arrived."""
 
     def __init__(
         self,

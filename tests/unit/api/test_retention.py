@@ -27,7 +27,7 @@ async def test_sweeps_are_listed_newest_first_with_their_numbers(api: Api):
     )
     for number in range(3):
         made = manual_sweep(False, "ada", NOON + timedelta(minutes=number))
-        await api.sweeps.ask(replace(made, sweep_id=f"s{number}", policies=(kept,)))
+        await api.sweeps.add(replace(made, sweep_id=f"s{number}", policies=(kept,)))
     client = api.client(read="*")
     first = (await client.get(SWEEPS, params={"limit": 2})).json()
     assert [sweep["sweep_id"] for sweep in first["sweeps"]] == ["s2", "s1"]
