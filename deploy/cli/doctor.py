@@ -11,7 +11,7 @@ from deploy.cli.command import Json, command, one_command
 from deploy.cli.policy_store import applying, stored
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings, load
-from deploy.wiring import connections, models, vector_index
+from deploy.wiring import connections, models, rerankers, vector_index
 from schemas.errors import MemstreamError, Retryable
 from sinks.memories.reader import Memories
 from sinks.postgres.migrate import pending
@@ -52,6 +52,7 @@ async def examine(settings: Settings) -> list[Finding]:
         "migrations": migrations,
         "qdrant": qdrant,
         "embedder": embedder,
+        "reranker": rerankers.probed,
         "tokenizer": tokenizer,
         "provider": provider,
         "policies": policies,

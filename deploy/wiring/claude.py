@@ -21,7 +21,7 @@ def claude(settings: Settings, count_tokens: TokenCount | None, energy: Energy |
     )
 
 
-def reranking_claude(settings: Settings, model: str, energy: Energy) -> ClaudeProvider:
+def reranking_claude(settings: Settings, model: str, energy: Energy | None) -> ClaudeProvider:
     """Asked once: somebody waits for the answer, and can do without it."""
     return ClaudeProvider(
         model=model,

@@ -44,12 +44,18 @@ async def reranked(
 
 @asynccontextmanager
 async def endpoint(settings: Settings, pool: Pool, policies: PolicySelector) -> AsyncIterator[Reranker]:
+    async with remote(settings) as reranker:
+        yield reranker
+
+
+@asynccontextmanager
+async def remote(settings: Settings) -> AsyncIterator[RemoteReranker]:
     dialect = DIALECTS[settings.reranker]
     key = settings.reranker_api_key.get_secret_value() if settings.reranker_api_key else None
     base_url = settings.reranker_base_url or dialect.base_url or ""
-    remote = RemoteReranker(dialect, base_url, settings.reranker_model, key, timeout_s=settings.reranker_within_s)
-    async with aclosing(remote):
-        yield remote
+    made = RemoteReranker(dialect, base_url, settings.reranker_model, key, timeout_s=settings.reranker_within_s)
+    async with aclosing(made) as reranker:
+        yield reranker
 
 
 @asynccontextmanager
@@ -63,6 +69,25 @@ async def claude(settings: Settings, pool: Pool, policies: PolicySelector) -> As
     finally:
         await provider.close()
         await energy.close()
+
+
+async def probed(settings: Settings) -> str:
+    """What answers. Claude is not asked, as that costs a call. Raises Retryable, Misconfigured, Rejected."""
+    if settings.reranker == "off":
+        return "off"
+    model = settings.reranker_model or ""
+    if settings.reranker == "claude":
+        provider = import_module("deploy.wiring.claude").reranking_claude(
+            settings, model or settings.claude_model, None
+        )
+        trouble = await provider.trouble()
+        await provider.close()
+        if trouble:
+            raise Misconfigured(trouble)
+    else:
+        async with remote(settings) as reranker:
+            await reranker.scores("Who is there?", ["Somebody is there.", "Nobody."], ())
+    return f"{settings.reranker} {model}".strip()
 
 
 def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
