@@ -66,7 +66,7 @@ def misplaced(namespace: str, text: str, source_ids: Iterable[str], said_by: Map
     owner = namespace.split("/")[1] if "/" in namespace else None
     if owner is not None and people != {owner}:
         return True
-    if owner is None and not unnamed and not any(who in text.casefold() for who in people):
+    if owner is None and not unnamed and not all(who in text.casefold() for who in people):
         return True
     return any(place in text for who, place in PEOPLE.items() if who not in people)
 

@@ -58,3 +58,9 @@ def told_of(text: str, name: str) -> str:
         if found := beginning.match(text):
             return instead.format(name, **found.groupdict()) + text[found.end() :]
     return text
+
+
+def about_user(text: str, name: str) -> str:
+    """The other way round: "User" where the text begins with somebody's name."""
+    rest = text.removeprefix(name)
+    return f"User{rest}" if rest != text and rest[:1] in (" ", "'", "’") else text

@@ -3,7 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from msgspec import structs
+
 from agents.models.answers.candidates import Draft, check
+from agents.models.answers.speakers import about_user, called
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import FULL_CHARS, Unfit
 from agents.models.dates.dates import local
@@ -46,10 +49,11 @@ class OfflineProvider:
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Never raises; the same request and context give the same answer. Async only because the port is."""
         numbered = enumerate(request.messages, start=1)
+        names = called(request.speakers, context.policy.privacy)
         drafts = [
             draft(number, language, message, finding, own)
             for number, message in numbered
-            for own in (own_memories(message, request, context),)
+            for own in (own_memories(message, request, context.related, names),)
             for language, finding in findings(message, context.policy.feelings)
         ]
         checked = check(drafts, request, context, self._count_tokens)
@@ -114,13 +118,21 @@ def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[st
         yield from ((tongue.code, finding) for finding in read(tongue, sentence, said_at, feelings))
 
 
-def own_memories(message: SliceMessage, request: ExtractionRequest, context: Context) -> dict[int, Memory]:
-    """The related memories that what a message says may repeat or contradict, by their numbers: those of its speaker."""
-    numbered = enumerate(context.related, 1)
+def own_memories(
+    message: SliceMessage, request: ExtractionRequest, related: Sequence[Memory], names: Mapping[str | None, str]
+) -> dict[int, Memory]:
+    """The related memories that what a message says may repeat or contradict, by their numbers: those of its speaker, as they
+    would say "User". Of what several people share only those that this one said: rules know nothing but facts about people."""
+    numbered = enumerate(related, 1)
     if not request.speakers:
         return dict(numbered)
-    fed = request.fed_by({request.speaker(message)})
-    return {number: memory for number, memory in numbered if memory.namespace in fed}
+    user_id = request.speaker(message)
+    fed = request.fed_by({user_id})
+    return {
+        number: structs.replace(memory, text=about_user(memory.text, names.get(user_id, "")))
+        for number, memory in numbered
+        if memory.namespace in fed and all(source.user_id in (None, user_id) for source in memory.sources)
+    }
 
 
 def draft(number: int, language: str, message: SliceMessage, finding: Finding, own: Mapping[int, Memory]) -> Draft:

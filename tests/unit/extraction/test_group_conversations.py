@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from schemas.extraction.requests import Candidate, ExtractionRequest
+from schemas.extraction.requests import Candidate, ExtractionRequest, Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Triggers
 from tests.groups import PEOPLE, batches_of, generated, misplaced, sayers, says, slices_of
@@ -32,11 +32,20 @@ def policy(seed: random.Random) -> Policy:
 
 
 def everybodys_memories() -> list[Memory]:
-    """Of each person something that others say too, or contradict."""
+    """Of each person something that others say too, or contradict, in the person's own namespace and in the shared one."""
     return [
-        a_memory(text, MONDAY, memory_id=f"{who}-{number}", namespace=f"kitchen/{who}")
+        a_memory(
+            text.format(who=called),
+            MONDAY,
+            memory_id=f"{who}-{number}-{called}",
+            namespace=namespace,
+            sources=(Source(conversation_id="earlier", message_id="1", user_id=who),),
+        )
         for who, place in PEOPLE.items()
-        for number, text in enumerate((f"User lives in {place}.", "User works as a nurse."))
+        for called, namespace in (("User", f"kitchen/{who}"), (who, "kitchen"))
+        for number, text in enumerate(
+            (f"{{who}} lives in {place}.", f"{{who}} wohnt in {place}.", "{who} works as a nurse.")
+        )
     ]
 
 
@@ -76,3 +85,18 @@ async def test_what_everybody_says_in_the_same_words_is_remembered_for_each() ->
     assert [each.text for each in adas.candidates] == [each.text for each in bobs.candidates]
     assert [each.sources[0].user_id for each in (*adas.candidates, *bobs.candidates)] == ["ada", "bob"]
     assert {each.text.split()[0] for each in shared.candidates} == {"ada", "bob"}
+
+
+async def test_a_person_ends_what_they_said_in_a_shared_namespace_and_nobody_elses() -> None:
+    rules = Policy(name="group", namespaces=("{app_id}",))
+
+    def lives(who: str) -> Memory:
+        source = Source(conversation_id="earlier", message_id=who, user_id=who)
+        return a_memory(f"{who} lives in Berlin.", MONDAY, memory_id=who, namespace="kitchen", sources=(source,))
+
+    said = [says(0, "ada", "Hello."), says(1, "bob", "I live in Lyon.")]
+    (request,) = slices_of(said, rules)
+
+    (batch,) = await batches_of(request, rules, lives("ada"), lives("bob"))
+
+    assert [(each.text, each.contradicts) for each in batch.candidates] == [("bob lives in Lyon.", "bob")]
