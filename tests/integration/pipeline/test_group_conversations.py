@@ -10,9 +10,10 @@ from msgspec import to_builtins
 
 from schemas.conversations.messages import Message
 from schemas.kafka import topics
-from tests.chat_events import end
-from tests.deployment import Event
+from tests.chat_events import end, message
+from tests.deployment import Deployment, Event, eventually
 from tests.groups import generated, misplaced, sayers
+from tests.integration.pipeline.test_erasure import erase, where
 
 CONVERSATIONS = 200
 BEGAN = datetime.now(UTC) - timedelta(hours=1)
@@ -50,3 +51,50 @@ async def test_every_memory_of_interleaved_group_conversations_is_its_speakers(d
     assert not wrong
     assert len({memory["namespace"] for memory in memories}) > 30
     assert len(memories) > CONVERSATIONS
+
+
+def dinner(conversation: str) -> list[Event]:
+    """Two people and an assistant that repeats what one of them said."""
+    turns = (
+        {"user_id": "ada", "content": "I live in Berlin."},
+        {"user_id": "bob", "content": "I live in Zanzibar."},
+        {"role": "assistant", "content": "Zanzibar is far away."},
+        {"user_id": "ada", "content": "I'm allergic to peanuts."},
+    )
+    named = [{"at": BEGAN, "app_id": "kitchen"} | turn for turn in turns]
+    return [message(conversation, number, turn.pop("content"), **turn) for number, turn in enumerate(named)]
+
+
+@pytest.mark.parametrize("whose", [("--user", "bob"), ("--namespace", "kitchen/bob")], ids=["user", "namespace"])
+async def test_of_one_person_who_is_erased_nothing_is_left_and_what_the_others_said_stays(deploy, whose) -> None:
+    deployment = await deploy("one-of-two")
+    await deployment.worker()
+    await deployment.publish(*dinner("over"), end("over", at=BEGAN, message_count=4), *dinner("open"))
+    about_ada = {"User lives in Berlin.", "User is allergic to peanuts."}
+    expected = {"kitchen/ada": about_ada, "kitchen/bob": {"User lives in Zanzibar."}}
+
+    async def remembered() -> bool:
+        return await texts(deployment) == expected and await deployment.count("messages") == 8
+
+    await eventually(remembered, "one conversation is remembered, the other archived")
+    done = await erase(deployment, *whose)
+
+    assert done.returncode == 0, done.stderr
+    assert await where(deployment, "Zanzibar") == [set()]
+    assert await texts(deployment) == {"kitchen/ada": about_ada}
+    left = await deployment.fetch("SELECT conversation_id, user_id FROM messages ORDER BY 1, 2")
+    assert [(row["conversation_id"], row["user_id"]) for row in left] == [("open", "ada")] * 2 + [("over", "ada")] * 2
+
+    await deployment.publish(message("open", 9, "I love cider.", app_id="kitchen", user_id="ada", at=datetime.now(UTC)))
+    await deployment.publish(end("open", at=datetime.now(UTC)))
+    await deployment.settled()
+    assert await texts(deployment) == {"kitchen/ada": about_ada | {"User loves cider."}}
+    assert await where(deployment, "Zanzibar") == [set()]
+
+
+async def texts(deployment: Deployment) -> dict[str, set[str]]:
+    """The live memories of each namespace."""
+    found: dict[str, set[str]] = {}
+    for row in await deployment.fetch("SELECT namespace, text FROM memories WHERE status = 'active'"):
+        found.setdefault(row["namespace"], set()).add(row["text"])
+    return found
