@@ -82,8 +82,8 @@ def by_letters(case: Case, threshold: float) -> bool:
 
 
 def as_curated(case: Case, threshold: float) -> bool:
-    """Whether the curator folds the candidate into the memory without a model's word."""
-    return is_folded(decision(case, threshold))
+    """Whether the curator folds the candidate into the memory without a model's word; letters are compared in any case."""
+    return is_folded(decision(case, Thresholds(related=0.0, merge=threshold)))
 
 
 WAYS: dict[str, Callable[[Case, float], bool]] = {
@@ -93,12 +93,11 @@ WAYS: dict[str, Callable[[Case, float], bool]] = {
 }
 
 
-def decision(case: Case, merge: float, word: Word = None, related: float = 0.70) -> Decision:
+def decision(case: Case, limits: Thresholds, word: Word = None) -> Decision:
     """What the curator decides about the pair when the namespace holds nothing else and the model says `word`."""
     memory = known(case.pair.memory)
     exact = memory if normalise(case.pair.memory) == normalise(case.pair.candidate) else None
-    near = [Scored(memory, case.cosine)] if case.cosine >= related else []
-    limits = Thresholds(related=related, merge=merge)
+    near = [Scored(memory, case.cosine)] if case.cosine >= limits.related else []
     contradicted = memory if word == "contradicts" else None
     return decide(said(case.pair.candidate, word), exact, near, DEFAULT_POLICY, limits, contradicted)
 

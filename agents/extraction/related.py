@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from agents.curation.rules.thresholds import of_model
 from agents.privacy.scrub import sendable
 from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory
@@ -11,8 +12,7 @@ from sinks.memories.reader import Memories
 from sinks.vectors.port import VectorIndex
 
 ASKED_MESSAGES = 12  # the latest user messages of a slice stand for it; each is one search
-ASKED_CHARS = 2_000  # of each; the model that ships reads 256 tokens
-MIN_SCORE = 0.35  # below, MiniLM's neighbours have nothing to do with each other (pairs labelled unrelated reach .30)
+ASKED_CHARS = 2_000  # of each; models read 256 tokens and more
 
 
 class RelatedMemories:
@@ -22,6 +22,7 @@ class RelatedMemories:
         self._embedder = embedder
         self._vectors = vectors
         self._memories = memories
+        self._least = of_model(embedder.model).akin
 
     async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
         """At most `policy.related_memories` live memories, the nearest first. Raises Retryable."""
@@ -35,7 +36,7 @@ class RelatedMemories:
             if not fed:
                 continue
             for found in await self._vectors.search(
-                vector, namespaces=fed, limit=policy.related_memories, min_score=MIN_SCORE
+                vector, namespaces=fed, limit=policy.related_memories, min_score=self._least
             ):
                 scores[found.memory_id] = max(found.score, scores.get(found.memory_id, 0.0))
         nearest = sorted(scores, key=lambda memory_id: -scores[memory_id])[: policy.related_memories]

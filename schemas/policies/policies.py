@@ -121,8 +121,9 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     `background_deadline_s`, so that it is done in the end; with `batch` background slices are asked about in batches, at half
     the price and within a day, if the provider has them; a window that ended or was abandoned is forgotten after `grace_s`.
     `window` says what stays in context, `block` how memories are told to a model; without `extract` nothing is extracted, and
-    a message is forgotten once it has left the context. From cosine `merge_threshold` on, by default the embedding model's, a
-    candidate may be folded into a memory without a model's word. `budget` is what each of its namespaces may spend on models.
+    a message is forgotten once it has left the context. From `merge_threshold` on a candidate may be folded into a memory
+    without a model's word: a cosine as all-MiniLM-L6-v2 has them, whatever embeds; by default what was measured of the
+    embedding model. `budget` is what each of its namespaces may spend on models.
     What is `local_only` is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and
     two are merged or one goes. A conversation makes at most `max_per_conversation` of them, the most important of what it
     says first. A memory expires `expire_after_s` after it was last said. `retention_days` after it was archived a message that

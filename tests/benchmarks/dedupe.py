@@ -69,7 +69,7 @@ def as_set(judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
     }
 
     def folds(say: Callable[[Case], Word]) -> Callable[[Case], bool]:
-        return lambda case: is_folded(decision(case, limits.merge, say(case)))
+        return lambda case: is_folded(decision(case, limits, say(case)))
 
     return {name: figures(measured(judged, folds(say))) for name, say in words.items()}
 
@@ -88,10 +88,10 @@ def of_letters(judged: Sequence[Case], limits: Thresholds) -> dict[str, int]:
 def decision_us(judged: Sequence[Case], limits: Thresholds) -> float:
     """Mean microseconds of a decision about one neighbour, texts taken apart before, as in a batch."""
     for case in judged:
-        decision(case, limits.merge)
+        decision(case, limits)
     started = perf_counter()
     for case in judged:
-        decision(case, limits.merge)
+        decision(case, limits)
     return round((perf_counter() - started) / len(judged) * 1e6, 1)
 
 

@@ -7,12 +7,14 @@ from msgspec import Struct
 
 from agents.api.memories.views import MemoryView, view
 from agents.api.ports import Ports
+from agents.curation.rules.thresholds import of_model
 from agents.retrieval.rights import MayRead, may_read_any
 from schemas.errors import Retryable
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
 
 NEAR_WITHIN_S = 2.0
+NEAR = 0.5  # cosine of all-MiniLM-L6-v2
 MOST_SOURCES = 20
 MOST_LINKING = 100  # memories with links to one; what everybody links to could have a whole namespace
 
@@ -45,10 +47,11 @@ class Related(Struct, frozen=True, kw_only=True, omit_defaults=True):
     degraded: bool = False
 
 
-async def related(ports: Ports, memory: Memory, limit: int, min_score: float, may_read: MayRead) -> Related:
-    """Raises Retryable when the memories cannot be read."""
+async def related(ports: Ports, memory: Memory, limit: int, min_score: float | None, may_read: MayRead) -> Related:
+    """Without `min_score` the least cosine is the embedding model's. Raises Retryable when the memories cannot be read."""
+    least = of_model(ports.vectors.embedding_model).on_scale(NEAR) if min_score is None else min_score
     (near, degraded), relations, passages = await asyncio.gather(
-        similar_memories(ports, memory, limit, min_score), linked(ports, memory), passages_of(ports, memory, may_read)
+        similar_memories(ports, memory, limit, least), linked(ports, memory), passages_of(ports, memory, may_read)
     )
     known = await ports.stored.by_ids({*near, *relations})
     shown = {each.memory_id: view(each, "short") for each in known.values() if is_shown(each, memory)}

@@ -84,7 +84,9 @@ async def list_related(
     caller: CallerOf,
     ports: PortsOf,
     limit: Annotated[int, Query(ge=1, le=50, description="How many near ones at most.")] = 10,
-    min_score: Annotated[float, Query(ge=0, le=1, description="Least cosine of a near one.")] = 0.5,
+    min_score: Annotated[
+        float | None, Query(ge=0, le=1, description="Least cosine of a near one; if absent, the embedding model's own.")
+    ] = None,
 ) -> Response:
     """What a memory has to do with: memories that it is linked with, either way, or near to in meaning, and the passages that it
     comes from."""

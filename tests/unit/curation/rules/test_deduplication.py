@@ -1,8 +1,9 @@
-"""What the curator folds of the labelled pairs, with the vectors of the model that ships."""
+"""What the curator folds of the labelled pairs, with the vectors of each model that runs in this process."""
 
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import closing
 
 import pytest
 
@@ -12,29 +13,35 @@ from agents.curation.rules.guards import objection
 from agents.curation.rules.similarity import ALIKE
 from agents.curation.rules.thresholds import Thresholds, table, thresholds
 from schemas.policies.policies import DEFAULT_POLICY, Policy
-from sinks.embeddings.models import DEFAULT
+from sinks.embeddings.models import E5_SMALL, MINILM, MODELS
 from tests.deduplication import RIGHT_WORD, Case, as_curated, cases, decision, is_folded, measured
 from tests.embedders import shipped
 from tests.labelled_pairs import Pair, held_out, pairs, tuning
 from tests.public_data import required
 
 LEAST_PRECISION, LEAST_RECALL = 0.97, 0.70
-MERGE = thresholds(DEFAULT.name, DEFAULT_POLICY).merge
 SYMMETRIC = ("negation", "preference", "ended", "opposites", "subject", "order", "object")
 
 
+@pytest.fixture(scope="session", params=MODELS)
+def model(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="session")
-def embedded() -> list[Case]:
+def limits(model: str) -> Thresholds:
+    return table()[model]
+
+
+@pytest.fixture(scope="session")
+def embedded(model: str) -> list[Case]:
     """Every labelled pair with its cosine: each text is embedded once a session."""
-    return embed(pairs())
+    return embed(pairs(), model)
 
 
-def embed(listed: Sequence[Pair]) -> list[Case]:
-    embedder = shipped()
-    try:
+def embed(listed: Sequence[Pair], model: str) -> list[Case]:
+    with closing(shipped(model)) as embedder:
         return asyncio.run(cases(listed, embedder))
-    finally:
-        embedder.close()
 
 
 def of(half: Sequence[Pair], embedded: Sequence[Case]) -> list[Case]:
@@ -42,16 +49,16 @@ def of(half: Sequence[Pair], embedded: Sequence[Case]) -> list[Case]:
 
 
 def test_of_the_half_that_nothing_was_tuned_on_enough_is_folded_and_hardly_anything_wrongly(
-    embedded: list[Case],
+    embedded: list[Case], limits: Thresholds
 ) -> None:
-    figures = measured(of(held_out(pairs()), embedded), lambda case: as_curated(case, MERGE))
+    figures = measured(of(held_out(pairs()), embedded), lambda case: as_curated(case, limits.merge))
     assert figures.precision >= LEAST_PRECISION
     assert figures.recall >= LEAST_RECALL
     assert figures.folded_contradictions == 0
 
 
-def test_the_half_for_tuning_is_no_worse(embedded: list[Case]) -> None:
-    figures = measured(of(tuning(pairs()), embedded), lambda case: as_curated(case, MERGE))
+def test_the_half_for_tuning_is_no_worse(embedded: list[Case], limits: Thresholds) -> None:
+    figures = measured(of(tuning(pairs()), embedded), lambda case: as_curated(case, limits.merge))
     assert figures.precision >= LEAST_PRECISION
     assert figures.recall >= LEAST_RECALL
     assert figures.folded_contradictions == 0
@@ -66,27 +73,30 @@ def test_neither_cosine_nor_letters_alone_can_tell_a_contradiction_from_a_duplic
         assert figures.folded_contradictions > 10
 
 
-def test_a_model_that_is_right_has_more_folded_and_no_contradiction(embedded: list[Case]) -> None:
-    judged = {id(case): decision(case, MERGE, RIGHT_WORD[case.pair.label]) for case in embedded}
+def test_a_model_that_is_right_has_more_folded_and_no_contradiction(embedded: list[Case], limits: Thresholds) -> None:
+    judged = {id(case): decision(case, limits, RIGHT_WORD[case.pair.label]) for case in embedded}
     figures = measured(embedded, lambda case: is_folded(judged[id(case)]))
-    assert figures.rightly > measured(embedded, lambda case: as_curated(case, MERGE)).rightly
+    assert figures.rightly > measured(embedded, lambda case: as_curated(case, limits.merge)).rightly
     assert figures.precision >= LEAST_PRECISION
     contradictions = [judged[id(case)] for case in embedded if case.pair.label == "contradiction"]
     assert all(isinstance(each, Supersede) for each in contradictions)
 
 
-def test_a_model_that_calls_every_contradiction_a_repetition_is_hardly_ever_believed(embedded: list[Case]) -> None:
+def test_a_model_that_calls_every_contradiction_a_repetition_is_hardly_ever_believed(
+    embedded: list[Case], limits: Thresholds
+) -> None:
     contradictions = [case for case in embedded if case.pair.label == "contradiction"]
-    folded = [case.pair for case in contradictions if is_folded(decision(case, MERGE, "repeats"))]
+    folded = [case.pair for case in contradictions if is_folded(decision(case, limits, "repeats"))]
     assert len(folded) <= 0.03 * len(contradictions), folded
 
 
-def test_no_pair_that_letters_would_fold_is_missed_by_the_vector_index(embedded: list[Case]) -> None:
+def test_no_pair_that_letters_would_fold_is_missed_by_the_vector_index(
+    embedded: list[Case], limits: Thresholds
+) -> None:
     """So the memories whose letters are compared may be those that the index finds."""
-    related = table()[DEFAULT.name].related
     lettered = [case for case in embedded if case.letters > ALIKE and case.pair.one_memory]
     assert lettered
-    assert all(case.cosine >= related for case in lettered)
+    assert all(case.cosine >= limits.related for case in lettered)
 
 
 def test_guards_that_compare_both_ways_are_symmetric() -> None:
@@ -104,7 +114,7 @@ def test_no_text_is_objected_to_by_itself() -> None:
             assert (objection(text, text), doubt(text, text)) == (None, None)
 
 
-def test_no_contradiction_of_memtrust_is_folded() -> None:
+def test_no_contradiction_of_memtrust_is_folded(model: str, limits: Thresholds) -> None:
     told = json.loads(required("memtrust", "contradiction_cases.json").read_text(encoding="utf-8"))["cases"]
     listed = [
         Pair("contradiction", "en", case["initial_fact"], case["contradicting_fact"])
@@ -112,14 +122,31 @@ def test_no_contradiction_of_memtrust_is_folded() -> None:
         if "contradicting_fact" in case
     ]
     assert len(listed) >= 5
-    for case in embed(listed):
-        assert isinstance(decision(case, MERGE), Create), case
+    for case in embed(listed, model):
+        assert isinstance(decision(case, limits), Create), case
 
 
 def test_a_policy_may_set_a_threshold_of_its_own_and_an_unmeasured_model_has_the_defaults() -> None:
-    assert thresholds("never measured", DEFAULT_POLICY) == Thresholds(related=0.70, merge=0.85)
-    assert thresholds(DEFAULT.name, Policy(name="p", merge_threshold=0.92)).merge == 0.92
-    assert thresholds(DEFAULT.name, Policy(name="p", merge_threshold=0.6)).related == 0.6
+    assert thresholds("never measured", DEFAULT_POLICY) == Thresholds(akin=0.35, related=0.70, merge=0.85)
+    for model in ("never measured", MINILM.name):
+        assert thresholds(model, Policy(name="p", merge_threshold=0.92)).merge == pytest.approx(0.92)
+        assert thresholds(model, Policy(name="p", merge_threshold=0.6)).related == pytest.approx(0.6)
+
+
+def test_a_policys_threshold_is_on_the_scale_of_minilm_whatever_embeds() -> None:
+    measured_of = table()[E5_SMALL.name]
+    for at, meant in ((0.35, measured_of.akin), (0.70, measured_of.related), (0.85, measured_of.merge), (1.0, 1.0)):
+        assert thresholds(E5_SMALL.name, Policy(name="p", merge_threshold=at)).merge == pytest.approx(meant)
+    stricter = thresholds(E5_SMALL.name, Policy(name="p", merge_threshold=0.92))
+    assert measured_of.merge < stricter.merge < 1.0
+    assert stricter.related == measured_of.related
+
+
+def test_a_threshold_folds_as_strictly_whatever_embeds(embedded: list[Case], limits: Thresholds) -> None:
+    """Of a stricter policy as well: what MiniLM would keep apart is not folded by the other scale of another model."""
+    stricter = measured(embedded, lambda case: as_curated(case, limits.on_scale(0.95)))
+    assert 0.50 <= stricter.recall <= 0.70
+    assert stricter.precision >= LEAST_PRECISION
 
 
 def test_a_threshold_that_nothing_reaches_leaves_letters_and_the_same_text(embedded: list[Case]) -> None:
@@ -128,7 +155,7 @@ def test_a_threshold_that_nothing_reaches_leaves_letters_and_the_same_text(embed
     assert all(case.letters > ALIKE for case in folded)
 
 
-def test_the_same_pair_twice_is_decided_the_same(embedded: list[Case]) -> None:
+def test_the_same_pair_twice_is_decided_the_same(embedded: list[Case], limits: Thresholds) -> None:
     for case in embedded[:50]:
-        assert decision(case, MERGE) == decision(case, MERGE)
-        assert not isinstance(decision(case, MERGE), Drop)
+        assert decision(case, limits) == decision(case, limits)
+        assert not isinstance(decision(case, limits), Drop)
