@@ -158,6 +158,8 @@ class DryRunAgent:
     async def _requests(self, run: ConsolidationRun, stretch: ConversationRange) -> AsyncIterator[ExtractionRequest]:
         policy = self._policy(stretch.scope)
         async for request in self._slices(stretch, policy):
+            if run.namespace is not None and run.namespace not in request.namespaces:
+                continue  # nobody who speaks in it feeds that one
             fenced = await fences_on(self._asked.extractions, request, request.namespaces)
             if (spared := without_erased(request, fenced)).messages:
                 yield for_dry_run(spared, run.run_id, run.namespace)

@@ -1,10 +1,13 @@
 """The scheduler: makes the runs of schedules, begins those that are pending, asks windows, and counts what is done."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Final, Protocol
+
+from msgspec.structs import replace
 
 from agents.consolidation.requests import flush_record
 from agents.consolidation.retries import TRIED_FOR, FailedRuns
@@ -27,6 +30,7 @@ ASK_AGAIN: Final = timedelta(minutes=5)
 LOOK_AGAIN: Final = timedelta(minutes=1)  # which to ask again
 GIVEN_UP_AFTER: Final = timedelta(days=3)  # batches take a day, and budgets end at midnight
 DETAILS_KEPT: Final = timedelta(days=30)
+NOBODY_ELSE: Final[Mapping[str, Collection[str]]] = MappingProxyType({})
 FINDINGS_KEPT: Final = timedelta(days=7)
 
 
@@ -128,7 +132,8 @@ class Scheduler:
             await progress.fail(run.run_id, self._clock(), f"no policy is called {run.policy!r}")
             return
         while page := await progress.windows(run.conversation_id, behind, PAGE):
-            about = [window for window in page if concerns(run, window.scope, policies)]
+            speakers = await progress.speakers(page) if run.namespace is not None else {}
+            about = [window for window in page if concerns(run, window.scope, policies, speakers)]
             if about:
                 added = await progress.add_conversations(run, about, left)
                 left = None if left is None else left - added
@@ -152,12 +157,16 @@ class Scheduler:
                 await self._publisher.publish([flush_record(each, now) for each in asking])
 
 
-def concerns(run: ConsolidationRun, scope: Scope, policies: Policies) -> bool:
-    """Whether a run is about a conversation, under the policies as they are now."""
+def concerns(
+    run: ConsolidationRun, scope: Scope, policies: Policies, speakers: Mapping[str, Collection[str]] = NOBODY_ELSE
+) -> bool:
+    """Whether a run is about a conversation, under the policies as they are now. `speakers` are the users who said something, by
+    conversation, besides the one of the scope."""
     policy = policies.match(scope)
     if not policy.extract or (run.policy is not None and policy.name != run.policy):
         return False
-    return run.namespace is None or run.namespace in policy.namespaces_of(scope)
+    scopes = [scope, *(replace(scope, user_id=user_id) for user_id in speakers.get(scope.conversation_id, ()))]
+    return run.namespace is None or any(run.namespace in policy.namespaces_of(each) for each in scopes)
 
 
 def run_summary(run: ConsolidationRun) -> str:

@@ -72,6 +72,12 @@ class RunProgress:
         rows = await self._connection.fetch(query("runs", "windows"), conversation_id, *place, limit)
         return [window_of(dict(row)) for row in rows]
 
+    async def speakers(self, windows: Sequence[Window]) -> dict[str, list[str]]:
+        """The users who said something, by conversation, as far as the archive has it."""
+        names = sorted({storable(window.scope.conversation_id) for window in windows})
+        rows = await self._connection.fetch(query("runs", "speakers"), names)
+        return {row["conversation_id"]: row["user_ids"] for row in rows}
+
     async def add_conversations(self, run: ConsolidationRun, windows: Sequence[Window], most: int | None = None) -> int:
         """Makes the run be about what waits in these windows, in at most so many of them; returns in how many."""
         names = [storable(window.scope.conversation_id) for window in windows]

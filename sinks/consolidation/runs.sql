@@ -56,6 +56,12 @@ WHERE phase <> 'forgotten' AND ($1::text IS NULL OR conversation_id = $1)
 ORDER BY conversation_id, partition
 LIMIT $4
 
+-- name: speakers
+SELECT conversation_id, array_agg(DISTINCT user_id) AS user_ids
+FROM messages
+WHERE conversation_id = ANY ($1::text[]) AND user_id IS NOT NULL
+GROUP BY conversation_id
+
 -- name: add_conversations
 -- From the first message that waits to the last, as the archive, the windows' rows and the settled slices tell it together; nothing
 -- of what another run is about already. Slices of no namespace are summaries,

@@ -135,6 +135,18 @@ def rehearsal(bench: "Bench") -> Rehearsal:
     return Rehearsal(bench)
 
 
+async def test_of_one_person_only_what_that_person_says_is_foreseen(rehearsal: Rehearsal) -> None:
+    turns = (("user", "I prefer TypeScript."), ("bob", "I'm allergic to peanuts."))
+    said = [
+        archived_message("both", at, timestamp=NOON, content=text, app_id="app", user_id=user_id)
+        for at, (user_id, text) in enumerate(turns)
+    ]
+    await Archive(rehearsal.pool).store(said)
+    await Windows(rehearsal.pool).project([a_state("both")])
+    run, findings = await rehearsal.carried_out(await rehearsal.asked(namespace="app/bob"))
+    assert (run.conversations, [each.text for each in findings]) == (1, ["User is allergic to peanuts."])
+
+
 async def test_it_shows_what_would_be_created_reinforced_and_superseded_and_writes_nothing(
     rehearsal: Rehearsal,
 ) -> None:
@@ -150,10 +162,10 @@ async def test_it_shows_what_would_be_created_reinforced_and_superseded_and_writ
     assert (run.providers, run.models, run.error) == (("offline",), ("rules-1",), None)
     told = [(each.conversation_id, each.result, each.text, each.known) for each in findings]
     assert told == [
-        ("a", "reinforced", "User prefers TypeScript.", "User prefers TypeScript."),
-        ("a", "created", "User is allergic to peanuts.", None),
-        ("b", "reinforced", "User is allergic to peanuts.", None),
-        ("b", "superseded", "User moved from Ghent to Lisbon.", "User lives in Ghent."),
+        ("a", "reinforced", "user prefers TypeScript.", "User prefers TypeScript."),
+        ("a", "created", "user is allergic to peanuts.", None),
+        ("b", "reinforced", "user is allergic to peanuts.", None),
+        ("b", "superseded", "user moved from Ghent to Lisbon.", "User lives in Ghent."),
     ]
     assert (run.created, run.reinforced, run.superseded) == (1, 2, 1)
     assert {each.namespace for each in findings} == {"n"}, "no other namespace of the conversations is meant"

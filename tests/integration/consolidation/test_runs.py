@@ -5,8 +5,10 @@ from datetime import timedelta
 from msgspec.structs import replace
 
 from schemas.policies.policies import Policies, Schedule, Triggers
+from sinks.archive.messages import Archive
 from sinks.consolidation.runs import RunFilter
-from tests.integration.consolidation.night import NIGHT, NIGHTLY, Night
+from tests.archived import archived_message
+from tests.integration.consolidation.night import NIGHT, NIGHTLY, NOON, Night
 
 
 async def test_at_its_moment_a_policy_has_one_run_about_what_waits_in_its_conversations(night: Night) -> None:
@@ -161,6 +163,17 @@ async def test_a_namespace_is_about_the_conversations_that_feed_it(night: Night)
     await night.said("a", range(10, 12))
     await night.said("b", range(20, 22), app="other")
     await night.by_hand(namespace="other/ada")
+    await worker.tick()
+    assert night.asked() == [("b", 3, "background")]
+
+
+async def test_a_namespace_of_one_person_is_about_conversations_in_which_others_spoke_first(night: Night) -> None:
+    worker = night.worker("one")
+    await night.said("a", range(10, 12))
+    await night.said("b", range(20, 22))
+    bobs = archived_message("b", 22, partition=3, timestamp=NOON, app_id="app", user_id="bob")
+    await Archive(night.pool).store([bobs])
+    await night.by_hand(namespace="app/bob")
     await worker.tick()
     assert night.asked() == [("b", 3, "background")]
 
