@@ -38,10 +38,15 @@ def test_every_valid_message_is_archived_once_where_it_lies_in_kafka(once: Snaps
 
 
 def expected_memories(published: list[Event]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(namespace, item) of every item that makes a memory of its own; one that repeats another reinforces it."""
+    """(namespace, item) of every item that makes a memory of its own; one that repeats another reinforces it. In a namespace that
+    several people feed the text says who."""
     for conversation_id, items in EXPECTED.items():
-        for namespace in namespaces(conversation_id, published):
-            yield from ((namespace, item) for item in items if "repeats" not in item)
+        own, *shared = namespaces(conversation_id, published)
+        _, user_id = own.split("/")
+        for item in items:
+            if "repeats" not in item:
+                yield own, item
+                yield from ((name, item | {"text": item["text"].replace("User", user_id, 1)}) for name in shared)
 
 
 def test_what_is_remembered_is_what_is_expected_in_every_namespace_and_nothing_else(
