@@ -11,7 +11,7 @@ from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Policy
 from sinks.archive.messages import ArchivedMessage
 from streams.windows.arrival import arrived
-from streams.windows.detectors.detect import found_in
+from streams.windows.detectors.detect import detect_in
 from streams.windows.entry import Entry
 from streams.windows.extraction import slices
 from streams.windows.extraction.progress import latest
@@ -24,7 +24,7 @@ def window_entries(archived: Sequence[ArchivedMessage], policy: Policy, count: T
     entries, stands = [], Segmentation()
     for each in archived:
         said, gap_s = each.message, policy.window.task_gap_s
-        entry, _, stands = arrived(said, found_in(said), each.position, message_tokens(said, count), stands, gap_s)
+        entry, _, stands = arrived(said, detect_in(said), each.position, message_tokens(said, count), stands, gap_s)
         entries.append(entry)
     return entries
 

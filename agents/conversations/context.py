@@ -6,13 +6,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from schemas.conversations.contexts import ContextEntry, ContextQuery, LeftOut, ShownContext
+from schemas.conversations.contexts import ContextEntry, ContextQuery, ConversationContext, OmittedMessage
 from schemas.conversations.messages import Message
 from schemas.conversations.windows import Gap, LastPrune, Reason, WindowState
 from sinks.archive.messages import ArchivedMessage
 from streams.windows.arrival import arrived
 from streams.windows.context import building, gaps, statistics
-from streams.windows.detectors.detect import found_in
+from streams.windows.detectors.detect import detect_in
 from streams.windows.pruning import importance
 from streams.windows.pruning.decision import Decision
 from streams.windows.pruning.reasons import SENTENCES
@@ -45,7 +45,7 @@ def build_context(
     budget: Budget,
     count: TokenCount,
     now: float,
-) -> ShownContext:
+) -> ConversationContext:
     """The context of one window's messages, given in order; those that gaps hold only tell where tasks begin.
 
     Raises Rejected `context_too_small`, naming the sizes, when what is never pruned exceeds the limit alone.
@@ -55,7 +55,7 @@ def build_context(
     turns = message_traits(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
     built = building.build(turns, known.gaps, limited, now)
     kept = [entry for entry in built.entries if isinstance(entry, MessageTraits)]
-    return ShownContext(
+    return ConversationContext(
         entries=tuple(entries(built, kept, messages, {each.position for each in archived}, now)),
         tokens=built.tokens,
         billed_tokens=built.billed_tokens,
@@ -98,7 +98,7 @@ def message_traits(
     for position, message in messages.items():
         gone = gaps.holds(left, position)
         tokens = 0 if gone else message_tokens(message, count)
-        _, turn, stands = arrived(message, found_in(message), position, tokens, stands, task_gap_s)
+        _, turn, stands = arrived(message, detect_in(message), position, tokens, stands, task_gap_s)
         if not gone:
             turns.append(turn)
     return turns
@@ -147,7 +147,9 @@ def context_entry(
     )
 
 
-def left_out(decision: Decision, messages: Mapping[int, Message]) -> Iterator[LeftOut]:
+def left_out(decision: Decision, messages: Mapping[int, Message]) -> Iterator[OmittedMessage]:
     for position in decision.removed:
         reason = decision.reasons[position]
-        yield LeftOut(message_id=messages[position].message_id, position=position, reason=reason, why=SENTENCES[reason])
+        yield OmittedMessage(
+            message_id=messages[position].message_id, position=position, reason=reason, why=SENTENCES[reason]
+        )

@@ -7,7 +7,7 @@ from typing import Protocol
 from agents.conversations.context import KnownWindow, build_context
 from agents.conversations.lookup import Conversation
 from agents.windows.terms import WindowTerms
-from schemas.conversations.contexts import ContextQuery, ShownContext
+from schemas.conversations.contexts import ContextQuery, ConversationContext
 from schemas.conversations.windows import Gap
 from sinks.archive.messages import ArchivedMessage, Place
 from streams.windows.tokens.counting import TokenCount
@@ -36,7 +36,7 @@ class Contexts:
         self._count_tokens = count_tokens
         self._clock = clock
 
-    async def build(self, conversation: Conversation, asked: ContextQuery) -> ShownContext:
+    async def build(self, conversation: Conversation, asked: ContextQuery) -> ConversationContext:
         """What a model is to be shown of the conversation now. Raises Retryable, and Rejected `context_too_small`."""
         state = conversation.state
         terms = self._terms.of(conversation.scope, asked.model or (state.model if state else None))

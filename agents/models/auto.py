@@ -35,7 +35,7 @@ class AutoProvider:
             raise Misconfigured("auto has no provider to ask: name one in MEMSTREAM_PROVIDER_ORDER")
         self.providers = tuple(providers)
         self.leaves_machine = all(provider.leaves_machine for provider in providers)
-        self._checks = {provider.name: Check(provider, clock or now) for provider in providers}
+        self._checks = {provider.name: AvailabilityCheck(provider, clock or now) for provider in providers}
 
     def __repr__(self) -> str:
         return f"AutoProvider({', '.join(provider.name for provider in self.providers)})"
@@ -88,7 +88,7 @@ class AutoProvider:
         raise Retryable(f"no provider can answer: {'; '.join(passed)}")
 
 
-class Check:
+class AvailabilityCheck:
     """Whether a provider is available, looked at no more often than every LOOK_AGAIN_S seconds."""
 
     def __init__(self, provider: Provider, clock: Callable[[], float]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
-from agents.models.calls.exchange import Spoken
+from agents.models.calls.exchange import ModelReply
 from agents.models.port import Answer, Context
 from agents.models.prompts.questions import Question
 from schemas.errors import MemstreamError, Rejected, Retryable
@@ -29,7 +29,7 @@ class Unanswered(Struct, frozen=True):
 
 
 # Rejected: this question can never be answered.
-Reply: TypeAlias = Spoken | Unanswered | Rejected
+Reply: TypeAlias = ModelReply | Unanswered | Rejected
 
 
 class Listed(Struct, frozen=True, kw_only=True):
@@ -83,7 +83,7 @@ class ModelBatches(Protocol):
         """Every batch made since, newest first, also those of others who use the same account."""
 
     async def answer(
-        self, request: ExtractionRequest, context: Context, reply: Spoken | Rejected, reservation: str | None
+        self, request: ExtractionRequest, context: Context, reply: ModelReply | Rejected, reservation: str | None
     ) -> Answer:
         """A reply, read, checked and booked as that of a call; one that is not whole is mended by one call of its own.
 

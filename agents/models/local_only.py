@@ -6,14 +6,14 @@ from schemas.errors import Misconfigured, Rejected
 from schemas.policies.policies import Policies
 
 
-class Leaving(Protocol):
+class RemoteCapable(Protocol):
     """Something that is given conversations."""
 
     name: str
     leaves_machine: bool
 
 
-def require_staying(local_only: bool, asked: Leaving) -> None:
+def require_staying(local_only: bool, asked: RemoteCapable) -> None:
     """Raises Rejected `must_stay`, before anything is sent: the slice goes to the dead letters whole, and can be replayed.
 
     It is no outage that passes, and an empty answer would be a silent loss.
@@ -25,7 +25,7 @@ def require_staying(local_only: bool, asked: Leaving) -> None:
         )
 
 
-def check_policies(policies: Policies, asked: Leaving) -> None:
+def check_policies(policies: Policies, asked: RemoteCapable) -> None:
     """Raises Misconfigured when policies want their conversations to stay and nobody on this machine can be asked."""
     staying = [policy.name for policy in policies.listed if policy.local_only]
     if staying and asked.leaves_machine:

@@ -14,7 +14,7 @@ from agents.models.calls.metering import Meter
 from agents.models.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
 from agents.models.prompts import compaction, rating, reranking, shortening
 from agents.models.prompts.extraction import MOST_TOKENS
-from agents.models.prompts.questions import Drafts, Question, extraction, summing_up
+from agents.models.prompts.questions import Drafts, Question, extraction_question, summary_question
 from schemas.extraction.requests import ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -70,7 +70,7 @@ class ModelProvider:
 
     async def summarise(self, request: ExtractionRequest, policy: Policy) -> Summary:
         """Raises as `extract` does. A summary of which nothing may be kept leaves what was said before."""
-        exchange = await self._exchange(summing_up(request, policy, self._most_tokens))
+        exchange = await self._exchange(summary_question(request, policy, self._most_tokens))
         text = self._fitted(exchange.reply, policy) or self._fitted(request.summary, policy)
         return Summary(provider=self.name, model=exchange.model, text=text, usage=exchange.usage, calls=exchange.calls)
 
@@ -132,7 +132,7 @@ class ModelProvider:
 
     def question(self, request: ExtractionRequest, context: Context) -> Question[Drafts]:
         """What `extract` asks."""
-        return extraction(request, context, self._most_tokens, self._count_tokens)
+        return extraction_question(request, context, self._most_tokens, self._count_tokens)
 
     def work(self, question: Question[T]) -> Work:
         """What a question may come to, for budgets."""

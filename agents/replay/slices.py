@@ -59,7 +59,7 @@ class _WindowReplay:
         """Whatever deadline passed before now takes effect at its time."""
         while (window := self._window) is not None:
             terms = self._terms.now(window)
-            at = window.alarm(terms.policy).at
+            at = window.deadline(terms.policy).at
             if at is None or at > self._now_s:
                 return
             if window.expired(terms.policy, at):

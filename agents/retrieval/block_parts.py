@@ -9,7 +9,7 @@ from agents.passages.words import stems
 from schemas.conversations.messages import Message
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
-from schemas.retrieval.blocks import ToldMemory, ToldMessage, ToldPassage
+from schemas.retrieval.blocks import BlockMemory, BlockMessage, BlockPassage
 from schemas.retrieval.searches import Hit, SaidHit
 
 REPEATED: Final = 0.5  # share of a passage's words: a memory of its message that has so many says the same
@@ -79,9 +79,9 @@ def says(memory: Statement, quote: Quote) -> bool:
     return bool(quote.stems) and len(quote.stems & memory.stems) >= needed * len(quote.stems)
 
 
-def memory_view(line: Line) -> ToldMemory:
+def memory_view(line: Line) -> BlockMemory:
     memory = line.hit.memory
-    return ToldMemory(
+    return BlockMemory(
         memory_id=memory.memory_id,
         reference=line.reference,
         namespace=memory.namespace,
@@ -93,9 +93,9 @@ def memory_view(line: Line) -> ToldMemory:
     )
 
 
-def passage_view(quote: Quote) -> ToldPassage:
+def passage_view(quote: Quote) -> BlockPassage:
     passage = quote.passage
-    return ToldPassage(
+    return BlockPassage(
         passage_id=passage.passage_id,
         reference=quote.reference,
         namespace=passage.namespace,
@@ -109,9 +109,9 @@ def passage_view(quote: Quote) -> ToldPassage:
     )
 
 
-def message_view(entry: Entry) -> ToldMessage:
+def message_view(entry: Entry) -> BlockMessage:
     said = entry.message
-    return ToldMessage(
+    return BlockMessage(
         message_id=said.message_id,
         role=said.role,
         timestamp=said.timestamp,

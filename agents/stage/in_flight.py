@@ -45,7 +45,7 @@ class InFlight:
         try:
             await work()
         except asyncio.CancelledError as exc:
-            if cancellation.asked_for():
+            if cancellation.is_cancelling():
                 raise
             await give_up(self._app, batch, exc)
         except Exception as exc:  # noqa: BLE001 (give_up logs it)

@@ -44,7 +44,7 @@ async def attempt(app: StageApp, batch: Batch, handle: Handle) -> None:
             log.warning("%s: attempt %d on %r failed, trying again: %s", app.conf.id, tries, batch, exc)
             await asyncio.sleep(pause_s(tries))
         except asyncio.CancelledError as exc:
-            if cancellation.asked_for():
+            if cancellation.is_cancelling():
                 raise
             await give_up(app, batch, exc)
             return

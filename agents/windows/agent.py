@@ -24,7 +24,7 @@ from streams.apps import BATCH_RECORDS
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
 from streams.kafka.topics import TopicSettings
-from streams.windows.detectors.detect import found_in
+from streams.windows.detectors.detect import detect_in
 from streams.windows.effects import Effect
 from streams.windows.tokens.counting import TokenCount, message_tokens
 
@@ -68,7 +68,7 @@ class WindowAgent:
     async def handle(self, batch: Batch) -> None:
         """Applies a batch; the checkpoint that carries its rows and effects acks it."""
         assert self._app.checkpointer is not None
-        await self._app.checkpointer.room(batch.partition)
+        await self._app.checkpointer.wait_for_room(batch.partition)
         topic = self._logical[batch.topic]
         log_end = 0
         heard: Sequence[Decoded] = ()
@@ -105,7 +105,7 @@ class WindowAgent:
         effects: list[Outgoing] = []
         # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
         counts = self.counted_messages(heard)
-        found = [found_in(message) for _, message in heard]
+        found = [detect_in(message) for _, message in heard]
         # And one conversation after another, for the same reason: they have no order among each other.
         for conversation_id, places in by_conversation(heard).items():
             window = self._cache.window(conversation_id, batch.partition)
@@ -195,7 +195,7 @@ class WindowAgent:
         self._cache.enter(self._app.fence.epoch)
         if self._armed_by is not self._terms.policies:
             self._armed_by = self._terms.policies
-            self._cache.rearm()
+            self._cache.rescan_deadlines()
         now = self._clock()
         due: list[Outgoing] = []
         for partition in self._app.checkpointer.partitions:

@@ -10,7 +10,7 @@ from streams.delivery.ledger import Ledger
 from streams.delivery.store import Rows
 from streams.windows.rows import rows
 from streams.windows.rows.head import Head
-from streams.windows.window import Alarm, Window
+from streams.windows.window import Deadline, Window
 
 CACHED_WINDOWS = 20_000
 CACHED_BYTES = 536_870_912  # about; whatever the size of messages
@@ -32,7 +32,7 @@ class WindowCache:
         self._changed: dict[int, dict[str, Window]] = {}
         self._forgotten: dict[int, list[Window]] = {}
         self._applied: dict[int, int] = {}
-        self._alarms: dict[int, dict[str, Alarm]] = {}
+        self._alarms: dict[int, dict[str, Deadline]] = {}
         self._times: dict[int, list[tuple[float, str]]] = {}
         self._queued: dict[tuple[int, str], float] = {}
         self._held: dict[int, set[str]] = {}
@@ -44,24 +44,24 @@ class WindowCache:
             return
         self._epoch = epoch
         self._reset()
-        self._find_alarms()
+        self._find_deadlines()
 
-    def rearm(self) -> None:
+    def rescan_deadlines(self) -> None:
         """Finds all alarms anew: the policies have changed that they were set by."""
         self._alarms, self._times, self._queued, self._held = {}, {}, {}, {}
-        self._find_alarms()
+        self._find_deadlines()
 
-    def _find_alarms(self) -> None:
+    def _find_deadlines(self) -> None:
         assert self._app.checkpointer is not None
         for partition in self._app.checkpointer.partitions:
             for head in rows.heads(self._ledger(partition).scan):
-                self._find_alarm(partition, head)
+                self._find_deadline(partition, head)
 
-    def _find_alarm(self, partition: int, head: Head) -> None:
+    def _find_deadline(self, partition: int, head: Head) -> None:
         """Only an end that is held back needs to know the messages."""
         window = self._load(head.scope.conversation_id, partition) if head.held else Window(head)
         assert window is not None
-        self._set_alarm(partition, window)
+        self._set_deadline(partition, window)
 
     def _ledger(self, partition: int) -> Ledger:
         assert self._app.checkpointer is not None
@@ -98,9 +98,9 @@ class WindowCache:
         """The windows whose held end may take effect now, to be changed."""
         changed, alarms = self._changed.get(partition, {}), self._alarms.get(partition, {})
         held = sorted(self._held.get(partition, ()))
-        asked = [each for each in held if each in changed or alarms[each].rings(read_to, now)]
+        asked = [each for each in held if each in changed or alarms[each].is_due(read_to, now)]
         peeked = [self._load(each, partition) for each in asked]
-        ready = [w for w in peeked if w is not None and w.alarm(self._policy(w)).rings(read_to, now)]
+        ready = [w for w in peeked if w is not None and w.deadline(self._policy(w)).is_due(read_to, now)]
         return [self.window(window.head.scope.conversation_id, partition) for window in ready]
 
     def forget(self, window: Window) -> None:
@@ -112,7 +112,7 @@ class WindowCache:
         changes: Rows = {}
         for conversation_id, window in self._changed.pop(partition, {}).items():
             changes |= rows.save(window)
-            self._set_alarm(partition, window)
+            self._set_deadline(partition, window)
             self._weigh((partition, conversation_id), window.memory_bytes)
             self._told_at.pop((partition, conversation_id), None)
         for window in self._forgotten.pop(partition, []):
@@ -147,9 +147,9 @@ class WindowCache:
     def applied_to(self, partition: int) -> int | None:
         return self._applied.get(partition)
 
-    def _set_alarm(self, partition: int, window: Window) -> None:
+    def _set_deadline(self, partition: int, window: Window) -> None:
         conversation_id = window.head.scope.conversation_id
-        alarm = window.alarm(self._policy(window))
+        alarm = window.deadline(self._policy(window))
         self._alarms.setdefault(partition, {})[conversation_id] = alarm
         if alarm.at is not None:
             self._queue(partition, conversation_id, alarm.at)
@@ -171,7 +171,7 @@ class WindowCache:
             alarm = alarms.get(conversation_id)
             if alarm is None:
                 continue
-            rings = alarm.rings(read_to, now)
+            rings = alarm.is_due(read_to, now)
             if alarm.at is not None:
                 self._queue(partition, conversation_id, now + told_again_s if rings else alarm.at)
             if not rings:

@@ -13,14 +13,14 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.observability import traces
-from streams.windows.effects import Effect, Pruned, Warned
+from streams.windows.effects import ContextPruned, ContextWarning, Effect
 
 
 def outgoing(told: Effect, partition: int, at: datetime) -> Outgoing:
     """The record that tells it, on its conversation's partition or under its key."""
     if isinstance(told, ExtractionRequest):
         return _request(told)
-    event = _warned(told, partition, at) if isinstance(told, Warned) else _pruned(told, partition, at)
+    event = _warned(told, partition, at) if isinstance(told, ContextWarning) else _pruned(told, partition, at)
     key = told.scope.conversation_id.encode()
     return Outgoing(topic=topics.ACTIVITY, key=key, value=codec.encode(event), headers=CLOUD_EVENT)
 
@@ -49,7 +49,7 @@ def request_attributes(request: ExtractionRequest) -> dict[str, str | int]:
     }
 
 
-def _warned(told: Warned, partition: int, at: datetime) -> ActivityEvent:
+def _warned(told: ContextWarning, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.warned`: pruning follows unless what is protected fills the context alone."""
     level, conversation_id = told.statistics.level, told.scope.conversation_id
     return ActivityEvent(
@@ -61,7 +61,7 @@ def _warned(told: Warned, partition: int, at: datetime) -> ActivityEvent:
     )
 
 
-def _pruned(told: Pruned, partition: int, at: datetime) -> ActivityEvent:
+def _pruned(told: ContextPruned, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.pruned` or `.cleared`, with the reason of each message that left, by its id."""
     pruning, conversation_id = told.pruning, told.scope.conversation_id
     runs = pruning.removed
@@ -85,5 +85,5 @@ def _pruned(told: Pruned, partition: int, at: datetime) -> ActivityEvent:
     )
 
 
-def _scope(told: Warned | Pruned) -> dict[str, Any]:
+def _scope(told: ContextWarning | ContextPruned) -> dict[str, Any]:
     return dict(to_builtins(told.scope))

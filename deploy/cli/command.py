@@ -27,7 +27,7 @@ def command(
             with asyncio.Runner(loop_factory=loop) as runner:
                 code = runner.run(action(*args, **kwargs))
         except (MemstreamError, EmbeddedPartFailed) as exc:
-            terminal.complain(str(exc))
+            terminal.print_error(str(exc))
             code = 1
         except KeyboardInterrupt:
             code = 130

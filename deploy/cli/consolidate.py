@@ -63,7 +63,7 @@ async def consolidate(
         if wait:
             run = await over(pool, run, json)
         if json:
-            terminal.emit(as_json(run))
+            terminal.print_json(as_json(run))
         else:
             show_run(run)
         if wait and run.dry_run:
@@ -85,5 +85,5 @@ async def over(pool: Pool, run: ConsolidationRun, json: bool) -> ConsolidationRu
             )
         if run.status == "running" and run.processed != shown and not json:
             shown = run.processed
-            terminal.say(f"{run.processed} of {run.conversations} conversations")
+            terminal.print_line(f"{run.processed} of {run.conversations} conversations")
     return run

@@ -25,11 +25,11 @@ async def cutover(
         switch = parts.cutover()
         done = await (switch.undo(generation) if undo else switch.cut_over(generation))
     if json:
-        terminal.emit({"generation": generation, "undone": undo} | structs.asdict(done))
+        terminal.print_json({"generation": generation, "undone": undo} | structs.asdict(done))
         return
     what = "taken back" if undo else "cut over"
-    terminal.say(f"{what}: {done.changes} changes in {done.namespaces} namespaces")
+    terminal.print_line(f"{what}: {done.changes} changes in {done.namespaces} namespaces")
     if done.left:
-        terminal.say(f"{done.left} memories were changed since, and stay as they are")
+        terminal.print_line(f"{done.left} memories were changed since, and stay as they are")
     if not undo:
-        terminal.say(f"`memstream cutover {generation} --undo` takes it back")
+        terminal.print_line(f"`memstream cutover {generation} --undo` takes it back")

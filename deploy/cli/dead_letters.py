@@ -9,7 +9,7 @@ import typer
 from agents.dead_letters.reader import How, Letter, LetterFilter, original_record, places, settlement
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
-from deploy.cli.letter_topic import Standing, contents, original, standings, where
+from deploy.cli.letter_topic import LetterStatus, contents, letter_statuses, original, where
 from deploy.cli.moments import moment
 from deploy.settings import Settings, load
 from deploy.wiring import connections
@@ -46,7 +46,7 @@ async def list_letters(
     json: Json = False,
 ) -> None:
     """List dead letters, oldest first, without their contents."""
-    found = await standings(load(), meant(places, reason, stage, since, until))
+    found = await letter_statuses(load(), selected(places, reason, stage, since, until))
     shown = [each for each in found if everything or each.became is None]
     none = "no dead letter is like this" if found else "there are no dead letters"
     terminal.show_list(shown, json, "dead letters", COLUMNS, row, fields=summary, wide="detail", none=none)
@@ -57,7 +57,7 @@ async def list_letters(
 async def show(place: Annotated[str, typer.Argument(help="partition:offset.")], json: Json = False) -> None:
     """Show a dead letter with its contents, which somebody wrote."""
     settings = load()
-    (standing,) = await chosen(settings, meant([place]), again=True)
+    (standing,) = await chosen(settings, selected([place]), again=True)
     async for letter, record in contents(settings, [standing.letter]):
         whole = summary(standing) | {
             "key": text(record.key),
@@ -65,10 +65,10 @@ async def show(place: Annotated[str, typer.Argument(help="partition:offset.")], 
             "value": text(record.value),
         }
         if json:
-            terminal.emit(whole)
+            terminal.print_json(whole)
         else:
             for name, value in whole.items():
-                terminal.say(f"{name:13} {value}")
+                terminal.print_line(f"{name:13} {value}")
         assert letter is standing.letter
 
 
@@ -123,15 +123,15 @@ async def settle(how: How, wanted: LetterFilter, again: bool, dry_run: bool, jso
                     await publisher.publish([each])
             except Rejected as rejected:
                 failed += 1
-                terminal.complain(rejected.detail)
+                terminal.print_error(rejected.detail)
                 continue
             say(letter, how, json)
     return 1 if failed else 0
 
 
-async def chosen(settings: Settings, wanted: LetterFilter, again: bool) -> list[Standing]:
+async def chosen(settings: Settings, wanted: LetterFilter, again: bool) -> list[LetterStatus]:
     """Raises Misconfigured when none is meant, and Retryable."""
-    found = await standings(settings, wanted)
+    found = await letter_statuses(settings, wanted)
     left = [each for each in found if again or each.became is None]
     if not left:
         done = f"; {len(found)} were replayed or discarded already: --again means them too" if found else ""
@@ -141,7 +141,7 @@ async def chosen(settings: Settings, wanted: LetterFilter, again: bool) -> list[
     return left
 
 
-def meant(
+def selected(
     named: Sequence[str] | None,
     reason: str | None = None,
     stage: str | None = None,
@@ -160,23 +160,23 @@ def narrowed(
     """Nobody means all of them by saying nothing."""
     if not (named or reason or stage or since or until):
         raise Misconfigured("say which ones: places, --reason, --stage, --since or --until")
-    return meant(named, reason, stage, since, until)
+    return selected(named, reason, stage, since, until)
 
 
 def say(letter: Letter, how: str, json: bool) -> None:
     if json:
-        terminal.emit({"letter": letter.place, "is": how, "source": where(letter.source)})
+        terminal.print_json({"letter": letter.place, "is": how, "source": where(letter.source)})
     else:
-        terminal.say(f"{letter.place} {how}: {letter.reason}, from {where(letter.source)}")
+        terminal.print_line(f"{letter.place} {how}: {letter.reason}, from {where(letter.source)}")
 
 
-def row(standing: Standing) -> tuple[str, ...]:
+def row(standing: LetterStatus) -> tuple[str, ...]:
     letter = standing.letter
     at, became = f"{letter.at:%Y-%m-%d %H:%M}", standing.became or "waits"
     return letter.place, at, letter.stage, letter.reason, became, letter.detail
 
 
-def summary(standing: Standing) -> dict[str, Any]:
+def summary(standing: LetterStatus) -> dict[str, Any]:
     letter = standing.letter
     return {
         "letter": letter.place,

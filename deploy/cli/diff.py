@@ -44,13 +44,13 @@ async def diff(
                 show(name, [each for each in found if everything or each.fate not in UNREMARKABLE], json)
             beyond = page[-1].namespace
     if not json:
-        terminal.say(summary(counts))
+        terminal.print_line(summary(counts))
 
 
 def show(namespace: str, found: list[Difference], json: bool) -> None:
     if json:
         for each in found:
-            terminal.emit({"namespace": namespace} | structs.asdict(each))
+            terminal.print_json({"namespace": namespace} | structs.asdict(each))
     elif found:
         terminal.show_table(namespace, ("what", "memory", "from"), [row(each) for each in found], wide="memory")
 

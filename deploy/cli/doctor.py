@@ -37,9 +37,9 @@ async def doctor(json: Json = False) -> int:
     findings = await examine(load())
     for finding in findings:
         if json:
-            terminal.emit(finding)
+            terminal.print_json(finding)
         else:
-            terminal.say(f"{'ok  ' if finding.ok else 'FAIL'} {finding.name}: {finding.said}")
+            terminal.print_line(f"{'ok  ' if finding.ok else 'FAIL'} {finding.name}: {finding.said}")
     return 0 if all(finding.ok for finding in findings) else 1
 
 
@@ -69,7 +69,7 @@ async def finding(name: str, check: Awaitable[str]) -> Finding:
         return Finding(name, False, f"{type(exc).__name__}: {exc}")
 
 
-class Unhealthy(MemstreamError):
+class UnhealthyExit(MemstreamError):
     """A check's own verdict, with the remedy."""
 
 
@@ -77,7 +77,7 @@ async def broker(settings: Settings) -> str:
     try:
         await partition_counts(settings.cluster().client(), ())
     except MemstreamError as exc:
-        raise Unhealthy(
+        raise UnhealthyExit(
             f"no Kafka broker at {settings.bootstrap_servers} ({exc}): start one (`memstream dev`), "
             f"or set MEMSTREAM_BOOTSTRAP_SERVERS{'' if settings.kafka_security_protocol == 'PLAINTEXT' else SECURITY}"
         ) from exc
@@ -91,7 +91,7 @@ async def topics(settings: Settings) -> str:
     if not wrong:
         wrong = await changelog_problems(settings.cluster().client(), settings.topics().changelog)
     if wrong:
-        raise Unhealthy("; ".join(wrong))
+        raise UnhealthyExit("; ".join(wrong))
     return f"{len(wanted)} topics, partitions as the settings say"
 
 
@@ -100,12 +100,12 @@ async def postgres(settings: Settings) -> str:
         async with connections.postgres(settings, max_size=1) as pool:
             return str(await pool.fetchval("SELECT split_part(version(), ' on ', 1)"))
     except MemstreamError as exc:
-        raise Unhealthy(f"{exc}: start PostgreSQL (`memstream dev`), or set MEMSTREAM_POSTGRES_DSN") from exc
+        raise UnhealthyExit(f"{exc}: start PostgreSQL (`memstream dev`), or set MEMSTREAM_POSTGRES_DSN") from exc
 
 
 async def migrations(settings: Settings) -> str:
     if missing := await pending(settings.postgres_dsn.get_secret_value()):
-        raise Unhealthy(f"{len(missing)} migrations are missing ({', '.join(missing)}): run `memstream migrate`")
+        raise UnhealthyExit(f"{len(missing)} migrations are missing ({', '.join(missing)}): run `memstream migrate`")
     return "all applied"
 
 
@@ -113,8 +113,8 @@ async def qdrant(settings: Settings) -> str:
     async with vector_index.embedder(settings) as model, vector_index.qdrant(settings, model) as vectors:
         try:
             if not await vectors.exists():
-                if await remembers(settings):
-                    raise Unhealthy(
+                if await stored_memories(settings):
+                    raise UnhealthyExit(
                         f"{settings.qdrant_url} has no collection {settings.qdrant_collection} for the memories that PostgreSQL "
                         "has: run `memstream reindex`"
                     )
@@ -122,10 +122,10 @@ async def qdrant(settings: Settings) -> str:
             await vectors.verify()
             return f"{settings.qdrant_url}, {await vectors.count()} memories in {settings.qdrant_collection}"
         except Retryable as exc:
-            raise Unhealthy(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
+            raise UnhealthyExit(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
 
 
-async def remembers(settings: Settings) -> bool:
+async def stored_memories(settings: Settings) -> bool:
     """Whether PostgreSQL has memories; what is wrong with it is told by its own checks."""
     try:
         async with connections.postgres(settings, max_size=1) as pool:
@@ -152,7 +152,7 @@ async def provider(settings: Settings) -> str:
     await chosen.close()
     said = "; ".join(f"{name}: {trouble or 'available'}" for name, trouble in troubles.items())
     if None not in troubles.values():
-        raise Unhealthy(said)
+        raise UnhealthyExit(said)
     return f"auto ({said})" if isinstance(chosen, AutoProvider) else said
 
 
@@ -160,7 +160,7 @@ async def policies(settings: Settings) -> str:
     """Those of the topic over those of the file, and whether they can be kept with the provider that is asked."""
     known = await stored(settings)
     if known.wrong:
-        raise Unhealthy(f"{'; '.join(known.wrong.values())}: put a valid one with `memstream policies put`")
+        raise UnhealthyExit(f"{'; '.join(known.wrong.values())}: put a valid one with `memstream policies put`")
     chosen = models.provider(settings)
     await chosen.close()
     applied = applying(settings, known)

@@ -32,7 +32,7 @@ cli = one_command()
 LONGEST: Final = 256
 
 
-class Foreseen(Struct, frozen=True, kw_only=True):
+class PlannedErasure(Struct, frozen=True, kw_only=True):
     """What would be done with a namespace, and what it holds."""
 
     namespace: str
@@ -62,8 +62,8 @@ async def erase(
     subject = meant(user, tenant, app, conversation, namespace, receipt)
     async with connections.postgres(settings, max_size=2) as pool:
         if dry_run:
-            for each in await foreseen(settings, pool, subject):
-                say_foreseen(each, json)
+            for each in await planned_erasures(settings, pool, subject):
+                print_plan(each, json)
             return 0
         erasing = ErasureService(Erasures(pool), partial(message_ends, settings), lambda: datetime.now(UTC))
         erasure_id = receipt or str(uuid4())
@@ -107,12 +107,12 @@ def kind_of(subject: dict[str, str | None]) -> ErasureKind:
     return "conversation" if subject["conversation_id"] is not None else "namespace"
 
 
-async def foreseen(settings: Settings, pool: Pool, subject: dict[str, str | None]) -> list[Foreseen]:
+async def planned_erasures(settings: Settings, pool: Pool, subject: dict[str, str | None]) -> list[PlannedErasure]:
     """By the policies as they are. Raises Retryable."""
     owners = Owners(pool)
     found = await plans(settings, pool, owners, subject)
     held = await owners.stored_counts([each.namespace for each in found])
-    return [Foreseen(namespace=each.namespace, how=each.how, held=held[each.namespace]) for each in found]
+    return [PlannedErasure(namespace=each.namespace, how=each.how, held=held[each.namespace]) for each in found]
 
 
 async def plans(
@@ -135,19 +135,19 @@ async def plans(
     return plan_erasure(erasure, (*archived, *known, Scope(conversation_id=name)), (), (), policies)
 
 
-def say_foreseen(each: Foreseen, json: bool) -> None:
+def print_plan(each: PlannedErasure, json: bool) -> None:
     if json:
-        terminal.emit(each)
+        terminal.print_json(each)
         return
     what = "would be erased" if each.how == "purge" else "would lose what came of these conversations alone"
     held = ", ".join(f"{count} {name}" for name, count in each.held.items() if count) or "nothing"
-    terminal.say(f"{each.namespace} {what}; it holds {held}")
+    terminal.print_line(f"{each.namespace} {what}; it holds {held}")
 
 
 def say(receipt: Receipt, json: bool) -> None:
     """One line; the whole of it as JSON."""
     if json:
-        terminal.emit(receipt)
+        terminal.print_json(receipt)
         return
     subject = " ".join(f"{name.removesuffix('_id')} {value}" for name, value in receipt.subject.items())
     gone: dict[str, int] = {}
@@ -159,7 +159,7 @@ def say(receipt: Receipt, json: bool) -> None:
     )
     ends = [each.until for each in receipt.remains if each.until is not None]
     last = f"; Kafka's input and events are gone by {max(ends):%Y-%m-%d}" if ends else ""
-    terminal.say(f"{receipt.erasure_id} {receipt.status}: {subject}: {counted}{last}")
+    terminal.print_line(f"{receipt.erasure_id} {receipt.status}: {subject}: {counted}{last}")
 
 
 def who() -> str:

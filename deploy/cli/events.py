@@ -27,7 +27,9 @@ async def events(
     async for record in follow(load(), topics.EVENTS, from_beginning=beginning, until_end=not keep_following):
         event = codec.decode(record.value, MemoryEvent)
         if json:
-            terminal.emit(event)
+            terminal.print_json(event)
         else:
             data = event.data
-            terminal.say(f"{event.time:%H:%M:%S} {data.namespace} #{data.sequence} {data.change}: {data.memory.text}")
+            terminal.print_line(
+                f"{event.time:%H:%M:%S} {data.namespace} #{data.sequence} {data.change}: {data.memory.text}"
+            )

@@ -38,9 +38,9 @@ async def discard(
     async with replay.connected(load()) as parts:
         namespaces = await parts.cutover().discard(generation)
     if json:
-        terminal.emit({"generation": generation, "is": "discarded", "namespaces": namespaces})
+        terminal.print_json({"generation": generation, "is": "discarded", "namespaces": namespaces})
     else:
-        terminal.say(f"discarded generation {generation}, of {namespaces} namespaces")
+        terminal.print_line(f"discarded generation {generation}, of {namespaces} namespaces")
 
 
 def row(made: tuple[Generation, Progress]) -> tuple[str, ...]:

@@ -49,11 +49,11 @@ async def import_memories(
             raise Misconfigured(f"cannot read {file}: {exc.strerror}") from exc
         report = await imported(namespace, import_id or uuid4().hex, source, wait)
     if json:
-        terminal.emit(report)
+        terminal.print_json(report)
     else:
         for problem in report.problems:
-            terminal.complain(f"line {problem.line}: {problem.reason}")
-        terminal.say(
+            terminal.print_error(f"line {problem.line}: {problem.reason}")
+        terminal.print_line(
             f"{report.accepted:,} of {report.lines:,} memories are on their way into {namespace}, {report.skipped:,} are no "
             f"longer live, {report.rejected:,} are none (import id {report.import_id})"
         )
@@ -80,7 +80,9 @@ async def stored(run: Import, source: BinaryIO, commands: Commands) -> ImportRep
         async for step in steps:
             if isinstance(step, ImportReport):
                 return step
-            terminal.complain(f"{step.lines:,} lines read, {step.carried_out:,} of {step.accepted:,} memories stored")
+            terminal.print_error(
+                f"{step.lines:,} lines read, {step.carried_out:,} of {step.accepted:,} memories stored"
+            )
     raise AssertionError("a run that is not abandoned ends with its report")
 
 

@@ -42,10 +42,10 @@ async def create(
     async with connections.postgres(load(), max_size=1) as pool:
         token, key = await Keys(pool).create(name, grants, now, who(), now + timedelta(days=days) if days else None)
     if json:
-        terminal.emit({"key": token} | to_builtins(key))
+        terminal.print_json({"key": token} | to_builtins(key))
     else:
-        terminal.say(token)
-        terminal.complain(f"{key.key_id} ({name}) {said(key)}; this is the only time that the key is shown")
+        terminal.print_line(token)
+        terminal.print_error(f"{key.key_id} ({name}) {key_line(key)}; this is the only time that the key is shown")
 
 
 @cli.command("list")
@@ -57,7 +57,7 @@ async def list_keys(json: Json = False) -> None:
     now = datetime.now(UTC)
 
     def row(key: Key) -> tuple[str, ...]:
-        return key.key_id, key.name, said(key), state(key, now), moment(key.last_used_at)
+        return key.key_id, key.name, key_line(key), state(key, now), moment(key.last_used_at)
 
     terminal.show_list(keys, json, "keys", ("id", "name", "may", "state", "last used"), row, wide="may")
 
@@ -72,9 +72,9 @@ async def revoke(
     async with connections.postgres(load(), max_size=1) as pool:
         gone = await Keys(pool).revoke(key, datetime.now(UTC), who())
     if json:
-        terminal.emit(gone)
+        terminal.print_json(gone)
     else:
-        terminal.say(f"revoked {gone.key_id} ({gone.name})")
+        terminal.print_line(f"revoked {gone.key_id} ({gone.name})")
 
 
 @cli.command()
@@ -105,7 +105,7 @@ def granted(name: str, patterns: dict[Right, list[str]]) -> tuple[Grant, ...]:
     return grants
 
 
-def said(key: Key) -> str:
+def key_line(key: Key) -> str:
     return ", ".join(f"{grant.right} {grant.namespaces}" for grant in key.grants)
 
 

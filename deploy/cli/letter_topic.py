@@ -17,14 +17,14 @@ from schemas.kafka import topics
 READ_WITHIN_S: Final = 30.0  # one record
 
 
-class Standing(Struct, frozen=True):
+class LetterStatus(Struct, frozen=True):
     """A letter and what became of it, if anything did."""
 
     letter: Letter
     became: str | None
 
 
-async def standings(settings: Settings, wanted: LetterFilter) -> list[Standing]:
+async def letter_statuses(settings: Settings, wanted: LetterFilter) -> list[LetterStatus]:
     """The letters that are meant, oldest first, without their contents. Raises Retryable."""
     found: dict[str, Letter] = {}
     ends: dict[str, str] = {}
@@ -34,7 +34,7 @@ async def standings(settings: Settings, wanted: LetterFilter) -> list[Standing]:
         elif (letter := letter_of(record)) in wanted:
             found[letter.place] = letter
     listed = sorted(found.values(), key=lambda letter: (letter.at, letter.partition, letter.offset))
-    return [Standing(letter, ends.get(letter.place)) for letter in listed]
+    return [LetterStatus(letter, ends.get(letter.place)) for letter in listed]
 
 
 async def contents(settings: Settings, letters: Collection[Letter]) -> AsyncIterator[tuple[Letter, Any]]:

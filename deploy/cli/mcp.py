@@ -21,7 +21,7 @@ from deploy.cli.command import command, one_command
 from deploy.runtime.process import end_soon, log_to_stderr
 from deploy.settings import Settings, load
 from deploy.wiring import connections, models, policy_terms, rerankers, search
-from deploy.wiring.periodic import Chores
+from deploy.wiring.periodic import PeriodicTasks
 from deploy.wiring.stage_parts import now
 from schemas.errors import MemstreamError
 from sinks.archive.messages import Archive
@@ -52,7 +52,7 @@ async def mcp(
     """Give a model's client tools over memories: a server of the Model Context Protocol on standard input and output."""
     settings = load()
     log_to_stderr(settings)  # standard output is the protocol's
-    chores = Chores()
+    chores = PeriodicTasks()
     async with AsyncExitStack() as resources:
         try:
             tools = await wired(settings, Asked(tuple(namespace), not read_only, actor), resources, chores)
@@ -69,7 +69,7 @@ class Asked(NamedTuple):
     actor: str
 
 
-async def watched(serving: Coroutine[Any, Any, None], chores: Chores) -> None:
+async def watched(serving: Coroutine[Any, Any, None], chores: PeriodicTasks) -> None:
     """Until the client leaves. Raises what ended a chore, and then ends the process soon: who reads standard input reads on."""
     task = asyncio.create_task(serving, name="MCP")
     while not task.done():
@@ -83,7 +83,7 @@ async def watched(serving: Coroutine[Any, Any, None], chores: Chores) -> None:
     await task
 
 
-async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, chores: Chores) -> Tools:
+async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, chores: PeriodicTasks) -> Tools:
     """The tools over the deployment that the settings name. Kinds are those that policies have when the client begins."""
     pool = await resources.enter_async_context(connections.postgres(settings, max_size=4))
     publisher = await resources.enter_async_context(connections.kafka(settings))

@@ -14,6 +14,6 @@ async def migrate(json: Json = False) -> None:
     """Bring PostgreSQL's schema up to date."""
     applied = await migrations.migrate(load().postgres_dsn.get_secret_value())
     if json:
-        terminal.emit({"applied": applied})
+        terminal.print_json({"applied": applied})
     else:
-        terminal.say("\n".join(f"applied {name}" for name in applied) or "nothing to apply")
+        terminal.print_line("\n".join(f"applied {name}" for name in applied) or "nothing to apply")

@@ -12,7 +12,7 @@ from deploy.cli import terminal
 from deploy.cli.command import Json, command, several_commands
 from deploy.cli.policy_store import applying, changes, stored
 from deploy.policies.files import PRESETS, Written, preset, presets, read_file, read_files
-from deploy.policies.yaml_text import written
+from deploy.policies.yaml_text import to_yaml
 from deploy.settings import load
 from deploy.wiring import connections
 from schemas.errors import Misconfigured
@@ -30,9 +30,9 @@ async def check(files: Files, json: Json = False) -> None:
     """Say what is wrong with policy files, a line each; nothing is published."""
     for each in read_files(files):
         if json:
-            terminal.emit({"name": each.policy.name, "origin": each.origin})
+            terminal.print_json({"name": each.policy.name, "origin": each.origin})
         else:
-            terminal.say(f"{each.origin}: {each.policy.name} is a policy")
+            terminal.print_line(f"{each.origin}: {each.policy.name} is a policy")
 
 
 @cli.command()
@@ -54,9 +54,9 @@ async def put(
         await publisher.publish(records(made))
     for each in made:
         if json:
-            terminal.emit({"name": each.policy.name, "version": each.policy.version, "result": each.result})
+            terminal.print_json({"name": each.policy.name, "version": each.policy.version, "result": each.result})
         else:
-            terminal.say(f"{each.result} {each.policy.name}, version {each.policy.version}")
+            terminal.print_line(f"{each.result} {each.policy.name}, version {each.policy.version}")
 
 
 @cli.command("list")
@@ -66,12 +66,12 @@ async def list_policies(json: Json = False) -> None:
     settings = load()
     known = await stored(settings)
     for complaint in known.wrong.values():
-        terminal.complain(complaint)
+        terminal.print_error(complaint)
     order = [*applying(settings, known).listed, DEFAULT_POLICY]
     origins = ["topic" if each.name in known.latest else "file" for each in order[:-1]] + ["built in"]
     if json:
         for each, origin in zip(order, origins, strict=True):
-            terminal.emit({"origin": origin} | as_fields(each))
+            terminal.print_json({"origin": origin} | as_fields(each))
         return
     rows = [row(each, origin) for each, origin in zip(order, origins, strict=True)]
     columns = ("policy", "version", "from", "applies to", "namespaces", "kinds")
@@ -88,9 +88,9 @@ async def show(name: Name, json: Json = False) -> None:
     if policy is None:
         raise Misconfigured(f"no policy is called {name!r}; there are {named(listed)}, and the built-in one")
     if json:
-        terminal.emit(as_fields(policy))
+        terminal.print_json(as_fields(policy))
     else:
-        terminal.say(written(as_fields(policy)).rstrip())
+        terminal.print_line(to_yaml(as_fields(policy)).rstrip())
 
 
 @cli.command()
@@ -104,9 +104,9 @@ async def delete(name: Name, json: Json = False) -> None:
     async with connections.kafka(settings) as publisher:
         await publisher.publish([tombstone(name)])
     if json:
-        terminal.emit({"name": name, "result": "deleted"})
+        terminal.print_json({"name": name, "result": "deleted"})
     else:
-        terminal.say(f"deleted {name}, which was at version {known.latest[name].version}")
+        terminal.print_line(f"deleted {name}, which was at version {known.latest[name].version}")
 
 
 @cli.command("presets")
@@ -117,14 +117,14 @@ async def show_presets(
 ) -> None:
     """List the policies that ship, or print the file of one, to begin with."""
     if name is not None:
-        terminal.say(preset(name).read_text().rstrip())
+        terminal.print_line(preset(name).read_text().rstrip())
         return
     for each, path in presets().items():
         said = path.read_text().splitlines()[0].removeprefix("# ")
         if json:
-            terminal.emit({"name": each, "file": str(PRESETS / path.name), "said": said})
+            terminal.print_json({"name": each, "file": str(PRESETS / path.name), "said": said})
         else:
-            terminal.say(f"{each:<18} {said}")
+            terminal.print_line(f"{each:<18} {said}")
 
 
 def chosen(files: Sequence[Path], preset_name: str | None, name: str | None, match: Sequence[str]) -> list[Written]:

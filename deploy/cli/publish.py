@@ -46,9 +46,9 @@ async def publish_file(
         async for confirmed in publish(lines, publisher):
             done += len(confirmed)
     if json:
-        terminal.emit({"published": done})
+        terminal.print_json({"published": done})
     else:
-        terminal.say(f"published {done} events")
+        terminal.print_line(f"published {done} events")
 
 
 def read(path: Path) -> list[Line]:

@@ -20,11 +20,11 @@ OntoBackup = Annotated[
 @command
 async def rebuild(onto_backup: OntoBackup = False, json: Json = False) -> None:
     """Make PostgreSQL's memories anew from memory.state and memory.events, then Qdrant; workers must be stopped."""
-    rebuilt = await rebuild_from_kafka(load(), onto_backup=onto_backup, say=terminal.complain)
+    rebuilt = await rebuild_from_kafka(load(), onto_backup=onto_backup, say=terminal.print_error)
     if json:
-        terminal.emit(rebuilt)
+        terminal.print_json(rebuilt)
     else:
-        terminal.say(
+        terminal.print_line(
             f"{rebuilt.memories:,} memories in {rebuilt.namespaces:,} namespaces with {rebuilt.versions:,} versions, from "
             f"{rebuilt.records:,} records ({rebuilt.unreadable:,} of them unreadable); {rebuilt.index.written:,} are in Qdrant"
         )

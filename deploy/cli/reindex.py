@@ -7,7 +7,7 @@ from deploy.wiring import connections, vector_index
 from schemas.errors import Misconfigured
 from sinks.memories.reader import Memories
 from sinks.vectors.reindex import reindex as rebuild
-from streams.kafka.consumer_groups import Groups
+from streams.kafka.consumer_groups import ConsumerGroups
 
 cli = one_command()
 
@@ -27,9 +27,9 @@ async def reindex(json: Json = False) -> None:
             await refuse_beside_curators(settings)
         rebuilt = await rebuild(pool, vectors, embedder)
     if json:
-        terminal.emit(rebuilt)
+        terminal.print_json(rebuilt)
     else:
-        terminal.say(
+        terminal.print_line(
             f"{rebuilt.written:,} points written, {rebuilt.removed:,} removed, {rebuilt.left_out:,} memories left out"
         )
 
@@ -37,7 +37,7 @@ async def reindex(json: Json = False) -> None:
 async def refuse_beside_curators(settings: Settings) -> None:
     """What they remember meanwhile would have vectors of the model before, and be found by nobody. Raises Retryable as well."""
     group = settings.topics().group("curation")
-    if await Groups(settings.cluster().client()).with_members([group]):
+    if await ConsumerGroups(settings.cluster().client()).with_members([group]):
         raise Misconfigured(
             f"memories are to be embedded by another model, and workers in {group} go on with the one before: stop them first"
         )

@@ -96,18 +96,20 @@ async def run(parts: Parts, generation: Generation, replayer: Replayer, json: bo
     generations, name = parts.generations, generation.generation_id
     begun = await generations.progress(name)
     if not json:
-        terminal.say(
+        terminal.print_line(
             f"generation {name}: {told_of(begun)}; `memstream replay --resume {name}` goes on if it is interrupted"
         )
     await wiring.replay(parts, generation, replayer, counting(begun, json))
     done = await generations.progress(name)
     if json:
-        terminal.emit({"generation": name, "status": "ready"} | structs.asdict(done))
+        terminal.print_json({"generation": name, "status": "ready"} | structs.asdict(done))
         return
-    terminal.say(f"replayed {done.done} conversations in {done.slices} slices, into {done.namespaces} namespaces")
+    terminal.print_line(
+        f"replayed {done.done} conversations in {done.slices} slices, into {done.namespaces} namespaces"
+    )
     if done.failed:
-        terminal.complain(f"{done.failed} slices got no answer, such as: {done.failure}")
-    terminal.say(f"`memstream diff {name}` shows what it would change, `memstream cutover {name}` changes it")
+        terminal.print_error(f"{done.failed} slices got no answer, such as: {done.failure}")
+    terminal.print_line(f"`memstream diff {name}` shows what it would change, `memstream cutover {name}` changes it")
 
 
 def told_of(progress: Progress) -> str:
@@ -125,7 +127,7 @@ def counting(begun: Progress, json: bool, clock: Callable[[], float] = time.mono
         taken += 1
         if not json and clock() - last_s >= TOLD_EVERY_S:
             last_s = clock()
-            terminal.say(f"  {taken}" + (f" of {begun.conversations}" if begun.conversations else ""))
+            terminal.print_line(f"  {taken}" + (f" of {begun.conversations}" if begun.conversations else ""))
 
     return told
 

@@ -48,7 +48,7 @@ async def retention(
         asked = manual_sweep(dry_run, getuser(), datetime.now(UTC))
         sweep = await latest(pool) if last else await over(Sweeps(pool), asked, wait)
     if json:
-        terminal.emit(sweep)
+        terminal.print_json(sweep)
     else:
         show(sweep)
 
@@ -87,11 +87,11 @@ def show(sweep: Sweep) -> None:
     if sweep.policies:
         terminal.show_table(what, COLUMNS, [row(each) for each in sweep.policies])
     else:
-        terminal.say("the archive holds nothing of any conversation")
+        terminal.print_line("the archive holds nothing of any conversation")
     if sweep.status in UNDER_WAY:
-        terminal.say(f"the sweep is {sweep.status}: these are its numbers so far")
+        terminal.print_line(f"the sweep is {sweep.status}: these are its numbers so far")
     would = "would leave" if sweep.dry_run else "left"
-    terminal.say(f"{sweep.usage} records of model calls and {sweep.prunings} of prunings {would} their tables")
+    terminal.print_line(f"{sweep.usage} records of model calls and {sweep.prunings} of prunings {would} their tables")
 
 
 def row(kept: RetentionStatistics) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def show_run(run: ConsolidationRun) -> None:
         "asked": f"{asked}: {run.tokens:,} tokens, {cost(run)}",
     }
     for name, value in (lines | ({"error": run.error} if run.error else {})).items():
-        terminal.say(f"{name:14} {value}")
+        terminal.print_line(f"{name:14} {value}")
 
 
 async def show_findings(runs: Runs, run_id: str, json: bool) -> None:
@@ -55,9 +55,9 @@ async def show_findings(runs: Runs, run_id: str, json: bool) -> None:
     while page := await runs.findings(run_id, after=after, limit=PAGE):
         for finding in page:
             if json:
-                terminal.emit(finding)
+                terminal.print_json(finding)
             else:
-                terminal.say(line(finding))
+                terminal.print_line(line(finding))
         after = page[-1].number
 
 

@@ -49,7 +49,7 @@ async def show(
                 f"no run is known by the id {run_id!r}: `memstream runs list` shows those that there are"
             )
         if json:
-            terminal.emit(as_json(run))
+            terminal.print_json(as_json(run))
         else:
             show_run(run)
         if run.dry_run:

@@ -83,11 +83,11 @@ async def search(
     found = await searched(asked)
     if json:
         for each in found.mixed:
-            terminal.emit({"tier": "memory" if isinstance(each, Hit) else "said", **asdict(each)})
+            terminal.print_json({"tier": "memory" if isinstance(each, Hit) else "said", **asdict(each)})
     else:
         show(asked, found)
     for reason in found.degraded:
-        terminal.complain(
+        terminal.print_error(
             f"something was out of reach, so more may be found later ({reason}): `memstream doctor` says more"
         )
 
@@ -116,7 +116,7 @@ async def searched(asked: Query) -> Found:
 
 def show(asked: Query, found: Found) -> None:
     if not found.mixed:
-        terminal.say("nothing is remembered, and nothing was said, that has to do with this")
+        terminal.print_line("nothing is remembered, and nothing was said, that has to do with this")
     explained = asked.explain and bool(asked.words)
     if found.hits:
         title = f"memories for {asked.text!r}" if asked.words else "memories, the most important first"

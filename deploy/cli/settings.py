@@ -19,4 +19,4 @@ async def settings(json: Json = False) -> None:
         return
     for group, rows in tables().items():
         for row in rows:
-            terminal.emit({"group": group, "name": row.variable, "default": row.default, "meaning": row.meaning})
+            terminal.print_json({"group": group, "name": row.variable, "default": row.default, "meaning": row.meaning})

@@ -21,16 +21,16 @@ console = Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS
 errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     console.print(text, markup=False, soft_wrap=True)
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """One line on stderr saying what to do."""
     errors.print(f"memstream: {text}", markup=False)
 
 
-def emit(value: Any) -> None:
+def print_json(value: Any) -> None:
     """One JSON line on stdout, for scripts."""
     sys.stdout.buffer.write(codec.encode(value) + b"\n")
     sys.stdout.buffer.flush()
@@ -54,11 +54,11 @@ def show_list(
     """JSON lines of each one's `fields`, or a table with a `row` for each. Where there are none, the text `none`, if given."""
     if json:
         for each in found:
-            emit(fields(each))
+            print_json(fields(each))
     elif found or not none:
         show_table(title, columns, [row(each) for each in found], wide)
     else:
-        say(none)
+        print_line(none)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], wide: str = "") -> None:

@@ -16,9 +16,9 @@ async def create(json: Json = False) -> None:
     names = settings.topics()
     created = await topics.create(settings.cluster().client(), topics.specs(names), names.replication)
     if json:
-        terminal.emit({"created": created})
+        terminal.print_json({"created": created})
     else:
-        terminal.say("\n".join(f"created {name}" for name in created) or "nothing to create")
+        terminal.print_line("\n".join(f"created {name}" for name in created) or "nothing to create")
 
 
 @cli.command("list")
@@ -30,7 +30,7 @@ async def list_topics(json: Json = False) -> int:
     found = await topics.partition_counts(settings.cluster().client(), wanted)
     if json:
         for spec in wanted:
-            terminal.emit(
+            terminal.print_json(
                 {"topic": spec.name, "partitions": found[spec.name], "wanted": spec.partitions} | spec.configs()
             )
     else:

@@ -53,9 +53,9 @@ def emit(groups: dict[str | None, list[Total]], standing: list[LimitStatus], beg
     for name, totals in groups.items():
         for total in totals:
             about = {"kind": "usage", "since": begin, "namespace": name}
-            terminal.emit(about | asdict(total) | {"cost_usd": total.cost_micros / MICROS})
+            terminal.print_json(about | asdict(total) | {"cost_usd": total.cost_micros / MICROS})
     for limit in standing:
-        terminal.emit({"kind": "budget"} | asdict(limit))
+        terminal.print_json({"kind": "budget"} | asdict(limit))
 
 
 def show(groups: dict[str | None, list[Total]], standing: list[LimitStatus], begin: datetime) -> None:
@@ -64,7 +64,7 @@ def show(groups: dict[str | None, list[Total]], standing: list[LimitStatus], beg
         columns = ("operation", "lane", "model", "calls", "failed", "input", "cached", "output", "USD")
         terminal.show_groups(f"model calls since {begin:%Y-%m-%d %H:%M} UTC", columns, shown, wide="model")
     else:
-        terminal.say(f"no model was asked since {begin.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
+        terminal.print_line(f"no model was asked since {begin.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
     if standing:
         parts = ("limit", "spent", "reserved", "of", "remains")
         rows = [[str(getattr(limit, part)) for part in parts] for limit in standing]

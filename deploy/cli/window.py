@@ -28,7 +28,7 @@ async def show(conversation: Conversation, json: Json = False) -> None:
     async with connections.postgres(load(), max_size=1) as pool:
         state = await known(pool, conversation)
     if json:
-        terminal.emit(window_view.as_json(state))
+        terminal.print_json(window_view.as_json(state))
     else:
         window_view.show(state, datetime.now(UTC))
 
@@ -66,9 +66,9 @@ async def send(conversation: str, kind: ByHand, json: bool) -> None:
     topic = settings.topics().physical(topics.WINDOW_CONTROL)
     if json:
         sent: dict[str, Any] = {"kind": kind, "conversation_id": conversation, "topic": topic}
-        terminal.emit(sent | {"partition": state.partition})
+        terminal.print_json(sent | {"partition": state.partition})
     else:
-        terminal.say(f"sent {kind} for {conversation} to partition {state.partition} of {topic}")
+        terminal.print_line(f"sent {kind} for {conversation} to partition {state.partition} of {topic}")
 
 
 async def known(pool: Pool, conversation: str) -> WindowState:

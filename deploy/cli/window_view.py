@@ -24,7 +24,7 @@ CAUSES: Final[dict[Cause, str]] = {
 
 def show(state: WindowState, now: datetime) -> None:
     """The headline, then statistics, prunings and gaps as tables."""
-    terminal.say(f"{state.scope.conversation_id}: {headline(state.statistics, now.timestamp())}\n")
+    terminal.print_line(f"{state.scope.conversation_id}: {headline(state.statistics, now.timestamp())}\n")
     show_statistics(state)
     show_prunings(state.prunings)
     show_gaps(state.gaps)

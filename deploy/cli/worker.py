@@ -28,7 +28,7 @@ async def worker(
     """Run the stages of the pipeline until SIGTERM."""
     stages = stage or list(STAGES)
     if unknown := [name for name in stages if name not in STAGES]:
-        terminal.complain(f"no stage is called {unknown[0]!r}; the stages are {', '.join(STAGES)}")
+        terminal.print_error(f"no stage is called {unknown[0]!r}; the stages are {', '.join(STAGES)}")
         return 2
     settings = load()
     log_to_stderr(settings)

@@ -99,7 +99,7 @@ def message_entry(archived: ArchivedMessage) -> Entry:
 
 def show_context(context: PrunedContext) -> None:
     terminal.console.print(f"\nThe context of {context.conversation_id}", style="bold", markup=False)
-    terminal.say(f"{context.headline}\n")
+    terminal.print_line(f"{context.headline}\n")
     window_view.show_statistics(context.state)
     window_view.show_prunings(context.state.prunings)
     rows = [(entry.role, entry.text) for entry in context.around]

@@ -179,14 +179,14 @@ def show(report: Report, data_dir: Path) -> None:
         [(letter.reason, letter.position, letter.detail, letter.value) for letter in report.dead_letters],
         wide="detail",
     )
-    terminal.say(
+    terminal.print_line(
         f"\n{report.conversations} conversations, {report.messages} messages. From a conversation's end to its stored "
         f"memories: p50 {report.latency_p50_s:.2f} s, p95 {report.latency_p95_s:.2f} s.\n"
         + "".join(f"{calls}\n" for calls in report.model_calls)
         + f"Started in {report.start_s:.1f} s, done in {report.total_s:.1f} s; everything is stopped again."
     )
     for line in next_steps(report, data_dir):
-        terminal.say(line)
+        terminal.print_line(line)
 
 
 def memory_row(memory: Memory) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ async def run_demo(settings: Settings, *, in_json: bool) -> int:
                 report = await play(reached, bars)
     report.start_s, report.total_s = round(ready_s, 1), round(time.monotonic() - begun, 1)
     if in_json:
-        terminal.emit(as_json(report))
+        terminal.print_json(as_json(report))
     else:
         show(report, demo.data_dir)
     return 0

@@ -27,7 +27,7 @@ COUNTED = {
 }
 
 
-class Lateness:
+class MessageLateness:
     """What each held partition has come to: the present while it has no lag, else the newest record that was handed to the agent.
 
     Before a first batch it counts from when the partition was got: how old what waits there is, is not known yet.
@@ -62,7 +62,7 @@ class DeliveryCollector(Collector):
 
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self._apps: list[StageApp] = []
-        self._lateness = Lateness(now)
+        self._lateness = MessageLateness(now)
 
     def watched(self, app: StageApp, handle: Handle) -> Handle:
         """The app's handler, which notes of each batch how far it reaches."""

@@ -38,7 +38,7 @@ class Meters:
         self.registry.register(self.delivery)
         self._models()
         self._published()
-        self._standing()
+        self._stored_counts()
 
     def _models(self) -> None:
         registry = self.registry
@@ -107,7 +107,7 @@ class Meters:
             registry=registry,
         )
 
-    def _standing(self) -> None:
+    def _stored_counts(self) -> None:
         registry = self.registry
         self.outbox = Gauge("memstream_outbox_rows_all", "Changes that wait to be published.", registry=registry)
         self.outbox_age_s = Gauge(

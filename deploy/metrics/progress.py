@@ -29,7 +29,7 @@ class Progress:
         self._clock = clock
         self._stands: dict[Place, tuple[int, float]] = {}
 
-    def look(self, apps: Iterable[Stage]) -> None:
+    def sample(self, apps: Iterable[Stage]) -> None:
         """To be called now and then; stages that are held no more are forgotten."""
         now, stands = self._clock(), dict[Place, tuple[int, float]]()
         for app in apps:

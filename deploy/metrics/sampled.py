@@ -21,7 +21,7 @@ STATUSES = ("pending", "running", "completed", "failed")
 PHASES = ("open", "ended", "forgotten")
 
 
-async def look(meters: Meters, pool: Pool, budget: Budget) -> None:
+async def sample(meters: Meters, pool: Pool, budget: Budget) -> None:
     """Raises Retryable."""
     found = await stored_counts(pool)
     meters.outbox.set(found.outbox)

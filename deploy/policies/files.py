@@ -84,21 +84,21 @@ def read_file(path: Path) -> list[Written]:
     try:
         parts = [part for document in documents(text) for part in document.items()]
     except yaml.YAMLError as exc:
-        raise Misconfigured(f"{path}{told(exc)}") from exc
+        raise Misconfigured(f"{path}{describe_error(exc)}") from exc
     if not parts:
         raise Misconfigured(f"{path}: holds no policy: write at least `name: ...`, or take a preset to begin with")
     wrong = [complaint for part in parts if (complaint := problem(path, part))]
     if wrong:
         raise Misconfigured("\n".join(wrong))
-    return [written(path, part) for part in parts]
+    return [written_policies(path, part) for part in parts]
 
 
-def written(path: Path, part: Document) -> Written:
+def written_policies(path: Path, part: Document) -> Written:
     policy = msgspec.convert(part.value, Policy)
     return Written(policy, policy.version if "version" in part.value else None, f"{path}:{part.line()}")
 
 
-def told(exc: yaml.YAMLError) -> str:
+def describe_error(exc: yaml.YAMLError) -> str:
     """Where the text is no YAML and why, after a file's name."""
     mark, said = getattr(exc, "problem_mark", None), getattr(exc, "problem", None) or str(exc)
     line = f":{mark.line + 1}" if mark is not None else ""

@@ -99,7 +99,7 @@ def documents(text: str) -> Iterator[Document]:
         loader.dispose()
 
 
-def written(value: Any) -> str:
+def to_yaml(value: Any) -> str:
     """A value as YAML that reads back as the same; fields keep their order."""
     text: str = yaml.dump(value, Dumper=CoreDumper, sort_keys=False, allow_unicode=True, width=120)
     return text

@@ -113,7 +113,7 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None
         running_api(reached) as api,
     ):
         for line in addresses(reached):
-            terminal.say(line)
+            terminal.print_line(line)
         while not stop.is_set() and worker.running and api.running:
             try:
                 async with asyncio.timeout(0.5):
@@ -123,7 +123,7 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None
         if not stop.is_set():
             ended = api if worker.running else worker
             raise EmbeddedPartFailed(ended.name, "it stopped by itself", "The log says why.", log_tail(ended.log_path))
-        terminal.say("stopping")
+        terminal.print_line("stopping")
 
 
 def addresses(settings: Settings) -> list[str]:
@@ -139,4 +139,4 @@ def addresses(settings: Settings) -> list[str]:
 
 
 def tell(what: str, done: int, total: int) -> None:
-    terminal.say(f"{what} ({done}/{total})")
+    terminal.print_line(f"{what} ({done}/{total})")

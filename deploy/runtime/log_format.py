@@ -22,7 +22,7 @@ CODES: Final = ("sqlstate", "constraint_name", "status_code", "errno")
 SHOWS_MORE: Final = "asyncio"
 
 
-def told(error: BaseException) -> str:
+def log_record_fields(error: BaseException) -> str:
     """What of an error may stand in a log."""
     if isinstance(error, MemstreamError):
         return error.plain
@@ -42,7 +42,7 @@ def trace_lines(error: BaseException, quoting: bool) -> Iterator[str]:
         yield "\nwhich led to:\n\n"
     yield from traceback.format_tb(error.__traceback__)
     name = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
-    yield f"{name}: {told(error)}\n"
+    yield f"{name}: {log_record_fields(error)}\n"
     if isinstance(error, BaseExceptionGroup):
         for number, each in enumerate(error.exceptions, start=1):
             yield f"of which {number}:\n"
@@ -63,12 +63,12 @@ class Lines(logging.Formatter):
         """What is told, with errors among it as they may be told."""
         if self._quoting:
             return record.getMessage()
-        said = str(record.msg) if not isinstance(record.msg, BaseException) else told(record.msg)
+        said = str(record.msg) if not isinstance(record.msg, BaseException) else log_record_fields(record.msg)
         args = record.args
         if isinstance(args, Mapping):
-            said %= {name: discreet(each) for name, each in args.items()}
+            said %= {name: without_personal_ids(each) for name, each in args.items()}
         elif args:
-            said %= tuple(discreet(each) for each in args)
+            said %= tuple(without_personal_ids(each) for each in args)
         return said.partition("\n")[0] if record.name == SHOWS_MORE else said
 
     def error(self, record: logging.LogRecord) -> str | None:
@@ -77,11 +77,11 @@ class Lines(logging.Formatter):
         return None
 
 
-def discreet(arg: object) -> object:
-    return told(arg) if isinstance(arg, BaseException) else arg
+def without_personal_ids(arg: object) -> object:
+    return log_record_fields(arg) if isinstance(arg, BaseException) else arg
 
 
-def working_on() -> dict[str, str]:
+def context_ids() -> dict[str, str]:
     """The ids of what is worked on, and the trace's."""
     trace_id = current_id()
     return {**ids(), **({"trace_id": trace_id} if trace_id else {})}
@@ -96,7 +96,7 @@ class TextLines(Lines):
     """For people."""
 
     def format(self, record: logging.LogRecord) -> str:
-        about = "".join(f" {name}={on_one_line(value)}" for name, value in working_on().items())
+        about = "".join(f" {name}={on_one_line(value)}" for name, value in context_ids().items())
         head = f"{self.formatTime(record)} {record.levelname:<7} {record.name}: {self.message(record)}{about}"
         error = self.error(record)
         return head if error is None else f"{head}\n{error}"
@@ -111,7 +111,7 @@ class JsonLines(Lines):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": self.message(record),
-            **working_on(),
+            **context_ids(),
         }
         if (error := self.error(record)) is not None:
             line["error"] = error

@@ -14,7 +14,7 @@ from deploy.metrics.serving import MeasuredRequests
 from deploy.runtime.http_server import bracketed, listener, run
 from deploy.settings import Settings
 from deploy.wiring.api import wired
-from deploy.wiring.periodic import Chores
+from deploy.wiring.periodic import PeriodicTasks
 from schemas.addresses import is_loopback
 from schemas.errors import Misconfigured
 from sinks.postgres.migrate import migrate, pending
@@ -40,7 +40,7 @@ async def serve(
             "choose 127.0.0.1, or make keys with `memstream keys create`"
         )
     await require_migrated(settings)
-    chores, meters, missing = Chores(), ApiMeters(), ["the API is starting"]
+    chores, meters, missing = PeriodicTasks(), ApiMeters(), ["the API is starting"]
     async with AsyncExitStack() as resources:
         listening = resources.enter_context(listener(settings.api_host, settings.api_port))
         if settings.api_metrics_port is not None:

@@ -18,7 +18,7 @@ from deploy.runtime.data_directories import OLD_STORES_S, claimed, remove_unheld
 from deploy.runtime.garbage_collection import collect_seldom
 from deploy.settings import Settings
 from deploy.wiring import connections
-from deploy.wiring.periodic import Chores
+from deploy.wiring.periodic import PeriodicTasks
 from deploy.wiring.stages import wired
 from schemas.errors import Misconfigured, Retryable
 from sinks.postgres.migrate import migrate, pending
@@ -43,7 +43,7 @@ class Worker:
         self._settings = settings
         self._stages = stages
         self._apps: list[StageApp] = []
-        self._chores = Chores()
+        self._chores = PeriodicTasks()
         self._meters = Meters()
         self._progress = Progress(settings.stuck_s)
         self._stands = False
@@ -70,7 +70,7 @@ class Worker:
                 self._chores.add("report", REPORT_S, self._report)
                 self._chores.add("progress", PROGRESS_S, self._look)
                 for app in self._apps:
-                    self._chores.add(f"{app.conf.id}'s lag", ENDS_S, app.ask_ends)
+                    self._chores.add(f"{app.conf.id}'s lag", ENDS_S, app.fetch_log_ends)
                 await self._until_stopped(stop)
                 asked = True
             finally:
@@ -160,13 +160,13 @@ class Worker:
         self._chores.raise_if_failed()
 
     async def _look(self) -> None:
-        self._progress.look(self._apps)
+        self._progress.sample(self._apps)
         self._meters.delivery.look()
 
     async def _report(self) -> None:
         """What delivery has done so far, stage by stage."""
         for app in self._apps:
-            log.info("%s delivered: %s", app.conf.id, app.told())
+            log.info("%s delivered: %s", app.conf.id, app.counters_json())
 
     async def _stop(self, finish_s: float) -> None:
         """Finishes what is under way, then leaves the groups: others have the partitions at once."""

@@ -32,7 +32,7 @@ from deploy.settings import Settings
 from deploy.wiring import connections, models, policy_terms, rerankers, search
 from deploy.wiring.budgets import overall
 from deploy.wiring.message_ends import message_ends
-from deploy.wiring.periodic import Chore, Chores
+from deploy.wiring.periodic import Chore, PeriodicTasks
 from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Publisher
@@ -72,7 +72,7 @@ BURST_S = 6.0  # what a key may ask in so many seconds it may ask at once
 
 
 async def wired(
-    settings: Settings, resources: AsyncExitStack, chores: Chores, meters: ApiMeters, *, keyed: bool
+    settings: Settings, resources: AsyncExitStack, chores: PeriodicTasks, meters: ApiMeters, *, keyed: bool
 ) -> Ports:
     """The ports. The chores have to be stopped before the resources are closed."""
     pool = await resources.enter_async_context(
@@ -120,7 +120,7 @@ async def wired(
         contexts=Contexts(archive, terms, count_tokens, now),
         window_control=WindowControlSender(publisher, now, wait_s=settings.api_wait_s),
         clock=now,
-        ready=partial(answering, pool),
+        ready=partial(require_answers, pool),
     )
 
 
@@ -138,7 +138,7 @@ def replays(pool: Pool, publisher: Publisher, embedder: Embedder, vectors: Vecto
     return ReplayGenerations(pool, Cutover(pool, Projector(pool, vectors, publisher), embedder, model, now), model)
 
 
-def following(settings: Settings, stored: Memories, notifier: ChangeNotifier, chores: Chores) -> CachedMemories:
+def following(settings: Settings, stored: Memories, notifier: ChangeNotifier, chores: PeriodicTasks) -> CachedMemories:
     """Memories kept in the process, and the notifier rung, by memory events as they come."""
 
     def heard(records: Sequence[Any]) -> None:
@@ -161,7 +161,7 @@ def policy_book(settings: Settings, publisher: Publisher, pool: Pool) -> PolicyB
     return PolicyBook(opened, publisher, settings.policies(), shipped(), writing)
 
 
-def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Authentication:
+def door(pool: Pool, resources: AsyncExitStack, chores: PeriodicTasks) -> Authentication:
     keys = Keys(pool)
     keyed = KeyAuthentication(keys, now, time.monotonic)
 
@@ -172,13 +172,13 @@ def door(pool: Pool, resources: AsyncExitStack, chores: Chores) -> Authenticatio
     return keyed
 
 
-def counter(pool: Pool, resources: AsyncExitStack, chores: Chores, meters: ApiMeters) -> AccessCounter:
+def counter(pool: Pool, resources: AsyncExitStack, chores: PeriodicTasks, meters: ApiMeters) -> AccessCounter:
     accesses = MeasuredAccesses(Accesses(pool), now, meters)
     done_at_last("reads", FLUSH_S, accesses.flush, resources, chores)
     return accesses
 
 
-def done_at_last(name: str, interval_s: float, chore: Chore, resources: AsyncExitStack, chores: Chores) -> None:
+def done_at_last(name: str, interval_s: float, chore: Chore, resources: AsyncExitStack, chores: PeriodicTasks) -> None:
     """A chore that is done once more at the end. What an outage loses then is a count, or a time of day."""
 
     async def once_more() -> None:
@@ -196,7 +196,7 @@ def rates(per_minute: int) -> RateLimiter:
     return RateLimiter(per_s, max(1, round(per_s * BURST_S)), time.monotonic)
 
 
-async def answering(pool: Pool) -> None:
+async def require_answers(pool: Pool) -> None:
     """Raises Retryable while PostgreSQL does not answer."""
     with translated("asking whether it answers"):
         await pool.execute("SELECT 1")

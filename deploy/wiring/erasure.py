@@ -17,7 +17,7 @@ from schemas.policies.policies import PolicySelector
 from sinks.erasure.erasures import Erasures
 from sinks.erasure.owners import Owners
 from streams.delivery.ledger import TRUSTED_S
-from streams.kafka.rewriting import taken_out
+from streams.kafka.rewriting import remove_records
 from streams.kafka.topics import settings_of
 
 COMPLETE_S: Final = 0.25
@@ -47,7 +47,7 @@ class KafkaLetters:
     async def erase(self, erasure: Erasure, conversations: frozenset[str], namespaces: frozenset[str]) -> int:
         """Raises Retryable."""
         names = self._settings.topics()
-        return await taken_out(
+        return await remove_records(
             self._settings.cluster().client(),
             names.physical(topics.DEAD_LETTERS),
             names.namespace_partitions,

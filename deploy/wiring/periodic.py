@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 Chore = Callable[[], Awaitable[object]]
 
 
-class Chores:
+class PeriodicTasks:
     """Each in a task of its own, from when it is added until all are stopped."""
 
     def __init__(self) -> None:

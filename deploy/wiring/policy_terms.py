@@ -7,7 +7,7 @@ from agents.policies.reader import CurrentPolicies
 from agents.windows.terms import WindowTerms
 from deploy.settings import Settings
 from deploy.wiring import connections, models
-from deploy.wiring.periodic import Chores
+from deploy.wiring.periodic import PeriodicTasks
 from schemas.kafka.records import Publisher
 from sinks.extraction.calibrations import Calibrations
 from sinks.postgres.connection import Pool
@@ -17,7 +17,7 @@ CALIBRATE_S = 60.0
 
 
 async def current_policies(
-    settings: Settings, publisher: Publisher, resources: AsyncExitStack, chores: Chores
+    settings: Settings, publisher: Publisher, resources: AsyncExitStack, chores: PeriodicTasks
 ) -> CurrentPolicies:
     """Read to their end before anything is decided by them."""
     topic = await resources.enter_async_context(connections.policy_topic(settings))
@@ -27,7 +27,7 @@ async def current_policies(
     return policies
 
 
-async def window_terms(settings: Settings, policies: CurrentPolicies, pool: Pool, chores: Chores) -> WindowTerms:
+async def window_terms(settings: Settings, policies: CurrentPolicies, pool: Pool, chores: PeriodicTasks) -> WindowTerms:
     """Under the policies as they are, for models as far as they are known."""
     terms = WindowTerms(policies.now, models.model_limits(settings), models.most_slice_tokens(settings))
     policies.add_listener(terms.governed)

@@ -14,7 +14,7 @@ from sinks.postgres.migrate import pending
 from sinks.rebuild.rebuilds import Rebuilds
 from sinks.vectors.reindex import Reindexed, reindex
 from streams.apps import STAGES
-from streams.kafka.consumer_groups import Groups
+from streams.kafka.consumer_groups import ConsumerGroups
 from streams.kafka.log import Chunk, Log
 from streams.kafka.topics import TopicSettings
 
@@ -56,7 +56,7 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
     await vector_index.refuse_by_topic(settings)
     names = settings.topics()
     log = Log(settings.cluster().client(), names.own_message_bytes)
-    groups = Groups(settings.cluster().client())
+    groups = ConsumerGroups(settings.cluster().client())
 
     async def alone() -> None:
         if working := await groups.with_members([names.group(stage) for stage in STAGES]):
@@ -70,7 +70,7 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
         vector_index.embedder(settings) as embedder,
         vector_index.qdrant(settings, embedder) as vectors,
     ):
-        begun = Rebuild(pool, NamedLog(log, names), policies, Told(say), alone=alone)
+        begun = Rebuild(pool, NamedLog(log, names), policies, RebuildProgress(say), alone=alone)
         read = await begun.run(onto_backup=onto_backup)
         say("PostgreSQL is up to what Kafka tells; writing Qdrant")
         index = await reindex(pool, vectors, embedder)
@@ -85,7 +85,7 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
     )
 
 
-class Told:
+class RebuildProgress:
     """Progress, every few seconds."""
 
     def __init__(self, say: Say) -> None:

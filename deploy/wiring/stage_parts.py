@@ -10,7 +10,7 @@ from agents.policies.reader import CurrentPolicies
 from agents.stage.loop import Handle, serve
 from deploy.metrics.meters import Meters
 from deploy.settings import Settings
-from deploy.wiring.periodic import Chores
+from deploy.wiring.periodic import PeriodicTasks
 from deploy.wiring.start_offsets import fixed_origins
 from schemas.kafka.records import Publisher
 from sinks.archive.participants import Participants
@@ -35,7 +35,7 @@ class Wiring:
     policies: CurrentPolicies
     meters: Meters
     resources: AsyncExitStack
-    chores: Chores
+    chores: PeriodicTasks
     apps: list[StageApp] = field(default_factory=list)
 
     def audience(self) -> Audience:

@@ -11,10 +11,10 @@ from agents.windows.erasures import WindowErasures
 from agents.windows.projection import WindowProjection
 from deploy.metrics.instrumented import MeasuredPublisher
 from deploy.metrics.meters import Meters
-from deploy.metrics.sampled import look
+from deploy.metrics.sampled import sample
 from deploy.settings import Settings
 from deploy.wiring import budgets, connections, model_stages, models, passages, policy_terms
-from deploy.wiring.periodic import Chores
+from deploy.wiring.periodic import PeriodicTasks
 from deploy.wiring.stage_parts import Wiring, now
 from sinks.archive.messages import Archive
 from sinks.archive.retention import Sweeps
@@ -37,7 +37,7 @@ async def wired(
     cluster: ClusterSettings,
     worker: str,
     resources: AsyncExitStack,
-    chores: Chores,
+    chores: PeriodicTasks,
     meters: Meters,
 ) -> list[StageApp]:
     """The stages' apps, not started yet. Their chores run from here on; what they use is closed with `resources`."""
@@ -69,7 +69,7 @@ async def wired(
             await model_stages.add(wiring, stages, embedder)
     if settings.metrics_port is not None and "curation" in stages:
         budget = budgets.overall(settings)
-        chores.add("metrics", LOOK_S, lambda: look(meters, pool, budget))
+        chores.add("metrics", LOOK_S, lambda: sample(meters, pool, budget))
     return wiring.apps
 
 

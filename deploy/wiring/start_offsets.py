@@ -8,7 +8,7 @@ from schemas.errors import Retryable
 from sinks.postgres.connection import Pool
 from sinks.windows.start_offsets import Offsets, StartOffsets
 from streams.apps import STAGES
-from streams.kafka.consumer_groups import Groups
+from streams.kafka.consumer_groups import ConsumerGroups
 from streams.kafka.topics import specs
 
 
@@ -29,7 +29,7 @@ async def fixed_origins(stage: str, settings: Settings, pool: Pool) -> Offsets:
     ]
     beginnings, ends = await log_bounds(settings, tps)
     chat = topics.physical("chat.")
-    committed = await Groups(settings.cluster().client()).committed(group)
+    committed = await ConsumerGroups(settings.cluster().client()).committed(group)
     from_end = settings.start_from == "now" and not committed
     chosen = {tp: (ends if from_end and tp.topic.startswith(chat) else beginnings)[tp] for tp in tps}
     return await origins.fix(group, {(tp.topic, tp.partition): committed.get(tp, chosen[tp]) for tp in tps})

@@ -70,19 +70,21 @@ def embeds_elsewhere(settings: Settings) -> bool:
 @asynccontextmanager
 async def qdrant(settings: Settings, embedder: Embedder) -> AsyncIterator[DirectVectors]:
     """The vector index of memories; its collection is not looked at yet."""
-    async with opened(settings, embedder, DirectVectors, settings.qdrant_collection) as vectors:
+    async with open_index(settings, embedder, DirectVectors, settings.qdrant_collection) as vectors:
         yield vectors
 
 
 @asynccontextmanager
 async def passage_index(settings: Settings, embedder: Embedder) -> AsyncIterator[PassageVectors]:
     """The vector index of passages; its collection is not looked at yet."""
-    async with opened(settings, embedder, PassageVectors, settings.qdrant_collection + SUFFIX) as vectors:
+    async with open_index(settings, embedder, PassageVectors, settings.qdrant_collection + SUFFIX) as vectors:
         yield vectors
 
 
 @asynccontextmanager
-async def opened(settings: Settings, embedder: Embedder, kind: type[Index], collection: str) -> AsyncIterator[Index]:
+async def open_index(
+    settings: Settings, embedder: Embedder, kind: type[Index], collection: str
+) -> AsyncIterator[Index]:
     key = settings.qdrant_api_key.get_secret_value() if settings.qdrant_api_key else None
     # By itself the client makes a new connection for each request to this machine.
     kept = httpx.Limits(max_connections=100, max_keepalive_connections=20)

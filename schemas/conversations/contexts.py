@@ -58,7 +58,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     count: int = 1
 
 
-class LeftOut(Struct, frozen=True, kw_only=True):
+class OmittedMessage(Struct, frozen=True, kw_only=True):
     """A message that is not in this context, though it is in the conversation's, and why."""
 
     message_id: str
@@ -67,7 +67,7 @@ class LeftOut(Struct, frozen=True, kw_only=True):
     why: str
 
 
-class ShownContext(Struct, frozen=True, kw_only=True):
+class ConversationContext(Struct, frozen=True, kw_only=True):
     """A context within its limit. `billed_tokens` are what the model's provider is expected to count, markers included.
 
     `statistics` are those of this context. `left_out` had no room in it; `missing` messages that are in the conversation's
@@ -79,5 +79,5 @@ class ShownContext(Struct, frozen=True, kw_only=True):
     billed_tokens: int
     limit_tokens: int
     statistics: Statistics
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[OmittedMessage, ...] = ()
     missing: int = 0

@@ -107,7 +107,7 @@ def head(name: str) -> dict[str, Any]:
     return {"$schema": DIALECT, "$id": f"urn:memstream:schema:{name}"}
 
 
-def outdated(target: Path) -> list[str]:
+def outdated_files(target: Path) -> list[str]:
     """Names of files that are missing, differ, or are no longer generated."""
     wanted = files()
     theirs = (OPENAPI, API_PAGE)
@@ -118,7 +118,7 @@ def outdated(target: Path) -> list[str]:
 
 def write(target: Path) -> list[str]:
     """Brings the folder up to date; returns the names of the files that changed."""
-    changed, wanted = outdated(target), files()
+    changed, wanted = outdated_files(target), files()
     target.mkdir(exist_ok=True)
     for name in changed:
         if name in wanted:
@@ -133,7 +133,7 @@ def main(argv: list[str], target: Path = TARGET) -> int:
     parser = argparse.ArgumentParser(prog="python -m schemas.documents.generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit code 1 when something is out of date")
     options = parser.parse_args(argv)
-    changed = outdated(target) if options.check else write(target)
+    changed = outdated_files(target) if options.check else write(target)
     for name in changed:
         sys.stdout.write(f"{'out of date, run `make schemas`' if options.check else 'wrote'}: {target.name}/{name}\n")
     return 1 if options.check and changed else 0

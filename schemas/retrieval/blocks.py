@@ -56,7 +56,7 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
         return late or message_id in self.known_messages
 
 
-class ToldMemory(Struct, frozen=True, kw_only=True):
+class BlockMemory(Struct, frozen=True, kw_only=True):
     """A memory in a block, with the tokens of its line. `reference` is what stands behind it when it is cited."""
 
     memory_id: str
@@ -69,7 +69,7 @@ class ToldMemory(Struct, frozen=True, kw_only=True):
     tokens: int
 
 
-class ToldMessage(Struct, frozen=True, kw_only=True):
+class BlockMessage(Struct, frozen=True, kw_only=True):
     """A message in a block; `shortened`: its middle is left out, as all of it had no room."""
 
     message_id: str
@@ -79,7 +79,7 @@ class ToldMessage(Struct, frozen=True, kw_only=True):
     shortened: bool = False
 
 
-class ToldPassage(Struct, frozen=True, kw_only=True):
+class BlockPassage(Struct, frozen=True, kw_only=True):
     """A passage of what was said earlier, in a block. `reference` is what stands behind it when it is cited."""
 
     passage_id: str
@@ -106,9 +106,9 @@ class Block(Struct, frozen=True, kw_only=True):
     text: str
     tokens: int
     max_tokens: int
-    memories: tuple[ToldMemory, ...] = ()
-    messages: tuple[ToldMessage, ...] = ()
-    said: tuple[ToldPassage, ...] = ()
+    memories: tuple[BlockMemory, ...] = ()
+    messages: tuple[BlockMessage, ...] = ()
+    said: tuple[BlockPassage, ...] = ()
     memories_left_out: int = 0
     messages_left_out: int = 0
     said_left_out: int = 0

@@ -16,7 +16,7 @@ from schemas.codec import convert
 from schemas.memories.events import ActivityEvent, Cause, MemoryEvent
 from schemas.memories.memories import Memory
 from sinks.memories.reader import Reader
-from sinks.memories.writer import changed_event
+from sinks.memories.writer import memory_changed
 from sinks.postgres.connection import storable, translated
 from sinks.postgres.queries import query
 
@@ -70,7 +70,7 @@ def recorded_events(
 def event(row: Any) -> MemoryEvent:
     before = None if row["before"] is None else convert(row["before"], Memory)
     after, cause = convert(row["after"], Memory), convert(row["cause"], Cause)
-    return MemoryEvent.of(changed_event(row["change"], before, after, cause), row["at"])
+    return MemoryEvent.of(memory_changed(row["change"], before, after, cause), row["at"])
 
 
 def erased(namespace: str, sequence: int, at: datetime) -> RecordedEvent:

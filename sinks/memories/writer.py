@@ -66,11 +66,11 @@ def version(entry: LedgerEntry) -> tuple[Any, ...]:
 
 def event(entry: LedgerEntry) -> Outgoing:
     """The memory event, under its namespace."""
-    value = encode(MemoryEvent.of(changed_event(entry.change, entry.before, entry.after, entry.cause), entry.at))
+    value = encode(MemoryEvent.of(memory_changed(entry.change, entry.before, entry.after, entry.cause), entry.at))
     return Outgoing(topic=topics.EVENTS, key=entry.after.namespace.encode(), value=value, headers=CLOUD_EVENT)
 
 
-def changed_event(change: Change, before: Memory | None, after: Memory, cause: Cause) -> MemoryChanged:
+def memory_changed(change: Change, before: Memory | None, after: Memory, cause: Cause) -> MemoryChanged:
     """What an event says of a change, with the memory as it was before; what was deleted is not told again."""
     return MemoryChanged(
         change=change,

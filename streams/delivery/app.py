@@ -55,24 +55,24 @@ class StageApp(faust.App):
         """An answer in doubt begins the epoch anew, which reads what arrived; anything else stops the worker."""
         if isinstance(error, Retryable):
             log.warning("%s: %s; the epoch begins anew", self.conf.id, error)
-            self._errand(self._begin_anew())
+            self._start_task(self._restart())
         else:
             log.error("%s: a checkpoint failed for good, this worker stops", self.conf.id, exc_info=error)
-            self._errand(self.crash(error))
+            self._start_task(self.crash(error))
 
-    def _errand(self, errand: Coroutine[Any, Any, None]) -> None:
+    def _start_task(self, errand: Coroutine[Any, Any, None]) -> None:
         """A task that nobody waits for; if it fails, the worker stops."""
         task = self.loop.create_task(errand)
         self._errands.add(task)
-        task.add_done_callback(self._errand_done)
+        task.add_done_callback(self._task_done)
 
-    def _errand_done(self, task: asyncio.Task[None]) -> None:
+    def _task_done(self, task: asyncio.Task[None]) -> None:
         self._errands.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             log.error("%s: beginning anew failed, this worker stops", self.conf.id, exc_info=error)
-            self._errand(self.crash(error))
+            self._start_task(self.crash(error))
 
-    async def _begin_anew(self) -> None:
+    async def _restart(self) -> None:
         if not self.rebalancing and not self.should_stop:
             epoch = self.fence.epoch
             await self._consumer.end_epoch(1.0)
@@ -80,7 +80,7 @@ class StageApp(faust.App):
             if not self.rebalancing and not self.should_stop and self.fence.epoch == epoch:
                 self.tables.recovery.signal_recovery_start.set()
 
-    def told(self) -> str:
+    def counters_json(self) -> str:
         """The counters and the frontier's lag, as JSON."""
         lag = self._consumer.frontier_lag if self._consumer is not None else 0
         return codec.encode({**structs.asdict(self.counters), "frontier_lag": lag}).decode()
@@ -89,7 +89,7 @@ class StageApp(faust.App):
         """Offsets of each held partition that are not below the frontier yet, as of the last fetch or `ask_ends`."""
         return self._consumer.lags() if self._consumer is not None else {}
 
-    async def ask_ends(self) -> None:
+    async def fetch_log_ends(self) -> None:
         """Asks the brokers how far the held partitions go: of one whose buffer is full nothing is fetched, and so nothing known.
 
         Raises Retryable; then the ends that were known before stay.

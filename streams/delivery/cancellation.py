@@ -7,7 +7,7 @@ ends are cancelled too. Taken for a cancellation of the task, such a one would e
 import asyncio
 
 
-def asked_for() -> bool:
+def is_cancelling() -> bool:
     """Whether somebody cancelled the running task itself; to be asked where CancelledError is caught."""
     task = asyncio.current_task()
     return task is None or bool(task.cancelling())

@@ -25,7 +25,7 @@ from schemas.kafka.records import Outgoing
 from streams.delivery import cancellation
 from streams.delivery.ledger import Checkpoint
 from streams.delivery.store import Rows
-from streams.kafka.producers import ended
+from streams.kafka.producers import stopped_after
 
 log = logging.getLogger(__name__)
 
@@ -196,7 +196,7 @@ class KafkaChangelog:
         except (KafkaError, TimeoutError, OSError) as exc:
             raise Retryable(f"cannot read {self._topic}: {exc!r}") from exc
         finally:
-            await _stopped(consumer)
+            await _stop_consumer(consumer)
 
     async def _read_to_end(
         self, consumer: AIOKafkaConsumer, tps: list[TopicPartition], follow: Follow, restore: Restore
@@ -211,7 +211,7 @@ class KafkaChangelog:
             consumer.seek(tp, position)
         while behind := [tp for tp in tps if positions[tp] < ends[tp]]:
             async with asyncio.timeout(self._timeout_s):
-                fetched = await _read_on(consumer, behind, positions)
+                fetched = await _read_next(consumer, behind, positions)
             for tp in behind:
                 rows = {record.key: record.value for record in fetched.get(tp, ())}
                 restore(tp.partition, rows, positions[tp])
@@ -226,7 +226,7 @@ class KafkaChangelog:
         await asyncio.gather(*(_discard(producer) for producer in producers.values()))
 
 
-async def _read_on(
+async def _read_next(
     consumer: AIOKafkaConsumer, behind: list[TopicPartition], positions: dict[TopicPartition, int]
 ) -> dict[TopicPartition, Any]:
     """What is read next; `positions` move on with it. Goes on for ever while nothing comes, as a client may that has lost
@@ -240,17 +240,17 @@ async def _read_on(
             return fetched
 
 
-async def _stopped(consumer: AIOKafkaConsumer) -> None:
+async def _stop_consumer(consumer: AIOKafkaConsumer) -> None:
     """Stops a reader. aiokafka's stop() ends before the sockets are closed when a fetch was created and has not begun."""
     try:
         await consumer.stop()
     except asyncio.CancelledError:
         await consumer._client.close()
-        if cancellation.asked_for():
+        if cancellation.is_cancelling():
             raise
 
 
 async def _discard(producer: AIOKafkaProducer) -> None:
     """Stops a producer whose last transaction may be open or fenced: what it says of that no longer matters."""
-    if (problem := await ended(producer, DISCARDED_WITHIN_S)) is not None:
+    if (problem := await stopped_after(producer, DISCARDED_WITHIN_S)) is not None:
         log.debug("a producer did not stop cleanly: %r", problem)

@@ -85,15 +85,15 @@ class Checkpointer:
         self._wanted |= self._ledgers.keys() if partition is None else {partition}
         self._asked.set()
 
-    async def room(self, partition: int) -> None:
+    async def wait_for_room(self, partition: int) -> None:
         """Waits while more than `max_pending_bytes` are on their way, and of the partition's own more than its share of them: for
         its own checkpoint, never for another's."""
-        while self._crowded(partition):
+        while self._is_full(partition):
             self.ask(partition)
             self._progress.clear()
             await self._progress.wait()
 
-    def _crowded(self, partition: int) -> bool:
+    def _is_full(self, partition: int) -> bool:
         if partition not in self._ledgers:
             return False
         own, most = self._ledgers[partition].pending_bytes, self._max_pending_bytes

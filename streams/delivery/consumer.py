@@ -69,7 +69,7 @@ class FencedConsumer(driver.Consumer):
             # Whatever it is, the rebalance or the stop must go on: what is not committed is done again.
             log.warning("%s: what was applied could not be committed: %r", self.app.conf.id, exc, exc_info=True)
         except asyncio.CancelledError:
-            if cancellation.asked_for():
+            if cancellation.is_cancelling():
                 raise
             log.warning("%s: the consumer's thread is gone, nothing more is committed", self.app.conf.id)
         finally:
@@ -114,7 +114,7 @@ class FencedConsumer(driver.Consumer):
 
     async def _deliver(self, tp: TP, read: Read) -> None:
         if read.end < read.start:
-            raise cut_off(tp, read.end, read.start)
+            raise truncated_log(tp, read.end, read.start)
         extent = self.positions.take(tp, read)
         self._count(read)
         if not read.records and self.app.checkpointer is None:
@@ -126,7 +126,7 @@ class FencedConsumer(driver.Consumer):
 
         batch = Batch(tp.topic, tp.partition, read.start, read.end, read.records, self.fence, ack)
         await self.wait_first(
-            self.callback(carrier(tp, batch, self.app.consumer_generation_id)), self.suspend_flow.wait()
+            self.callback(carrier_message(tp, batch, self.app.consumer_generation_id)), self.suspend_flow.wait()
         )
 
     def _count(self, read: Read) -> None:
@@ -156,7 +156,7 @@ class FencedConsumer(driver.Consumer):
         known = (self._thread.log_end(tp), self._asked_ends.get(tp))
         return max((end for end in known if end is not None), default=None)
 
-    async def ask_ends(self) -> None:
+    async def fetch_log_ends(self) -> None:
         """See StageApp.ask_ends."""
         if not (tps := set(self.positions)):
             return
@@ -187,7 +187,7 @@ class FencedConsumer(driver.Consumer):
         return self.positions.committable(tp)
 
 
-def cut_off(tp: TP, end: int, read_to: int) -> Misconfigured:
+def truncated_log(tp: TP, end: int, read_to: int) -> Misconfigured:
     """Records that come now have the offsets of others that were applied: going on would take them for those."""
     return Misconfigured(
         f"{tp.topic}[{tp.partition}] was read to offset {read_to} and ends at {end} now: the topic was made anew, or its broker "
@@ -195,7 +195,7 @@ def cut_off(tp: TP, end: int, read_to: int) -> Misconfigured:
     )
 
 
-def carrier(tp: TP, batch: Batch, generation: int) -> ConsumerMessage:
+def carrier_message(tp: TP, batch: Batch, generation: int) -> ConsumerMessage:
     """Faust's message around a batch, which may be without records: then a checkpoint only carries its offset on.
 
     Faust's stream silently drops messages that are not of the consumer's generation.

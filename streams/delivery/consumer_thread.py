@@ -75,7 +75,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
                 failed = next((tp for tp in consumer._fetcher._records if tp in tps), None)
                 if failed is None:
                     raise
-                fetched = await self._fetched_legibly(consumer, tps, failed)
+                fetched = await self._fetch_record_by_record(consumer, tps, failed)
         # Nothing may be awaited from here on: positions are as the drain left them.
         return {tp: read for tp in tps if (read := self._taken(consumer, tp, fetched.get(tp, []))) is not None}
 
@@ -86,7 +86,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         self._left_at[tp] = end
         return Read(start, end, records)
 
-    async def _fetched_legibly(
+    async def _fetch_record_by_record(
         self, consumer: aiokafka.AIOKafkaConsumer, tps: set[TP], failed: TP
     ) -> dict[TP, list[Any]]:
         """After a drain that failed: the records of the partition that failed it. Raises CorruptRecordException."""

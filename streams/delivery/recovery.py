@@ -79,7 +79,7 @@ class FencedRecovery(Recovery):
         try:
             await self._start_epoch(generation)
         except asyncio.CancelledError as exc:
-            if cancellation.asked_for():
+            if cancellation.is_cancelling():
                 raise
             raise Retryable("what it waited for was cancelled from within") from exc
 

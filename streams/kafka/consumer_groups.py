@@ -17,7 +17,7 @@ AGAIN_S: Final = 0.1
 T = TypeVar("T")
 
 
-class Groups:
+class ConsumerGroups:
     """`client` are aiokafka's connection settings. Every method raises Retryable."""
 
     def __init__(self, client: dict[str, Any], within_s: float = ANSWERED_WITHIN_S) -> None:

@@ -6,7 +6,7 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 
-async def ended(producer: AIOKafkaProducer, within_s: float) -> Exception | None:
+async def stopped_after(producer: AIOKafkaProducer, within_s: float) -> Exception | None:
     """Stops it, its tasks and sockets included. Returns why it did not end by itself within so many seconds, if it did not."""
     try:
         async with asyncio.timeout(within_s):

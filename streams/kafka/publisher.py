@@ -11,7 +11,7 @@ from aiokafka.errors import KafkaError, MessageSizeTooLargeError, RecordListTooL
 from schemas.errors import Rejected, Retryable
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.observability import traces
-from streams.kafka.producers import ended
+from streams.kafka.producers import stopped_after
 
 log = logging.getLogger(__name__)
 
@@ -42,13 +42,13 @@ class KafkaPublisher:
         try:
             await self._producer.start()
         except (KafkaError, OSError) as exc:
-            await ended(self._producer, CLOSED_WITHIN_S)
+            await stopped_after(self._producer, CLOSED_WITHIN_S)
             raise Retryable(f"cannot reach the brokers: {exc!r}") from exc
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
         """Waits for what is on its way, but for no broker that is away: whoever published heard of no confirmation."""
-        if (problem := await ended(self._producer, CLOSED_WITHIN_S)) is not None:
+        if (problem := await stopped_after(self._producer, CLOSED_WITHIN_S)) is not None:
             log.warning("what was published last may not have arrived: %r", problem)
 
     async def publish(self, records: Sequence[Outgoing]) -> None:

@@ -41,7 +41,7 @@ async def log_ends(client: dict[str, Any], topic: str, partitions: int) -> dict[
         await consumer.stop()
 
 
-async def taken_out(
+async def remove_records(
     client: dict[str, Any], topic: str, partitions: int, unwanted: Unwanted, settles: Settles, max_bytes: int
 ) -> int:
     """How many records were `unwanted`; a partition without any stays as it is. Raises Retryable.
@@ -59,7 +59,7 @@ async def taken_out(
         await producer.start()
         await admin.start()
         for span in await spans(consumer, topic, partitions):
-            gone += await span_taken_out(consumer, producer, admin, span, unwanted, settles)
+            gone += await remove_span(consumer, producer, admin, span, unwanted, settles)
     except (KafkaError, OSError, TimeoutError) as exc:
         raise Retryable(f"cannot take records out of {topic}: {exc!r}") from exc
     finally:
@@ -76,7 +76,7 @@ async def spans(consumer: AIOKafkaConsumer, topic: str, partitions: int) -> list
     return [Span(tp, begins[tp], ends[tp]) for tp in tps if begins[tp] < ends[tp]]
 
 
-async def span_taken_out(
+async def remove_span(
     consumer: AIOKafkaConsumer,
     producer: AIOKafkaProducer,
     admin: AIOKafkaAdminClient,

@@ -5,13 +5,13 @@ from sys import intern
 from schemas.conversations.messages import Message, Scope
 from schemas.extraction.requests import SliceMessage
 from streams.windows import segments
-from streams.windows.detectors.detect import Found
+from streams.windows.detectors.detect import Detected
 from streams.windows.entry import Entry
 from streams.windows.segments import Segmentation
 from streams.windows.traits import MessageTraits
 
 
-def learned(known: Scope, message: Message) -> Scope:
+def merged_scope(known: Scope, message: Message) -> Scope:
     """The conversation's scope after a message; nearly always what it was."""
     if (
         (known.user_id or not message.user_id)
@@ -32,7 +32,7 @@ def merged(known: Scope, told: Scope) -> Scope:
 
 def arrived(
     message: Message,
-    found: Found,
+    found: Detected,
     position: int,
     tokens: int,
     before: Segmentation,
@@ -49,7 +49,7 @@ def arrived(
     entry = Entry(
         slice_message(message, position, tokens, trace, owner), found.traits, found.fingerprint, after.segment
     )
-    return entry, entry.turn(said_at), after
+    return entry, entry.message_traits(said_at), after
 
 
 def slice_message(

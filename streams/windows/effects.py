@@ -7,7 +7,7 @@ from schemas.conversations.windows import Pruning, Reason, Statistics
 from schemas.extraction.requests import ExtractionRequest
 
 
-class Warned(Struct, frozen=True):
+class ContextWarning(Struct, frozen=True):
     """The context came to a level that calls for pruning; `statistics` are those of that moment."""
 
     scope: Scope
@@ -15,7 +15,7 @@ class Warned(Struct, frozen=True):
     statistics: Statistics
 
 
-class Pruned(Struct, frozen=True):
+class ContextPruned(Struct, frozen=True):
     """Messages left the context; `reasons` say why, by message id, of the latest 200, `statistics` what is left."""
 
     scope: Scope
@@ -25,4 +25,4 @@ class Pruned(Struct, frozen=True):
     statistics: Statistics
 
 
-Effect = ExtractionRequest | Warned | Pruned
+Effect = ExtractionRequest | ContextWarning | ContextPruned

@@ -27,7 +27,7 @@ class Entry(Struct, frozen=True, array_like=True, gc=False):
         called = BYTES_A_TOKEN * self.said.tokens if self.said.tool_calls else 0
         return OVERHEAD_BYTES + self.said.content.__sizeof__() + called
 
-    def turn(self, said_at: float | None = None) -> MessageTraits:
+    def message_traits(self, said_at: float | None = None) -> MessageTraits:
         """What the rules of pruning need to know of it; `said_at` is its timestamp in Unix seconds, where that is at hand."""
         said = self.said
         return MessageTraits(

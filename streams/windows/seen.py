@@ -8,7 +8,7 @@ REMEMBERED = 64  # messages that left, so that a chat service's late retry is re
 DIGEST_BYTES = 9  # 12 characters in base64; two of 10^10 ids meet with a chance of one in a hundred
 
 
-class Seen:
+class SeenMessages:
     """`left` are the digests of messages that left, oldest first."""
 
     def __init__(self, held: Iterable[str], left: Iterable[str]) -> None:
@@ -18,10 +18,10 @@ class Seen:
     def __contains__(self, message_id: str) -> bool:
         return message_id in self._held or (bool(self._left) and digest(message_id) in self._left)
 
-    def came(self, message_id: str) -> None:
+    def add(self, message_id: str) -> None:
         self._held.add(message_id)
 
-    def gone(self, message_id: str) -> None:
+    def remove(self, message_id: str) -> None:
         """A message left; the oldest of more than `REMEMBERED` is forgotten."""
         self._held.discard(message_id)
         self._left[digest(message_id)] = None

@@ -13,19 +13,19 @@ from schemas.erasure.erasures import Fence
 from schemas.extraction.requests import Lane, SliceMessage, WindowControl
 from schemas.kafka import topics
 from schemas.policies.policies import Policy
-from streams.windows.arrival import arrived, learned
+from streams.windows.arrival import arrived, merged_scope
 from streams.windows.context.history import History
-from streams.windows.detectors.detect import Found, found_in
+from streams.windows.detectors.detect import Detected, detect_in
 from streams.windows.effects import Effect
 from streams.windows.entry import Entry
 from streams.windows.extraction.progress import Extraction
 from streams.windows.rows.chunks import Chunks
 from streams.windows.rows.head import Erased, Head, HeldEnd, Removals
-from streams.windows.seen import Seen
+from streams.windows.seen import SeenMessages
 from streams.windows.terms import Terms
 
 
-class Alarm(NamedTuple):
+class Deadline(NamedTuple):
     """When a window wants to be looked at (Unix seconds): at `at`, or, with an end held back, once the messages
     partition is read to `held_to` and `held_until` has come."""
 
@@ -33,7 +33,7 @@ class Alarm(NamedTuple):
     held_to: int | None
     held_until: float
 
-    def rings(self, read_to: int, now: float) -> bool:
+    def is_due(self, read_to: int, now: float) -> bool:
         if self.at is not None and now >= self.at:
             return True
         return self.held_to is not None and read_to >= self.held_to and now >= self.held_until
@@ -65,13 +65,13 @@ class Window:
         self.terms: Terms | None = None
         self.history = History(head, self.entries, removals or Removals())
         self._extraction = Extraction(head, self.entries)
-        self._ids = Seen((entry.said.message_id for entry in self.entries.values()), self.history.removals.left)
+        self._ids = SeenMessages((entry.said.message_id for entry in self.entries.values()), self.history.removals.left)
 
     @classmethod
     def opened(cls, conversation_id: str, partition: int) -> "Window":
         return cls(Head(scope=Scope(conversation_id=conversation_id), partition=partition))
 
-    def seen(self, topic: str, offset: int) -> bool:
+    def is_applied(self, topic: str, offset: int) -> bool:
         """Whether an event was applied before; notes it otherwise."""
         if offset < self.head.applied.get(topic, 0):
             return True
@@ -85,7 +85,7 @@ class Window:
         tokens: int,
         terms_of: TermsOf,
         now: float,
-        found: Found | None = None,
+        found: Detected | None = None,
         trace: str | None = None,
     ) -> list[Effect]:
         """Takes a message in, unless it, or its message_id, was there before; asks and prunes as it calls for.
@@ -93,7 +93,7 @@ class Window:
         `terms_of` is asked once the window knows what the message tells of its conversation. `found` is what the detectors find
         in it, if they have looked already. The `trace` that it came with stays with it.
         """
-        if self.seen(topics.MESSAGES, offset) or message.message_id in self._ids:
+        if self.is_applied(topics.MESSAGES, offset) or message.message_id in self._ids:
             return []
         self._learn(message)
         terms = terms_of(self)
@@ -105,7 +105,7 @@ class Window:
         before = head.segmentation
         entry, turn, head.segmentation = arrived(
             message,
-            found or found_in(message),
+            found or detect_in(message),
             offset,
             tokens,
             before,
@@ -116,15 +116,15 @@ class Window:
         self._hold(entry)
         told = [*self._extraction.take(entry.said, terms, now), *self.history.take(turn, before, terms, now)]
         if not terms.policy.extract:
-            self._let_go([*self.history.out])
+            self._remove([*self.history.out])
         elif told:
-            self._let_go(self.history.just_out())
+            self._remove(self.history.just_out())
         return told
 
     def _learn(self, message: Message) -> None:
         """What a message tells of its conversation, on which its terms may depend."""
         head = self.head
-        scope, model = learned(head.scope, message), message.model or head.model
+        scope, model = merged_scope(head.scope, message), message.model or head.model
         if scope is not head.scope or model != head.model:
             head.scope, head.model, self.terms = scope, model, None
         user_id = message.user_id
@@ -136,13 +136,13 @@ class Window:
         self.entries[position] = entry
         self.memory_bytes += entry.memory_bytes
         self.fresh.append(position)
-        self._ids.came(entry.said.message_id)
+        self._ids.add(entry.said.message_id)
 
     def end(
         self, event: ConversationEnded, offset: int, log_end: int, read_to: int, terms: Terms, now: float
     ) -> list[Effect]:
         """Holds the end until the messages partition is read to `log_end`, its end when the event arrived."""
-        if self.seen(topics.ENDED, offset):
+        if self.is_applied(topics.ENDED, offset):
             return []
         self.head.touched_at = now
         self.head.held = HeldEnd(
@@ -171,7 +171,7 @@ class Window:
         self, control: WindowControl, offset: int, terms: Terms, now: float, summary_tokens: int = 0
     ) -> list[Effect]:
         """What memstream's own word asks for; `summary_tokens` are those of its summary, if it brings one."""
-        if self.seen(topics.WINDOW_CONTROL, offset):
+        if self.is_applied(topics.WINDOW_CONTROL, offset):
             return []
         told: list[Effect] = []
         if control.kind == "flush":
@@ -188,7 +188,7 @@ class Window:
             told = self._summarised(control, summary_tokens, terms, now)
         elif control.request_id:
             told = self._answered(control.request_id, terms, now)
-        self._let_go(self.history.just_out())
+        self._remove(self.history.just_out())
         return told
 
     def _answered(self, request_id: str, terms: Terms, now: float) -> list[Effect]:
@@ -196,7 +196,7 @@ class Window:
         asked = self._extraction.answered(request_id, now)
         if asked is None:
             return []
-        self._let_go([at for at in self._extraction.between(asked.first, asked.last) if at in self.history.out])
+        self._remove([at for at in self._extraction.between(asked.first, asked.last) if at in self.history.out])
         return self._cut(terms, now, "background" if asked.background else "live") if self.head.wanted else []
 
     def _summarised(self, control: WindowControl, tokens: int, terms: Terms, now: float) -> list[Effect]:
@@ -211,15 +211,15 @@ class Window:
         due_at = self._extraction.due_at(terms.policy)
         if due_at is not None and now >= due_at:
             told += self._cut(terms, now, self._extraction.due_lane(terms.policy, now))
-        return [*told, *self._extraction.ask_again(terms.policy, now)]
+        return [*told, *self._extraction.request_again(terms.policy, now)]
 
     def _cut(self, terms: Terms, now: float, lane: Lane = "live") -> list[Effect]:
-        told: list[Effect] = [*self._extraction.cut(terms.policy, now, lane)]
+        told: list[Effect] = [*self._extraction.request_all(terms.policy, now, lane)]
         if not terms.policy.extract:
-            self._let_go([*self.history.out])
+            self._remove([*self.history.out])
         return told
 
-    def _let_go(self, positions: Iterable[int]) -> None:
+    def _remove(self, positions: Iterable[int]) -> None:
         """What left the context and needs no extraction leaves for good."""
         out, head = self.history.out, self.head
         leaving = [position for position in positions if position in out and head.extracted(position)]
@@ -228,8 +228,8 @@ class Window:
         for position in leaving:
             entry = self.entries.pop(position)
             self.memory_bytes -= entry.memory_bytes
-            self._ids.gone(entry.said.message_id)
-            if (number := self.chunks.gone(position)) is not None:
+            self._ids.remove(entry.said.message_id)
+            if (number := self.chunks.remove_message(position)) is not None:
                 self.dropped.append(number)
         self.history.gone(leaving, self._ids.left)
         head.sealed = [number for number in head.sealed if number in self.chunks.numbers]
@@ -254,32 +254,32 @@ class Window:
         for position in gone:
             entry = self.entries.pop(position)
             self.memory_bytes -= entry.memory_bytes
-            self._ids.gone(entry.said.message_id)
+            self._ids.remove(entry.said.message_id)
         self.history.erase(gone)
         self.history.gone(gone, self._ids.left)
         self._extraction.erase(gone, now, partly=bool(users))
-        self._write_anew()
+        self._rewrite_rows()
         return self._cut(terms, now) if head.wanted else []
 
     def _is_of(self, users: Collection[str], said: SliceMessage) -> bool:
         """Whether one of them said it, or nobody did: an assistant may have repeated it."""
         return said.role != "user" or (said.user_id or self.head.scope.user_id) in users
 
-    def _write_anew(self) -> None:
+    def _rewrite_rows(self) -> None:
         """No row stays as it is: it may hold messages that left, beside others that have not."""
         self.dropped += self.chunks.clear()
         self.fresh = list(self.entries)
         self.head.sealed, self.head.first_row = [], self.head.next_row
 
-    def alarm(self, policy: Policy) -> Alarm:
+    def deadline(self, policy: Policy) -> Deadline:
         """What `due` waits for."""
         held = self.head.held
         times = [asked.due for asked in self.head.asked]
         if (due_at := self._extraction.due_at(policy)) is not None:
             times.append(due_at)
         if self.finished:
-            times.append(self._forgotten_at(policy))
-        return Alarm(
+            times.append(self._expires_at(policy))
+        return Deadline(
             at=min(times, default=None),
             held_to=held.read_to if held else None,
             held_until=0.0 if held is None or self._complete(held) else held.deadline,
@@ -290,7 +290,7 @@ class Window:
         """Nothing is left to extract or to wait for."""
         return not (self.head.waiting_since or self.head.asked or self.head.held)
 
-    def _forgotten_at(self, policy: Policy) -> float:
+    def _expires_at(self, policy: Policy) -> float:
         """A conversation that did not end counts as abandoned after a time of silence."""
         head = self.head
         over = head.touched_at if head.ended else max(head.touched_at, head.heard_at + policy.triggers.abandoned_s)
@@ -298,4 +298,4 @@ class Window:
 
     def expired(self, policy: Policy, now: float) -> bool:
         """Whether the window has been finished for so long that it may be forgotten altogether."""
-        return self.finished and now >= self._forgotten_at(policy)
+        return self.finished and now >= self._expires_at(policy)

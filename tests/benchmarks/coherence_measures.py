@@ -6,7 +6,7 @@ from typing import Any
 
 from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR
 from streams.windows.pruning.importance import scores
-from streams.windows.pruning.units import grouped
+from streams.windows.pruning.units import group_units
 from streams.windows.traits import MessageTraits
 from tests.benchmarks.coherence_data import Conversation, Question
 from tests.benchmarks.coherence_ways import Kept, markers
@@ -62,7 +62,7 @@ def _count_tasks(counts: Counter[str], turns: Sequence[MessageTraits], there: fr
 
 def _count_pairs(counts: Counter[str], turns: Sequence[MessageTraits], there: frozenset[int]) -> None:
     """Of the questions with answers, and calls with results, of which something is left, those that are whole."""
-    for unit in grouped(turns, scores(turns, turns[-1].timestamp), 1):
+    for unit in group_units(turns, scores(turns, turns[-1].timestamp), 1):
         left = [turns[place].position in there for place in unit.places]
         if len(left) > 1 and any(left):
             counts["of_intact_pairs"] += 1

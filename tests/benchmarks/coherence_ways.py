@@ -12,7 +12,7 @@ from streams.windows.context import gaps as gaps_
 from streams.windows.pruning.importance import scores
 from streams.windows.pruning.pruning import prune
 from streams.windows.pruning.remaining import Room
-from streams.windows.pruning.units import grouped
+from streams.windows.pruning.units import group_units
 from streams.windows.tokens.accounting import Budget, used_tokens
 from streams.windows.traits import MessageTraits
 
@@ -92,7 +92,7 @@ def at_random(seed: int) -> Way:
 
     def keep(turns: Sequence[MessageTraits], share: float) -> Kept:
         now, limit, room = turns[-1].timestamp, share * used_tokens(turns), Room(turns, ())
-        free = [unit for unit in grouped(turns, scores(turns, now), MIN_RECENT) if not unit.protected]
+        free = [unit for unit in group_units(turns, scores(turns, now), MIN_RECENT) if not unit.protected]
         random.Random(seed).shuffle(free)
         removed: set[int] = set()
         for unit in free:

@@ -16,7 +16,7 @@ import tiktoken
 from msgspec import structs
 
 from agents.models.port import Context
-from agents.models.prompts.questions import extraction
+from agents.models.prompts.questions import extraction_question
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas.conversations.messages import ConversationEnded, Message
 from schemas.extraction.requests import ExtractionRequest, WindowControl
@@ -71,7 +71,7 @@ def measured(conversations: Conversations, policy: Policy, counter: TokenCounter
         messages += len(said)
         context = Context(policy=policy, related=known(said, policy))
         for request in requests(said, policy, counter):
-            question = extraction(request, context)
+            question = extraction_question(request, context)
             parts = (question.stable, question.policy, json.dumps(question.schema))
             fixed.add("\n".join(parts))
             fixed_tokens += sum(map(counter, parts))

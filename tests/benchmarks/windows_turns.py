@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from schemas.conversations.messages import Message
 from schemas.conversations.window_settings import WindowSettings
-from streams.windows.detectors.detect import Found, detect
+from streams.windows.detectors.detect import Detected, detect
 from streams.windows.segments import Segmentation, following
 from streams.windows.traits import MessageTraits
 
 GAP_S = WindowSettings().task_gap_s
 
 
-def arrived(message: Message, state: Segmentation) -> tuple[Found, Segmentation]:
+def arrived(message: Message, state: Segmentation) -> tuple[Detected, Segmentation]:
     """What is done with every message's text when it comes in, besides counting it."""
     found = detect(message.role, message.content, bool(message.tool_calls))
     moment = message.timestamp.timestamp()

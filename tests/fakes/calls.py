@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 
-from agents.models.calls.exchange import Spoken
+from agents.models.calls.exchange import ModelReply
 from agents.models.calls.rate_limits import Allowance
 from agents.models.port import Usage
 from agents.models.prompts.questions import Question
@@ -35,7 +35,7 @@ class FakeCalls:
     def fixed(self, question: Question) -> tuple[str, ...]:
         return (question.stable, question.policy)
 
-    async def call(self, question: Question, turns: object, max_tokens: int) -> Spoken:
+    async def call(self, question: Question, turns: object, max_tokens: int) -> ModelReply:
         self.asked_at.append(asyncio.get_running_loop().time())
         self.running += 1
         self.most = max(self.most, self.running)
@@ -46,4 +46,4 @@ class FakeCalls:
         if self.failures:
             raise self.failures.popleft()
         text = '{"memories": []}'
-        return Spoken(text=text, broke_off=False, model="fake-1", usage=USAGE, allowances=self.allowances)
+        return ModelReply(text=text, broke_off=False, model="fake-1", usage=USAGE, allowances=self.allowances)

@@ -6,7 +6,7 @@ from schemas.conversations.window_settings import WindowSettings
 from schemas.extraction.requests import ExtractionRequest
 from schemas.ids import summary_id
 from schemas.policies.policies import Policy
-from streams.windows.effects import Effect, Pruned, Warned
+from streams.windows.effects import ContextPruned, ContextWarning, Effect
 from streams.windows.terms import Terms
 from streams.windows.tokens.accounting import Budget
 from streams.windows.window import Window
@@ -51,11 +51,11 @@ class Talk:
         self.told += told
         return told
 
-    def pruned(self) -> list[Pruned]:
-        return [each for each in self.told if isinstance(each, Pruned)]
+    def pruned(self) -> list[ContextPruned]:
+        return [each for each in self.told if isinstance(each, ContextPruned)]
 
     def warned(self) -> list[str]:
-        return [each.statistics.level for each in self.told if isinstance(each, Warned)]
+        return [each.statistics.level for each in self.told if isinstance(each, ContextWarning)]
 
 
 def summaries(told: list[Effect]) -> list[ExtractionRequest]:

@@ -8,7 +8,7 @@ from msgspec.structs import asdict, replace
 
 from agents.conversations.control import ByHand
 from agents.conversations.lookup import Conversation
-from schemas.conversations.contexts import ContextEntry, LeftOut, ShownContext
+from schemas.conversations.contexts import ContextEntry, ConversationContext, OmittedMessage
 from schemas.conversations.messages import Message, Role, Scope
 from schemas.conversations.window_settings import Strategy
 from schemas.conversations.windows import Cause, Gap, LastPrune, Level, Phase, Pruning, Reason, Statistics, WindowState
@@ -138,7 +138,7 @@ class ContextView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     limit_tokens: int
     headline: str
     statistics: StatisticsView
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[OmittedMessage, ...] = ()
     missing: int = 0
 
 
@@ -206,7 +206,7 @@ def message_view(archived: ArchivedMessage, state: WindowState | None) -> Messag
     )
 
 
-def context_view(conversation: Conversation, shown: ShownContext, now: datetime) -> ContextView:
+def context_view(conversation: Conversation, shown: ConversationContext, now: datetime) -> ContextView:
     return ContextView(
         conversation_id=conversation.conversation_id,
         policy=conversation.policy.name,

@@ -13,7 +13,7 @@ from agents.extraction.batches.submission import LOOK_AGAIN_S, BatchSubmission
 from agents.extraction.extractor import LEASE_S, Extractor
 from agents.extraction.outcomes import RequestOutcomes
 from agents.models.batches import Lost, ModelBatches, Reply, Unanswered
-from agents.models.calls.exchange import Spoken
+from agents.models.calls.exchange import ModelReply
 from agents.models.port import Context
 from agents.stage.leases import StillHeld, ignore_retryable, renewed_lease
 from schemas.errors import Deferred, Rejected, Retryable
@@ -135,7 +135,7 @@ class BatchAgent:
             await self._batches.finish(batch.batch_key, owner, request_id)
         return done
 
-    async def _outcome(self, member: Member, reply: Spoken | Rejected, owner: str, still_held: StillHeld) -> bool:
+    async def _outcome(self, member: Member, reply: ModelReply | Rejected, owner: str, still_held: StillHeld) -> bool:
         async def take(request: ExtractionRequest) -> bool:
             context = await self._context(request, member)
             answer = await self._provider.answer(request, context, reply, member.reservation)

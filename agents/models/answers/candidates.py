@@ -22,7 +22,7 @@ from agents.models.answers.texts import (
     HOPELESSLY_LONG,
     MARKS,
     SHORT_TOKENS,
-    Unfit,
+    UnusableText,
     cut,
     one_line,
     without_secrets,
@@ -86,7 +86,7 @@ def check(
         try:
             sound = shaped(draft)
             kept.append(proposal(scrubbed(sound, context.policy.privacy), request, context, count_tokens))
-        except Unfit as unfit:
+        except UnusableText as unfit:
             rejected[str(unfit)] += 1
         else:
             rejected["unknown_id"] += unknown_ids(sound, request, context)
@@ -105,13 +105,13 @@ def shaped(draft: object) -> Draft:
     if isinstance(draft, Draft):
         return draft
     if isinstance(draft, Unreadable):
-        raise Unfit("unreadable")
+        raise UnusableText("unreadable")
     try:
         converted = msgspec.convert(draft, Draft)
         msgspec.json.encode(converted)
     # A model may write half of a surrogate pair, or a number of any length: neither can be stored or sent.
     except (msgspec.ValidationError, UnicodeEncodeError, OverflowError) as exc:
-        raise Unfit("schema") from exc
+        raise UnusableText("schema") from exc
     return converted
 
 
@@ -121,10 +121,10 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
     sayers = request.sayers(message_ids)
     namespaces = fed_by(sayers, draft.text, request)
     if not (0.0 <= draft.confidence <= 1.0 and (draft.importance is None or 0.0 <= draft.importance <= 1.0)):
-        raise Unfit("range")
+        raise UnusableText("range")
     kind = kind_of(draft.kind, context.policy)
     if kind is None:
-        raise Unfit("kind")
+        raise UnusableText("kind")
     text, full_text = fitted(draft.text, draft.full_text, context.policy, count_tokens)
     further = (kind_of(name, context.policy) for name in draft.kinds)
     tags = (tag.strip().lower() for tag in draft.tags)
@@ -158,7 +158,7 @@ def fed_by(sayers: frozenset[str | None], text: str, request: ExtractionRequest)
         return ()
     namespaces = request.fed_by(sayers)
     if not namespaces or (len(sayers) > 1 and is_of_user(text)):
-        raise Unfit("speakers")
+        raise UnusableText("speakers")
     return namespaces
 
 
@@ -176,9 +176,9 @@ def cited(numbers: list[int], request: ExtractionRequest) -> list[SliceMessage]:
     messages = request.messages
     found = [messages[number - 1] for number in numbers if 1 <= number <= len(messages)]
     if not found and any(-len(request.overlap) < number <= 0 for number in numbers):
-        raise Unfit("overlap")
+        raise UnusableText("overlap")
     if not any(message.role == "user" for message in found):
-        raise Unfit("provenance")
+        raise UnusableText("provenance")
     return found
 
 
@@ -189,9 +189,9 @@ def fitted(text: str, full_text: str | None, policy: Policy, count_tokens: Token
     """
     line = one_line(text)
     if is_injection(line):
-        raise Unfit("instruction")
+        raise UnusableText("instruction")
     if len(line) > HOPELESSLY_LONG * policy.max_text_chars:
-        raise Unfit("length")
+        raise UnusableText("length")
     short = cut(line, policy.max_text_chars, SHORT_TOKENS, count_tokens)
     full = (full_text or "").strip() or (line if short != line else "")
     if not policy.full_text or not full or is_injection(full):

@@ -24,9 +24,9 @@ class Unreadable(Struct, frozen=True):
 def read_reply(text: str) -> Reply:
     """Drafts are builtins, unchecked. A reply of another shape is not whole and has the drafts that could be made out."""
     try:
-        found = orjson.loads(unfenced(text))
+        found = orjson.loads(without_code_fence(text))
     except orjson.JSONDecodeError:
-        return Reply(tuple(salvaged(text)), whole=False)
+        return Reply(tuple(recover_drafts(text)), whole=False)
     if isinstance(found, dict) and isinstance(found.get("memories"), list):
         return Reply(tuple(found["memories"]), whole=True)
     if isinstance(found, list):
@@ -37,18 +37,18 @@ def read_reply(text: str) -> Reply:
 def read_summary(text: str) -> str | None:
     """The summary of a reply, unchecked; None for a reply of another shape."""
     try:
-        found = orjson.loads(unfenced(text))
+        found = orjson.loads(without_code_fence(text))
     except orjson.JSONDecodeError:
         return None
     summary = found.get("summary") if isinstance(found, dict) else None
     return summary if isinstance(summary, str) else None
 
 
-def unfenced(text: str) -> str:
+def without_code_fence(text: str) -> str:
     return text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
 
 
-def salvaged(text: str) -> list[Any]:
+def recover_drafts(text: str) -> list[Any]:
     """The complete objects with a text in a reply that broke off or is wrapped in prose."""
     decoder = json.JSONDecoder()
     found: list[Any] = []

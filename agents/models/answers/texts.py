@@ -20,7 +20,7 @@ MARKS: Final = re.compile(r"[\W_]+", re.UNICODE)
 PLACEHOLDERS: Final = re.compile(r"\[[A-Z_]+\]")
 
 
-class Unfit(Exception):
+class UnusableText(Exception):
     """A text, or a draft that has it, fails a check; its argument is the reason, a short stable word."""
 
 
@@ -28,7 +28,7 @@ def one_line(text: str) -> str:
     """Raises Unfit `empty` when there is nothing but marks."""
     line = BLANK.sub(" ", text).strip()
     if not MARKS.sub("", line):
-        raise Unfit("empty")
+        raise UnusableText("empty")
     return line
 
 
@@ -37,7 +37,7 @@ def without_secrets(text: str, privacy: Privacy) -> str:
     scrubbed = storable(text, privacy)
     # Looked for by its placeholder: what a provider read was scrubbed before.
     if PLACEHOLDERS.search(scrubbed) and len(MARKS.sub("", PLACEHOLDERS.sub("", scrubbed))) < len("userskeyis"):
-        raise Unfit("secret")
+        raise UnusableText("secret")
     return scrubbed
 
 
@@ -60,7 +60,7 @@ def new_text(text: str, policy: Policy, count_tokens: TokenCount) -> str:
     """
     line = without_secrets(one_line(text), policy.privacy)
     if len(line) > policy.max_text_chars or not fits(line, SHORT_TOKENS, count_tokens):
-        raise Unfit("length")
+        raise UnusableText("length")
     if is_injection(line):
-        raise Unfit("instruction")
+        raise UnusableText("instruction")
     return line

@@ -17,14 +17,14 @@ T = TypeVar("T")
 MAX_TOKENS: Final = 2_048
 
 
-class Turn(Struct, frozen=True):
+class ChatTurn(Struct, frozen=True):
     """One message of an exchange; its text is never empty."""
 
     role: Literal["user", "assistant"]
     text: str
 
 
-class Spoken(Struct, frozen=True, kw_only=True):
+class ModelReply(Struct, frozen=True, kw_only=True):
     """A model's reply, and what it cost. `broke_off` at the limit of its tokens. `counted` unless nobody told the prompt's.
 
     `request_id` is the provider's, for its support; `allowances` are what it told of its limits.
@@ -39,7 +39,7 @@ class Spoken(Struct, frozen=True, kw_only=True):
     allowances: tuple[Allowance, ...] = ()
 
 
-class Declined(Rejected):
+class ReplyRefused(Rejected):
     """A reply that is none, though it may be billed: the model declined to answer, or could not."""
 
     def __init__(self, reason: str, detail: str, bill: Bill) -> None:
@@ -61,7 +61,7 @@ class Calls(Protocol):
     def model(self, question: Question[Any]) -> str:
         """The model that is asked such a question."""
 
-    async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
+    async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
         """One reply of at most `max_tokens` to the last turn.
 
         Raises Retryable, Misconfigured, and Rejected for a refusal and what is too large: Declined where it was billed.
@@ -85,7 +85,7 @@ class Replies(Struct, frozen=True):
     """The texts that answer a question, in order, without one that broke off, and every call made, with what it was sent."""
 
     texts: tuple[str, ...]
-    made: tuple[tuple[tuple[Turn, ...], Spoken], ...]
+    made: tuple[tuple[tuple[ChatTurn, ...], ModelReply], ...]
 
 
 async def exchange(
@@ -96,7 +96,7 @@ async def exchange(
     Raises as a call does, Rejected `truncated` or `unreadable` after the second, and `must_stay` before any.
     """
     require_staying(question.local_only, calls)
-    replies = await replied(calls, question, [] if tab is None else tab)
+    replies = await reply_of(calls, question, [] if tab is None else tab)
     reply, whole = read(question, replies.texts)
     return Exchange(
         reply=reply,
@@ -107,32 +107,32 @@ async def exchange(
     )
 
 
-async def replied(calls: Calls, question: Question[T], tab: list[Bill]) -> Replies:
-    asked = (Turn("user", question.asked),)
-    first = await billed(calls, question, asked, MAX_TOKENS, tab)
+async def reply_of(calls: Calls, question: Question[T], tab: list[Bill]) -> Replies:
+    asked = (ChatTurn("user", question.asked),)
+    first = await bills_of(calls, question, asked, MAX_TOKENS, tab)
     if first.broke_off:
-        again = await billed(calls, question, asked, calls.larger_max_tokens, tab)
+        again = await bills_of(calls, question, asked, calls.larger_max_tokens, tab)
         return Replies((unbroken(again, calls.larger_max_tokens),), ((asked, first), (asked, again)))
     if question.read(first.text) is not None:
         return Replies((first.text,), ((asked, first),))
     repairing = repaired(asked, first.text, question.repair)
-    second = await billed(calls, question, repairing, calls.larger_max_tokens, tab)
+    second = await bills_of(calls, question, repairing, calls.larger_max_tokens, tab)
     return Replies((first.text, second.text), ((asked, first), (repairing, second)))
 
 
-async def billed(
-    calls: Calls, question: Question[Any], turns: Sequence[Turn], max_tokens: int, tab: list[Bill]
-) -> Spoken:
+async def bills_of(
+    calls: Calls, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int, tab: list[Bill]
+) -> ModelReply:
     try:
         spoken = await calls.call(question, turns, max_tokens)
-    except Declined as declined:
+    except ReplyRefused as declined:
         tab.append(declined.bill)
         raise
     tab.append(Bill(model=spoken.model, usage=spoken.usage))
     return spoken
 
 
-def unbroken(spoken: Spoken, max_tokens: int) -> str:
+def unbroken(spoken: ModelReply, max_tokens: int) -> str:
     if spoken.broke_off:
         raise Rejected(
             "truncated",
@@ -141,9 +141,9 @@ def unbroken(spoken: Spoken, max_tokens: int) -> str:
     return spoken.text
 
 
-def repaired(asked: tuple[Turn, ...], text: str, repair: str) -> tuple[Turn, ...]:
+def repaired(asked: tuple[ChatTurn, ...], text: str, repair: str) -> tuple[ChatTurn, ...]:
     # Models take no empty turn: an empty reply is shown as such.
-    return (*asked, Turn("assistant", text.strip() or "(empty)"), Turn("user", repair))
+    return (*asked, ChatTurn("assistant", text.strip() or "(empty)"), ChatTurn("user", repair))
 
 
 def read(question: Question[T], texts: Sequence[str]) -> tuple[T, bool]:

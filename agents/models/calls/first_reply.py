@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from agents.models.calls.exchange import Calls, Spoken, Turn
+from agents.models.calls.exchange import Calls, ChatTurn, ModelReply
 from agents.models.prompts.questions import Question
 from schemas.errors import Rejected
 
@@ -11,11 +11,11 @@ from schemas.errors import Rejected
 class FirstReply:
     """For one question: the first call gives or raises `reply`, further ones go through `calls`."""
 
-    def __init__(self, reply: Spoken | Rejected, calls: Calls) -> None:
+    def __init__(self, reply: ModelReply | Rejected, calls: Calls) -> None:
         self.name = calls.name
         self.leaves_machine = calls.leaves_machine
         self.larger_max_tokens = calls.larger_max_tokens
-        self._reply: Spoken | Rejected | None = reply
+        self._reply: ModelReply | Rejected | None = reply
         self._calls = calls
 
     async def trouble(self) -> str | None:
@@ -24,7 +24,7 @@ class FirstReply:
     def model(self, question: Question[Any]) -> str:
         return self._calls.model(question)
 
-    async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
+    async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
         reply, self._reply = self._reply, None
         if isinstance(reply, Rejected):
             raise reply

@@ -9,8 +9,8 @@ from opentelemetry.trace import Span, SpanKind
 
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.calls.breaker import Breaker, BreakerState
-from agents.models.calls.exchange import Calls, Spoken, Turn
-from agents.models.calls.rate_limits import Limits, Throttled, actual_cost, expected_cost
+from agents.models.calls.exchange import Calls, ChatTurn, ModelReply
+from agents.models.calls.rate_limits import Limits, RateLimited, actual_cost, expected_cost
 from agents.models.prompts.questions import Question
 from schemas.errors import Rejected, Retryable
 from schemas.observability import traces
@@ -60,7 +60,7 @@ class GuardedCalls:
         wait_s = self._breaker.wait_s(self._clock())
         return self._left_alone(wait_s) if wait_s else await self._calls.trouble()
 
-    async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
+    async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
         """Raises as the calls do; Retryable also while the provider is left alone, Throttled where the wait would be long."""
         texts = [*self.fixed(question), *(turn.text for turn in turns)]
         expected = expected_cost(sum(map(estimated_tokens, texts)))
@@ -68,7 +68,7 @@ class GuardedCalls:
         async with self._slots:
             while (wait_s := limits.wait_s(self._clock(), expected)) > 0:
                 if wait_s > LONGEST_WAIT_S:
-                    raise Throttled(f"{self.name} has no room for this within {wait_s:.0f} s", wait_s)
+                    raise RateLimited(f"{self.name} has no room for this within {wait_s:.0f} s", wait_s)
                 await self._sleep(wait_s)
             if wait_s := self._breaker.wait_s(self._clock()):
                 raise Retryable(self._left_alone(wait_s))
@@ -77,21 +77,21 @@ class GuardedCalls:
             with traces.span(
                 f"chat {self.model(question)}", asked(self.name, self.model(question)), kind=SpanKind.CLIENT
             ) as span:
-                spoken = await self._watched(limits, self._calls.call(question, turns, max_tokens))
+                spoken = await self._with_timeout(limits, self._calls.call(question, turns, max_tokens))
                 describe(span, spoken)
-        log.info("%s", told(self.name, question, spoken, self._clock() - begun))
+        log.info("%s", error_text(self.name, question, spoken, self._clock() - begun))
         limits.correct(self._clock(), expected, actual_cost(spoken.usage))
-        limits.told(self._clock(), spoken.allowances)
+        limits.set_remaining(self._clock(), spoken.allowances)
         return spoken
 
-    async def _watched(self, limits: Limits, call: Awaitable[Spoken]) -> Spoken:
+    async def _with_timeout(self, limits: Limits, call: Awaitable[ModelReply]) -> ModelReply:
         """Tells the breaker how the call ended."""
         self._breaker.started()
         try:
             spoken = await call
-        except Throttled as throttled:
+        except RateLimited as throttled:
             self._breaker.answered()
-            limits.told(self._clock(), throttled.allowances)
+            limits.set_remaining(self._clock(), throttled.allowances)
             limits.close(self._clock(), throttled.wait_s or 0.0)
             raise
         except Retryable:
@@ -117,7 +117,7 @@ class GuardedCalls:
         return f"{self.name} failed {self._breaker.outages} times in a row and is left alone for another {wait_s:.0f} s"
 
 
-def told(provider: str, question: Question[Any], spoken: Spoken, took_s: float) -> str:
+def error_text(provider: str, question: Question[Any], spoken: ModelReply, took_s: float) -> str:
     """One line a call: nothing of what was said."""
     used = spoken.usage
     return (
@@ -132,7 +132,7 @@ def asked(provider: str, model: str) -> dict[str, str]:
     return {"gen_ai.operation.name": "chat", "gen_ai.provider.name": provider, "gen_ai.request.model": model}
 
 
-def describe(span: Span, spoken: Spoken) -> None:
+def describe(span: Span, spoken: ModelReply) -> None:
     """What a call used: nothing of what was said."""
     used = spoken.usage
     span.set_attribute("gen_ai.response.model", spoken.model)

@@ -26,7 +26,7 @@ class Allowance(Struct, frozen=True):
     remaining: float
 
 
-class Throttled(Retryable):
+class RateLimited(Retryable):
     """The provider is well and wants fewer calls. `allowances` as it told them; `wait_s` if it named a time."""
 
     def __init__(
@@ -57,7 +57,7 @@ class Bucket:
         if self._most is not None:
             self._level = min(self._most, self._refilled(now) - amount)
 
-    def told(self, now: float, per_minute: float, remaining: float) -> None:
+    def set_remaining(self, now: float, per_minute: float, remaining: float) -> None:
         """The server's word counts where it is less: it does not know of calls on their way, we not of other clients'."""
         known = self._refilled(now) if self._most is not None else remaining
         self._most = per_minute
@@ -93,9 +93,9 @@ class Limits:
         """What a call was expected to cost, and did."""
         self.take(now, {kind: actual[kind] - expected[kind] for kind in KINDS})
 
-    def told(self, now: float, allowances: Sequence[Allowance]) -> None:
+    def set_remaining(self, now: float, allowances: Sequence[Allowance]) -> None:
         for allowance in allowances:
-            self._buckets[allowance.kind].told(now, allowance.per_minute, allowance.remaining)
+            self._buckets[allowance.kind].set_remaining(now, allowance.per_minute, allowance.remaining)
 
     def close(self, now: float, seconds: float) -> None:
         """Lets no call through for so long."""

@@ -18,10 +18,10 @@ from anthropic.types.messages.batch_create_params import Request
 
 from agents.models.batches import Listed, Lost, Reply, Unanswered, Unsure
 from agents.models.billing import Bill, Energy, Payer, Work
-from agents.models.calls.exchange import Calls, Spoken, Turn
+from agents.models.calls.exchange import Calls, ChatTurn, ModelReply
 from agents.models.calls.first_reply import FirstReply
-from agents.models.claude.calls import has_credentials, params, spoken
-from agents.models.claude.errors import DETAIL_CHARS, translated, unpaid
+from agents.models.claude.calls import has_credentials, model_reply, params
+from agents.models.claude.errors import DETAIL_CHARS, is_billing_error, translated
 from agents.models.model_provider import ModelProvider
 from agents.models.port import Answer, Context, Usage
 from agents.models.prompts.questions import Question
@@ -106,7 +106,7 @@ class ClaudeBatches:
         return batch.id
 
     def _asked(self, name: str, question: Question[Any]) -> Request:
-        turns = (Turn("user", question.asked),)
+        turns = (ChatTurn("user", question.asked),)
         # Nobody pays for tokens that are allowed for, and a reply that breaks off would be asked for again at full price.
         asked = params(question, turns, self._model, self._calls.larger_max_tokens)
         return {"custom_id": name, "params": asked}
@@ -135,7 +135,7 @@ class ClaudeBatches:
             async for batch in self._client.messages.batches.list(limit=PAGE):
                 if batch.created_at < moment:
                     break
-                found.append(listed(batch))
+                found.append(listed_batch(batch))
         except UNREAD as exc:
             raise self._failure(exc) from exc
         return found
@@ -153,7 +153,7 @@ class ClaudeBatches:
         await self._energy.settle(work, reservation, (), "failed")
 
     async def answer(
-        self, request: ExtractionRequest, context: Context, reply: Spoken | Rejected, reservation: str | None
+        self, request: ExtractionRequest, context: Context, reply: ModelReply | Rejected, reservation: str | None
     ) -> Answer:
         energy = Reserved(self._energy, reservation) if self._energy and reservation else self._energy
         return await self._provider.through(FirstReply(reply, self._calls), energy).extract(request, context)
@@ -168,7 +168,7 @@ class ClaudeBatches:
         return Retryable(f"what came in answer about {provider_id or 'batches'} cannot be read", repr(failure))
 
 
-def listed(batch: MessageBatch) -> Listed:
+def listed_batch(batch: MessageBatch) -> Listed:
     counts = batch.request_counts
     asked = counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired
     return Listed(provider_id=batch.id, requests=asked, ended=batch.processing_status == "ended")
@@ -178,7 +178,7 @@ def reply(result: object) -> Reply:
     """The SDK checks nothing of what it reads: what is not known is as good as no reply."""
     if isinstance(result, MessageBatchSucceededResult):
         try:
-            return spoken(result.message)
+            return model_reply(result.message)
         except Rejected as rejected:
             return rejected
         except Retryable as exc:
@@ -192,6 +192,6 @@ def reply(result: object) -> Reply:
 def refused(kind: str, message: str) -> Reply:
     """What an empty account or the model as such is at fault for is seen when the question is asked alone, and waits or stops."""
     reason = HOPELESS.get(kind)
-    if reason is None or unpaid(message) or "output_config" in message:
+    if reason is None or is_billing_error(message) or "output_config" in message:
         return Unanswered(kind)
     return Rejected(reason, f"Claude answered: {scrub(message).text[:DETAIL_CHARS]}")

@@ -12,7 +12,7 @@ from anthropic.types import Usage as BilledUsage
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 
 from agents.models.billing import Bill
-from agents.models.calls.exchange import Declined, Spoken, Turn
+from agents.models.calls.exchange import ChatTurn, ModelReply, ReplyRefused
 from agents.models.claude.errors import translated
 from agents.models.claude.rate_limits import allowances
 from agents.models.port import Usage
@@ -57,7 +57,7 @@ class ClaudeCalls:
     def model(self, question: Question[Any]) -> str:
         return self._compaction_model if question.purpose == "compact" else self._model
 
-    async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
+    async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
         if trouble := await self.trouble():
             raise Misconfigured(trouble)
         model = self.model(question)
@@ -74,7 +74,7 @@ class ClaudeCalls:
             # The SDK lets this through: something between has cut the answer short.
             raise Retryable(f"Claude's answer was no JSON: {exc}") from exc
         told = allowances(response.headers)
-        return msgspec.structs.replace(spoken(message), request_id=response.request_id, allowances=told)
+        return msgspec.structs.replace(model_reply(message), request_id=response.request_id, allowances=told)
 
     def fixed(self, question: Question[Any]) -> tuple[str, ...]:
         """The schema among them: the model is told it, so that it is billed.
@@ -90,21 +90,21 @@ def has_credentials(client: anthropic.AsyncAnthropic) -> bool:
 
 
 def params(
-    question: Question[Any], turns: Sequence[Turn], model: str, max_tokens: int
+    question: Question[Any], turns: Sequence[ChatTurn], model: str, max_tokens: int
 ) -> MessageCreateParamsNonStreaming:
     """What the API is sent, alone or as one of a batch."""
     return {
         "model": model,
         "max_tokens": max_tokens,
         "system": system(question),
-        "messages": [said(turn) for turn in turns],
+        "messages": [message_param(turn) for turn in turns],
         # It would be billed as output and count against `max_tokens`; newer models do it unless told not to.
         "thinking": {"type": "disabled"},
         "output_config": {"format": {"type": "json_schema", "schema": question.schema}},
     }
 
 
-def said(turn: Turn) -> MessageParam:
+def message_param(turn: ChatTurn) -> MessageParam:
     if turn.role == "user":
         return {"role": "user", "content": turn.text}
     return {"role": "assistant", "content": turn.text}
@@ -122,17 +122,17 @@ def system(question: Question[Any]) -> tuple[TextBlockParam, ...]:
     return ({"type": "text", "text": question.stable}, policy)
 
 
-def spoken(response: Message) -> Spoken:
+def model_reply(response: Message) -> ModelReply:
     """Raises Rejected for what no repetition changes, and Retryable for what is no message."""
     message = message_of(response)
     bill = Bill(model=message.model, usage=billed(message))
     if message.stop_reason == "refusal":
-        raise Declined("refused", "the model declined to read this slice", bill)
+        raise ReplyRefused("refused", "the model declined to read this slice", bill)
     if message.stop_reason == "model_context_window_exceeded":
         too_large = "the slice does not fit the model's context window: lower the policy's slice_tokens"
-        raise Declined("too_large", too_large, bill)
+        raise ReplyRefused("too_large", too_large, bill)
     text = "".join(block.text for block in message.content if block.type == "text")
-    return Spoken(text=text, broke_off=message.stop_reason == "max_tokens", model=bill.model, usage=bill.usage)
+    return ModelReply(text=text, broke_off=message.stop_reason == "max_tokens", model=bill.model, usage=bill.usage)
 
 
 def message_of(response: object) -> Message:

@@ -2,7 +2,7 @@
 
 import anthropic
 
-from agents.models.calls.rate_limits import Throttled
+from agents.models.calls.rate_limits import RateLimited
 from agents.models.claude.rate_limits import allowances, retry_after_s
 from agents.privacy.scrub import scrub
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
@@ -30,27 +30,27 @@ def translated(error: anthropic.AnthropicError, model: str) -> MemstreamError:
 def of_status(error: anthropic.APIStatusError, model: str) -> MemstreamError:
     status, said, headers = error.status_code, detail(error), error.response.headers
     if status == 429:
-        return Throttled("Claude answered 429", retry_after_s(headers), allowances(headers), said=said)
+        return RateLimited("Claude answered 429", retry_after_s(headers), allowances(headers), said=said)
     if status < 400:
         return Misconfigured(f"Claude answered {status}: is this the address of the API? ({said})")
     if status in UNAUTHORISED:
         return Misconfigured(f"Claude answered {status}: {UNAUTHORISED[status]} ({said})")
     if status == 404:
         return Misconfigured(f"Claude answered 404: is there a model {model!r} at this address? ({said})")
-    if status in TRANSIENT or status >= 500 or unpaid(said):
+    if status in TRANSIENT or status >= 500 or is_billing_error(said):
         return Retryable(f"Claude answered {status}", said)
     if status == 400 and "output_config" in said:
         return Misconfigured(f"the model {model!r} has no structured outputs, choose one that has ({said})")
-    if status == 400 and said_of_thinking(said):
+    if status == 400 and is_about_thinking(said):
         return Misconfigured(f"the model {model!r} cannot be asked without thinking, choose one that can ({said})")
     return Rejected("too_large" if status == 413 else "refused_request", f"Claude answered {status}: {said}")
 
 
-def said_of_thinking(said: str) -> bool:
+def is_about_thinking(said: str) -> bool:
     return "thinking." in said or "thinking:" in said
 
 
-def unpaid(said: str) -> bool:
+def is_billing_error(said: str) -> bool:
     """An empty account is told as a bad request, yet the slice is not at fault: it waits until the account is filled."""
     return "credit balance" in said
 

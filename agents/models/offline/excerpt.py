@@ -14,7 +14,7 @@ from schemas.extraction.requests import ExtractionRequest, SliceMessage
 from schemas.policies.policies import Privacy
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import CASUAL
-from streams.windows.pruning.importance import stated
+from streams.windows.pruning.importance import base_importance
 from streams.windows.tokens.counting import TokenCount
 
 # Tenths, beside those of a message's importance.
@@ -87,7 +87,9 @@ def tellings(messages: Sequence[SliceMessage]) -> Iterator[Telling]:
                 continue
             opens = message.role == "user" and not opened
             opened = opened or opens
-            yield Telling(len(told), text, stated(traits) + (OPENS if opens else 0) + standing(message), message)
+            yield Telling(
+                len(told), text, base_importance(traits) + (OPENS if opens else 0) + standing(message), message
+            )
             told.add(text.casefold())
 
 

@@ -8,7 +8,7 @@ from msgspec import structs
 from agents.models.answers.candidates import Draft, check
 from agents.models.answers.speakers import about_user, called
 from agents.models.answers.summaries import estimated_tokens
-from agents.models.answers.texts import FULL_CHARS, Unfit
+from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.dates.dates import local
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.rules.condensing import condensed
@@ -69,7 +69,7 @@ class OfflineProvider:
         memories = compaction.candidates(memories, MOST_COMPARED)
         try:
             step = compaction.step(decide(memories, policy.max_text_chars), memories, policy, self._count_tokens)
-        except Unfit:  # what a merged text may not say, such as a sentence that instructs, is stored already
+        except UnusableText:  # what a merged text may not say, such as a sentence that instructs, is stored already
             step = compaction.step(least(memories), memories, policy, self._count_tokens)
         return Compaction(
             provider=self.name,
@@ -91,7 +91,7 @@ class OfflineProvider:
         text = condensed(full_text[:FULL_CHARS], policy.max_text_chars, policy.feelings, self._count_tokens)
         try:
             text = shortening.short(text, full_text, policy, self._count_tokens)
-        except Unfit as unfit:
+        except UnusableText as unfit:
             raise Rejected(str(unfit), "the full text says nothing that may be kept in a short one") from unfit
         return ShortText(provider=self.name, model=MODEL, text=text)
 

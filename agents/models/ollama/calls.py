@@ -10,9 +10,9 @@ import orjson
 from msgspec import Struct
 
 from agents.models.answers.summaries import estimated_tokens
-from agents.models.calls.exchange import Spoken, Turn
+from agents.models.calls.exchange import ChatTurn, ModelReply
 from agents.models.ollama.context_window import fewest_tokens, window_for
-from agents.models.ollama.errors import of_status, too_large, unreached
+from agents.models.ollama.errors import connection_error, of_status, too_large
 from agents.models.ollama.models import runs_elsewhere, trouble
 from agents.models.port import Usage
 from agents.models.prompts.questions import Question
@@ -26,7 +26,7 @@ CONNECT_S: Final = 5.0
 ChatMessage = dict[str, str]
 
 
-class Said(Struct, frozen=True):
+class ReplyMessage(Struct, frozen=True):
     content: str = ""
 
 
@@ -34,7 +34,7 @@ class ChatAnswer(Struct, frozen=True, kw_only=True):
     """What Ollama answers. `prompt_eval_count` is all of the prompt, what was read from its cache included; 0 if not told."""
 
     model: str
-    message: Said
+    message: ReplyMessage
     done_reason: str = ""
     prompt_eval_count: int = 0
     prompt_eval_cached_count: int = 0
@@ -74,7 +74,7 @@ class OllamaCalls:
     def model(self, question: Question[Any]) -> str:
         return self._model
 
-    async def call(self, question: Question[Any], turns: Sequence[Turn], max_tokens: int) -> Spoken:
+    async def call(self, question: Question[Any], turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
         """Raises Retryable, Misconfigured, and Rejected for what is too large."""
         asked = [{"role": turn.role, "content": turn.text} for turn in turns]
         messages = [{"role": "system", "content": system(question)}, *asked]
@@ -97,14 +97,14 @@ class OllamaCalls:
 
     async def _read_whole(
         self, question: Question[Any], messages: list[ChatMessage], max_tokens: int, window: int
-    ) -> Spoken:
+    ) -> ModelReply:
         """An answer to all of the messages. Raises Rejected when the server shortened them."""
         answer = await self._post(self._body(question, messages, max_tokens, window))
         read = answer.prompt_eval_count
         least = sum(fewest_tokens(message["content"]) for message in messages)
         if read >= window or 0 < read < least:
             raise too_large(f"it read {read} tokens of at least {least}, its window has {window}")
-        return spoken(answer)
+        return model_reply(answer)
 
     def _body(
         self, question: Question[Any], messages: list[ChatMessage], max_tokens: int, window: int
@@ -130,7 +130,7 @@ class OllamaCalls:
         except (TimeoutError, httpx.ReadTimeout) as exc:
             raise Retryable(f"Ollama did not answer within {self._timeout_s:g} s, loading the model included") from exc
         except httpx.HTTPError as exc:
-            raise unreached(exc, self._where) from exc
+            raise connection_error(exc, self._where) from exc
         if response.status_code != 200:
             raise of_status(response.status_code, response.content, self._model, self._where)
         try:
@@ -145,17 +145,17 @@ def system(question: Question[Any]) -> str:
     return f"{question.stable}\n{question.policy}\nThe answer is one JSON object of this schema: {schema}"
 
 
-def spoken(answer: ChatAnswer) -> Spoken:
-    return Spoken(
+def model_reply(answer: ChatAnswer) -> ModelReply:
+    return ModelReply(
         text=answer.message.content,
         broke_off=answer.done_reason == "length",
         model=answer.model,
-        usage=used(answer),
+        usage=usage_of(answer),
         counted=answer.prompt_eval_count > 0,
     )
 
 
-def used(answer: ChatAnswer) -> Usage:
+def usage_of(answer: ChatAnswer) -> Usage:
     cached = min(answer.prompt_eval_cached_count, answer.prompt_eval_count)
     return Usage(
         input_tokens=answer.prompt_eval_count - cached, output_tokens=answer.eval_count, cache_read_tokens=cached

@@ -23,7 +23,7 @@ class Fault(Struct, frozen=True):
     error: str
 
 
-def unreached(error: httpx.HTTPError | httpx.InvalidURL, where: str) -> MemstreamError:
+def connection_error(error: httpx.HTTPError | httpx.InvalidURL, where: str) -> MemstreamError:
     """The error to raise for a request without an answer."""
     if isinstance(error, httpx.UnsupportedProtocol | httpx.InvalidURL):
         return Misconfigured(
@@ -39,7 +39,7 @@ def of_status(status: int, body: bytes, model: str, where: str) -> MemstreamErro
     if is_overlong(said):
         return too_large(said)
     if status == 404 and "model" in said:
-        return missing(model, where, said)
+        return model_missing(model, where, said)
     if status in ELSEWHERE or status < 400:
         return Misconfigured(f"{where} answered {status}: is it the address of an Ollama server? ({said})")
     if status in UNAUTHORISED:
@@ -51,7 +51,7 @@ def of_status(status: int, body: bytes, model: str, where: str) -> MemstreamErro
     return Rejected("refused_request", f"Ollama answered {status}: {said}")
 
 
-def missing(model: str, where: str, said: str = "") -> Misconfigured:
+def model_missing(model: str, where: str, said: str = "") -> Misconfigured:
     remedy = f"Ollama at {where} has no model {model!r}: run `ollama pull {model}`"
     return Misconfigured(f"{remedy} ({said})" if said else remedy)
 

@@ -6,7 +6,7 @@ import httpx
 import msgspec
 from msgspec import Struct
 
-from agents.models.ollama.errors import missing, unreached
+from agents.models.ollama.errors import connection_error, model_missing
 
 LATEST: Final = ":latest"
 AVAILABLE_S: Final = 2.0
@@ -30,12 +30,12 @@ async def trouble(client: httpx.AsyncClient, model: str, where: str) -> str | No
         response = await client.get("/api/tags", timeout=AVAILABLE_S)
         pulled = msgspec.json.decode(response.content, type=Models).models
     except httpx.HTTPError as exc:
-        return str(unreached(exc, where))
+        return str(connection_error(exc, where))
     except (msgspec.DecodeError, UnicodeDecodeError):
         return f"what answers at {where} is no Ollama server: check MEMSTREAM_OLLAMA_BASE_URL"
     if tagged(model) in {tagged(each.name) for each in pulled or ()}:
         return None
-    return str(missing(model, where))
+    return str(model_missing(model, where))
 
 
 def tagged(model: str) -> str:

@@ -9,7 +9,7 @@ from agents.models.calls.breaker import Breaker
 from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.model_provider import ModelProvider
 from agents.models.ollama.calls import CONNECT_S, OllamaCalls
-from agents.models.ollama.errors import unreached
+from agents.models.ollama.errors import connection_error
 from streams.windows.tokens.counting import TokenCount
 
 MOST_WINDOW_TOKENS: Final = 32_768  # unless told otherwise: its memory is the server's
@@ -66,4 +66,4 @@ def client_at(base_url: str, timeout_s: float) -> httpx.AsyncClient:
         # A proxy of the environment would be asked for the loopback address, and be sent the conversation.
         return httpx.AsyncClient(base_url=base_url, timeout=timeout, trust_env=False)
     except httpx.InvalidURL as exc:
-        raise unreached(exc, base_url) from exc
+        raise connection_error(exc, base_url) from exc

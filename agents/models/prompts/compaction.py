@@ -8,8 +8,8 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-from agents.models.answers.replies import unfenced
-from agents.models.answers.texts import Unfit, new_text
+from agents.models.answers.replies import without_code_fence
+from agents.models.answers.texts import UnusableText, new_text
 from agents.models.billing import Payer
 from agents.models.offline.rules.languages import is_another_language
 from agents.models.offline.rules.relations import numbers
@@ -123,8 +123,8 @@ def shown(memories: Sequence[Memory], privacy: Privacy) -> Iterable[dict[str, ob
 def read(text: str, memories: Sequence[Memory], policy: Policy, count_tokens: TokenCount) -> Step | None:
     """The step of a reply; None for one that is not the JSON asked for, or breaks a rule that can be checked."""
     try:
-        return step(msgspec.convert(orjson.loads(unfenced(text)), Decision), memories, policy, count_tokens)
-    except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError, Unfit):
+        return step(msgspec.convert(orjson.loads(without_code_fence(text)), Decision), memories, policy, count_tokens)
+    except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError, UnusableText):
         return None
 
 
@@ -134,23 +134,23 @@ def step(decision: Decision, memories: Sequence[Memory], policy: Policy, count_t
     target = named(decision.memory, memories)
     reason = storable(" ".join(decision.reason.split()), policy.privacy)[:REASON_CHARS]
     if not reason:
-        raise Unfit("reason")
+        raise UnusableText("reason")
     if decision.action == "delete":
         return Step(action="delete", memory_id=target.memory_id, reason=reason)
     # Who merges and names no second memory means the newest, for which there was no room.
     absorbed = memories[-1] if decision.absorbs is None else named(decision.absorbs, memories)
     if absorbed is target:
-        raise Unfit("unknown_id")
+        raise UnusableText("unknown_id")
     text = new_text(decision.text or "", policy, count_tokens)
     said = f"{target.text} {absorbed.text}"
     if is_another_language(text, said):
-        raise Unfit("language")
+        raise UnusableText("language")
     if numbers(text) - numbers(said):
-        raise Unfit("invented")
+        raise UnusableText("invented")
     return Step(action="edit", memory_id=target.memory_id, reason=reason, text=text, absorbs=absorbed.memory_id)
 
 
 def named(number: int, memories: Sequence[Memory]) -> Memory:
     if not 1 <= number <= len(memories):
-        raise Unfit("unknown_id")
+        raise UnusableText("unknown_id")
     return memories[number - 1]

@@ -60,7 +60,7 @@ class Question(Struct, Generic[T], frozen=True, kw_only=True):
     salvaged: Callable[[Sequence[str]], T | None] = nothing
 
 
-def extraction(
+def extraction_question(
     request: ExtractionRequest,
     context: Context,
     most_tokens: int = MOST_TOKENS,
@@ -81,7 +81,7 @@ def extraction(
     )
 
 
-def summing_up(request: ExtractionRequest, policy: Policy, most_tokens: int = MOST_TOKENS) -> Question[str]:
+def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: int = MOST_TOKENS) -> Question[str]:
     """Its reply is the summary, unchecked."""
     return Question(
         purpose="summarise",

@@ -7,9 +7,9 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-from agents.models.answers.replies import unfenced
+from agents.models.answers.replies import without_code_fence
 from agents.models.answers.summaries import NOTHING_PERSONAL
-from agents.models.answers.texts import FULL_CHARS, Unfit
+from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.billing import Payer
 from agents.models.port import Subject
 from agents.models.prompts.questions import NOT_THE_JSON, Question
@@ -84,14 +84,14 @@ def question(subject: Subject, policy: Policy) -> Question[Scored]:
 def read(text: str, privacy: Privacy = NOTHING_PERSONAL) -> Scored | None:
     """The rating of a reply; None for one that is not the JSON asked for, or below the scale."""
     try:
-        return scored(msgspec.convert(orjson.loads(unfenced(text)), Scored), privacy)
-    except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError, Unfit):
+        return scored(msgspec.convert(orjson.loads(without_code_fence(text)), Scored), privacy)
+    except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError, UnusableText):
         return None
 
 
 def scored(found: Scored, privacy: Privacy) -> Scored:
     """Above the maximum counts as the maximum. Raises Unfit `range` below 0."""
     if found.points < 0:
-        raise Unfit("range")
+        raise UnusableText("range")
     reason = storable(" ".join(found.reason.split()), privacy)[:REASON_CHARS]
     return Scored(points=min(found.points, MOST_POINTS), reason=reason)

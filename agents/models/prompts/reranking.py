@@ -8,7 +8,7 @@ import msgspec
 import orjson
 from msgspec import Struct
 
-from agents.models.answers.replies import unfenced
+from agents.models.answers.replies import without_code_fence
 from agents.models.billing import Payer
 from agents.models.prompts.questions import NOT_THE_JSON, Question
 from agents.models.prompts.transcript import lines
@@ -62,7 +62,7 @@ def question(
 def read(text: str, texts: int) -> list[int] | None:
     """Each place once, without numbers of no result; None for a reply that is not the JSON asked for."""
     try:
-        numbers = msgspec.convert(orjson.loads(unfenced(text)), Order).order
+        numbers = msgspec.convert(orjson.loads(without_code_fence(text)), Order).order
     except (orjson.JSONDecodeError, msgspec.ValidationError, UnicodeEncodeError):
         return None
     return [number - 1 for number in dict.fromkeys(numbers) if 1 <= number <= texts]

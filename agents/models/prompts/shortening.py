@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import orjson
 
-from agents.models.answers.replies import unfenced
-from agents.models.answers.texts import FULL_CHARS, FULL_TOKENS, Unfit, cut, new_text
+from agents.models.answers.replies import without_code_fence
+from agents.models.answers.texts import FULL_CHARS, FULL_TOKENS, UnusableText, cut, new_text
 from agents.models.billing import Payer
 from agents.models.offline.rules.languages import is_another_language
 from agents.models.offline.rules.relations import numbers
@@ -59,9 +59,9 @@ def question(full_text: str, policy: Policy, count_tokens: TokenCount, namespace
 def read(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) -> str | None:
     """The short text of a reply; None for one that is not the JSON asked for, or breaks a rule that can be checked."""
     try:
-        found = orjson.loads(unfenced(text))
+        found = orjson.loads(without_code_fence(text))
         return short(found["short"], full_text, policy, count_tokens)
-    except (orjson.JSONDecodeError, KeyError, TypeError, UnicodeEncodeError, Unfit):
+    except (orjson.JSONDecodeError, KeyError, TypeError, UnicodeEncodeError, UnusableText):
         return None
 
 
@@ -69,7 +69,7 @@ def short(text: str, full_text: str, policy: Policy, count_tokens: TokenCount) -
     """Raises Unfit: `language`, `invented` for a number that the full text does not have, and as `new_text` does."""
     line = new_text(text, policy, count_tokens)
     if is_another_language(line, full_text):
-        raise Unfit("language")
+        raise UnusableText("language")
     if numbers(line) - numbers(full_text):
-        raise Unfit("invented")
+        raise UnusableText("invented")
     return line

@@ -8,7 +8,7 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from streams.windows.context import gaps, statistics
 from streams.windows.context.tally import Tally
-from streams.windows.effects import Effect, Pruned, Warned
+from streams.windows.effects import ContextPruned, ContextWarning, Effect
 from streams.windows.entry import Entry
 from streams.windows.extraction import slices
 from streams.windows.pruning import pruning
@@ -40,7 +40,9 @@ class History:
         self.removals = removals
         self.out = {position for position in entries if gaps.holds(removals.gaps, position)} if removals.gaps else set()
         self._just_out: list[int] = []
-        self.shown = {position: entry.turn() for position, entry in entries.items() if position not in self.out}
+        self.shown = {
+            position: entry.message_traits() for position, entry in entries.items() if position not in self.out
+        }
         self.changed = False
 
     def just_out(self) -> list[int]:
@@ -55,10 +57,10 @@ class History:
     def take(self, turn: MessageTraits, before: Segmentation, terms: Terms, now: float) -> list[Effect]:
         """A message came in, with the conversation's tasks as they stood `before` it: prunes what it calls for."""
         self.shown[turn.position] = turn
-        self._head.tally.came(turn.role, turn.tokens, turn.timestamp)
+        self._head.tally.add(turn.role, turn.tokens, turn.timestamp)
         if turn.role == "system" and (replaced := self._replaced(turn.position)):
             turns, gaps = self.turns(), self.removals.gaps
-            decision = pruning.taken_out(turns, gaps, terms.budget, replaced, "usage", "repeated")
+            decision = pruning.remove(turns, gaps, terms.budget, replaced, "usage", "repeated")
             return self._apply(decision, terms, now)
         cause = self._cause(turn, before, terms.policy) if turn.role == "user" else None
         if cause is None:
@@ -89,7 +91,7 @@ class History:
         head.warned = level
         if LEVELS.index(level) <= LEVELS.index(told):
             return []
-        return [Warned(head.scope, position, statistics.of(head.tally, budget, head.last_prune))]
+        return [ContextWarning(head.scope, position, statistics.of(head.tally, budget, head.last_prune))]
 
     def prune(self, cause: Cause, terms: Terms, now: float) -> list[Effect]:
         """Prunes as `pruning.prune` decides."""
@@ -146,12 +148,12 @@ class History:
         self._head.warned, self._head.last_prune = "ok", None
         self.changed = True
 
-    def _pruned(self, decision: Decision, record: Pruning, budget: Budget) -> Pruned:
+    def _pruned(self, decision: Decision, record: Pruning, budget: Budget) -> ContextPruned:
         head = self._head
         latest = decision.removed[-MOST_REASONS:]
         reasons = {self._entries[at].said.message_id: decision.reasons[at] for at in latest}
         position = next(reversed(self._entries), 0)
-        return Pruned(head.scope, position, record, reasons, statistics.of(head.tally, budget, head.last_prune))
+        return ContextPruned(head.scope, position, record, reasons, statistics.of(head.tally, budget, head.last_prune))
 
     def _summaries(self, decision: Decision, policy: Policy, now: float) -> Iterable[ExtractionRequest]:
         """A request for each gap that messages came to."""
@@ -173,7 +175,7 @@ class History:
         most_tokens = SUMMARIES_IN_ONE_MARKER * terms.policy.window.summary_tokens
         said = gaps.with_summary(found, part, known, most_tokens)
         self.removals.gaps = tuple(said if gap is found else gap for gap in self.removals.gaps)
-        self._head.tally.left(self.removals.gaps)
+        self._head.tally.remove(self.removals.gaps)
         self.changed = True
         return self._pruned_if_due(part.last, terms, now)
 
@@ -184,7 +186,7 @@ class History:
             self._head.warned = "ok"
             return []
         told = self._warned(position, terms.budget)
-        if pruning.due(tally.said, tally.used_tokens, terms.budget):
+        if pruning.due(tally.message_count, tally.used_tokens, terms.budget):
             told += self.prune("usage", terms, now)
         return told
 

@@ -26,16 +26,16 @@ class Tally(Struct, array_like=True, gc=False):
         """From scratch: `turns` are the messages in context, in order."""
         tally = cls(Account.of(turns))
         tally.oldest_at = next((turn.timestamp for turn in turns if turn.role != "system"), None)
-        tally.left(gaps)
+        tally.remove(gaps)
         return tally
 
-    def came(self, role: Role, tokens: int, said_at: float) -> None:
+    def add(self, role: Role, tokens: int, said_at: float) -> None:
         """A message came into context."""
         self.account.add(role, tokens)
         if self.oldest_at is None and role != "system":
             self.oldest_at = said_at
 
-    def left(self, gaps: Iterable[Gap]) -> None:
+    def remove(self, gaps: Iterable[Gap]) -> None:
         """All the gaps there are now."""
         self.gaps = self.pruned = self.pruned_tokens = self.summary_tokens = 0
         for gap in gaps:
@@ -50,7 +50,7 @@ class Tally(Struct, array_like=True, gc=False):
         return sum(self.account.tokens_by_role) + MARKER_TOKENS * self.gaps + self.summary_tokens
 
     @property
-    def said(self) -> int:
+    def message_count(self) -> int:
         """Messages in context besides system prompts."""
         by_role = self.account.by_role
         return sum(by_role) - by_role[0]  # ROLES begins with the system's

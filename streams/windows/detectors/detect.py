@@ -29,23 +29,23 @@ SPACES_IN_SHORT: Final = casual.MOST_WORDS + 4  # some stand beside the end of a
 SUBSTANTIAL: Final = DIRECTIVE | ERROR | CORRECTION | TASK_COMPLETE | TASK_BEGINS | TOOL_CALL
 
 
-class Found(Struct, frozen=True, gc=False):
+class Detected(Struct, frozen=True, gc=False):
     """What a message's text says: `traits`, and a `fingerprint` that equal texts share."""
 
     traits: int
     fingerprint: int
 
 
-def found_in(message: Message) -> Found:
+def detect_in(message: Message) -> Detected:
     """What `detect` finds in a message."""
     return detect(message.role, message.content, bool(message.tool_calls))
 
 
-def detect(role: Role, text: str, calls_tools: bool = False) -> Found:
+def detect(role: Role, text: str, calls_tools: bool = False) -> Detected:
     """The traits of a message and its fingerprint; the time is bounded whatever the text's length."""
     traits = TOOL_RESULT if role == "tool" else TOOL_CALL if calls_tools else 0
     if role == "system" or not text:
-        return Found(traits, 0)
+        return Detected(traits, 0)
     seen = inspected(text)
     clean = cleaned(seen)
     flat = flattened(clean)
@@ -60,7 +60,7 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Found:
         traits |= lexicon.ENDS[role].traits(ends)
     if count <= casual.MOST_WORDS and role != "tool":
         traits = _casual(traits, words, seen)
-    return Found(traits, fingerprint(text, clean))
+    return Detected(traits, fingerprint(text, clean))
 
 
 def _casual(traits: int, words: list[str], text: str) -> int:

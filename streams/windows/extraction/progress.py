@@ -40,7 +40,7 @@ class Extraction:
         self._users += message.role == "user"
         policy = terms.policy
         if terms.asks and (not policy.extract or triggers.extracts_at(message, self._tokens, self._users > 0, policy)):
-            return self.cut(policy, now)
+            return self.request_all(policy, now)
         return []
 
     @property
@@ -58,7 +58,7 @@ class Extraction:
         """The lane of what is asked for because `due_at` has come."""
         return triggers.lane(self.waiting, self._head.ended, policy, now)
 
-    def cut(self, policy: Policy, now: float, lane: Lane = "live") -> Requests:
+    def request_all(self, policy: Policy, now: float, lane: Lane = "live") -> Requests:
         """Asks for the extraction of every message not asked for yet, as far as that may be on its way at a time.
 
         Under a policy without extraction they count as extracted.
@@ -68,7 +68,7 @@ class Extraction:
         if head.resumed:  # what came late is asked for: from now on it is a conversation like any other
             head.ended = head.resumed = False
         if not policy.extract:
-            self._took(len(self._positions))
+            self._mark_requested(len(self._positions))
             return []
         if len(head.asked) >= MOST_ASKED:  # looked at first: a backlog of thousands is not gone through at each message
             head.wanted = True
@@ -88,10 +88,10 @@ class Extraction:
                 Requested(asked.request_id, asked.first, asked.last, asked.attempt, due, lane == "background")
             )
             requests.append(asked)
-        self._took(sum(len(request.messages) for request in requests))
+        self._mark_requested(sum(len(request.messages) for request in requests))
         return requests
 
-    def _took(self, count: int) -> None:
+    def _mark_requested(self, count: int) -> None:
         """The first so many that waited wait no longer."""
         taken = [self._positions.popleft() for _ in range(count)]
         if taken:
@@ -105,7 +105,7 @@ class Extraction:
             self._tokens -= message.tokens
             self._users -= message.role == "user"
 
-    def ask_again(self, policy: Policy, now: float) -> Requests:
+    def request_again(self, policy: Policy, now: float) -> Requests:
         """The requests whose answers are overdue."""
         requests = []
         for asked in self._head.asked:
@@ -138,7 +138,7 @@ class Extraction:
         words are gone, so are the other slices: what waits to be asked about is removed for the whole conversation."""
         head = self._head
         waiting = [position for position in self._positions if position not in gone]
-        asked = [self._left_of(asked, gone, now) for asked in head.asked]
+        asked = [self._remaining(asked, gone, now) for asked in head.asked]
         head.asked = [each for each in asked if each is not None]
         for each in head.asked if partly else ():
             each.due = min(each.due, now)
@@ -150,7 +150,7 @@ class Extraction:
         self._tokens = sum(message.tokens for message in messages)
         self._users = sum(message.role == "user" for message in messages)
 
-    def _left_of(self, asked: Requested, gone: Collection[int], now: float) -> Requested | None:
+    def _remaining(self, asked: Requested, gone: Collection[int], now: float) -> Requested | None:
         """Under another id, as the question is another one."""
         left = self.between(asked.first, asked.last)
         if not left or not any(asked.first <= at <= asked.last for at in gone):

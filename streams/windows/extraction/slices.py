@@ -149,13 +149,13 @@ def request(
         messages=tuple(messages),
         requested_at=datetime.fromtimestamp(now, UTC),
         attempt=attempt,
-        overlap=tuple(_glimpse(message) for message in overlap),
+        overlap=tuple(_excerpt(message) for message in overlap),
         lane=lane,
         speakers=speakers,
     )
 
 
-def _glimpse(message: SliceMessage) -> SliceMessage:
+def _excerpt(message: SliceMessage) -> SliceMessage:
     """As much of a message as shows what the next one is about."""
     content = message.content
     if len(content) > OVERLAP_CHARS:

@@ -33,13 +33,13 @@ def extracts_at(message: SliceMessage, tokens: int, has_user: bool, policy: Poli
 def due_at(waiting: Waiting, ended: bool, policy: Policy) -> float:
     """When time asks for what waits, at the latest (Unix seconds). Whatever is set, that moment comes."""
     triggers = policy.triggers
-    moments = [waiting.until + triggers.abandoned_s, *pressing(waiting, ended, policy)]
+    moments = [waiting.until + triggers.abandoned_s, *urgent_deadlines(waiting, ended, policy)]
     if triggers.schedule is not None:
         moments.append(next_run(triggers.schedule, waiting.since) + RUN_WITHIN_S)
     return min(moments)
 
 
-def pressing(waiting: Waiting, ended: bool, policy: Policy) -> list[float]:
+def urgent_deadlines(waiting: Waiting, ended: bool, policy: Policy) -> list[float]:
     """Those moments (Unix seconds) at which somebody may wait for what is extracted: not the schedule's, nor abandonment."""
     triggers = policy.triggers
     moments = [waiting.until + policy.late_idle_s] if ended else []
@@ -52,7 +52,7 @@ def pressing(waiting: Waiting, ended: bool, policy: Policy) -> list[float]:
 
 def lane(waiting: Waiting, ended: bool, policy: Policy, now: float) -> Lane:
     """The lane of what time asks for now."""
-    return "live" if any(moment <= now for moment in pressing(waiting, ended, policy)) else "background"
+    return "live" if any(moment <= now for moment in urgent_deadlines(waiting, ended, policy)) else "background"
 
 
 def next_run(schedule: Schedule, after: float) -> float:

@@ -27,7 +27,7 @@ class Decision(Struct, frozen=True):
     reached: bool
 
 
-def decided(
+def make_decision(
     turns: Sequence[MessageTraits],
     gaps: Sequence[Gap],
     reasons: Mapping[int, Reason],
@@ -67,7 +67,7 @@ def _gap(run: Sequence[MessageTraits]) -> Gap:
     return Gap(run[0].position, run[-1].position, len(run), sum([turn.tokens for turn in run]))
 
 
-def followed(decision: Decision, further: Decision) -> Decision:
+def combine(decision: Decision, further: Decision) -> Decision:
     """Two decisions as one, the further one being about what the first one kept."""
     return Decision(
         cause=decision.cause,

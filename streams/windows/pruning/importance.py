@@ -38,7 +38,7 @@ DAY_S: Final = 86_400.0
 
 
 @cache  # there are a few thousand combinations of traits, and a few dozen in most windows
-def stated(traits: int) -> int:
+def base_importance(traits: int) -> int:
     """What the text contributes, in tenths, the base included; not clamped."""
     return BASE + sum(weight for bit, weight in WEIGHTS.items() if traits & bit) + REFERENCE * references(traits)
 
@@ -50,7 +50,7 @@ def importance(turn: MessageTraits, newer: int, now: float, repeated: bool = Fal
     """
     if turn.role == "system":
         return 1.0
-    tenths = stated(turn.traits)
+    tenths = base_importance(turn.traits)
     if newer < len(RECENCY):
         tenths += RECENCY[newer]
     age_s = now - turn.timestamp

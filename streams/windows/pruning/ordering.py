@@ -46,7 +46,7 @@ def _rank(unit: Unit, strategy: Strategy, current: int, opening: bool) -> int:
     return FRAMING if framing and strategy == "hybrid" else CURRENT
 
 
-def leaving(candidates: Sequence[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:
+def removal_batches(candidates: Sequence[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:
     """The candidates in batches, first to leave first. `size` is the window's, in messages.
 
     With `hybrid` each completed task is one batch: half a task is of little use.
@@ -55,10 +55,10 @@ def leaving(candidates: Sequence[Ranked], strategy: Strategy, size: int) -> list
     single = [each for each in candidates if strategy != "hybrid" or each[0] != COMPLETED]
     tasks = groupby(sorted(whole, key=lambda each: (each[1].segment, each[1].places[0])), lambda each: each[1].segment)
     batches = [list(task) for _, task in tasks]
-    return batches + singly(single, strategy, size)
+    return batches + one_by_one(single, strategy, size)
 
 
-def singly(candidates: Iterable[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:
+def one_by_one(candidates: Iterable[Ranked], strategy: Strategy, size: int) -> list[list[Ranked]]:
     """The candidates one by one, but for a retry, which leaves with the error it is for."""
     keyed = sorted([(_key(each, strategy, size), each) for each in candidates], key=itemgetter(0))
     return [[each for _, each in batch] for _, batch in groupby(keyed, itemgetter(0))]

@@ -6,11 +6,11 @@ from typing import Final
 from schemas.conversations.windows import Cause, Gap, Reason
 from streams.windows import segments
 from streams.windows.pruning import ordering
-from streams.windows.pruning.decision import Decision, decided, followed
+from streams.windows.pruning.decision import Decision, combine, make_decision
 from streams.windows.pruning.importance import scores
 from streams.windows.pruning.ordering import Ranked
 from streams.windows.pruning.remaining import Room
-from streams.windows.pruning.units import grouped
+from streams.windows.pruning.units import group_units
 from streams.windows.tokens.accounting import Budget
 from streams.windows.traits import MessageTraits
 
@@ -42,7 +42,7 @@ def prune(
         further = _once([turn for turn in turns if turn.position in kept], decision.gaps, budget, now, cause)
         if not further.removed:
             break
-        decision = followed(decision, further)
+        decision = combine(decision, further)
     return decision
 
 
@@ -63,10 +63,10 @@ def due(messages: int, tokens: int, budget: Budget) -> bool:
 def clear(turns: Sequence[MessageTraits], gaps: Sequence[Gap], budget: Budget) -> Decision:
     """Empties the context but for system messages."""
     leaving = {turn.position for turn in turns if turn.role != "system"}
-    return taken_out(turns, gaps, budget, leaving, "cleared", "cleared")
+    return remove(turns, gaps, budget, leaving, "cleared", "cleared")
 
 
-def taken_out(
+def remove(
     turns: Sequence[MessageTraits],
     gaps: Sequence[Gap],
     budget: Budget,
@@ -83,7 +83,7 @@ def taken_out(
         if turn.position in leaving:
             room.remove(place)
             reasons[place] = reason
-    return decided(turns, gaps, reasons, cause, level, room.tokens, True)
+    return make_decision(turns, gaps, reasons, cause, level, room.tokens, True)
 
 
 class _Pruning:
@@ -100,7 +100,7 @@ class _Pruning:
         crowded = self._room.messages > settings.max_messages
         self._most = budget.target_messages if crowded else settings.max_messages
         self._current = turns[-1].segment if turns else 0
-        units = grouped(turns, scores(turns, now), settings.min_recent)
+        units = group_units(turns, scores(turns, now), settings.min_recent)
         self._ranked = ordering.ranked(units, settings.strategy, self._current)
         self._removed: dict[int, Reason] = {}
 
@@ -112,9 +112,9 @@ class _Pruning:
             return
         rest = [each for each in free if each[1].places[0] not in self._removed]
         strategy, size = self._budget.settings.strategy, len(self._turns)
-        for batch in ordering.leaving(rest, strategy, size):
+        for batch in ordering.removal_batches(rest, strategy, size):
             split = len(batch) > 1 and self._wastes(batch)
-            for part in ordering.singly(batch, strategy, size) if split else [batch]:
+            for part in ordering.one_by_one(batch, strategy, size) if split else [batch]:
                 self._take(part)
                 if self._fits():
                     return
@@ -164,7 +164,7 @@ class _Pruning:
     def decision(self) -> Decision:
         reasons = self._stayed() | self._removed
         tokens = self._room.tokens
-        return decided(self._turns, self._gaps, reasons, self._cause, self._level, tokens, self._fits())
+        return make_decision(self._turns, self._gaps, reasons, self._cause, self._level, tokens, self._fits())
 
     def _stayed(self) -> dict[int, Reason]:
         reasons: dict[int, Reason] = {}

@@ -46,7 +46,7 @@ class Unit(Struct):
     steps: bool
 
 
-def grouped(turns: Sequence[MessageTraits], scores: Sequence[float], min_recent: int) -> list[Unit]:
+def group_units(turns: Sequence[MessageTraits], scores: Sequence[float], min_recent: int) -> list[Unit]:
     """The units of a window, oldest first; system messages belong to none.
 
     Those with one of the last `min_recent` messages are protected, and the question that is not answered yet.

@@ -16,7 +16,7 @@ class Chunks:
         self._row |= dict.fromkeys(positions, number)
         self.numbers[number], self._left[number] = written, len(positions)
 
-    def gone(self, position: int) -> int | None:
+    def remove_message(self, position: int) -> int | None:
         """A message left; the number of its row if that is empty now."""
         number = self._row.pop(position, None)
         if number is None:
@@ -28,7 +28,7 @@ class Chunks:
         del self.numbers[number], self._left[number]
         return number
 
-    def left(self, number: int) -> int:
+    def remaining(self, number: int) -> int:
         """How many messages of a row have not left."""
         return self._left[number]
 

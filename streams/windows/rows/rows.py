@@ -142,7 +142,7 @@ def _fold(window: Window, written: Written) -> None:
     """Lists every chunk in the head, small and half empty ones as few large ones."""
     head, chunks = window.head, window.chunks
     sealed = set(head.sealed)
-    half_empty = {number for number in sealed if 2 * chunks.left(number) <= chunks.numbers[number]}
+    half_empty = {number for number in sealed if 2 * chunks.remaining(number) <= chunks.numbers[number]}
     taken = chunks.take_out(half_empty | (chunks.numbers.keys() - sealed))
     small = {number: held for number, held in taken.items() if number in half_empty or _is_small(window, held)}
     for number, held in taken.items():

@@ -11,7 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from deploy.cli import doctor
-from deploy.cli.doctor import Unhealthy
+from deploy.cli.doctor import UnhealthyExit
 from deploy.cli.main import cli
 from deploy.runtime.dev import environment
 from schemas.kafka import topics
@@ -79,7 +79,7 @@ async def test_a_record_that_is_passed_over_is_told_by_the_list_and_the_doctor_u
     listed = await policies("list")
     assert listed.exit_code == 0 and "default" in listed.stdout
     assert "a record of 'notes' at offset 0 is passed over" in listed.stderr and "max_text_chars" in listed.stderr
-    with pytest.raises(Unhealthy, match=r"max_text_chars.*: put a valid one with `memstream policies put`"):
+    with pytest.raises(UnhealthyExit, match=r"max_text_chars.*: put a valid one with `memstream policies put`"):
         await doctor.policies(deployment.settings)
     await deployment.publish(Event(topics.POLICIES, "notes", {"name": "notes", "version": 2}))
     assert await doctor.policies(deployment.settings) == "notes (version 2)"

@@ -15,7 +15,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 
 from deploy.embedded.stack import EmbeddedStack
 from deploy.wiring.erasure import remaining
-from streams.kafka.rewriting import log_ends, taken_out
+from streams.kafka.rewriting import log_ends, remove_records
 from streams.kafka.topics import DAY_MS, TopicSettings, TopicSpec, create, settings_of, specs
 
 LARGEST = 1_048_576
@@ -74,10 +74,10 @@ async def test_what_is_unwanted_goes_at_once_and_the_others_stay_in_order(client
     def settles(record: Any) -> int | None:
         return 3 if record.value == b"settles 3" else None
 
-    gone = await taken_out(client, topic, 2, lambda record: record.value == b"unwanted", settles, LARGEST)
+    gone = await remove_records(client, topic, 2, lambda record: record.value == b"unwanted", settles, LARGEST)
     assert gone == 1
     assert await stands(client, topic) == {0: [(6, b"1"), (7, b"2"), (8, b"3")], 1: [(0, b"untouched")]}
-    assert await taken_out(client, topic, 2, lambda record: record.value == b"unwanted", settles, LARGEST) == 0
+    assert await remove_records(client, topic, 2, lambda record: record.value == b"unwanted", settles, LARGEST) == 0
     assert await log_ends(client, topic, 2) == {0: 9, 1: 1}, "there was nothing to do"
 
 

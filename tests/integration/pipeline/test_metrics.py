@@ -10,7 +10,7 @@ from agents.budgets.energy import OVERALL
 from agents.consolidation.requests import manual_run
 from deploy.embedded.ports import free_port
 from deploy.metrics.meters import Meters
-from deploy.metrics.sampled import look
+from deploy.metrics.sampled import sample
 from deploy.settings import Settings
 from deploy.wiring import budgets, connections
 from schemas.consolidation.runs import RunRequest
@@ -78,7 +78,7 @@ async def assert_standing(settings: Settings) -> None:
     async with connections.postgres(settings, max_size=1) as pool:
         await Runs(pool).add(manual_run(RunRequest(), (), "ada", datetime.now(UTC)))
         await pool.execute("INSERT INTO consolidation_schedules VALUES ('p', '{}', now() - interval '1 hour')")
-        await look(meters, pool, budgets.overall(settings))
+        await sample(meters, pool, budgets.overall(settings))
     value = meters.registry.get_sample_value
     assert value("memstream_memories_all") == 1
     assert value("memstream_namespaces_all", {"memories": "some"}) == 1
@@ -98,7 +98,7 @@ async def assert_standing(settings: Settings) -> None:
         await pool.execute(
             "INSERT INTO energy_reservations VALUES ($1, 'r', 250, 0, now() + interval '1 hour')", OVERALL
         )
-        await look(meters, pool, budgets.overall(settings))
+        await sample(meters, pool, budgets.overall(settings))
     assert value("memstream_outbox_rows_all") == 2
     assert 120 <= value("memstream_outbox_oldest_age_seconds_all") < 180
     assert value("memstream_budget_left_ratio_all", {"limit": "tokens_per_day"}) == 0.75

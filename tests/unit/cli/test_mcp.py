@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from deploy.cli import mcp
-from deploy.wiring.periodic import Chores
+from deploy.wiring.periodic import PeriodicTasks
 from schemas.errors import Misconfigured
 from tests.fakes.clock import VirtualLoop
 
@@ -23,7 +23,7 @@ def test_a_policy_that_forbids_what_it_does_ends_it_though_its_client_stays(monk
     monkeypatch.setattr(mcp, "end_soon", ending.append)
 
     async def served() -> None:
-        chores, staying = Chores(), asyncio.Event()
+        chores, staying = PeriodicTasks(), asyncio.Event()
         chores.add("policies", 0.2, forbidden)
         with pytest.raises(Misconfigured, match="local_only"):
             await mcp.watched(staying.wait(), chores)  # type: ignore[arg-type]
@@ -35,4 +35,4 @@ def test_a_policy_that_forbids_what_it_does_ends_it_though_its_client_stays(monk
 
 def test_it_ends_with_its_client():
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        runner.run(mcp.watched(left(), Chores()))
+        runner.run(mcp.watched(left(), PeriodicTasks()))

@@ -12,7 +12,7 @@ from agents.conversations.context import KnownWindow, build_context
 from agents.conversations.contexts import Contexts
 from agents.conversations.lookup import Conversations
 from agents.windows.terms import WindowTerms
-from schemas.conversations.contexts import ContextEntry, ContextQuery, CurrentMessage, ShownContext
+from schemas.conversations.contexts import ContextEntry, ContextQuery, ConversationContext, CurrentMessage
 from schemas.conversations.messages import Message, Scope, ToolCall
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import Gap
@@ -57,11 +57,11 @@ def talk(exchanges: int, first: int = 1) -> list[ArchivedMessage]:
 
 def build(
     said: list[ArchivedMessage], known: KnownWindow = NEW, limits: Budget | None = None, **asked: Any
-) -> ShownContext:
+) -> ConversationContext:
     return build_context(said, known, ContextQuery(**asked), limits or budget(), words, NOW)
 
 
-def told(built: ShownContext) -> list[str]:
+def told(built: ConversationContext) -> list[str]:
     return [entry.message_id or entry.content for entry in built.entries]
 
 
@@ -203,7 +203,7 @@ class Stage:
         self.conversations = Conversations(self.windows, self.archive, policies)
         self.contexts = Contexts(self.archive, terms, words, lambda: datetime.fromtimestamp(NOW, UTC))
 
-    async def build(self, **asked: Any) -> ShownContext:
+    async def build(self, **asked: Any) -> ConversationContext:
         conversation = await self.conversations.find("talk", lambda namespace: True)
         assert conversation is not None
         return await self.contexts.build(conversation, ContextQuery(**asked))

@@ -56,8 +56,8 @@ class ScriptedApp:
     """The real stage's ways of restoring, settling and beginning anew."""
 
     restore, settle, abandon = StageApp.restore, StageApp.settle, StageApp.abandon
-    checkpoint_failed, _begin_anew = StageApp.checkpoint_failed, StageApp._begin_anew
-    _errand, _errand_done = StageApp._errand, StageApp._errand_done
+    checkpoint_failed, _begin_anew = StageApp.checkpoint_failed, StageApp._restart
+    _errand, _errand_done = StageApp._start_task, StageApp._task_done
 
     def __init__(self, cluster: Cluster, gates: Gates) -> None:
         bare = bare_app()

@@ -29,32 +29,32 @@ async def consumer() -> BareConsumer:
 async def test_the_lag_grows_while_a_full_buffer_keeps_the_partition_from_being_fetched(consumer):
     assert consumer.lags() == {MESSAGES: 3}
     consumer._thread.broker_ends = {MESSAGES: 5_100, OTHER: 7}
-    await consumer.ask_ends()
+    await consumer.fetch_log_ends()
     assert consumer.lags() == {MESSAGES: 5_000, OTHER: 7}, "also of what was never fetched"
 
 
 async def test_a_fetch_that_came_later_is_believed(consumer):
     consumer._thread.broker_ends = {MESSAGES: 110, OTHER: 7}
-    await consumer.ask_ends()
+    await consumer.fetch_log_ends()
     consumer._thread.fetched_ends = {MESSAGES: 120}
     assert consumer.lags()[MESSAGES] == 20
 
 
 async def test_while_no_broker_answers_what_was_known_last_stays(consumer):
     consumer._thread.broker_ends = {MESSAGES: 110, OTHER: 7}
-    await consumer.ask_ends()
+    await consumer.fetch_log_ends()
     consumer._thread.broker_ends = None
     with pytest.raises(Retryable, match="cannot ask for the ends of 2 partitions"):
-        await consumer.ask_ends()
+        await consumer.fetch_log_ends()
     assert consumer.lags() == {MESSAGES: 10, OTHER: 7}
 
 
 async def test_what_is_not_held_has_no_lag_and_is_not_asked_for(consumer):
     consumer._thread.broker_ends = {MESSAGES: 110, OTHER: 7}
-    await consumer.ask_ends()
+    await consumer.fetch_log_ends()
     await consumer.end_epoch(1.0)
     consumer._thread.broker_ends = None
-    await consumer.ask_ends()
+    await consumer.fetch_log_ends()
     assert consumer.lags() == {}
 
 

@@ -11,10 +11,10 @@ from tests.unit.delivery.checkpointing import effect, running
 async def test_room_waits_while_too_much_is_on_its_way_and_asks_for_a_checkpoint():
     async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
         stage.apply(0, 0, {b"a": b"x" * 9})
-        await asyncio.wait_for(stage.checkpointer.room(0), 0.001)  # 10 bytes fit
+        await asyncio.wait_for(stage.checkpointer.wait_for_room(0), 0.001)  # 10 bytes fit
         stage.apply(0, 1, {b"b": b"x" * 9})
         begun = asyncio.get_running_loop().time()
-        await stage.checkpointer.room(0)
+        await stage.checkpointer.wait_for_room(0)
         assert asyncio.get_running_loop().time() - begun < 1
         assert stage.broker.rows(0).keys() == {b"a", b"b"}
 
@@ -23,7 +23,7 @@ async def test_room_in_one_partition_does_not_wait_for_another():
     async with running(0, 1, max_pending_bytes=10) as stage:
         stage.changelog.on("commit", asyncio.Event(), partition=0)
         stage.apply(0, 0, {b"a": b"x" * 99})
-        await asyncio.wait_for(stage.checkpointer.room(1), 0.001)
+        await asyncio.wait_for(stage.checkpointer.wait_for_room(1), 0.001)
 
 
 @pytest.mark.parametrize(("others", "waits"), [(8, False), (12, True)], ids=["there is room", "there is none"])
@@ -32,7 +32,7 @@ async def test_a_partition_with_its_share_on_its_way_waits_once_all_together_hav
         stage.changelog.on("commit", asyncio.Event(), partition=0)
         stage.apply(0, 0, {b"a": b"x" * (others - 1)})
         stage.apply(1, 0, {b"b": b"x" * 10})
-        await stage.checkpointer.room(1)
+        await stage.checkpointer.wait_for_room(1)
         assert (stage.checkpointer[1].pending_bytes == 0) is waits, "it waits for its own, which arrives"
         assert stage.checkpointer[0].pending_bytes == others
 
@@ -40,7 +40,7 @@ async def test_a_partition_with_its_share_on_its_way_waits_once_all_together_hav
 async def test_everybody_who_waits_for_room_is_released():
     async with running(0, interval_s=1_000.0, max_pending_bytes=10) as stage:
         stage.apply(0, 0, {b"a": b"x" * 99})
-        await asyncio.gather(*(stage.checkpointer.room(0) for _ in range(3)))
+        await asyncio.gather(*(stage.checkpointer.wait_for_room(0) for _ in range(3)))
 
 
 async def test_abandoning_releases_who_waits_for_room():
@@ -50,7 +50,7 @@ async def test_abandoning_releases_who_waits_for_room():
         stage.checkpointer.ask()
         await asyncio.sleep(1)
         stage.apply(0, 1, {b"a": b"x" * 99})
-        waiting = asyncio.create_task(stage.checkpointer.room(0))
+        waiting = asyncio.create_task(stage.checkpointer.wait_for_room(0))
         await settled()
         assert not waiting.done()
         stage.fence.shut()
@@ -71,7 +71,7 @@ async def test_never_more_is_pending_than_the_bound_and_one_batch(stuck):
 
         async def read_on() -> None:
             for offset in range(100):
-                await stage.checkpointer.room(0)
+                await stage.checkpointer.wait_for_room(0)
                 stage.apply(0, offset, {b"%d" % offset: b"x" * MEGABYTE}, effect("x" * MEGABYTE))
                 assert ledger.pending_bytes <= bound + 2 * MEGABYTE + 2
                 if offset == 3:
@@ -92,9 +92,9 @@ async def test_never_more_is_pending_than_the_bound_and_one_batch(stuck):
 
 async def test_a_batch_larger_than_the_bound_is_taken_when_there_is_room():
     async with running(0, interval_s=0.5, max_pending_bytes=10) as stage:
-        await stage.checkpointer.room(0)
+        await stage.checkpointer.wait_for_room(0)
         given = stage.apply(0, 0, {b"a": b"x" * 1_000})
-        await stage.checkpointer.room(0)
+        await stage.checkpointer.wait_for_room(0)
         assert given.acked
         assert stage.checkpointer[0].pending_bytes == 0
 
@@ -103,7 +103,7 @@ async def test_who_waits_for_room_in_a_partition_that_is_taken_away_is_released(
     async with running(0, 1, interval_s=1_000.0, max_pending_bytes=10) as stage:
         stage.changelog.on("commit", asyncio.Event(), partition=0)
         stage.apply(0, 0, {b"a": b"x" * 99})
-        waiting = asyncio.create_task(stage.checkpointer.room(0))
+        waiting = asyncio.create_task(stage.checkpointer.wait_for_room(0))
         await asyncio.sleep(1.0)
         assert not waiting.done()
         await stage.end()

@@ -29,7 +29,7 @@ class Watched:
 
     def passed(self, seconds: int, moved: int = 0) -> list[str]:
         for _ in range(seconds):
-            self.progress.look([self.stage])  # type: ignore[list-item]
+            self.progress.sample([self.stage])  # type: ignore[list-item]
             self.now += 1
             self.stage.at += moved
         return self.progress.stuck()

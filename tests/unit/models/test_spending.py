@@ -13,7 +13,7 @@ from agents.models.claude.provider import ClaudeProvider
 from agents.models.model_provider import ModelProvider
 from agents.models.port import Context, Subject, Usage
 from agents.models.prompts import compaction, rating, shortening
-from agents.models.prompts.questions import extraction, summing_up
+from agents.models.prompts.questions import extraction_question, summary_question
 from schemas.budgets.budgets import Budget
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.policies.policies import Policy
@@ -109,10 +109,10 @@ async def test_a_call_that_is_cut_off_gives_back_what_was_reserved(energy):
 
 def test_the_namespaces_of_a_slice_pay_for_it_and_those_of_its_conversation_for_its_summary():
     policy = Policy(name="p", namespaces=("{app_id}", "{conversation_id}"), budget=BUDGET)
-    feeding = extraction(replace(SLICE, namespaces=("a", "b")), Context(policy=policy)).payer
+    feeding = extraction_question(replace(SLICE, namespaces=("a", "b")), Context(policy=policy)).payer
     assert (feeding.namespaces, feeding.budget, feeding.lane) == (("a", "b"), BUDGET, "background")
     left = replace(SLICE, namespaces=(), purpose="summarise", lane="live")
-    telling = summing_up(left, policy).payer
+    telling = summary_question(left, policy).payer
     assert (telling.namespaces, telling.lane) == (("conversation-1",), "live")
     assert (telling.request_id, telling.conversation_id) == (SLICE.request_id, "conversation-1")
 
@@ -130,7 +130,7 @@ def test_what_is_done_about_memories_is_paid_for_by_their_namespace_in_the_backg
 
 
 def test_the_most_a_question_can_cost_is_its_two_calls_at_their_dearest():
-    question = extraction(slice_of("tea " * 1_000), knowing())
+    question = extraction_question(slice_of("tea " * 1_000), knowing())
     calls, counted = FakeCalls(), words(question.stable) + words(question.policy) + words(question.asked)
     most = Bounds(words).of(calls, question)
     assert most.cache_write_tokens >= 2 * 1.6 * counted + MAX_TOKENS
@@ -145,7 +145,7 @@ def test_a_text_that_is_too_long_to_count_is_estimated():
         counted.append(text)
         return 1
 
-    question = replace(extraction(SLICE, knowing()), asked="tea " * 20_000)
+    question = replace(extraction_question(SLICE, knowing()), asked="tea " * 20_000)
     most = Bounds(count).of(FakeCalls(), question)
     assert question.asked not in counted
     assert most.cache_write_tokens > 80_000 / 3

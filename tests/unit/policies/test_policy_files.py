@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from deploy.policies.files import preset, presets, read_files
-from deploy.policies.yaml_text import documents, written
+from deploy.policies.yaml_text import documents, to_yaml
 from schemas.errors import Misconfigured
 from schemas.policies.policies import Match, Policy
 
@@ -121,7 +121,7 @@ def test_what_is_written_reads_back_as_the_same():
         "f": 1.0,
         "one": "1",
     }
-    (document,) = documents(written(value))
+    (document,) = documents(to_yaml(value))
     assert document.value == value
 
 

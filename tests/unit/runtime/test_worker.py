@@ -71,7 +71,7 @@ async def test_a_worker_asks_again_and_again_how_far_its_partitions_go(tmp_path:
         asked.put_nowait(None)
         raise Retryable("nobody answers")
 
-    worker.stage.ask_ends = ask  # type: ignore[method-assign]
+    worker.stage.fetch_log_ends = ask  # type: ignore[method-assign]
     running = asyncio.create_task(worker.run(stop, lambda: None, lambda: None))
     async with asyncio.timeout(60):
         for _ in range(3):

@@ -54,7 +54,7 @@ def test_what_waits_behind_a_full_backlog_survives_a_restart():
 def test_a_full_backlog_rings_for_its_overdue_answers_only():
     window = Window.opened(CONVERSATION, 0)
     asked(window, range(50))
-    assert window.alarm(EACH.policy).at == NOW + EACH.policy.reask_after_s
+    assert window.deadline(EACH.policy).at == NOW + EACH.policy.reask_after_s
     again = requests_among(window.due(1_000, EACH, NOW + EACH.policy.reask_after_s))
     assert [request.attempt for request in again] == [2] * MOST_ASKED
 

@@ -8,7 +8,7 @@ from schemas.kafka import topics
 from streams.windows.arrival import merged
 from streams.windows.seen import REMEMBERED, digest
 from streams.windows.terms import Terms
-from streams.windows.window import Alarm, Window
+from streams.windows.window import Deadline, Window
 from tests.fakes.chats import CONVERSATION, always, control, message, terms, unextracted
 from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, end, positions, say
 
@@ -87,7 +87,7 @@ def test_nothing_is_asked_for_before_the_conversation_ended_or_was_abandoned(win
     say(window, 1, 2, 3)
     abandoned = NOW + POLICY.triggers.abandoned_s
     assert window.due(1_000, TERMS, abandoned - 1) == []
-    assert window.alarm(POLICY) == Alarm(at=abandoned, held_to=None, held_until=0.0)
+    assert window.deadline(POLICY) == Deadline(at=abandoned, held_to=None, held_until=0.0)
     assert positions(window.due(1_000, TERMS, abandoned)) == [[1, 2, 3]]
 
 
@@ -107,7 +107,7 @@ def test_a_request_without_an_answer_is_asked_again_with_the_same_id_at_doubling
     for attempt, wait in enumerate((100.0, 200.0, 400.0, 800.0), start=2):
         assert window.due(1_000, TERMS, now + wait - 0.1) == []
         now += wait
-        assert window.alarm(POLICY).at == now
+        assert window.deadline(POLICY).at == now
         (again,) = window.due(1_000, TERMS, now)
         assert (again.request_id, again.attempt) == (first.request_id, attempt)
         assert again.messages == first.messages

@@ -83,7 +83,7 @@ def test_a_late_message_reopens_the_window_and_is_extracted_after_silence(window
     end(window)
     say(window, 2, now=NOW + 5)
     say(window, 3, now=NOW + 10)
-    assert window.alarm(POLICY).at == NOW + 30
+    assert window.deadline(POLICY).at == NOW + 30
     assert window.due(1_000, TERMS, NOW + 29.9) == []
     assert positions(window.due(1_000, TERMS, NOW + 30)) == [[2, 3]]
     assert window.due(1_000, TERMS, NOW + 31) == []
@@ -93,34 +93,34 @@ def test_a_message_that_is_a_repetition_does_not_arm_the_idle_deadline(window):
     say(window, 1)
     end(window)
     window.add(message(1), 7, 10, always(TERMS), NOW)
-    assert window.alarm(POLICY).at == NOW + POLICY.reask_after_s  # of the request, and no other
+    assert window.deadline(POLICY).at == NOW + POLICY.reask_after_s  # of the request, and no other
 
 
 def test_a_held_end_rings_when_its_messages_are_read(window):
     say(window, 1)
     end(window, log_end=4, read_to=2)
-    alarm = window.alarm(POLICY)
-    assert not alarm.rings(3, NOW + 1_000)
-    assert alarm.rings(4, NOW)
+    alarm = window.deadline(POLICY)
+    assert not alarm.is_due(3, NOW + 1_000)
+    assert alarm.is_due(4, NOW)
 
 
 def test_a_held_end_that_waits_for_stragglers_rings_at_its_bound_or_when_they_are_there(window):
     say(window, 1)
     end(window, log_end=0, last_message_id="m2")
-    assert not window.alarm(POLICY).rings(1_000, NOW + 29.9)
-    assert window.alarm(POLICY).rings(1_000, NOW + 30)
+    assert not window.deadline(POLICY).is_due(1_000, NOW + 29.9)
+    assert window.deadline(POLICY).is_due(1_000, NOW + 30)
     say(window, 2)
-    assert window.alarm(POLICY).rings(1_000, NOW)
+    assert window.deadline(POLICY).is_due(1_000, NOW)
 
 
 def test_the_alarm_is_the_earliest_of_what_is_waited_for(window):
     say(window, 1)
     end(window)
-    assert window.alarm(POLICY).at == NOW + 100
+    assert window.deadline(POLICY).at == NOW + 100
     say(window, 2)
-    assert window.alarm(POLICY).at == NOW + 20
-    assert not window.alarm(POLICY).rings(0, NOW + 19.9)
-    assert window.alarm(POLICY).rings(0, NOW + 20)
+    assert window.deadline(POLICY).at == NOW + 20
+    assert not window.deadline(POLICY).is_due(0, NOW + 19.9)
+    assert window.deadline(POLICY).is_due(0, NOW + 20)
 
 
 def test_a_finished_window_is_forgotten_after_the_grace_period(window):
@@ -128,7 +128,7 @@ def test_a_finished_window_is_forgotten_after_the_grace_period(window):
     (request,) = end(window)
     assert not window.expired(POLICY, NOW + 1e6)
     answer(window, request, 0, now=NOW + 10)
-    assert window.alarm(POLICY).at == NOW + 1_010
+    assert window.deadline(POLICY).at == NOW + 1_010
     assert not window.expired(POLICY, NOW + 1_009)
     assert window.expired(POLICY, NOW + 1_010)
 

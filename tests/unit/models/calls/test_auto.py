@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from agents.models.auto import LOOK_AGAIN_S, AutoProvider
-from agents.models.calls.rate_limits import Throttled
+from agents.models.calls.rate_limits import RateLimited
 from agents.models.local_only import check_policies
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.policies.policies import DEFAULT_POLICY, Policies, Policy
@@ -60,7 +60,7 @@ async def test_provider_that_is_not_available_is_not_asked(auto: AutoProvider, n
     assert not near.asked
 
 
-@pytest.mark.parametrize("failure", [Retryable("gone"), Throttled("slow down")])
+@pytest.mark.parametrize("failure", [Retryable("gone"), RateLimited("slow down")])
 async def test_failure_that_may_pass_is_passed_over(auto: AutoProvider, near: Named, failure: Exception) -> None:
     near.failures.append(failure)
     assert (await auto.extract(SLICE, knowing())).provider == "far"

@@ -6,26 +6,26 @@ from typing import Any
 import pytest
 from opentelemetry.trace import SpanKind, StatusCode
 
-from agents.models.calls.exchange import Spoken, Turn
+from agents.models.calls.exchange import ChatTurn, ModelReply
 from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.port import Usage
-from agents.models.prompts.questions import Question, extraction
+from agents.models.prompts.questions import Question, extraction_question
 from schemas.errors import Retryable
 from tests.fakes.calls import FakeCalls
 from tests.fakes.spans import Spans, recorded
 from tests.slices import knowing, slice_of
 
 SECRET = "I live in Turin."
-QUESTION: Question[Any] = extraction(slice_of(SECRET), knowing())
+QUESTION: Question[Any] = extraction_question(slice_of(SECRET), knowing())
 USED = Usage(input_tokens=900, output_tokens=100, cache_read_tokens=40, cache_write_tokens=7)
 
 
 class Cached(FakeCalls):
     """Reads and writes a provider's cache."""
 
-    async def call(self, question: Question[Any], turns: object, max_tokens: int) -> Spoken:
+    async def call(self, question: Question[Any], turns: object, max_tokens: int) -> ModelReply:
         spoken = await super().call(question, turns, max_tokens)
-        return Spoken(text=spoken.text, broke_off=False, model="fake-1-dated", usage=USED, request_id="req-1")
+        return ModelReply(text=spoken.text, broke_off=False, model="fake-1-dated", usage=USED, request_id="req-1")
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def spans() -> Iterator[Spans]:
 
 
 async def ask(calls: FakeCalls) -> None:
-    await GuardedCalls(calls, 8, None).call(QUESTION, (Turn("user", QUESTION.asked),), 2_048)
+    await GuardedCalls(calls, 8, None).call(QUESTION, (ChatTurn("user", QUESTION.asked),), 2_048)
 
 
 async def test_a_call_tells_its_model_and_all_tokens_that_it_read_cached_or_not(spans: Spans) -> None:

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from agents.models.calls.breaker import Breaker
-from agents.models.calls.exchange import Spoken, Turn
+from agents.models.calls.exchange import ChatTurn, ModelReply
 from agents.models.calls.guarded_calls import LONGEST_WAIT_S, GuardedCalls
-from agents.models.calls.rate_limits import Allowance, Throttled
-from agents.models.prompts.questions import Question, extraction
+from agents.models.calls.rate_limits import Allowance, RateLimited
+from agents.models.prompts.questions import Question, extraction_question
 from schemas.errors import Misconfigured, Rejected, Retryable
 from tests.fakes.calls import FakeCalls
 from tests.slices import knowing, slice_of
 
-QUESTION: Question[Any] = extraction(slice_of("I live in Turin."), knowing())
-TURNS = (Turn("user", QUESTION.asked),)
+QUESTION: Question[Any] = extraction_question(slice_of("I live in Turin."), knowing())
+TURNS = (ChatTurn("user", QUESTION.asked),)
 OUTAGE = Retryable("gone")
 
 
@@ -29,7 +29,7 @@ def guarded(calls: FakeCalls, concurrency: int = 8, tokens_per_minute: int | Non
     return GuardedCalls(calls, concurrency, tokens_per_minute, Breaker(most_outages=3, cool_down_s=30.0))
 
 
-async def ask(guarded: GuardedCalls) -> Spoken:
+async def ask(guarded: GuardedCalls) -> ModelReply:
     return await guarded.call(QUESTION, TURNS, 2_048)
 
 
@@ -65,18 +65,18 @@ async def test_calls_wait_as_the_server_tells_rather_than_run_into_its_limit(cal
 
 async def test_call_that_would_wait_for_long_is_not_held(calls: FakeCalls) -> None:
     limited = guarded(calls)
-    calls.failures.append(Throttled("slow down", wait_s=LONGEST_WAIT_S * 2))
-    with pytest.raises(Throttled, match="slow down"):
+    calls.failures.append(RateLimited("slow down", wait_s=LONGEST_WAIT_S * 2))
+    with pytest.raises(RateLimited, match="slow down"):
         await ask(limited)
-    with pytest.raises(Throttled, match="has no room for this within 120 s"):
+    with pytest.raises(RateLimited, match="has no room for this within 120 s"):
         await ask(limited)
     assert len(calls.asked_at) == 1
 
 
 async def test_pause_that_the_server_asks_for_is_kept(calls: FakeCalls) -> None:
     limited = guarded(calls)
-    calls.failures.append(Throttled("slow down", wait_s=20.0))
-    with pytest.raises(Throttled):
+    calls.failures.append(RateLimited("slow down", wait_s=20.0))
+    with pytest.raises(RateLimited):
         await ask(limited)
     await ask(limited)
     assert calls.asked_at[1] >= 21.0
@@ -84,9 +84,9 @@ async def test_pause_that_the_server_asks_for_is_kept(calls: FakeCalls) -> None:
 
 async def test_being_asked_for_fewer_calls_is_no_outage(calls: FakeCalls) -> None:
     limited = guarded(calls)
-    calls.failures.extend(Throttled("slow down") for _ in range(9))
+    calls.failures.extend(RateLimited("slow down") for _ in range(9))
     for _ in range(9):
-        with pytest.raises(Throttled):
+        with pytest.raises(RateLimited):
             await ask(limited)
     assert (await ask(limited)).model == "fake-1"
 

@@ -88,23 +88,23 @@ def test_own_limit_counts_input_and_output() -> None:
 
 def test_what_the_server_tells_holds_from_then_on() -> None:
     limits = Limits()
-    limits.told(0.0, [Allowance("input_tokens", 60_000, 2_000)])
+    limits.set_remaining(0.0, [Allowance("input_tokens", 60_000, 2_000)])
     assert limits.wait_s(0.0, cost(2_000, 0)) == 0.0
     assert limits.wait_s(0.0, cost(5_000, 0)) == pytest.approx(3.0)
 
 
 def test_calls_on_their_way_are_not_forgotten_when_the_server_knows_nothing_of_them() -> None:
     limits = Limits()
-    limits.told(0.0, [Allowance("input_tokens", 60_000, 10_000)])
+    limits.set_remaining(0.0, [Allowance("input_tokens", 60_000, 10_000)])
     limits.take(0.0, cost(8_000, 0))
-    limits.told(0.0, [Allowance("input_tokens", 60_000, 9_000)])
+    limits.set_remaining(0.0, [Allowance("input_tokens", 60_000, 9_000)])
     assert limits.wait_s(0.0, cost(4_000, 0)) == pytest.approx(2.0)
 
 
 def test_each_kind_of_limit_is_kept() -> None:
     for kind, asked in {"requests": cost(0, 0), "output_tokens": cost(0, 600), "tokens": cost(300, 300)}.items():
         limits = Limits()
-        limits.told(0.0, [Allowance(kind, 600, 0)])
+        limits.set_remaining(0.0, [Allowance(kind, 600, 0)])
         assert limits.wait_s(0.0, asked) > 0, kind
 
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from agents.models.batches import Listed, Lost, Unanswered, Unsure
-from agents.models.calls.exchange import Spoken
+from agents.models.calls.exchange import ModelReply
 from agents.models.claude.batches import ClaudeBatches
 from agents.models.claude.provider import ClaudeProvider
 from agents.models.prompts.questions import Question
@@ -97,7 +97,7 @@ async def test_each_result_tells_what_to_do_next(batches: ClaudeBatches, server:
     assert await batches.ended(provider_id)
     replies = {name: reply async for name, reply in batches.replies(provider_id)}
     assert list(replies) == list(reversed(steps)), "in any order"
-    assert isinstance(replies["rules"], Spoken) and replies["rules"].usage.batched
+    assert isinstance(replies["rules"], ModelReply) and replies["rules"].usage.batched
     rejected = {name: reply.reason for name, reply in replies.items() if isinstance(reply, Rejected)}
     assert rejected == {"refusal": "refused", "bad_request": "refused_request"}
     unanswered = {name for name, reply in replies.items() if isinstance(reply, Unanswered)}
@@ -183,7 +183,7 @@ async def test_a_result_that_nobody_knows_is_as_good_as_none(
     server.batches.made[provider_id].results["a"] = result
     replies = {name: reply async for name, reply in batches.replies(provider_id)}
     assert isinstance(replies["a"], Unanswered)
-    assert isinstance(replies["b"], Spoken)
+    assert isinstance(replies["b"], ModelReply)
 
 
 async def test_a_message_without_its_bill_is_as_good_as_none(batches: ClaudeBatches, server: MessagesServer) -> None:

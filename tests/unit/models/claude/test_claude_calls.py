@@ -7,11 +7,11 @@ import pytest
 from aiohttp import web
 from msgspec import structs
 
-from agents.models.calls.exchange import MAX_TOKENS, Spoken, Turn
-from agents.models.calls.rate_limits import Allowance, Throttled
+from agents.models.calls.exchange import MAX_TOKENS, ChatTurn, ModelReply
+from agents.models.calls.rate_limits import Allowance, RateLimited
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.claude.provider import ClaudeProvider, client_at
-from agents.models.prompts.questions import Question, extraction, summing_up
+from agents.models.prompts.questions import Question, extraction_question, summary_question
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.policies.policies import DEFAULT_POLICY, Policy
 from tests.messages_server import FAULTS, KEY, MessagesServer, Rates
@@ -19,13 +19,13 @@ from tests.messages_server.faults import bad_request
 from tests.slices import knowing, slice_of
 
 SLICE = slice_of("I live in Turin.")
-QUESTION = extraction(SLICE, knowing())
+QUESTION = extraction_question(SLICE, knowing())
 
 
-async def asked(server: MessagesServer, question: Question[Any] = QUESTION) -> Spoken:
+async def asked(server: MessagesServer, question: Question[Any] = QUESTION) -> ModelReply:
     async with client_at(server.url, KEY, 5.0, 0) as client:
         calls = ClaudeCalls(client, "claude-test-1", 5.0, "claude-test-2")
-        return await calls.call(question, (Turn("user", question.asked),), MAX_TOKENS)
+        return await calls.call(question, (ChatTurn("user", question.asked),), MAX_TOKENS)
 
 
 async def raised(server: MessagesServer, step: str) -> MemstreamError:
@@ -37,7 +37,7 @@ async def raised(server: MessagesServer, step: str) -> MemstreamError:
 
 async def test_prompt_is_cached_up_to_the_end_of_the_policys_part(server: MessagesServer) -> None:
     await asked(server)
-    await asked(server, summing_up(SLICE, DEFAULT_POLICY))
+    await asked(server, summary_question(SLICE, DEFAULT_POLICY))
     for body in server.seen:
         assert ["cache_control" in block for block in body["system"]] == [False, True]
 
@@ -88,7 +88,7 @@ async def test_limits_and_the_id_of_the_request_are_told_with_the_reply() -> Non
 
 async def test_being_asked_for_fewer_calls_tells_for_how_long(server: MessagesServer) -> None:
     error = await raised(server, "rate_limited")
-    assert isinstance(error, Throttled) and error.wait_s == 0.01
+    assert isinstance(error, RateLimited) and error.wait_s == 0.01
     assert Allowance("requests", 50_000, 49_999) in error.allowances
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import anthropic
 import pytest
 
-from agents.models.claude.calls import billed, message_of, spoken
+from agents.models.claude.calls import billed, message_of, model_reply
 from agents.models.claude.errors import translated
 from schemas.errors import Rejected
 from tests import public_data
@@ -63,7 +63,7 @@ async def test_recorded_usage_texts_and_ends_come_through_our_reading(
     for call in (each for each in recorded if each["status"] == 200):
         response = call["response"]
         message = await replayed(server, client, call)
-        read, usage = spoken(message), billed(message)
+        read, usage = model_reply(message), billed(message)
         assert read.usage == usage and read.model == response["model"]
         assert read.text == "".join(block.get("text", "") for block in response["content"])
         assert not read.broke_off and message.stop_reason == response["stop_reason"]

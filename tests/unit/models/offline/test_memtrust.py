@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from agents.models.offline.provider import OfflineProvider
-from agents.models.prompts.questions import extraction
+from agents.models.prompts.questions import extraction_question
 from schemas import codec
 from schemas.conversations.messages import Message, Role
 from schemas.errors import Rejected
@@ -61,7 +61,7 @@ async def test_a_memory_that_is_said_again_is_one_proposal() -> None:
 
 def test_replies_that_are_not_the_json_asked_for_are_never_taken_for_an_empty_answer() -> None:
     for case in cases("extraction_quality_cases.json", "malformed_llm_response_cases"):
-        question = extraction(slice_of(case["content"]), knowing())
+        question = extraction_question(slice_of(case["content"]), knowing())
         reply = case["raw_llm_response"]
         assert question.read(reply) is None, "it is asked for again"
         assert question.salvaged([reply, reply]) is None, "and rejected, not answered by an empty list"

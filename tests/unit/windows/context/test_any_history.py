@@ -60,11 +60,11 @@ def test_whatever_is_said_and_done_a_context_is_within_its_limit_and_counts_add_
                 talk.window = rows.load(CONVERSATION, stored.get) or talk.window
         history, budget, tally = talk.window.history, talk.terms.budget, talk.window.head.tally
         shown = history.turns()
-        assert shown == [entry.turn() for at, entry in talk.window.entries.items() if at not in history.out]
+        assert shown == [entry.message_traits() for at, entry in talk.window.entries.items() if at not in history.out]
         assert tally == Tally.of(shown, history.removals.gaps)
         assert tally.account.total_messages + tally.pruned == talk.window.head.received == talk.offset
         assert [turn.position for turn in shown] == sorted(turn.position for turn in shown)
-        fits = budget.billed(tally.used_tokens) <= budget.max_tokens and tally.said <= limits.max_messages
+        fits = budget.billed(tally.used_tokens) <= budget.max_tokens and tally.message_count <= limits.max_messages
         assert fits or not prune(shown, history.removals.gaps, budget, NOW).removed
         if what != "clear":
             recent = [number for number in range(talk.offset) if number in talk.window.entries][-1:]

@@ -12,7 +12,7 @@ from schemas.conversations.windows import Calibration
 from streams.windows.context import statistics
 from streams.windows.context.history import MOST_PROMPTS, MOST_REASONS
 from streams.windows.context.tally import Tally
-from streams.windows.effects import Pruned, Warned
+from streams.windows.effects import ContextPruned, ContextWarning
 from streams.windows.rows import rows
 from streams.windows.rows.head import REMEMBERED_PRUNINGS
 from streams.windows.terms import Terms
@@ -27,9 +27,9 @@ def test_at_the_warning_level_it_is_told_and_pruned_down_to_the_target():
     talk.exchange(34)
     assert talk.told == []
     warned, pruned = talk.say("user", 20)
-    assert isinstance(warned, Warned)
+    assert isinstance(warned, ContextWarning)
     assert warned.statistics.percent_used == 80.0
-    assert isinstance(pruned, Pruned)
+    assert isinstance(pruned, ContextPruned)
     assert pruned.pruning.cause == "usage"
     assert pruned.pruning.tokens_before == 800
     assert 600 < pruned.pruning.tokens_after <= 700
@@ -74,7 +74,7 @@ def test_a_task_that_is_finished_leaves_when_the_next_one_begins():
     talk.say("assistant", content="You are welcome.")
     told = talk.say("user", content="Next task: write a migration for the invoices table.")
     (pruned,) = told
-    assert isinstance(pruned, Pruned)
+    assert isinstance(pruned, ContextPruned)
     assert pruned.pruning.cause == "boundary"
     assert set(pruned.reasons.values()) == {"completed_task"}
 
@@ -100,7 +100,7 @@ def test_a_conversation_that_goes_on_after_its_end_begins_a_session_once():
     talk.note(talk.window.end(ended(timestamp=message(10).timestamp), 0, 0, 100, talk.terms, NOW))
     assert talk.say("user", at=9) == [], "it was said before the end and came late"
     (pruned,) = talk.say("user", at=20_000)
-    assert isinstance(pruned, Pruned)
+    assert isinstance(pruned, ContextPruned)
     assert pruned.pruning.cause == "session_start"
     assert in_context(talk.window) == [5]
     assert talk.say("user", at=20_001) == []
@@ -112,7 +112,7 @@ def test_what_comes_after_the_end_is_asked_for_after_silence_once_and_then_as_ev
     talk.exchange(2)
     talk.note(talk.window.end(ended(timestamp=message(10).timestamp), 0, 0, 100, talk.terms, NOW))
     talk.say("user", at=20_000)
-    assert talk.window.alarm(talk.policy).at == NOW + talk.policy.late_idle_s
+    assert talk.window.deadline(talk.policy).at == NOW + talk.policy.late_idle_s
     (request,) = requests_among(talk.window.due(0, talk.terms, NOW + talk.policy.late_idle_s))
     assert [each.position for each in request.messages] == [4]
     assert not talk.window.head.ended
@@ -152,7 +152,7 @@ def test_a_pruning_of_very_many_messages_is_told_in_an_event_of_bounded_size():
     for number in range(MOST_MESSAGES):
         talk.say("user", message_id=f"{number:06}" + "\x01" * 250)
     (cleared,) = talk.control("clear")
-    assert isinstance(cleared, Pruned)
+    assert isinstance(cleared, ContextPruned)
     assert cleared.pruning.count == MOST_MESSAGES
     assert len(cleared.reasons) == MOST_REASONS
     assert len(outgoing(cleared, 0, datetime.now(UTC)).value or b"") < 1_048_576
@@ -187,7 +187,7 @@ def test_by_hand_a_window_is_pruned_to_the_lower_target():
     talk.exchange(37)
     assert talk.pruned() == []
     (pruned,) = talk.control("prune")
-    assert isinstance(pruned, Pruned)
+    assert isinstance(pruned, ContextPruned)
     assert (pruned.pruning.cause, pruned.pruning.level) == ("manual", "ok")
     assert pruned.pruning.tokens_after <= 600
     assert talk.control("prune") == []
@@ -198,7 +198,7 @@ def test_clear_empties_the_context_but_the_system_prompt_and_keeps_what_is_not_e
     talk.say("system", 50)
     talk.exchange(3)
     (cleared,) = talk.control("clear")
-    assert isinstance(cleared, Pruned)
+    assert isinstance(cleared, ContextPruned)
     assert cleared.pruning.cause == "cleared"
     assert cleared.pruning.count == 6
     assert in_context(talk.window) == [0]
@@ -213,7 +213,7 @@ def test_clear_empties_the_context_but_the_system_prompt_and_keeps_what_is_not_e
 def test_clearing_what_is_empty_is_told_too():
     talk = Talk()
     (cleared,) = talk.control("clear")
-    assert isinstance(cleared, Pruned)
+    assert isinstance(cleared, ContextPruned)
     assert cleared.pruning.count == 0
 
 
@@ -232,7 +232,7 @@ def test_without_extraction_a_message_is_forgotten_once_it_left_the_context():
     assert requests_among(talk.told) == []
     assert list(talk.window.entries) == in_context(talk.window)
     assert talk.window.head.waiting_since == 0.0
-    assert talk.window.alarm(talk.policy).at == NOW + talk.policy.triggers.abandoned_s + talk.policy.grace_s
+    assert talk.window.deadline(talk.policy).at == NOW + talk.policy.triggers.abandoned_s + talk.policy.grace_s
 
 
 def test_what_waits_when_a_policy_stops_extracting_is_not_asked_for_any_more():

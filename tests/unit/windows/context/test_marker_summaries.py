@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from schemas.conversations.windows import LONGEST_SUMMARY
 from streams.windows.context.history import SUMMARIES_IN_ONE_MARKER
-from streams.windows.effects import Pruned
+from streams.windows.effects import ContextPruned
 from tests.fakes.talk import Talk, summaries
 
 
@@ -32,7 +32,7 @@ def test_what_is_cleared_by_hand_is_not_summarised():
     talk = Talk(summarise=True)
     talk.exchange(3)
     (cleared,) = talk.control("clear")
-    assert isinstance(cleared, Pruned)
+    assert isinstance(cleared, ContextPruned)
     assert cleared.pruning.count == 6
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from streams.windows.detectors.cleaning import INSPECTED_CHARS, TABLE, cleaned, flattened, inspected
-from streams.windows.detectors.detect import SUBSTANTIAL, Found, detect
+from streams.windows.detectors.detect import SUBSTANTIAL, Detected, detect
 from streams.windows.detectors.lexicon import ENDS, LONG, PASTED, SHORT
 from streams.windows.detectors.traits import (
     CASUAL,
@@ -27,13 +27,13 @@ MOST_S = 0.05  # for a megabyte, on a busy machine; it takes well below a millis
 
 
 def test_tool_calls_and_results_are_found_without_a_text():
-    assert detect("assistant", "", calls_tools=True) == Found(TOOL_CALL, 0)
-    assert detect("tool", "") == Found(TOOL_RESULT, 0)
-    assert detect("user", "") == Found(0, 0)
+    assert detect("assistant", "", calls_tools=True) == Detected(TOOL_CALL, 0)
+    assert detect("tool", "") == Detected(TOOL_RESULT, 0)
+    assert detect("user", "") == Detected(0, 0)
 
 
 def test_a_system_message_is_not_read():
-    assert detect("system", "Always answer in Dutch. Never say hello.") == Found(0, 0)
+    assert detect("system", "Always answer in Dutch. Never say hello.") == Detected(0, 0)
 
 
 def test_several_traits_are_found_in_one_message():

@@ -112,7 +112,7 @@ def test_whatever_the_combination_every_message_is_asked_for_once_in_the_end(tri
             case "restart":
                 talk.restart()
     while talk.window.head.waiting_since:
-        alarm = talk.window.alarm(talk.policy).at
+        alarm = talk.window.deadline(talk.policy).at
         assert alarm is not None
         assert alarm <= now + 86_400 + 1_000
         now = max(now, alarm)

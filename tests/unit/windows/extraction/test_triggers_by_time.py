@@ -19,7 +19,7 @@ def test_silence_is_counted_from_the_last_message():
     talk.say("user", NOW)
     talk.say("user", NOW + 50)
     talk.restart()
-    assert talk.window.alarm(talk.policy).at == NOW + 110
+    assert talk.window.deadline(talk.policy).at == NOW + 110
     talk.ring(NOW + 109)
     assert talk.asked == []
     talk.ring(NOW + 110)
@@ -33,7 +33,7 @@ def test_age_is_counted_from_the_oldest_message_that_waits():
     talk.restart()
     talk.ring(NOW + 60)
     talk.say("user", NOW + 70)
-    assert talk.window.alarm(talk.policy).at == NOW + 130
+    assert talk.window.deadline(talk.policy).at == NOW + 130
     assert talk.asked == [[0, 1]]
 
 
@@ -68,7 +68,7 @@ def test_a_schedule_runs_at_its_next_moment_in_its_time_zone(schedule, expected)
 def test_a_schedule_asks_for_what_was_said_before_its_next_moment_where_no_run_has_done_so_within_a_quarter_of_an_hour():
     talk = Talk(policy(schedule=Schedule(at="03:00"), on_end=False))
     talk.say("user", UTC_NOON)
-    at = talk.window.alarm(talk.policy).at
+    at = talk.window.deadline(talk.policy).at
     assert at == datetime(2026, 3, 29, 3, 15, tzinfo=UTC).timestamp()
     talk.ring(at - 1)
     assert talk.asked == []

@@ -24,7 +24,7 @@ from schemas.conversations.window_settings import WindowSettings
 from streams.windows.context import gaps as gaps_
 from streams.windows.detectors.detect import detect
 from streams.windows.detectors.traits import names
-from streams.windows.pruning.importance import stated
+from streams.windows.pruning.importance import base_importance
 from streams.windows.pruning.pruning import prune
 from streams.windows.segments import Segmentation, following
 from streams.windows.tokens.accounting import Budget
@@ -53,7 +53,7 @@ def labelled(name: str, half: str) -> list[dict]:
 
 
 def band(role: str, text: str) -> str:
-    tenths = stated(detect(role, text).traits)
+    tenths = base_importance(detect(role, text).traits)
     return "high" if tenths >= 7 else "low" if tenths <= 3 else "normal"
 
 
@@ -207,6 +207,6 @@ def test_small_talk_has_hardly_a_directive_an_error_or_a_correction():
             each[part]
             for each in turns
             for part, role in (("query", "user"), ("response", "assistant"))
-            if stated(detect(role, each[part]).traits) >= 7
+            if base_importance(detect(role, each[part]).traits) >= 7
         ]
         assert len(false) <= len(turns) // 100

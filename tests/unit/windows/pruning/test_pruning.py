@@ -9,7 +9,7 @@ from streams.windows.context import gaps as gaps_
 from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR, LASTING, TASK_COMPLETE
 from streams.windows.pruning.pruning import clear, due, prune
 from streams.windows.pruning.reasons import SENTENCES, STAYED
-from streams.windows.pruning.units import grouped
+from streams.windows.pruning.units import group_units
 from streams.windows.tokens.accounting import used_tokens
 from tests.fakes.turns import NOW, budget, budgets, exchanges, turn, windows
 
@@ -225,7 +225,7 @@ def test_what_is_protected_stays(turns, limits, cause):
 @given(windows(), budgets(), CAUSES)
 def test_what_belongs_together_is_not_split(turns, limits, cause):
     kept = set(prune(turns, (), limits, NOW, cause).kept)
-    for unit in grouped(turns, [0.5] * len(turns), 1):
+    for unit in group_units(turns, [0.5] * len(turns), 1):
         assert len({turns[place].position in kept for place in unit.places}) == 1
 
 
@@ -234,7 +234,7 @@ def test_the_current_task_is_whole_as_long_as_others_have_anything_to_give(turns
     decision = prune(turns, (), limits, NOW, cause)
     current = turns[-1].segment if turns else 0
     removed = set(decision.removed)
-    units = grouped(turns, [0.5] * len(turns), limits.settings.min_recent)
+    units = group_units(turns, [0.5] * len(turns), limits.settings.min_recent)
     ordinary = [unit for unit in units if not (unit.protected or unit.corrects or unit.important)]
     fragmented = any(turns[unit.places[0]].position in removed for unit in ordinary if unit.segment == current)
     if fragmented:

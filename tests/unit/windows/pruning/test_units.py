@@ -1,13 +1,13 @@
 """Units are questions with their answers and calls with their results, whatever order they come in."""
 
 from streams.windows.detectors.traits import CASUAL, CORRECTION, ERROR
-from streams.windows.pruning.units import MOST_CALLS, MOST_RESULTS, PAIR_REACH, grouped
+from streams.windows.pruning.units import MOST_CALLS, MOST_RESULTS, PAIR_REACH, group_units
 from streams.windows.traits import MessageTraits
 from tests.fakes.turns import exchanges, turn
 
 
 def places(*turns: MessageTraits, min_recent: int = 1) -> list[list[int]]:
-    return [unit.places for unit in grouped(turns, [0.5] * len(turns), min_recent)]
+    return [unit.places for unit in group_units(turns, [0.5] * len(turns), min_recent)]
 
 
 def call(position: int, *ids: str) -> MessageTraits:
@@ -81,21 +81,21 @@ def test_results_of_one_call_beyond_a_bound_stand_alone_whether_they_come_before
 
 
 def test_the_last_ones_are_protected_with_what_belongs_to_them():
-    units = grouped(exchanges(4), [0.5] * 8, 3)
+    units = group_units(exchanges(4), [0.5] * 8, 3)
     assert [unit.protected for unit in units] == [False, False, True, True]
-    assert all(unit.protected for unit in grouped(exchanges(1), [0.5] * 2, 10))
-    assert grouped([], [], 10) == []
+    assert all(unit.protected for unit in group_units(exchanges(1), [0.5] * 2, 10))
+    assert group_units([], [], 10) == []
 
 
 def test_a_unit_has_the_traits_and_the_best_score_of_its_messages():
-    (unit,) = grouped([turn(0, traits=CASUAL), turn(1, "assistant", traits=ERROR)], [0.3, 0.8], 1)
+    (unit,) = group_units([turn(0, traits=CASUAL), turn(1, "assistant", traits=ERROR)], [0.3, 0.8], 1)
     assert (unit.score, unit.errs, unit.casual) == (0.8, True, False)
 
 
 def corrected(*traits: int, segment_of_last: int = 0) -> list[bool]:
     turns = [turn(place, traits=each) for place, each in enumerate(traits)]
     turns[-1] = turn(len(traits) - 1, traits=traits[-1], segment=segment_of_last)
-    return [unit.corrects for unit in grouped(turns, [0.5] * len(turns), 1)]
+    return [unit.corrects for unit in group_units(turns, [0.5] * len(turns), 1)]
 
 
 def test_a_correction_is_paired_with_the_nearest_error_of_its_task():
@@ -120,7 +120,7 @@ def failed(position: int, of: str) -> MessageTraits:
 
 
 def repaired(*turns: MessageTraits) -> list[int]:
-    units = grouped(turns, [0.5] * len(turns), 1)
+    units = group_units(turns, [0.5] * len(turns), 1)
     return [place for unit in units if unit.corrects for place in unit.places]
 
 
@@ -131,7 +131,7 @@ def test_a_failed_call_is_paired_with_the_next_call_of_its_task():
 def test_each_retry_that_fails_is_paired_with_the_next():
     said = (call(0, "a"), failed(1, "a"), call(2, "b"), failed(3, "b"), call(4, "c"), result(5, "c"))
     assert repaired(*said) == [0, 1, 2, 3, 4, 5]
-    assert [unit.leaves_at for unit in grouped(said, [0.5] * 6, 1)] == [0, 2, 2]
+    assert [unit.leaves_at for unit in group_units(said, [0.5] * 6, 1)] == [0, 2, 2]
 
 
 def test_what_a_user_says_between_a_failed_call_and_the_next_is_part_of_the_repair():
@@ -155,6 +155,6 @@ def test_a_person_who_speaks_of_an_error_has_made_no_call():
 
 def test_what_is_paired_stays_paired_when_messages_between_leave():
     far = [turn(0, traits=ERROR), *exchanges(PAIR_REACH, 1), turn(40, traits=CORRECTION)]
-    assert not grouped(far, [0.5] * len(far), 1)[0].corrects
+    assert not group_units(far, [0.5] * len(far), 1)[0].corrects
     near = [far[0], *far[-3:]]
-    assert not grouped(near, [0.5] * len(near), 1)[0].corrects
+    assert not group_units(near, [0.5] * len(near), 1)[0].corrects
