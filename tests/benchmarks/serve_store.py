@@ -55,10 +55,9 @@ async def stored(
     await seed_talks(pool, NAMESPACES)
     async with passage_index(settings, embedder) as said:
         await said.ensure_collection()
-        name, sizes = (
-            settings.qdrant_collection + SUFFIX,
-            [(namespace(n), passages // NAMESPACES) for n in range(NAMESPACES)],
-        )
+        sizes = [(namespace(number), passages // NAMESPACES) for number in range(NAMESPACES)]
+        sizes.append((LARGE, passages // LARGE_SHARE))
+        name = settings.qdrant_collection + SUFFIX
         await seed_passages(pool, stack.qdrant_url, name, embedder.dimension, sizes)
     await pool.close()
     yield settings, time.monotonic() - began
