@@ -20,7 +20,7 @@ from sinks.passages.store import Passages, Piece
 from sinks.passages.vectors import PassageVectors
 from sinks.vectors.port import Vector
 
-STORED_AT_ONCE: Final = 100  # passages, while the next ones are embedded
+STORED_AT_ONCE: Final = 128  # passages, while the next ones are embedded
 
 Built: TypeAlias = list[tuple[str, Piece]]  # texts to embed, and their passages without vectors
 

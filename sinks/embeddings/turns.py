@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from sinks.embeddings.port import Embedder
 
-MOST_TEXTS: Final = 32
-MOST_CHARS: Final = 16_000
+MOST_TEXTS: Final = 64  # several batches of each thread of an embedder in this process
+MOST_CHARS: Final = 32_000
 
 
 async def embedded(embedder: Embedder, texts: Sequence[str]) -> dict[str, NDArray[np.float32]]:
