@@ -106,6 +106,19 @@ async def test_a_request_is_asked_without_the_erased_persons_words(
     assert "I'm allergic to peanuts." not in texts
 
 
+async def test_of_the_one_who_spoke_first_the_words_go_and_the_second_ones_stay(bench: "Bench", worker: Worker):
+    await archive(bench)
+    extractions, request = Extractions(bench.pool), asked()
+    await begin(worker, {"kind": "user", "user_id": "ada"})
+    left = without_erased(request, await fences_on(extractions, request, request.namespaces))
+    assert [each.content for each in left.messages] == ["I'm allergic to peanuts."]
+    await worker.through("e", TALK)
+    assert await archived(bench) == ["m2"]
+    source = Source(conversation_id=TALK, message_id="m2", timestamp=NOON, user_id="bob")
+    bobs = bench.batch(bench.candidate("User sings", sources=(source,)), namespace="notes/bob", conversation_id=TALK)
+    assert [ruling.result for ruling in (await worker.curator.curate(bobs)).rulings] == ["created"]
+
+
 @each_way
 @pytest.mark.parametrize("erased", ["before the answer is stored", "afterwards"])
 async def test_an_answer_is_kept_without_what_the_erased_person_said(
