@@ -21,12 +21,11 @@ from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_t
 from agents.curation.parts import fences_of, settle_candidates
 from agents.curation.rules import change
 from agents.curation.rules.apply_command import UndoneChange, apply_command, needs_completion
-from agents.curation.rules.arrivals import command_memory_ids, erases
+from agents.curation.rules.decision_inputs import DecisionInputs, NeedsCompletion, NeedsImportances, NeedsVector
+from agents.curation.rules.incoming import command_memory_ids, erases
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.limits import NeedsPlan
-from agents.curation.rules.missing import NeedsInput
+from agents.curation.rules.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.outcome import Outcome
-from agents.curation.rules.prepared import DecisionInputs, NeedsCompletion, NeedsImportances, NeedsVector
 from agents.curation.rules.scrubbing import scrub_command
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence

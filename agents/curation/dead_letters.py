@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from agents.curation.rules.arrivals import is_older
+from agents.curation.rules.incoming import is_older
 from agents.dead_letters.writer import dead_letter, written_at
 from schemas import codec
 from schemas.erasure.erasures import ConversationFence

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from agents.curation.editor import Editor
 from agents.curation.parts import settle_candidates
+from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsVector
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Ruling
-from agents.curation.rules.prepared import DecisionInputs, NeedsImportances, NeedsVector
 from schemas.errors import Retryable
 from schemas.extraction.requests import CandidateBatch
 from schemas.policies.policies import Policy

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from agents.curation import notices
 from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
 from agents.curation.rules.apply_command import apply_command
-from agents.curation.rules.arrivals import command_memory_ids
+from agents.curation.rules.incoming import command_memory_ids
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.limits import NeedsPlan
 from agents.curation.rules.outcome import Outcome

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from agents.curation.rules.decision_inputs import Plan
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.limits import enforce_limit, number_to_load
 from agents.curation.rules.links import relink, removed_memories
 from agents.curation.rules.normalise import normalise
-from agents.curation.rules.prepared import Plan
 from schemas.memories.events import Cause
 from schemas.memories.memories import Memory
 from sinks.memories import writer

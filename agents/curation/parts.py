@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from agents.curation.ledgers import open_ledger, same_texts
 from agents.curation.rules.apply_command import ERASED
-from agents.curation.rules.arrivals import by_importance, is_older, mentioned_ids
+from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances
+from agents.curation.rules.incoming import by_importance, is_older, mentioned_ids
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.outcome import Ruling
-from agents.curation.rules.prepared import DecisionInputs, NeedsImportances
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds, thresholds
 from schemas import ids

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger
-from agents.replay.sides import differences
+from agents.replay.namespace_comparison import differences
 from agents.replay.switch import ACTOR, cut_over, outside_ids, take_back
 from schemas.errors import Misconfigured
 from schemas.memories.events import Cause

@@ -4,7 +4,7 @@ from typing import Final
 
 from agents.replay.comparison import Difference
 from agents.replay.cutover import Cutover, CutoverResult
-from agents.replay.sides import differences
+from agents.replay.namespace_comparison import differences
 from schemas.replay.generations import Generation, Progress
 from sinks.postgres.connection import Pool
 from sinks.replay.generations import Generations

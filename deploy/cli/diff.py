@@ -7,7 +7,7 @@ import typer
 from msgspec import structs
 
 from agents.replay.comparison import Difference
-from agents.replay.sides import differences
+from agents.replay.namespace_comparison import differences
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.settings import load

@@ -17,7 +17,7 @@ from aiokafka.protocol.offset import OffsetRequest
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
-from streams.delivery import legible
+from streams.delivery import lenient_parser
 from streams.delivery.positions import Read
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class FencedConsumerThread(driver.AIOKafkaConsumerThread):
         assert start is not None
         self._seek_back(consumer, tps - {failed})
         try:
-            found = await legible.fetch(consumer, failed, start)
+            found = await lenient_parser.fetch(consumer, failed, start)
         except KafkaError as exc:
             log.warning("%s[%d] could not be read again from %d: %r", failed.topic, failed.partition, start, exc)
             consumer._client.force_metadata_update()

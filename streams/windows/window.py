@@ -21,7 +21,7 @@ from streams.windows.entry import Entry
 from streams.windows.extraction.progress import Extraction
 from streams.windows.rows.chunks import Chunks
 from streams.windows.rows.head import Erased, Head, HeldEnd, Removals
-from streams.windows.seen import SeenMessages
+from streams.windows.seen_messages import SeenMessages
 from streams.windows.terms import Terms
 
 

@@ -17,7 +17,7 @@ from aiokafka.consumer.fetcher import Fetcher, FetchResult, OffsetResetStrategy
 from aiokafka.consumer.subscription_state import Assignment, SubscriptionState
 from faust.types import TP
 
-from streams.delivery import legible
+from streams.delivery import lenient_parser
 from tests.fakes.batches import record
 from tests.fakes.changelog import Gates
 
@@ -182,7 +182,7 @@ class ScriptedKafka:
 
 
 async def fetch_legibly(kafka: ScriptedKafka, tp: TP, offset: int) -> ScriptedRecords:
-    """Instead of streams.delivery.legible.fetch: what aiokafka could not parse, fetched again from the scripted broker."""
+    """Instead of streams.delivery.lenient_parser.fetch: what aiokafka could not parse, fetched again from the scripted broker."""
     await kafka.gates.reach("legible")
     kinds = kafka._fetcher._logs[tp].kinds[offset : offset + 4]
     return ScriptedRecords(tp, offset, kinds, legible=True)
@@ -192,5 +192,5 @@ async def fetch_legibly(kafka: ScriptedKafka, tp: TP, offset: int) -> ScriptedRe
 def scripted() -> Iterator[None]:
     """Until the end of the `with`, the fetcher's time is the loop's, and what is read again comes from the scripted broker."""
     clock = SimpleNamespace(monotonic=lambda: asyncio.get_running_loop().time())
-    with patch.object(fetcher, "time", clock), patch.object(legible, "fetch", fetch_legibly):
+    with patch.object(fetcher, "time", clock), patch.object(lenient_parser, "fetch", fetch_legibly):
         yield

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from agents.replay.comparison import Difference
 from agents.replay.cutover import CutoverResult, require, unknown
+from agents.replay.namespace_comparison import require_few
 from agents.replay.replays import AT_MOST
-from agents.replay.sides import require_few
 from schemas.replay.generations import Generation, GenerationStatus, Progress
 
 

@@ -5,7 +5,6 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from agents.curation.rules.doubts import doubt
 from agents.curation.rules.guards import objection
 from agents.curation.rules.merge import adds
 from agents.curation.rules.normalise import normalise
@@ -13,6 +12,7 @@ from agents.curation.rules.similarity import ALIKE, ratio
 from agents.curation.rules.sources import new_sources, said_later
 from agents.curation.rules.statement import statement
 from agents.curation.rules.thresholds import Thresholds
+from agents.curation.rules.uncertainty import doubt
 from schemas.extraction.requests import Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from agents.curation.rules import change
 from agents.curation.rules.ledger import Ledger
-from agents.curation.rules.missing import NeedsInput
 from agents.models.port import Compaction
 from agents.models.prompts.compaction import MOST_SHOWN
 from schemas.memories.events import Cause
@@ -27,6 +26,10 @@ class PlannedStep(Struct, frozen=True, kw_only=True):
     compaction: Compaction
     seen: dict[str, str]  # the texts of the memories it names, by their ids
     vector: Vector | None = None
+
+
+class NeedsInput(Exception):
+    """A decision lacks an input. The caller fetches it without holding a lock, and decides again."""
 
 
 class NeedsPlan(NeedsInput):

@@ -16,8 +16,8 @@ from agents.models.port import Answer, Context
 from agents.replay.comparison import Difference
 from agents.replay.conversations import plan_conversations, replay_archive
 from agents.replay.cutover import Cutover
+from agents.replay.namespace_comparison import differences
 from agents.replay.replayer import Replayer
-from agents.replay.sides import differences
 from agents.replay.slices import slices
 from agents.windows.terms import WindowTerms
 from schemas.extraction.requests import Command, ExtractionRequest

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agents.replay.conversations import plan_conversations
-from agents.replay.sides import differences
+from agents.replay.namespace_comparison import differences
 from deploy.settings import Settings
 from deploy.wiring import replay
 from deploy.wiring.replay import Parts

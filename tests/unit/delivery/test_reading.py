@@ -13,7 +13,7 @@ from faust.types import TP
 from hypothesis import given
 from hypothesis import strategies as st
 
-from streams.delivery import legible
+from streams.delivery import lenient_parser
 from streams.delivery.consumer_thread import RETRY_S
 from tests.fakes.clock import VirtualLoop
 from tests.fakes.leader import BareThread, Logs
@@ -51,7 +51,7 @@ class SecondFetches:
     def __init__(self) -> None:
         self.count = 0
         self.troubles: list[Any] = []
-        self._fetch = legible.fetch
+        self._fetch = lenient_parser.fetch
 
     async def __call__(self, *args: Any) -> Any:
         self.count += 1
@@ -64,7 +64,7 @@ class SecondFetches:
 @pytest.fixture
 def second_fetches(monkeypatch) -> SecondFetches:
     counted = SecondFetches()
-    monkeypatch.setattr(legible, "fetch", counted)
+    monkeypatch.setattr(lenient_parser, "fetch", counted)
     return counted
 
 
@@ -108,7 +108,7 @@ async def test_aborted_transactions_are_passed_whatever_their_headers_are_named(
 async def test_aiokafka_without_its_extensions_fails_otherwise_and_is_helped_as_well(begin, monkeypatch):
     monkeypatch.setattr("aiokafka.consumer.fetcher.MemoryRecords", _MemoryRecordsPy)
     monkeypatch.setattr("aiokafka.record.memory_records.DefaultRecordBatch", _DefaultRecordBatchPy)
-    monkeypatch.setattr(legible, "DefaultRecordBatch", _DefaultRecordBatchPy)
+    monkeypatch.setattr(lenient_parser, "DefaultRecordBatch", _DefaultRecordBatchPy)
     thread = await begin()
     await thread.drain_to(ENDS)
     assert_all_read(thread)

@@ -6,7 +6,7 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy, Triggers
 from streams.windows.extraction.progress import MOST_ASKED
 from streams.windows.rows import rows
-from streams.windows.seen import REMEMBERED
+from streams.windows.seen_messages import REMEMBERED
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, always, control, message, requests_among, terms, unextracted
 

@@ -6,7 +6,7 @@ from msgspec import structs
 from schemas.conversations.messages import Scope
 from schemas.kafka import topics
 from streams.windows.arrival import merged
-from streams.windows.seen import REMEMBERED, digest
+from streams.windows.seen_messages import REMEMBERED, digest
 from streams.windows.terms import Terms
 from streams.windows.window import Deadline, Window
 from tests.fakes.chats import CONVERSATION, always, control, message, terms, unextracted

@@ -6,8 +6,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from agents.curation.rules.limits import PlannedStep
-from agents.curation.rules.missing import NeedsInput
+from agents.curation.rules.limits import NeedsInput, PlannedStep
 from schemas.extraction.requests import Candidate, Command
 from schemas.policies.policies import Fraction
 from sinks.vectors.port import Vector
