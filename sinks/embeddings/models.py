@@ -45,8 +45,8 @@ BGE_SMALL: Final = Model(
     most_tokens=512,
     batch=1,
 )
-MODELS: Final[Mapping[str, Model]] = {model.name: model for model in (MINILM, E5_SMALL, BGE_SMALL)}
-DEFAULT: Final = MINILM
+MODELS: Final[Mapping[str, Model]] = {model.name: model for model in (E5_SMALL, BGE_SMALL, MINILM)}
+DEFAULT: Final = E5_SMALL
 
 
 def minilm_files() -> ModelFiles:

@@ -120,7 +120,7 @@ class Vectors:
         if model != self._embedding_model:
             raise Misconfigured(
                 f"the Qdrant collection {self._collection!r} holds vectors of {model}, which those of "
-                f"{self._embedding_model} cannot be compared with: run `memstream reindex`"
+                f"{self._embedding_model} cannot be compared with: run `memstream reindex`, or set the embedder to that model"
             )
         if metadata.get(REINDEXING):
             raise Misconfigured(

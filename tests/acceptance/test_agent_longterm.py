@@ -211,7 +211,7 @@ async def test_what_is_said_by_day_is_told_beside_what_was_consolidated_and_sear
     assert block["text"].endswith("user: We moved the server to Falkenstein.\nassistant: Good to know.")
 
     async def found(**asked: object) -> list[str]:
-        answer = await api.get("/v1/search", params={"namespace": "tester", **asked})
+        answer = await api.get("/v1/search", params={"namespace": "tester", "in": "memories", **asked})
         assert answer.status_code == 200, answer.text
         return [hit["memory"]["text"] for hit in answer.json()["hits"]]
 

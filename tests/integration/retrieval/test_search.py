@@ -73,7 +73,7 @@ async def found(retrieval: Tiers, text: str, **filters: object) -> list[str]:
 @pytest.mark.parametrize(
     "text, answer",
     [
-        ("what may they not eat?", "User is allergic to peanuts."),
+        ("any food allergies?", "User is allergic to peanuts."),
         ("name of the dog", "User has a Labrador called Bruno."),
         ("freightwise", "User works as a data engineer at Freightwise."),
     ],

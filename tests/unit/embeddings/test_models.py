@@ -67,4 +67,4 @@ async def test_a_text_counts_up_to_the_tokens_that_the_model_reads(model: Model,
 
 
 def test_models_have_names_of_their_own() -> None:
-    assert list(MODELS) == ["all-MiniLM-L6-v2-int8", "e5-small-v2-int8", "bge-small-en-v1.5-int8"]
+    assert list(MODELS) == ["e5-small-v2-int8", "bge-small-en-v1.5-int8", "all-MiniLM-L6-v2-int8"]

@@ -32,7 +32,9 @@ async def test_a_model_of_this_process_is_chosen_by_its_name(name: str) -> None:
 
 
 def test_a_model_that_does_not_run_in_this_process_is_a_wrong_set_up_that_names_those_that_do() -> None:
-    with pytest.raises(Misconfigured, match=r"MEMSTREAM_EMBEDDER_MODEL=nomic.*all-MiniLM-L6-v2-int8, e5-small-v2-int8"):
+    with pytest.raises(
+        Misconfigured, match=r"MEMSTREAM_EMBEDDER_MODEL=nomic.*e5-small-v2-int8, bge-small-en-v1.5-int8"
+    ):
         settings(embedder_model="nomic-embed-text")
 
 
