@@ -130,7 +130,7 @@ def bm25(rows: Sequence[PassageRow], asked: Mapping[str, Sequence[int]], passage
     """Okapi BM25 (Robertson and Zaragoza, 2009) of rows in the order of their conversations. A row counts the words of the
     messages right before and after it as well, by `before` and `after`. A word's passages are counted among the rows."""
     width = max((len(each) for each in asked.values()), default=0)
-    own = np.array([counts(row, asked, width) for row in rows]).reshape(len(rows), width)
+    own = counts(rows, asked, width)
     lengths = np.array([float(len(row.terms)) for row in rows])
     counted, long = own.copy(), lengths.copy()
     for step, weight in ((-1, weights.before), (1, weights.after)):
@@ -145,10 +145,20 @@ def bm25(rows: Sequence[PassageRow], asked: Mapping[str, Sequence[int]], passage
     return total
 
 
-def counts(row: PassageRow, asked: Mapping[str, Sequence[int]], width: int) -> list[float]:
-    terms = asked.get(row.namespace, ())
-    found = [float(np.count_nonzero(row.terms == term)) for term in terms]
-    return found + [0.0] * (width - len(found))
+def counts(rows: Sequence[PassageRow], asked: Mapping[str, Sequence[int]], width: int) -> Scores:
+    """How often each row has each word of the question: (rows, width). Terms of different namespaces do not meet, so all rows are
+    looked through at once."""
+    places = {term: place for terms in asked.values() for place, term in enumerate(terms)}
+    if not places:
+        return np.zeros((len(rows), width))
+    known = np.array(sorted(places))
+    words = np.array([places[term] for term in known.tolist()])
+    terms = np.concatenate([row.terms for row in rows])
+    row_of = np.repeat(np.arange(len(rows)), [len(row.terms) for row in rows])
+    at = np.minimum(np.searchsorted(known, terms), len(known) - 1)
+    hits = known[at] == terms
+    found = np.bincount(row_of[hits] * width + words[at[hits]], minlength=len(rows) * width)
+    return found.reshape(len(rows), width).astype(np.float64)
 
 
 def neighbours(rows: Sequence[PassageRow], step: int) -> NDArray[np.intp]:
