@@ -86,7 +86,7 @@ class StageApp(faust.App):
         return codec.encode({**structs.asdict(self.counters), "frontier_lag": lag}).decode()
 
     def lags(self) -> dict[TP, int]:
-        """Offsets of each held partition that are not below the frontier yet, as of the last fetch or `ask_ends`."""
+        """Offsets of each held partition that are not below the frontier yet, as of the last fetch or `fetch_log_ends`."""
         return self._consumer.lags() if self._consumer is not None else {}
 
     async def fetch_log_ends(self) -> None:
@@ -95,7 +95,7 @@ class StageApp(faust.App):
         Raises Retryable; then the ends that were known before stay.
         """
         if self._consumer is not None:
-            await self._consumer.ask_ends()
+            await self._consumer.fetch_log_ends()
 
     def frontiers(self) -> dict[TP, int]:
         """The offset of each held partition below which everything is finished."""

@@ -157,7 +157,7 @@ class FencedConsumer(driver.Consumer):
         return max((end for end in known if end is not None), default=None)
 
     async def fetch_log_ends(self) -> None:
-        """See StageApp.ask_ends."""
+        """See StageApp.fetch_log_ends."""
         if not (tps := set(self.positions)):
             return
         try:
