@@ -1,4 +1,4 @@
-"""The app: every route, behind keys, with problems for errors. It reads no settings and opens nothing."""
+"""The FastAPI app: routes, authentication, error handlers. It reads no settings and opens nothing."""
 
 from functools import cache
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What routes reach for: everything that lies outside HTTP, picked by the composition root, or by a test."""
+"""Ports: everything that routes need besides HTTP. The composition root or a test supplies them."""
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
@@ -42,14 +42,14 @@ from sinks.vectors.port import Point, VectorIndex
 
 
 class Authentication(Protocol):
-    """Decides who comes in."""
+    """Decides who may send requests."""
 
     async def authenticate(self, token: str | None) -> Caller | None:
-        """Who bears the token; None for one that is not valid. Raises Retryable."""
+        """The caller of the token; None for an invalid one. Raises Retryable."""
 
 
 class MemoryReader(Protocol):
-    """Reading memories, up to a second old. Every method raises Retryable."""
+    """Reads memories, up to a second old. Every method raises Retryable."""
 
     async def get(self, memory_id: str) -> Memory | None:
         """The memory, of any status and namespace."""
@@ -65,7 +65,7 @@ class MemoryReader(Protocol):
 
 
 class StoredMemories(MemoryReader, Protocol):
-    """Reading memories as they are (sinks.memories.reader.Memories): for decisions, and for who has just changed one."""
+    """Reads current memories (sinks.memories.reader.Memories), for decisions and right after a change."""
 
     async def linking(
         self, namespace: str, memory_ids: Collection[str], limit: int | None = None
@@ -82,29 +82,29 @@ class StoredMemories(MemoryReader, Protocol):
 
 
 class CommandSender(Protocol):
-    """The way to the curator (agents.api.memories.commands.Commands)."""
+    """Sends commands to the curator (agents.api.memories.commands.Commands)."""
 
     async def send_and_wait(self, command: Command) -> Outcome | None:
-        """What came of the command; None when that is not known in time: it will be carried out. Raises Retryable, Rejected."""
+        """The outcome; None if it is not known in time: the curator still applies the command. Raises Retryable, Rejected."""
 
     async def send_all_and_wait(self, commands: Sequence[Command]) -> list[Outcome | None]:
-        """What came of each, in their order, all together within the time of one. Raises Retryable, Rejected."""
+        """The outcomes in order, all within one time limit. Raises Retryable, Rejected."""
 
     async def send(self, commands: Sequence[Command]) -> None:
-        """Returns when Kafka has confirmed them; nobody waits for what comes of them. Raises Retryable, Rejected."""
+        """Returns once Kafka has confirmed the commands; does not wait for outcomes. Raises Retryable, Rejected."""
 
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
-        """What came of a command that was sent before; None while that is not known. Raises Retryable."""
+        """The outcome of an earlier command; None while it is pending. Raises Retryable."""
 
     async def settled(self, namespace: str, command_ids: Sequence[str]) -> Collection[str]:
         """Those of a namespace's commands whose outcome is known. Raises Retryable."""
 
 
 class AuditLog(Protocol):
-    """Where it is kept who did what only an administrator may do (sinks.access.audit.Audit)."""
+    """Records administrators' actions (sinks.access.audit.Audit)."""
 
     async def record(self, done: Audited) -> None:
-        """To be awaited before what it tells of. Raises Retryable."""
+        """Await this before the action that it records. Raises Retryable."""
 
 
 class SearchService(Protocol):
@@ -127,7 +127,7 @@ class ReadingPassages(Protocol):
 
 
 class NamespaceStatistics(Protocol):
-    """What a namespace holds, in numbers (sinks.memories.statistics.NamespaceStatistics)."""
+    """Counts of a namespace's contents (sinks.memories.statistics.NamespaceStatistics)."""
 
     async def of(self, namespace: str) -> Statistics:
         """Raises Retryable."""
@@ -137,11 +137,11 @@ class ConsolidationRuns(Protocol):
     """Consolidation runs (sinks.consolidation.runs.Runs). Every method raises Retryable."""
 
     async def add(self, run: ConsolidationRun, most_pending: int | None = None, audited: Audited | None = None) -> bool:
-        """Makes a run known, which begins within seconds, and `audited` with it; False, and neither, where as many of the same
-        one's have not begun."""
+        """Stores a run, which begins within seconds, with its audit entry. Returns False and stores neither if the same caller
+        already has `most_pending` pending runs."""
 
     async def of(self, run_id: str) -> ConsolidationRun | None:
-        """A run as it stands."""
+        """The current state of a run."""
 
     async def page(self, asked: RunFilter) -> tuple[ConsolidationRun, ...]:
         """Runs, the newest first."""
@@ -152,17 +152,17 @@ class ConsolidationRuns(Protocol):
     async def findings(
         self, run_id: str, *, after: int = 0, limit: int = 100, namespace: str | None = None
     ) -> tuple[Finding, ...]:
-        """What a dry run found, behind the finding of that number."""
+        """The findings of a dry run after a number."""
 
 
 class RetentionSweeps(Protocol):
     """Sweeps of the archive (sinks.archive.retention.Sweeps). Every method raises Retryable."""
 
     async def add(self, sweep: Sweep) -> None:
-        """Makes a sweep known, which begins within seconds."""
+        """Stores a sweep, which begins within seconds."""
 
     async def of(self, sweep_id: str) -> Sweep | None:
-        """A sweep as it stands."""
+        """The current state of a sweep."""
 
     async def page(self, limit: int, behind: SweepPlace | None = None) -> tuple[Sweep, ...]:
         """Sweeps, the newest first."""
@@ -179,16 +179,16 @@ class ReplayService(Protocol):
         """One of them."""
 
     async def progress(self, generation_id: str) -> Progress:
-        """How far it is."""
+        """How far the replay is."""
 
     async def differences(self, generation: Generation, namespace: str) -> list[Difference]:
-        """What it would change in a namespace now."""
+        """What the generation would change in a namespace now."""
 
     async def cut_over(self, generation_id: str) -> CutoverResult:
-        """Puts what it remembers in place of what is remembered."""
+        """Replaces live memories by the generation's."""
 
     async def undo(self, generation_id: str) -> CutoverResult:
-        """Takes that back."""
+        """Undoes the cutover."""
 
 
 class Ports(Struct, frozen=True, kw_only=True):

@@ -1,4 +1,4 @@
-"""Letting requests in: bearer keys, looked up and compared in constant time, and how much each may ask."""
+"""Authenticates requests by bearer keys, compared in constant time, and limits the rate of each key."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -20,7 +20,7 @@ CHALLENGE = {"WWW-Authenticate": 'Bearer realm="memstream"'}
 async def authenticate(
     request: Request, ports: PortsOf, sent: Annotated[HTTPAuthorizationCredentials | None, Security(BEARER)]
 ) -> Caller:
-    """Who sent the request. Raises Problem 401 without a valid key, 429 when the key asks too much, and Retryable."""
+    """The caller of a request. Raises Problem 401 without a valid key, 429 above the rate limit, and Retryable."""
     caller = await ports.authentication.authenticate(sent.credentials if sent else None)
     if caller is None:
         raise Problem(401, "unauthorized", "send a valid key: `Authorization: Bearer KEY`", CHALLENGE)
@@ -40,17 +40,17 @@ def too_many_requests(wait_s: float) -> Problem:
 
 
 class NoAuthentication:
-    """Everybody may do everything: for a server that only this machine reaches."""
+    """Grants everything to everybody: for a server on loopback."""
 
     async def authenticate(self, token: str | None) -> Caller:
         return LOCAL
 
 
 class KeyStore(Protocol):
-    """Where keys are kept."""
+    """Stores keys."""
 
     async def find(self, token: str) -> Key | None:
-        """The key that the token is of; revoked and expired ones too. Raises Retryable."""
+        """The key of a token, also a revoked or expired one. Raises Retryable."""
 
 
 class KeyAuthentication:
@@ -79,7 +79,7 @@ class KeyAuthentication:
         self._used: dict[str, datetime] = {}
 
     async def authenticate(self, token: str | None) -> Caller | None:
-        """None without a key that holds now. Raises Retryable."""
+        """None without a valid key. Raises Retryable."""
         if token is None:
             return None
         now = self._clock()
@@ -113,6 +113,6 @@ class KeyAuthentication:
             remembered.clear()
 
     def take_last_used(self) -> dict[str, datetime]:
-        """When each key was last used since the last call."""
+        """When each key was last used since the previous call."""
         used, self._used = self._used, {}
         return used

@@ -1,4 +1,4 @@
-"""Who asks: a key's bearer, with what it may do."""
+"""The caller of a request: a key and its rights."""
 
 from msgspec import Struct
 
@@ -8,7 +8,7 @@ from schemas.replay.shadows import is_reserved
 
 
 class Caller(Struct, frozen=True):
-    """The key's id and name, and what it may do."""
+    """The key's id, name and rights."""
 
     key_id: str
     name: str
@@ -16,21 +16,21 @@ class Caller(Struct, frozen=True):
 
     @property
     def actor(self) -> str:
-        """Who did it, in versions of memories and in the audit."""
+        """The name of the caller in versions of memories and in the audit log."""
         return self.name if self.key_id == self.name else f"{self.name} ({self.key_id})"
 
     def may(self, right: Right, namespace: str) -> bool:
         return not is_reserved(namespace) and any(grant.allows(right, namespace) for grant in self.grants)
 
     def require(self, right: Right, namespace: str) -> None:
-        """Raises Problem 403; to be called before anything is looked up, so that it does not tell what is there."""
+        """Raises Problem 403. Call it before any lookup, so that the answer does not reveal what exists."""
         if not self.may(right, namespace):
             raise Problem(
                 403, "forbidden", f"the key {self.name!r} lacks the right {right!r} in namespace {namespace!r}"
             )
 
     def may_everywhere(self, right: Right) -> bool:
-        """For what concerns all namespaces: only the pattern `*` gives it."""
+        """Rights in all namespaces: only the pattern `*` grants them."""
         return any(grant.namespaces == EVERYWHERE and grant.allows(right, "") for grant in self.grants)
 
     def require_everywhere(self, right: Right) -> None:

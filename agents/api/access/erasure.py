@@ -1,4 +1,4 @@
-"""What erasing somebody concerns, before it is done: who asks needs the rights for all of it, or wants to look first."""
+"""What erasing a user would affect: to check the caller's rights, or to preview it."""
 
 from collections.abc import Collection
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from sinks.erasure.owners import MOST, User
 
 
 class OwnerStore(Protocol):
-    """What is kept of a user (sinks.erasure.owners.Owners). Every method raises Retryable."""
+    """Stored data of a user (sinks.erasure.owners.Owners). Every method raises Retryable."""
 
     async def scopes(self, user: User) -> tuple[Scope, ...]: ...
 
@@ -41,22 +41,22 @@ class ErasureScope(Struct, frozen=True):
 
 
 class OwnNamespace(Struct, frozen=True, kw_only=True):
-    """A namespace that would go, and what it holds."""
+    """A namespace that would be erased, and its contents."""
 
     namespace: str
     held: dict[str, int]
 
 
 class SharedNamespace(Struct, frozen=True, kw_only=True):
-    """A namespace of others too: of these memories, which came at least in part from the user's conversations, those would go
-    that came of nothing else."""
+    """A shared namespace: of these memories, which have sources in the user's conversations, those without other sources would
+    be erased."""
 
     namespace: str
     memories: int
 
 
 class ErasurePreview(Struct, frozen=True, kw_only=True):
-    """What would be erased of a user; nothing was. Where it is not `whole`, there is more than was looked at."""
+    """What an erasure of a user would remove; nothing is erased. If not `whole`, more data exists than was looked at."""
 
     user: User
     whole: bool
@@ -67,7 +67,7 @@ class ErasurePreview(Struct, frozen=True, kw_only=True):
 
 
 async def erasure_scope(kept: OwnerStore, policies: PolicySelector, user: User) -> ErasureScope:
-    """All that an erasure would change, by what is known and the policies as they are now. Raises Retryable."""
+    """Everything that an erasure would change, by stored data and current policies. Raises Retryable."""
     scopes = await kept.scopes(user)
     names = await kept.namespaces_naming(quote_part(user.user_id))
     conversations = tuple(sorted({scope.conversation_id for scope in scopes}))

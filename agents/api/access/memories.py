@@ -1,4 +1,4 @@
-"""Which memory a request is about, whether its caller may reach it, and whether it is still the one they mean."""
+"""Loads the memory of a request, checks the caller's rights and the expected version."""
 
 from typing import Annotated
 
@@ -50,7 +50,7 @@ def memory_not_found(memory_id: str) -> Exception:
 
 
 def expected_version(memory: Memory, if_match: str | None) -> int | None:
-    """The version that the curator is to find; None for any. Raises Problem 412 when it is another already."""
+    """The version that the curator must find; None for any. Raises Problem 412 if the version has changed already."""
     if if_match is None or if_match.strip() == "*":
         return None
     if not any(names(if_match, etag(memory, detail)) for detail in ("short", "full")):

@@ -1,4 +1,4 @@
-"""How much a key may ask: a token bucket for each, in this process."""
+"""Rate limits of API keys: a token bucket for each key, in this process."""
 
 from collections.abc import Callable
 from typing import Final
@@ -16,7 +16,7 @@ class RateLimiter:
         self._buckets: dict[str, tuple[float, float]] = {}  # what is left, and when that was
 
     def wait_s(self, key_id: str) -> float:
-        """0 when the request may go on, which is then counted; else the seconds after which one may."""
+        """0 if the request may proceed, which is then counted; otherwise the seconds until one may."""
         now = self._clock()
         left, at = self._buckets.get(key_id, (float(self._burst), now))
         left = min(left + (now - at) * self._per_s, self._burst)
@@ -27,7 +27,7 @@ class RateLimiter:
         return 0.0 if allowed else (1 - left) / self._per_s
 
     def _forget_full(self, now: float) -> None:
-        """A bucket that has filled up again is as good as none."""
+        """Drops full buckets: a new one is the same."""
         self._buckets = {
             key_id: (left, at)
             for key_id, (left, at) in self._buckets.items()

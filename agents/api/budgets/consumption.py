@@ -1,4 +1,4 @@
-"""What model calls consumed, and what is left of the budgets."""
+"""Usage of model calls, and the rest of the budgets."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Conversations as the API shows them: times as RFC 3339, reasons in words, names for whatever has places in its row."""
+"""Conversations as the API shows them: RFC 3339 times, reasons in words."""
 
 from datetime import UTC, datetime
 from typing import Literal
@@ -143,7 +143,7 @@ class ContextView(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class AcceptedRequest(Struct, frozen=True, kw_only=True):
-    """What was asked of a conversation's window, and will be done; the conversation tells of it after about a second."""
+    """An accepted request to a conversation's window. It takes effect within about a second."""
 
     conversation_id: str
     kind: ByHand

@@ -1,5 +1,4 @@
-"""Whom a server without keys answers: a page on the web may give its own name this machine's address, and any page may post
-to it from the browser of whoever works here."""
+"""Protects a server without keys from web pages: against DNS rebinding and cross-site requests."""
 
 import re
 from collections.abc import Collection, Sequence

@@ -1,4 +1,4 @@
-"""Cursors of lists that come in pages: opaque to clients, and refused when they are not ours."""
+"""Cursors of paged lists: opaque to clients, and rejected if another list made them."""
 
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import blake2b

@@ -1,4 +1,4 @@
-"""No request waits for ever for what is busy or gone: an answer begins in time, or says that it cannot."""
+"""A time limit for requests: a response begins in time, or is a 503."""
 
 import asyncio
 

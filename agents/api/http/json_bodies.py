@@ -1,4 +1,4 @@
-"""JSON in and out of routes: msgspec's Structs in both directions, and how OpenAPI hears of them."""
+"""JSON bodies of routes as msgspec Structs, in both directions, with their OpenAPI documentation."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeVar
@@ -28,7 +28,7 @@ def json_body(shape: type[T]) -> Callable[[Request], Awaitable[T]]:
 
 
 async def read_json(request: Request) -> bytes:
-    """The body of a request that says it is JSON, not looked at yet. Raises Problem 413, 415."""
+    """The raw body of a JSON request. Raises Problem 413, 415."""
     if media_type(request) != JSON:
         raise Problem(415, "unsupported-media-type", f"send the body as {JSON}", {"Accept": JSON})
     return await read_body(request, MAX_BODY_BYTES)
@@ -39,7 +39,7 @@ def media_type(request: Request) -> str:
 
 
 async def read_body(request: Request, most_bytes: int) -> bytes:
-    """The body. Raises Problem 413 before more of it is held than that."""
+    """The body. Raises Problem 413 before it holds more than this."""
     declared = request.headers.get("content-length", "")[:18]
     if declared.isdecimal() and int(declared) > most_bytes:
         raise too_large(most_bytes)
@@ -56,12 +56,12 @@ def too_large(most_bytes: int) -> Problem:
 
 
 def json_response(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A Struct, or builtins, as JSON."""
+    """A Struct or builtins as JSON."""
     return Response(codec.encode(value), status, dict(headers or {}), JSON)
 
 
 class DocumentedBodies(dict[str, Any]):
-    """The part of an operation's OpenAPI that tells of bodies, with the Structs that it refers to."""
+    """The OpenAPI documentation of an operation's bodies, with the Structs that it refers to."""
 
     def __init__(self, fields: dict[str, Any], shapes: tuple[type[Struct], ...]) -> None:
         super().__init__(fields)

@@ -1,4 +1,4 @@
-"""A body of lines, taken apart while it comes in: no more of it is held than one line."""
+"""Splits a streamed body into lines; holds at most one line in memory."""
 
 from collections.abc import AsyncIterable, AsyncIterator
 from typing import Final, NamedTuple

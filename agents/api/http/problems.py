@@ -67,7 +67,7 @@ def from_retryable(retryable: Retryable) -> Problem:
 
 
 def from_http_exception(request: Request, raised: HTTPException) -> Problem:
-    """What the framework refuses: no such path, no such method."""
+    """Errors of the framework: unknown path, unknown method."""
     if raised.status_code == HTTPStatus.NOT_FOUND:
         return not_found(f"there is no path {request.url.path!r}: /v1/openapi.json has all")
     if raised.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -80,7 +80,7 @@ def from_http_exception(request: Request, raised: HTTPException) -> Problem:
 
 
 def from_validation_error(raised: RequestValidationError) -> Problem:
-    """The places and what each should be; never the values."""
+    """Names places and expectations; never values."""
     said = (
         f"{'.'.join(map(str, error['loc']))}: {error['msg'].removeprefix('Value error, ')}" for error in raised.errors()
     )

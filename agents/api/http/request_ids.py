@@ -1,4 +1,4 @@
-"""An id for each request, in its answer and in the log: the caller's `X-Request-Id`, or a new one."""
+"""Gives each request an id, in the response and in the log: the caller's `X-Request-Id`, or a new one."""
 
 import logging
 import re

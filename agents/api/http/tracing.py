@@ -1,4 +1,4 @@
-"""Requests continue their caller's trace: the commands that they send go on with it."""
+"""Continues the caller's trace; commands of the request carry it on."""
 
 from opentelemetry.trace import SpanKind, StatusCode
 from starlette.datastructures import Headers

@@ -1,4 +1,4 @@
-"""Wakes the followers of a namespace when it has a new event, so that they need not poll PostgreSQL."""
+"""Wakes the subscribers of a namespace when it has a new event, so that streams need not poll PostgreSQL."""
 
 import asyncio
 from collections import Counter
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class ChangeNotifier:
-    """One a process. It says that there is something new, never what: a ring too many does no harm, and none queues up."""
+    """One instance a process. A notification carries no content, so a superfluous one is harmless and none queues up."""
 
     def __init__(self) -> None:
         self._listening: dict[str, set[asyncio.Event]] = {}
@@ -23,36 +23,36 @@ class ChangeNotifier:
 
     @contextmanager
     def subscribe(self, namespaces: Collection[str], key_id: str) -> Iterator[asyncio.Event]:
-        """An event that is set by every ring in one of the namespaces; the listener clears it before it looks. Listeners are
-        counted by the key that let them in."""
-        rung = asyncio.Event()
+        """Yields an event that is set when one of the namespaces changes. The subscriber clears it before it reads. Subscribers
+        are counted by their API key."""
+        changed = asyncio.Event()
         for namespace in namespaces:
-            self._listening.setdefault(namespace, set()).add(rung)
+            self._listening.setdefault(namespace, set()).add(changed)
         self._listeners[key_id] += 1
         try:
-            yield rung
+            yield changed
         finally:
             self._listeners[key_id] -= 1
             self._listeners += Counter()  # forgets the keys of which none is left
             for namespace in namespaces:
-                self._forget(namespace, rung)
+                self._forget(namespace, changed)
 
-    def _forget(self, namespace: str, rung: asyncio.Event) -> None:
+    def _forget(self, namespace: str, changed: asyncio.Event) -> None:
         waiting = self._listening[namespace]
-        waiting.discard(rung)
+        waiting.discard(changed)
         if not waiting:
             del self._listening[namespace]
 
     def notify(self, namespace: str) -> None:
-        for rung in self._listening.get(namespace, ()):
-            rung.set()
+        for changed in self._listening.get(namespace, ()):
+            changed.set()
 
     def notify_all(self) -> None:
-        """Something may have been missed, or everybody is to go."""
+        """Wakes all subscribers: notifications may have been lost, or the process stops."""
         for namespace in self._listening:
             self.notify(namespace)
 
     def close(self) -> None:
-        """Sends everybody home: the process is about to stop, and streams never end by themselves."""
+        """Ends all streams, because the process is about to stop."""
         self.closed = True
         self.notify_all()

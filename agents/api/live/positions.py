@@ -1,4 +1,4 @@
-"""How far a subscriber has come in the events of each namespace: what `id:` and `Last-Event-ID` say, in one line."""
+"""Positions of a subscriber in each namespace's events, as one line for `id:` and `Last-Event-ID`."""
 
 import re
 from collections.abc import Collection
@@ -16,17 +16,17 @@ LONGEST: Final = 8_000  # characters; what servers and proxies take of a header
 
 
 def format_positions(places: Positions) -> str:
-    """As `kitchen%2Fada=12&kitchen%2Ftom=3`: no character of it breaks a line or a header."""
+    """For example `kitchen%2Fada=12&kitchen%2Ftom=3`: the text cannot break a line or a header."""
     return urlencode(places)
 
 
 def fits_in_header(namespaces: Collection[str]) -> bool:
-    """Whether a place in these is one that `read` takes, however far they come."""
+    """Whether `parse_positions` accepts positions in these namespaces, whatever the sequences."""
     return len(format_positions(dict.fromkeys(namespaces, LARGEST))) <= LONGEST
 
 
 def parse_positions(text: str) -> Positions:
-    """Raises Rejected `invalid` for what `written` never wrote."""
+    """Raises Rejected `invalid` for text that `format_positions` cannot have written."""
     try:
         pairs = parse_qsl(text[:LONGEST], keep_blank_values=True, strict_parsing=True, errors="strict") if text else []
         places = {namespace: int(sequence) for namespace, sequence in pairs if DIGITS.fullmatch(sequence)}

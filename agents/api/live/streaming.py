@@ -1,4 +1,4 @@
-"""Sending a stream that never ends by itself: a reader that takes nothing any more loses its connection."""
+"""Responses without an end: a client that stops reading loses its connection."""
 
 import asyncio
 import logging
@@ -16,7 +16,7 @@ HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # proxies mu
 
 
 class EventStreamResponse(EventSourceResponse):
-    """Server-sent events. Its source is closed however the stream ends."""
+    """Server-sent events. Closes its source however the stream ends."""
 
     def __init__(self, frames: AsyncGenerator[bytes], *, stalled_s: float = STALLED_S) -> None:
         super().__init__(frames, headers=HEADERS)
@@ -33,4 +33,4 @@ class EventStreamResponse(EventSourceResponse):
                 await super().stream_response(bounded)
             except TimeoutError:
                 # An answer that was begun and not ended: the server closes the connection, and the reader comes back.
-                log.info("a reader of events took nothing for %g s", self._stalled_s)
+                log.info("closed an event stream: the client read nothing for %g s", self._stalled_s)

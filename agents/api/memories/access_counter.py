@@ -1,4 +1,4 @@
-"""Counting what is read: noted in memory on the way of a request, written in batches beside it."""
+"""Counts reads of memories: in memory during the request, written in batches later."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
@@ -14,7 +14,7 @@ MOST_AT_ONCE: Final = 5_000
 
 
 class AccessStore(Protocol):
-    """Where counts are kept (sinks.memories.access_counts.Accesses). Both raise Retryable."""
+    """Stores the counts (sinks.memories.access_counts.Accesses). Both methods raise Retryable."""
 
     async def add(self, counted: Mapping[str, Access]) -> None: ...
 
@@ -22,14 +22,14 @@ class AccessStore(Protocol):
 
 
 class HasMemoryId(Protocol):
-    """A memory that was read, whole or in part."""
+    """A memory that was read, in full or in part."""
 
     @property
     def memory_id(self) -> str: ...
 
 
 class AccessCounter:
-    """One a process. What it noted and had not written when it died is not counted: counts are about right."""
+    """One instance a process. Counts that a crashed process had not written are lost, so counts are approximate."""
 
     def __init__(self, counted: AccessStore, clock: Callable[[], datetime]) -> None:
         self._counted = counted
@@ -38,13 +38,13 @@ class AccessCounter:
         self._known: dict[str, tuple[datetime, Access | None]] = {}
 
     def note(self, memories: Iterable[HasMemoryId]) -> None:
-        """These were read, now. Waits for nothing."""
+        """Counts a read of each memory. Does not wait."""
         now = self._clock()
         for memory in memories:
             self._add(memory.memory_id, Access(1, now))
 
     async def of(self, memory_ids: Collection[str]) -> dict[str, Access]:
-        """How often each was read; by other processes, up to some seconds ago. Raises Retryable."""
+        """Access counts by memory id; reads by other processes appear after some seconds. Raises Retryable."""
         now = self._clock()
         known = {each: self._known[each] for each in memory_ids if self._knows(each, now)}
         unknown = [each for each in memory_ids if each not in known]
@@ -61,7 +61,7 @@ class AccessCounter:
         return {memory_id: access for memory_id, access in counts.items() if access is not None}
 
     async def flush(self) -> None:
-        """Writes what was noted. Raises Retryable; what is not written then stays noted."""
+        """Writes the counts. Raises Retryable and keeps the counts that it could not write."""
         while self._noted:
             some = {memory_id: self._noted.pop(memory_id) for memory_id in list(islice(self._noted, MOST_AT_ONCE))}
             try:

@@ -1,4 +1,4 @@
-"""From a change that is asked for to its answer: one command, carried out once, awaited with a bound."""
+"""Turns a requested change into a command, waits for its outcome with a time limit, and makes the response."""
 
 from hashlib import blake2b, sha256
 from typing import Annotated, Any, Literal, TypeAlias
@@ -37,9 +37,9 @@ CommandKind: TypeAlias = Literal["create", "update", "delete", "undo", "purge", 
 
 
 class CommandResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of a change: `accepted`, with the memory as it is now; `rejected`, with the reason; or `pending`: it will be
-    carried out, and `/v1/commands/{command_id}` tells. `sequence` is the namespace's after it. Of a namespace that was erased
-    `/v1/erasures/{erasure_id}` has the receipt."""
+    """The result of a change: `accepted`, with the current memory; `rejected`, with the reason; or `pending`: poll
+    `/v1/commands/{command_id}` for the outcome. `sequence` is the namespace's after the change. For an erased namespace
+    `/v1/erasures/{erasure_id}` returns the receipt."""
 
     command_id: str
     namespace: str
@@ -55,7 +55,7 @@ class CommandResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
 def build_command(
     ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
 ) -> Command:
-    """The command that a request asks for: the same for the same key of the same caller, for one kind of change of one memory."""
+    """The command for a request. Its id is the same for the same idempotency key, caller, kind of change and memory."""
     subject = fields.get("memory_id", "")
     derived = ids.derive("asked", caller.key_id, kind, namespace, subject, key)
     return Command(
@@ -70,28 +70,28 @@ def build_command(
 
 
 def digest(key: str, fields: Any) -> str:
-    """Of what is asked, to tell whether a later request under the key asks the same. What is asked cannot be guessed from it by
-    whoever does not know the key, which is kept nowhere."""
+    """A digest of the request, to detect another request under the same key. Only someone who knows the key could guess the
+    request from it; the key is stored nowhere."""
     return blake2b(
         codec.encode(fields), digest_size=16, key=sha256(key.encode(errors="surrogatepass")).digest()
     ).hexdigest()
 
 
 async def earlier_answer(ports: Ports, command: Command, key: str | None) -> Response | None:
-    """The answer to the same request, if it bore a key and was carried out before."""
+    """The response to an earlier request with the same key, if that was applied."""
     outcome = await ports.commands.outcome(command.namespace, command.command_id) if key is not None else None
     return None if outcome is None else await outcome_response(ports, command, outcome)
 
 
 async def send_and_answer(ports: Ports, command: Command) -> Response:
-    """Sends the command, and answers with what came of it. Raises Problem 409 or 412 when it is rejected, Retryable, Rejected."""
+    """Sends the command and returns its outcome. Raises Problem 409 or 412 for a rejected command, Retryable, Rejected."""
     return await outcome_response(ports, command, await ports.commands.send_and_wait(command))
 
 
 async def apply_change(
     ports: Ports, caller: Caller, kind: CommandKind, namespace: str, key: str | None, **fields: Any
 ) -> Response:
-    """Does what is asked of a namespace, once for each key."""
+    """Applies a change to a namespace, once for each key."""
     command = build_command(ports, caller, kind, namespace, key, **fields)
     return await earlier_answer(ports, command, key) or await send_and_answer(ports, command)
 
@@ -136,7 +136,7 @@ def version_outdated(memory: Memory) -> Problem:
 
 
 async def changed_memory(ports: Ports, outcome: Outcome) -> Memory | None:
-    """The memory that the outcome is of, as it is now: none if it is deleted, or came to another namespace by an import."""
+    """The outcome's memory in its current state; None if it is deleted, or if an import put it into another namespace."""
     memory = await ports.stored.get(outcome.memory_id) if outcome.memory_id else None
     if memory is None or memory.status == "deleted" or memory.namespace != outcome.namespace:
         return None

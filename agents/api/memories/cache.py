@@ -1,7 +1,7 @@
-"""Memories read often, kept in this process: emptied by memory events, and passed by whenever those may not have arrived.
+"""An in-process cache of memories. Memory events invalidate it; requests bypass it while events may be late.
 
-An entry is served only while everything that was told until `fresh_s` ago has been heard, and for `lives_s` at most: of a worker
-that dies between its commit and its events, another tells the events only later.
+An entry is served only if all events until `fresh_s` ago have arrived, and for at most `lives_s`: when a worker crashes between
+its commit and its events, another worker publishes these later.
 """
 
 from collections import OrderedDict
@@ -26,7 +26,7 @@ Key: TypeAlias = str | Listing  # a memory's id, or what was asked of a list
 
 
 class MemorySource(Protocol):
-    """Where memories are when they are not here (agents.api.ports.MemoryReader)."""
+    """The store behind the cache (agents.api.ports.MemoryReader)."""
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]: ...
 
@@ -36,7 +36,7 @@ class MemorySource(Protocol):
 
 
 class Entry(Struct, frozen=True):
-    """What is kept of one question: the memories, in which namespace, since when and how large."""
+    """The cached result of one query: memories, namespace, time of reading, size in bytes."""
 
     memories: tuple[Memory, ...]
     namespace: str
@@ -75,7 +75,7 @@ class CachedMemories:
         return (await self.by_ids((memory_id,))).get(memory_id)
 
     async def by_ids(self, memory_ids: Collection[str]) -> dict[str, Memory]:
-        """Those that exist, of any status and namespace; only those that are not kept are asked for. Raises Retryable."""
+        """Existing memories, of any status and namespace; reads only those that are not cached. Raises Retryable."""
         found = {each: entry.memories[0] for each in memory_ids if (entry := self._kept(each)) is not None}
         missing = [each for each in memory_ids if each not in found]
         if missing:
@@ -96,18 +96,18 @@ class CachedMemories:
         return memories
 
     async def versions_after(self, memory_id: str, version: int, limit: int) -> tuple[MemoryVersion, ...]:
-        """Versions above one, oldest first; never kept. Raises Retryable."""
+        """Versions above one, oldest first; never cached. Raises Retryable."""
         return await self._source.versions_after(memory_id, version, limit)
 
     def forget(self, namespace: str) -> None:
-        """Something changed in the namespace: nothing of it is served that was read until now."""
+        """Invalidates the namespace, including reads in progress."""
         for load in self._loads:
             load.overtaken.add(namespace)
         for key in tuple(self._by_namespace.get(namespace, ())):
             self._drop(key)
 
     def forget_all(self) -> None:
-        """Anything may have changed."""
+        """Invalidates everything."""
         for load in self._loads:
             load.all_overtaken = True
         self._entries.clear()
@@ -149,7 +149,7 @@ class CachedMemories:
 
     @contextmanager
     def _loading(self) -> Iterator["PendingRead"]:
-        """What is told while a read is under way may be newer than what it finds."""
+        """Tracks a read in progress: an event that arrives meanwhile may be newer than its result."""
         load = PendingRead(self._clock())
         self._loads.add(load)
         try:
@@ -159,7 +159,7 @@ class CachedMemories:
 
 
 class PendingRead:
-    """A read under way: when it began, and the namespaces in which something has changed since."""
+    """A read in progress: when it began, and the namespaces that changed since."""
 
     def __init__(self, began: float) -> None:
         self.began = began

@@ -1,4 +1,4 @@
-"""What callers may change of memories: the bodies of their requests."""
+"""Request bodies of changes to memories."""
 
 from math import isfinite
 from typing import Annotated, Any

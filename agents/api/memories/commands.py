@@ -1,8 +1,4 @@
-"""Commands on their way to the curator: published, then awaited with a bound.
-
-Whatever the number of API processes, and whichever worker carries a command out, its outcome is in PostgreSQL once it is
-committed. So that is what is asked: for all waiting requests of a process together, every few milliseconds while any waits.
-"""
+"""Publishes commands for the curator and waits for their outcomes with a time limit."""
 
 import asyncio
 import logging
@@ -26,10 +22,10 @@ Sent: TypeAlias = tuple[str, str]  # namespace, command_id
 
 
 class OutcomeStore(Protocol):
-    """Where outcomes are stored (sinks.memories.command_results.CommandResults)."""
+    """Stored outcomes (sinks.memories.command_results.CommandResults)."""
 
     async def of(self, sent: Collection[Sent]) -> dict[Sent, Any]:
-        """Outcomes, as builtins; those that are not carried out are missing. Raises Retryable."""
+        """Outcomes as builtins, without commands that are still pending. Raises Retryable."""
 
 
 class Commands:
@@ -54,27 +50,27 @@ class Commands:
         self._watch: asyncio.Task[None] | None = None
 
     async def outcome(self, namespace: str, command_id: str) -> Outcome | None:
-        """What came of a command; None while that is not known. Raises Retryable."""
+        """The outcome of a command; None while it is pending. Raises Retryable."""
         found = await self._outcomes.of([(namespace, command_id)])
         return convert(found[namespace, command_id], Outcome) if found else None
 
     async def send_and_wait(self, command: Command) -> Outcome | None:
-        """What came of the command, or None when that is not known in time: it will be carried out all the same.
+        """The outcome of the command, or None after the time limit; the curator applies it anyway.
 
-        Raises Retryable when Kafka does not confirm it in time, and Rejected when it never could. It may then be there even so:
-        to be sure, send it again with the same id.
+        Raises Retryable when Kafka does not confirm the command in time, and Rejected when it never can. Kafka may still have
+        the command: send it again with the same id to be sure.
         """
         (outcome,) = await self.send_all_and_wait([command])
         return outcome
 
     async def send_all_and_wait(self, commands: Sequence[Command]) -> list[Outcome | None]:
-        """What came of each, in their order: all are sent before the first is awaited, and `wait_s` counts for all of them
-        together, so that many take no longer than one. Raises likewise."""
+        """The outcomes in the order of the commands. Sends all commands before it waits for the first; the time limit covers
+        all of them. Raises as `send_and_wait`."""
         await self._publish(commands, self._wait_s)
         return await asyncio.gather(*(self._wait_for_outcome((each.namespace, each.command_id)) for each in commands))
 
     async def send(self, commands: Sequence[Command]) -> None:
-        """Returns when Kafka has confirmed them all, in their order; nobody waits for what comes of them. Raises likewise."""
+        """Returns once Kafka has confirmed all commands, in order, and does not wait for outcomes. Raises as `send_and_wait`."""
         await self._publish(commands, self._wait_s + SENT_S)
 
     async def settled(self, namespace: str, command_ids: Sequence[str]) -> set[str]:
@@ -83,7 +79,7 @@ class Commands:
         return {command_id for _, command_id in found}
 
     async def close(self) -> None:
-        """Ends the watch; who still waits hears nothing."""
+        """Stops polling; pending waits get no outcome."""
         if self._watch is not None:
             self._watch.cancel()
             await asyncio.gather(self._watch, return_exceptions=True)
@@ -122,7 +118,7 @@ class Commands:
             except (
                 MemstreamError
             ) as exc:  # those who wait hear of it when their time is over: what they sent is on its way
-                log.warning("what came of commands is not known: %s", exc)
+                log.warning("cannot read outcomes of commands: %s", exc)
 
     def _resolve(self, found: dict[Sent, Any]) -> None:
         for sent, said in found.items():
@@ -134,10 +130,10 @@ class Commands:
 
 
 def command_record(command: Command) -> Outgoing:
-    """Under its namespace, whose partition has one curator."""
+    """Keyed by namespace, because one curator owns the namespace's partition."""
     return Outgoing(topic=topics.COMMANDS, key=command.namespace.encode(), value=codec.encode(command))
 
 
 def status_path(command: Command) -> str:
-    """Where the API tells what came of it: a path, with the namespace that a reader needs the right to."""
+    """The API path of the command's outcome. It includes the namespace, which determines the right to read it."""
     return f"/v1/commands/{quote(command.command_id, safe='')}?namespace={quote(command.namespace, safe='')}"

@@ -1,4 +1,4 @@
-"""Everything that a namespace holds as JSON Lines, a page at a time."""
+"""Exports a namespace as JSON Lines, a page at a time."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Final, Protocol

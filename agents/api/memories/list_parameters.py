@@ -1,4 +1,4 @@
-"""What may be asked of a list of memories, as parameters of a query."""
+"""Query parameters of lists of memories."""
 
 from math import inf
 from typing import Annotated, Any, Literal, Self
@@ -16,7 +16,7 @@ Label = Annotated[str, Field(min_length=1, max_length=256)]
 
 
 class ListQuery(BaseModel):
-    """Unknown parameters are refused: a filter that is misspelt must not be taken for none."""
+    """Rejects unknown parameters, so that a misspelt filter is not ignored."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

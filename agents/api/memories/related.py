@@ -1,4 +1,4 @@
-"""What a memory has to do with: links either way, nearness in meaning, and the passages of its sources."""
+"""Memories related to a memory: by links in either direction, by similar meaning, and the passages of its sources."""
 
 import asyncio
 from typing import Literal, TypeAlias

@@ -1,4 +1,4 @@
-"""Policies as they stand and as they apply, read and written over HTTP."""
+"""Reads and writes policies for the HTTP API."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -19,7 +19,7 @@ class PolicyTopic(Protocol):
 
 
 class AppliedPolicy(Struct, frozen=True):
-    """A policy, and where it comes from: the topic, the policies file of the process, or what is built in."""
+    """A policy and its origin: the topic, the process's policies file, or the built-in default."""
 
     origin: Literal["topic", "file", "built in"]
     policy: Policy
@@ -44,7 +44,7 @@ class PolicyBook:
         self.presets = presets
 
     async def applied(self) -> tuple[AppliedPolicy, ...]:
-        """In the order in which they are tried; the built-in default is the last."""
+        """Policies in the order of matching; the built-in default is last."""
         known = await self._stored()
         listed = Policies(tuple(known.latest.values())).merged_over(self._beneath).listed
         found = (AppliedPolicy("topic" if each.name in known.latest else "file", each) for each in listed)
@@ -61,7 +61,7 @@ class PolicyBook:
             return made
 
     async def remove(self, name: str) -> Policy | None:
-        """Takes a policy away from the topic, and returns it; None if it is not there."""
+        """Deletes a policy from the topic and returns it; None if it does not exist."""
         async with self._writing():
             removed = (await self._stored()).latest.get(name)
             if removed is not None:
