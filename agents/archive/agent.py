@@ -1,4 +1,4 @@
-"""The archive agent: every message into the short-term tier, in batches, once."""
+"""The archive agent: stores each message once in the short-term tier, in batches."""
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -17,7 +17,7 @@ STAGE = "archive"
 
 
 class ArchiveAgent:
-    """Stores a batch in one statement, then acks it. What does not decode is the window agent's to dead-letter."""
+    """Stores a batch in one statement, then acknowledges it. The windows stage dead-letters undecodable records."""
 
     def __init__(
         self, archive: Archive, publisher: Publisher, audience: Audience, clock: Callable[[], datetime]

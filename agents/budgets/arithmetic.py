@@ -1,4 +1,4 @@
-"""The arithmetic of budgets: whether a call may begin, and when it is worth asking again. Pure."""
+"""Arithmetic of budgets: whether a call may begin, and when to retry. Pure."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Tells on Kafka what model calls consumed: each record once it is booked, in batches, beside the work."""
+"""Publishes usage records to Kafka in batches, in the background."""
 
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
@@ -16,10 +16,10 @@ PAGE: Final = 200
 
 
 class UnpublishedUsage(Protocol):
-    """Where the records are kept."""
+    """Stores the records."""
 
     def unpublished(self, limit: int) -> AbstractAsyncContextManager[Sequence[Consumed]]:
-        """Records that were not told of; told when the block ends well."""
+        """Unpublished records; marks them as published when the block ends without an error."""
 
 
 class UsagePublisher:
@@ -30,7 +30,7 @@ class UsagePublisher:
         self._publisher = publisher
 
     async def publish(self) -> int:
-        """Tells of all that was not told of, and returns of how many. Raises Retryable; the rest is told next time."""
+        """Publishes all unpublished records and returns their number. Raises Retryable; the next call continues."""
         told = 0
         while True:
             async with self._records.unpublished(PAGE) as consumed:

@@ -1,4 +1,4 @@
-"""Dry runs: what waits is brought before the model and the curator's rules, and what would come of it is stored."""
+"""Dry runs: asks the model about waiting messages, applies the curator's rules without writing, and stores the findings."""
 
 import asyncio
 import logging

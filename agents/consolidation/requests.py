@@ -1,4 +1,4 @@
-"""A run that somebody asks for, and the word to a window that it should have what waits extracted."""
+"""Makes manual runs, and the records that ask windows to extract."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Runs that could not begin: when each is tried again, and when it is given up. In memory: whoever leads next tries anew."""
+"""Retries of runs that cannot begin, and when to give up. In memory: a new leader starts over."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta

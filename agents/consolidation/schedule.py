@@ -1,4 +1,4 @@
-"""Which moment of a schedule is due. Pure: the clock is whoever asks."""
+"""Computes which scheduled time is due. Pure."""
 
 from datetime import UTC, datetime
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The scheduler: makes the runs of schedules, begins those that are pending, asks windows, and counts what is done."""
+"""The scheduler: creates scheduled runs, begins pending ones, asks windows to extract, and counts results."""
 
 import logging
 from collections.abc import Callable, Collection, Mapping
@@ -50,7 +50,7 @@ class PolicySource(Protocol):
 
 
 class Scheduler:
-    """One in each worker; only the one that leads acts. All it knows rests in PostgreSQL, so another goes on where it stopped."""
+    """Every worker has one; only the leader's acts. All state is in PostgreSQL, so another worker can continue."""
 
     def __init__(
         self, leading: LeaderElection, policies: PolicySource, publisher: Publisher, clock: Callable[[], datetime]

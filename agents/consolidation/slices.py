@@ -1,4 +1,4 @@
-"""What waits of a conversation, read from the archive and cut into the requests that its window would make. Pure."""
+"""Cuts archived messages into the requests that their window would make. Pure."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A conversation's context from the archive: the rules of windows, applied to what was said and what is known of the window."""
+"""Builds a conversation's context from the archive by the rules of windows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""What is asked of a window by hand: the record that asks for it, and sending that."""
+"""Manual requests to windows: prune, clear, flush."""
 
 import asyncio
 from collections.abc import Callable

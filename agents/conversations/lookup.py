@@ -1,4 +1,4 @@
-"""Finding a conversation: what is known of its window, whose it is, and what was said in it."""
+"""Finds a conversation: its window, its namespaces and its messages."""
 
 import asyncio
 from collections.abc import Callable, Collection

@@ -1,4 +1,4 @@
-"""Whose a conversation is: the namespaces that what is said in it may come to rest in. Pure.
+"""The namespaces that own a conversation: all that may store memories of it. Pure.
 
 What is said in a conversation is more than what is remembered of it, so it belongs to all of these namespaces together: who may
 read it may read every one of them. One of them would not do: with `{app_id}` beside `{app_id}/{user_id}` whoever reads what an

@@ -1,4 +1,4 @@
-"""Plans compactions: asks the model which memories of a namespace may go or be merged, outside of any transaction."""
+"""Plans compactions: asks a model which memories of a namespace to delete or merge, outside of any transaction."""
 
 import asyncio
 import logging

@@ -1,7 +1,8 @@
-"""The deciding transaction: what becomes of candidates and commands, recorded once, and then told to Qdrant and Kafka.
+"""The deciding transaction: decides about candidates and commands, stores the decision once, then projects it to Qdrant and
+Kafka.
 
-Order of locks: the namespace (advisory, to the end of the transaction), then the row of the extraction. A transaction
-takes one namespace and one extraction at most, so no two can wait for each other.
+Order of locks: the namespace (advisory, to the end of the transaction), then the row of the extraction. A transaction takes one
+namespace and one extraction at most, so no two can wait for each other.
 """
 
 import asyncio
@@ -81,7 +82,7 @@ class Curator:
         self._importer = Importer(pool, embedder, policies, clock, self._deciding_transaction, self.apply_command)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
-        """Settles a part: every candidate reinforces, supersedes, creates or is dropped, in their order."""
+        """Decides about a part: each candidate reinforces, merges, supersedes, creates or is dropped, in order."""
         part, policy = Part.of(batch), self._policies.by_name(batch.policy)
         cause = Cause(actor=batch.provider, request_id=batch.request_id)
 
@@ -102,13 +103,13 @@ class Curator:
         return await self._decide(decide, await self._embed(texts), batch.namespace, policy)
 
     async def fences_of(self, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
-        """Those that hold in a namespace for what comes of a conversation."""
+        """The erasure fences of a namespace that apply to a conversation."""
         with translated("asking for fences"):
             async with self._pool.acquire() as connection:
                 return await fences_of(connection, namespace, conversation_id)
 
     async def drop_part(self, part: Part, reason: str) -> Outcome:
-        """Counts a part as answered that cannot be curated (it went to the dead letters): its request must complete."""
+        """Marks a part as answered that cannot be curated (it is a dead letter), so that its request can complete."""
         async with self._deciding_transaction(part.namespace) as connection:
             if (known := await Settlements(connection).of_part(part)) is not None:
                 return as_repeated(known)
@@ -121,7 +122,7 @@ class Curator:
         await self._importer.apply(commands)
 
     async def apply_command(self, command: Command, vectors: Vectors | None = None) -> Outcome:
-        """Carries out a command, without what may not be stored; one that cannot be is `rejected`, which is no exception.
+        """Applies a command after removing secrets from it. An invalid command gives a `rejected` outcome, not an exception.
         `vectors` are of texts that are embedded already."""
         policy = self._policies.governing(command.namespace)
         command = scrub_command(command, policy.privacy)
@@ -242,7 +243,7 @@ class Curator:
 
 
 async def change_to_undo(connection: Connection, command: Command) -> UndoneChange | None:
-    """What an undo takes back, as the namespace is now: who undoes the latest change means that one."""
+    """The change that an undo reverts, in the current state: without a version it is the latest one."""
     if command.kind != "undo" or command.memory_id is None:
         return None
     found = await Memories(connection).version(command.memory_id, command.version)
@@ -252,7 +253,7 @@ async def change_to_undo(connection: Connection, command: Command) -> UndoneChan
 
 
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:
-    """Records the part last of all: from here on the extraction's row is locked."""
+    """Stores the part as the last step, because it locks the extraction's row."""
     settlements = Settlements(connection)
     if not await settlements.record_part(part, outcome, now):
         return outcome

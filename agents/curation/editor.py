@@ -1,4 +1,4 @@
-"""Adds what memories came without: how much they matter, and the short text of a full one. Asked outside of any transaction."""
+"""Adds missing importances and short texts, by a model and outside of any transaction."""
 
 import asyncio
 import logging
@@ -30,7 +30,7 @@ class Editor:
         self._rules = OfflineProvider()
 
     async def rate(self, candidates: Iterable[Candidate], namespace: str, policy: Policy) -> dict[str, Fraction]:
-        """Importances by the ids of candidates; those that are not rated are missing."""
+        """Importances by candidate id; candidates without a rating are missing."""
         asked = {each.candidate_id: subject_of(each, namespace) for each in candidates}
         found = await asyncio.gather(*(self._importance(subject, policy) for subject in asked.values()))
         return {name: rating for name, rating in zip(asked, found, strict=True) if rating is not None}

@@ -127,7 +127,7 @@ class Eraser:
 
 
 def erasure_id_of(command: Command) -> str:
-    """The erasure that a command is part of; one that names none is one by itself."""
+    """The erasure of a command; a command that names none is an erasure of its own."""
     return command.erasure_id or erasure_id(command.namespace, command.command_id)
 
 

@@ -1,4 +1,4 @@
-"""What would become of candidates, decided by the curator's rules, and nothing written: a snapshot that later ones build on."""
+"""Decides about candidates by the curator's rules without writing anything; later decisions build on earlier ones."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -25,7 +25,7 @@ MOST_BEGINNINGS: Final = 4  # of one decision: for importances, and a vector tha
 
 
 class ForecastResult(Struct, frozen=True):
-    """The rulings on a batch's candidates, in their order, and the changes of memories that they would be."""
+    """The rulings in the order of the candidates, and the changes that they would make."""
 
     rulings: tuple[Ruling, ...]
     entries: tuple[LedgerEntry, ...]

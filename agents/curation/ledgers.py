@@ -1,4 +1,4 @@
-"""A namespace's ledger within its deciding transaction: what is read before anything is decided, and what becomes of it."""
+"""Loads the ledger of a namespace in its deciding transaction, and writes its changes."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -18,7 +18,7 @@ from sinks.postgres.connection import Connection
 
 
 class LiveLimit(Struct, frozen=True, kw_only=True):
-    """At most `most` live memories, None for any number; `plan` says which go, None before anybody planned. `spared` stays."""
+    """At most `most` live memories, None for no limit. `plan` lists the removals, None before planning. `spared` stays."""
 
     most: int | None
     plan: Plan | None
@@ -26,7 +26,7 @@ class LiveLimit(Struct, frozen=True, kw_only=True):
 
 
 async def same_texts(connection: Connection, namespace: str, texts: Sequence[str]) -> tuple[Memory, ...]:
-    """Live memories with one of the texts, up to spelling."""
+    """Live memories with one of the texts, after normalisation."""
     return await Memories(connection).live_by_text(namespace, list(map(normalise, texts)))
 
 

@@ -1,4 +1,4 @@
-"""What others are told of the curator's work: the completion of a request, and the answer to a command."""
+"""Records about the curator's outcomes: completion of a request, answer to a command."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from sinks.memories.settlements import Part
 
 
 def completion_records(part: Part, results: dict[str, int], at: datetime) -> tuple[Outgoing, Outgoing]:
-    """For the request's window, on the partition its messages are on, and for whoever watches: `results` counts candidates."""
+    """For the request's window, on the partition of its messages, and for consumers of activity: `results` counts candidates."""
     key = part.conversation_id.encode()
     control = WindowControl(
         conversation_id=part.conversation_id, kind="extraction_completed", at=at, request_id=part.request_id

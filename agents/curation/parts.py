@@ -1,4 +1,4 @@
-"""Settling the candidates of a part within a deciding transaction: what is near each, what they lack, what becomes of them."""
+"""Applies the rules to the candidates of a part, within a deciding transaction."""
 
 import asyncio
 from collections.abc import Sequence
@@ -38,9 +38,9 @@ async def settle_candidates(
     now: datetime,
     earlier: Ledger | None = None,
 ) -> tuple[Ledger, tuple[Ruling, ...]]:
-    """The ledger with what becomes of each candidate, and the rulings in their order; nothing is written yet. Raises NeedsInput.
+    """The ledger with all changes, and the rulings in order; writes nothing. Raises NeedsInput.
 
-    With `earlier`, a ledger of decisions that are not written, these follow upon those, and the connection is only read from.
+    With `earlier`, a ledger of unwritten decisions, these follow upon those, and the connection only reads.
     """
     texts = [candidate.text for candidate in batch.candidates]
     same = await same_texts(connection, batch.namespace, texts)
@@ -70,7 +70,7 @@ async def settle_candidates(
 
 
 async def fences_of(connection: Connection, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
-    """Those that hold in a namespace for what comes of a conversation."""
+    """The fences of a namespace that apply to a conversation."""
     known = await fences(connection, [namespace], [conversation_id], ())
     of_namespace = map(ConversationFence, known.namespaces.values())
     return (*of_namespace, *known.conversations.get(conversation_id, ()))
@@ -79,7 +79,7 @@ async def fences_of(connection: Connection, namespace: str, conversation_id: str
 async def remaining_allowance(
     connection: Connection, batch: CandidateBatch, policy: Policy, ledger: Ledger
 ) -> int | None:
-    """How many memories the conversation may still make; None where that is not limited."""
+    """How many more memories the conversation may create; None without a limit."""
     if policy.max_per_conversation is None:
         return None
     made = await Memories(connection).from_conversation(batch.namespace, batch.conversation_id)
@@ -94,7 +94,7 @@ async def neighbours_of_each(
     same: Sequence[Memory],
     limits: Thresholds,
 ) -> list[list[Neighbour]]:
-    """What the index has near each text; nothing near one that is known word for word, which is cheaper to see."""
+    """The nearest memories of each text. Skips texts that equal a known memory, which is cheaper to detect."""
     known = {normalise(memory.text) for memory in same}
 
     async def near(text: str) -> list[Neighbour]:

@@ -1,7 +1,6 @@
-"""Dead letters read back: what they say, which are meant, the way back, and what became of them.
+"""Reads dead letters: contents, filters, the original record, and what became of them.
 
-A letter is known by its place in its topic, `partition:offset`. One that was replayed or discarded is followed, in its partition,
-by a record with the same headers, no content, and the word of what became of it: Kafka lets nobody take out a single record.
+A letter's name is its position in the topic.
 """
 
 import re
@@ -56,7 +55,7 @@ class Letter(Struct, frozen=True, kw_only=True):
 
 
 class LetterFilter(Struct, frozen=True, kw_only=True):
-    """Which letters are meant: those that are as all of this says. `places` are like 3:17 or 3:17-25, both ends included."""
+    """Selects letters that match all fields. `places` are like 3:17 or 3:17-25, both ends included."""
 
     places: tuple[tuple[int, int, int], ...] = ()
     reason: str | None = None

@@ -1,4 +1,4 @@
-"""Which namespaces an erasure concerns: whose they are alone, and which are shared. Pure."""
+"""The namespaces that an erasure affects, and whether they are shared. Pure."""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-"""Beginning an erasure, whoever asks for it: the place where messages end comes first, then the fence."""
+"""Begins an erasure: reads the ends of the message partitions, then sets the fence."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,5 +1,5 @@
-"""Takes erasures to their end: tells curators, empties what is stored of conversations, waits for the owners of windows, then has
-the dead letters go, and completes the receipt. Any worker may do so, and a crash leaves nothing that another does not find."""
+"""Completes erasures: commands curators, deletes stored conversation data, waits for the owners of windows, then erases dead
+letters."""
 
 import logging
 import time

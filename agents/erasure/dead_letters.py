@@ -1,4 +1,4 @@
-"""Which dead letters an erasure concerns. Pure: much of what lies there is no event, so its text has to do."""
+"""Dead letters that an erasure covers. Pure. Many are no valid events, so the search also reads their text."""
 
 import json
 from collections.abc import Collection, Iterable

@@ -1,4 +1,4 @@
-"""The receipt of an erasure, as it stands now."""
+"""The current receipt of an erasure."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, Protocol

@@ -1,4 +1,5 @@
-"""The extraction agent: many requests at a time, each acked when its answer is published, or it is parked or dead-lettered."""
+"""The extraction agent: processes many requests at a time and acknowledges each once its answer is published, parked or
+dead-lettered."""
 
 import asyncio
 import logging

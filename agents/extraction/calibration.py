@@ -1,4 +1,4 @@
-"""Teaches how models count tokens, beside the work: nobody waits for it, and nothing fails with it."""
+"""Learns how models count tokens, in the background; failures have no effect on extraction."""
 
 import asyncio
 import logging
@@ -23,14 +23,14 @@ class Calibrations(Protocol):
 
 
 class CalibrationLearner:
-    """Without `calibrations` nothing is taught. What cannot be stored now is not tried again: the next call teaches as well."""
+    """Does nothing without `calibrations`. It does not retry failed writes: the next call teaches the same."""
 
     def __init__(self, calibrations: Calibrations | None) -> None:
         self._calibrations = calibrations
         self._under_way: set[asyncio.Task[None]] = set()
 
     def learn(self, model: str, calls: Sequence[Call]) -> None:
-        """Returns at once. While the store is slow, calls beyond a bound teach nothing."""
+        """Returns at once. If the store is slow, it drops calls beyond a bound."""
         if self._calibrations is None or not calls or len(self._under_way) >= MOST_UNDER_WAY:
             return
         task = asyncio.create_task(self._learn(self._calibrations, model, calls), name=f"calibrate {model}")
@@ -38,7 +38,7 @@ class CalibrationLearner:
         task.add_done_callback(self._under_way.discard)
 
     async def close(self) -> None:
-        """Ends what is still under way."""
+        """Cancels pending writes."""
         under_way = list(self._under_way)
         for task in under_way:
             task.cancel()

@@ -1,4 +1,4 @@
-"""How a request comes to its outcome when it gets no answer: a dead letter, and the word to its window that none will come."""
+"""Outcomes of requests without an answer: a dead letter, and a notice to the window."""
 
 import logging
 from collections.abc import Awaitable, Callable

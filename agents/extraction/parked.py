@@ -1,4 +1,4 @@
-"""The agent of parked requests: claims those whose time has come, lane by lane, and brings them to their outcome."""
+"""The agent of parked requests: claims due requests of each lane and processes them."""
 
 import asyncio
 import logging
@@ -101,5 +101,5 @@ class ParkedRequestAgent:
 
 
 def pause_s(tries: int) -> float:
-    """Before a request is tried again that has failed so often before, in seconds."""
+    """The pause in seconds before the next attempt, after this many failures."""
     return float(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0**tries))

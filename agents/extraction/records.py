@@ -1,4 +1,4 @@
-"""The records that an answer comes to: one candidate batch a namespace, or the word to a window that messages are summarised."""
+"""The records of an answer: one candidate batch a namespace, or a summary for the window."""
 
 from datetime import datetime
 from typing import Final
@@ -15,7 +15,7 @@ FULL_TEXT_CHARS: Final = 40_000
 
 
 def answer_records(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:
-    """What a stored answer comes to. Raises Rejected when it is not the answer to what was asked."""
+    """The records of a stored answer. Raises Rejected if it answers another request."""
     if request.purpose == "summarise":
         return [summary_record(request, codec.decode(stored, Summary), at)]
     return candidate_records(request, codec.decode(stored, Answer), at)

@@ -1,4 +1,4 @@
-"""The memories of a request's namespaces that have most to do with what was said: what a model may repeat or contradict."""
+"""Finds memories of the request's namespaces that are related to the slice, for the prompt."""
 
 from collections.abc import Sequence
 

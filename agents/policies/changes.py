@@ -1,4 +1,4 @@
-"""What stands on the topic of policies, and what to publish to change it: for the command line and the API alike."""
+"""Reads the topic of policies and plans changes to it, for the command line and the API."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal

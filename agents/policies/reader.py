@@ -1,4 +1,4 @@
-"""The policies of a process: read from their topic before work starts, then followed, and swapped whole at each change."""
+"""The policies of a process: read from their topic before work starts, then followed. A change replaces all at once."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -58,7 +58,7 @@ class CurrentPolicies:
         return self.now.by_name(name)
 
     def add_listener(self, listener: Callable[[Policies], None]) -> None:
-        """The listener is called at each change, for what it keeps that was made of policies."""
+        """Calls the listener at each change."""
         self._listeners.append(listener)
 
     async def read(self) -> None:
@@ -67,7 +67,7 @@ class CurrentPolicies:
         await self._publish_letters()
 
     async def follow(self) -> None:
-        """Takes on what changed since the last call. Raises Retryable; what it told of then is told at the next call."""
+        """Applies changes since the last call. Raises Retryable; the next call continues."""
         await self._publish_letters()
         if records := await self._topic.since():
             self._apply(records)

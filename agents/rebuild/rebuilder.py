@@ -1,4 +1,4 @@
-"""PostgreSQL's memories made again from what Kafka tells of them: `memory.state`, and as far as it is kept `memory.events`."""
+"""Rebuilds PostgreSQL's memories from Kafka: from `memory.state`, and from `memory.events` as far as Kafka keeps it."""
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
@@ -52,7 +52,7 @@ class Log(Protocol):
 
 
 class ReadCounts(Struct):
-    """How many records were read, and how many of them told nothing that memstream understands."""
+    """The number of records read, and of those that memstream could not read."""
 
     records: int = 0
     unreadable: int = 0

@@ -1,4 +1,4 @@
-"""What a generation would change in a namespace: what is live beside what was remembered again. Values in, values out."""
+"""Compares a generation with the live memories of a namespace. Pure."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -31,7 +31,7 @@ Fate: TypeAlias = Literal["same", "changed", "added", "lost", "kept", "withheld"
 
 
 class LiveMemory(Struct, frozen=True, kw_only=True):
-    """A live memory; `stays` says why no generation touches it, None if it may give way."""
+    """A live memory; `stays` is the reason why a cutover must keep it, or None."""
 
     memory: Memory
     vector: Vector | None = None
@@ -39,7 +39,7 @@ class LiveMemory(Struct, frozen=True, kw_only=True):
 
 
 class EndedMemory(Struct, frozen=True, kw_only=True):
-    """A memory that is live no longer, as it was, and went for a reason that a generation knows nothing of."""
+    """The last state of a memory that is no longer live, for a reason outside of the replay."""
 
     memory: Memory
     why: str

@@ -1,4 +1,4 @@
-"""The outermost loop of every agent: retries what may pass, and stops the worker, un-acked, when it can do nothing else."""
+"""The outermost loop of every stage: retries temporary failures, and otherwise stops the worker."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Projects what others may know of windows to where they read it, once a checkpoint has made it safe."""
+"""Projects windows to PostgreSQL after each checkpoint, for the API."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime

@@ -1,4 +1,8 @@
-"""Publishes commands for the curator and waits for their outcomes with a time limit."""
+"""Publishes commands for the curator and waits for their outcomes with a time limit.
+
+PostgreSQL has an outcome once it is committed, whichever worker applied the command. So each process polls for all of its waiting
+requests together, every few milliseconds while there are any.
+"""
 
 import asyncio
 import logging

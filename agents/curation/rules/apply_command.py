@@ -1,4 +1,4 @@
-"""Carrying a command into the ledger, and what came of it."""
+"""Applies a command to the ledger."""
 
 from datetime import datetime
 from typing import Final
@@ -18,7 +18,7 @@ ERASED: Final = "older than the erasure of its namespace"
 
 
 class UndoneChange(Struct, frozen=True):
-    """The change that is to be undone: which version it made, and of what; None before of a memory that it created."""
+    """The change to undo: the version it made, and the memory before; None if it created the memory."""
 
     version: int
     before: Memory | None
@@ -48,8 +48,7 @@ def apply_command(
 
 
 def needs_completion(ledger: Ledger, command: Command) -> bool:
-    """Whether it came without what a model may add: a short text and an importance of a full text that is new, or the
-    importance of a new memory."""
+    """Whether a model may add a missing short text or importance."""
     if command.kind == "create":
         if not command.text or not command.text.strip():
             return bool(command.full_text and command.full_text.strip())
@@ -86,7 +85,7 @@ def _update(ledger: Ledger, command: Command, vector: Vector | None, now: dateti
 
 
 def unknown_link(ledger: Ledger, command: Command) -> str | None:
-    """What the command would link to, and is not there."""
+    """The first link of the command to a memory that does not exist."""
     return next((link.memory_id for link in command.links or () if ledger.find(link.memory_id) is None), None)
 
 
@@ -142,7 +141,7 @@ ORDERS = {"create": _create, "update": _update, "delete": _delete, "uninstall": 
 
 
 def other_version(ledger: Ledger, command: Command) -> int | None:
-    """The version of the memory where it is another than the command is for."""
+    """The memory's version, if the command expects another one."""
     memory = ledger.find_any_status(command.memory_id)
     if memory is None or command.if_version in (None, memory.version):
         return None

@@ -1,4 +1,4 @@
-"""Memories as they become: new, superseded, commanded, updated, deleted. Numbers are given by the ledger."""
+"""Makes new versions of memories: created, superseded, updated, deleted. The ledger numbers them."""
 
 from datetime import datetime, timedelta
 from typing import Any

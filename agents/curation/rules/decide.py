@@ -1,4 +1,4 @@
-"""What becomes of a candidate: reinforce, merge, supersede, create or drop; the cheapest way to see that it is known is first."""
+"""Decides about a candidate: reinforce, merge, supersede, create or drop. The cheapest check comes first."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
@@ -26,14 +26,14 @@ class Scored(Struct, frozen=True):
 
 
 class Reinforce(Struct, frozen=True):
-    """The memory says it already."""
+    """The memory says the same."""
 
     memory: Memory
     reason: str
 
 
 class Merge(Struct, frozen=True):
-    """The memory says it less fully, or does not say why or when."""
+    """The memory says less, or lacks the context."""
 
     memory: Memory
     reason: str
@@ -48,7 +48,7 @@ class Supersede(Struct, frozen=True):
 
 
 class Create(Struct, frozen=True):
-    """Nothing like it is known. `reason` names the guard that kept it from its nearest memory, if one did."""
+    """No memory is similar. `reason` names the guard that objected to the nearest one, if any."""
 
     reason: str | None = None
 

@@ -1,5 +1,5 @@
-"""What a decision is handed that takes long to come by, and how it says what of that is missing: that is then fetched with
-nothing locked, and the decision begun again."""
+"""Slow inputs of a decision. A rule raises an exception if one is missing; the caller fetches it without a lock and decides
+again."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -26,14 +26,14 @@ class DecisionInputs(Struct, frozen=True, kw_only=True):
     completed: Command | None = None
 
     def vector(self, text: str) -> Vector:
-        """Raises Unembedded."""
+        """Raises NeedsVector."""
         if text not in self.vectors:
             raise NeedsVector(text)
         return self.vectors[text]
 
 
 class NeedsVector(NeedsInput):
-    """The vector of a text is needed."""
+    """A text has no vector yet."""
 
     def __init__(self, text: str) -> None:
         super().__init__("a text is not embedded yet")
@@ -41,7 +41,7 @@ class NeedsVector(NeedsInput):
 
 
 class NeedsImportances(NeedsInput):
-    """Candidates that say something new came without an importance."""
+    """New candidates have no importance."""
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         super().__init__(f"{len(candidates)} candidates without an importance")
@@ -49,4 +49,4 @@ class NeedsImportances(NeedsInput):
 
 
 class NeedsCompletion(NeedsInput):
-    """A command came without what a model may add: an importance, or a short text of its full one."""
+    """A command lacks an importance or a short text, which a model may add."""

@@ -1,4 +1,4 @@
-"""What comes in to be decided: which memories it speaks of, whether it is too old, and in which order it is settled."""
+"""Input of decisions: which memories it refers to, whether an erasure covers it, and the order of candidates."""
 
 from collections.abc import Sequence
 
@@ -46,5 +46,5 @@ def said_before(fence: Fence, source: Source, partition: int) -> bool:
 
 
 def by_importance(candidates: Sequence[Candidate]) -> list[int]:
-    """Their places, the most important and then the surest first."""
+    """Indexes of candidates, the most important first, then the most confident."""
     return sorted(range(len(candidates)), key=lambda at: (-candidates[at].rated, -candidates[at].confidence, at))

@@ -72,7 +72,7 @@ def enforce_limit(
 
 
 def count_surplus(ledger: Ledger, most: int | None) -> int:
-    """How many live memories there are too many, at most as many as one decision takes."""
+    """How many live memories exceed the limit, at most as many as one decision removes."""
     return 0 if most is None else min(ledger.number_live - most, MOST_AT_ONCE)
 
 
@@ -84,7 +84,7 @@ def number_to_load(ledger: Ledger, most: int | None) -> int:
 
 
 def is_still_valid(step: PlannedStep, free: Mapping[str, Memory]) -> bool:
-    """Whether all memories it names are there and say what they said."""
+    """Whether all memories of the step exist with unchanged texts."""
     return all(memory_id in free and free[memory_id].text == text for memory_id, text in step.seen.items())
 
 
@@ -98,7 +98,7 @@ def rule(most: int) -> str:
 
 
 def apply_step(ledger: Ledger, step: PlannedStep, cause: Cause, now: datetime) -> None:
-    """Enters a planned step."""
+    """Applies a planned step to the ledger."""
     compaction = step.compaction
     cause = replace(cause, actor=compaction.provider, reason=compaction.reason)
     memory = ledger.find_live(compaction.memory_id)

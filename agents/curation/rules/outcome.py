@@ -1,4 +1,4 @@
-"""What came of a batch of candidates or of a command: stored with it, so that a repetition gets the same answer."""
+"""Outcomes of candidates and commands. They are stored, so that a repetition gets the same answer."""
 
 from typing import Literal, TypeAlias
 

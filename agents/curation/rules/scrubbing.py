@@ -1,4 +1,4 @@
-"""Commands without what may not be stored: a person's own correction stores no password either."""
+"""Removes secrets and personal data from commands, also from a user's own corrections."""
 
 from msgspec.structs import replace
 

@@ -1,4 +1,4 @@
-"""Carrying a decision on a candidate into the ledger, and what came of it."""
+"""Applies a decision about a candidate to the ledger."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Doubts about texts that no guard objects to: enough to wait for a model's word, and no more than that."""
+"""Finds similar texts that need a model's confirmation although no guard objects."""
 
 from collections.abc import Set as AbstractSet
 from itertools import pairwise

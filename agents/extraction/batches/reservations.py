@@ -1,4 +1,4 @@
-"""What of the budgets is kept for requests of batches while those take their day, and given back for those without a reply."""
+"""Budget reservations of batched requests: settled with the reply, released without one."""
 
 from agents.models.batches import ModelBatches
 from schemas import codec

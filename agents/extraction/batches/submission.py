@@ -1,4 +1,4 @@
-"""Handing a batch in, so that it is handed in once: what it asks is stored before, and who cannot know looks for it after."""
+"""Submits a batch once: stores its questions first, and looks for it at the provider when the result is unknown."""
 
 import asyncio
 import logging
