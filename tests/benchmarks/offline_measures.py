@@ -14,7 +14,7 @@ from tests.benchmarks.offline_sets import Talk
 
 LABELS = Path(__file__).with_name("offline_labels.json")
 COVERED = 0.6  # of the words of a fact that mean something, in one text
-STEMMERS = {"en": Stemmer.Stemmer("english"), "fr": Stemmer.Stemmer("french")}
+STEMMERS = {code: Stemmer.Stemmer(name) for code, name in (("en", "english"), ("fr", "french"), ("de", "german"))}
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
 EMPTY_WORDS = {
     "en": (
@@ -29,8 +29,9 @@ EMPTY_WORDS = {
         "que qui qu ce cette ces c se s me m y utilisateur très aussi"
     ),
 }
+EMPTY_WORDS["de"] = ""  # no facts are stated in German sets
 EMPTY = {language: frozenset(words.split()) for language, words in EMPTY_WORDS.items()}
-REMARK = re.compile(r" \((?:said|dit): [^()]*\)")
+REMARK = re.compile(r" \((?:said|dit|gesagt): [^()]*\)")
 DAYS = "mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|mon|tues?|wed|thurs?|fri|sat|sun"
 SPAN = rf"(?:{DAYS}|day|night|evening|morning|afternoon|week|weekend|month|year|summer|winter|spring|fall|autumn)"
 # What only the day on which it was said tells. Every Friday, and "some day", are no dates.
@@ -40,6 +41,10 @@ RELATIVE = {
         r"|(?:an?|one|two|three|\d+|few|couple of) (?:days?|weeks?|months?|years?) (?:ago|from now)"
         r"|in (?:an?|one|two|three|\d+|a few|a couple of) (?:days?|weeks?|months?|years?)"
         rf"|(?<!every )(?<!each )on (?:{DAYS})(?! (?:nights|mornings|afternoons|evenings)))\b(?!s)",
+        re.IGNORECASE,
+    ),
+    "de": re.compile(
+        r"\b(?:heute|morgen|übermorgen|gestern|(?:nächste|letzte|diese)[nrsm]? (?:woche|monat|jahr|wochenende|\w+tag|nacht))\b",
         re.IGNORECASE,
     ),
     "fr": re.compile(

@@ -20,8 +20,11 @@ PERSONA = ("xpersona", "En_persona_valid.json")
 PERSONA_FR = ("xpersona", "Fr_persona_split_valid_human_annotated.json")
 SYNTHETIC = ("synthetic-persona-chat", "Synthetic-Persona-Chat_valid.csv")
 REALTALK = "realtalk"
+INSTRUCTIONS = ("fastchat", "mt_bench_question.jsonl")
+DIALOGUES_DE = ("xdailydialog", "de_test_human.txt")
 MEMORYBANK = ("memorybank", "memory_bank_en.json")
 SPACED = re.compile(r" (?=[.,!?;])")
+UNSPACED = re.compile(r"(?<=[.!?])(?=[A-ZÄÖÜ])")
 SESSION = re.compile(r"session_(\d+)")
 
 
@@ -46,7 +49,9 @@ def present() -> list[Set]:
         Set(name="synthetic_personas", language="en", talks=tuple(synthetic())),
         Set(name="chats", language="en", talks=tuple(realtalk())),
         Set(name="companion", language="en", talks=tuple(companion())),
+        Set(name="instructions", language="en", talks=tuple(instructions())),
         Set(name="personas_fr", language="fr", talks=tuple(xpersona("personas_fr", *PERSONA_FR))),
+        Set(name="dialogues_de", language="de", talks=tuple(dialogues())),
     ]
     return [each for each in found if each.talks]
 
@@ -102,6 +107,23 @@ def companion() -> Iterator[Talk]:
         said = [message for message in each.messages if message.role == "user"]
         messages = (user_message(one.message_id, one.content, one.timestamp, at) for at, one in enumerate(said))
         yield Talk(name=f"companion/{each.name}", messages=tuple(messages))
+
+
+def instructions() -> Iterator[Talk]:
+    """MT-Bench: tasks for a model, many of them about texts and roles. Hardly anything is said of the one who asks."""
+    path = public_data.found(*INSTRUCTIONS)
+    for line in path.read_text().splitlines() if path else ():
+        asked = json.loads(line)
+        yield Talk(name=f"instructions/{asked['question_id']}", messages=numbered(asked["turns"]))
+
+
+def dialogues() -> Iterator[Talk]:
+    """XDailyDialog: everyday dialogues, translated into German by people. Nobody states what should be known of the speakers."""
+    path = public_data.found(*DIALOGUES_DE)
+    for number, line in enumerate(path.read_text().splitlines() if path else ()):
+        said = UNSPACED.sub(" ", line.split("\t")[0]).split("__eou__")
+        for speaker in (0, 1):
+            yield Talk(name=f"dialogues_de/{number}/{speaker}", messages=numbered(said[speaker::2]))
 
 
 def numbered(lines: Sequence[str]) -> tuple[SliceMessage, ...]:

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from agents.models.dates.words import (
     AFTER,
@@ -155,6 +155,12 @@ def roughly(words: dict[str, str], today: date, language: str) -> str:
     some = words["some"].removeprefix("the other").removeprefix("a ").removesuffix("s").strip()
     some = f"few {some}" if " " not in some else some
     return f"a {some}s {(BEFORE if 'ago' in words else AFTER)[language]} {today.isoformat()}"
+
+
+def a_week_earlier(dated: Dated) -> Dated:
+    """A weekday alone is the next one; of what is over it is the last one."""
+    day = dated.day - timedelta(days=7)
+    return structs.replace(dated, day=day, written=dated.written.replace(dated.day.isoformat(), day.isoformat()))
 
 
 def follows_preposition(match: re.Match[str]) -> bool:

@@ -102,9 +102,13 @@ DAYS_AWAY = {
     "yesterday": -1,
     "heute": 0,
     "heute abend": 0,
+    "heute morgen": 0,
+    "heute früh": 0,
+    "heute nacht": 0,
     "morgen": 1,
     "übermorgen": 2,
     "gestern": -1,
+    "letzte nacht": -1,
     "aujourd'hui": 0,
     "ce soir": 0,
     "demain": 1,
@@ -148,7 +152,7 @@ PHRASES = {
     "de": (
         r"(?:(?P<lead>am|bis|ab|seit|vor|nach)(?: dem| zum)? )?(?P<day>\d{1,2})\. (?P<month>{month})(?: "
         r"(?P<year>\d{4}))?",
-        r"(?P<away>übermorgen|heute abend|heute|morgen|gestern)",
+        r"(?P<away>übermorgen|heute (?:abend|morgen|früh|nacht)|heute|morgen|gestern|letzte nacht)",
         r"(?:(?P<lead>am|bis|ab|seit) )?(?:(?P<which>nächsten|kommenden|diesen|letzten) )?"
         r"(?P<weekday>{weekday})",
         r"(?P<ahead>in) (?P<count>{number}|einer|\d{1,3}) (?P<unit>tagen?|tag|wochen?|monaten?|monat"

@@ -54,16 +54,19 @@ FRONTED = (
 POINTING = (
     r"(?:it|this(?! (?:morning|evening|week|month|year|summer|winter|spring|fall|autumn|weekend))|these|those|them|him"
     r"|her(?! \w)"
-    r"|they|he|she|both|some more|the same|the other|the one|there)"
+    r"|they|he|she|both|some more|(?:all )?(?:of )?(?:his|its|their)|the same|the other|the one|there)"
 )
 CASUAL = (
-    r"[^,;]*\b(?:you|your|yours|yourself|ur|u)\b| ?(?:[\w'-]+ ){0,3}?(?:it|them|him|this|those|these)$"
+    r" ?[\[(<]|[^,;]*\b(?:you|your|yours|yourself|ur|u)\b|[^,;]*?\b(?:it(?! (?:is|was|has|\w+s)\b)|them|those|these"
+    r"|there(?! (?:is|are|was|were)\b)"
+    r"|this(?! (?:morning|evening|week|month|year|summer|winter|spring|fall|autumn|weekend)\b)"
+    r"|that (?:game|movie|book|show|field|place|part|one|kind|stuff|thing|song|guy|class|time|day))\b"
     rf"| ?(?:(?:just|up|on|with|at|to|in|for|about|of|like|doing|out|into|from|off|all|over|back|by|getting"
     rf"|being) ){{0,2}}{POINTING}\b"
     r"| ?(?:that(?! (?:I|my)\b)|what|how|everything|nothing|something|anything|another|one|more|when|where|so (?:far|much)"
     r"|hearing"
     r"|to (?:hear|know|ask|see|get|be (?:here|honest))|too|the (?:idea|sound|way|story|plot|characters?|message|concept|dialogue"
-    r"|animation|ending|look|vibes?|name|picture|photo|feeling|part|fact))\b"
+    r"|animation|ending|look|vibes?|atmosphere|lyrics|beat|art|graphics|writing|name|picture|photo|feeling|part|fact))\b"
 )
 
 ENGLISH = Tongue(

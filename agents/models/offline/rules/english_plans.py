@@ -46,7 +46,8 @@ PLANS = (
     ),
     Rule(
         pattern=starting(
-            rf"(?:I|we) {SOON}(?:(?:am|are) {SOON}(?:planning (?:to|on|a)|going to (?!{CHAT}\b)(?=\w+ )|hoping to (?!{CHAT}\b)"
+            rf"(?:I|we) {SOON}(?:(?:am|are) {SOON}(?:planning (?:to|on|a)|going to (?=(?:be|become|move|buy|start|study|marry"
+            rf"|get|quit|visit|travel|graduate|apply|learn|school|college|open|write)\b)|hoping to (?!{CHAT}\b)"
             rf"|aiming to|thinking (?:of|about) \w+ing)|(?:plan|intend|aim) (?:to|on) (?!{CHAT}\b))(?P<object>.+)"
         ),
         kind="plan",

@@ -119,36 +119,6 @@ PREFERENCES = (
         tags=("preference",),
     ),
     Rule(
-        pattern=starting(
-            rf"I (?:do not |no longer )?{ADV}(?:like|love|enjoy|adore|favou?r|hate|dislike|detest|despise"
-            r"|loathe) (?P<object>.+)"
-        ),
-        kind="preference",
-        importance=0.6,
-        tags=("preference",),
-    ),
-    Rule(
-        pattern=starting(
-            rf"I {ADV}(?:cannot stand|am (?:not )?(?:a )?(?:(?:big|huge|great|massive) )?(?:a )?fan of"
-            r"|am not (?:really )?(?:a )?(?:fan of|into|keen on)|am (?:really |very |totally |also |now )?"
-            r"(?:into|keen on|fond of|obsessed with)|find .+? (?:easier|harder|annoying|distracting"
-            r"|confusing|tiring))(?= |$) ?(?P<object>.*)"
-        ),
-        kind="preference",
-        importance=0.6,
-        tags=("preference",),
-    ),
-    Rule(
-        pattern=starting(
-            r"my (?:all-time |absolute )?(?:favou?rite|preferred|least favou?rite|go-to|default"
-            r"|usual) [\w\s-]{2,40}? (?:is|are|has always been|used to be) (?P<object>.+)"
-        ),
-        kind="preference",
-        importance=0.6,
-        confidence=0.9,
-        tags=("preference",),
-    ),
-    Rule(
         pattern=starting(rf"I {ADV}(?:do not )want (?!to\b)(?P<object>.+)"),
         kind="preference",
         importance=0.55,

@@ -34,8 +34,8 @@ SAYS_NOTHING = (
     r"|ask|asked|need|needed|want|wanted|try|tried|hear|heard|remember|forgot|forget|can|cannot|could|would|should|may|might"
     r"|must|shall|will|do|did|does|am|was|were|are|feel|felt|look|looked|get|gotta|gonna|let|notice|noticed|figured?|recommend"
     r"|suggest|promise|swear|care|sound|seem|miss|missed|have|had|has|be|been|come|came|keep|kept|go|please|not|to|and|or|if"
-    r"|ended up|used|decided|took|take|give|gave|put|call|called|saying|use|rather|prefer|love|like|liked|loved|enjoy"
-    r"|hate|add|click|run|ran|copy|paste|install|type|received?|noted)"
+    r"|ended up|used|decided|took|take|give|gave|put|call|called|saying|use|rather|liked|loved|add|click|run|ran|copy|paste"
+    r"|install|type|received?|noted)"
 )
 NO_THING = (
     r"(?:(?:an?|any|some|another|one|two|few|the|no|much|more|so|many|enough|a lot of|little|couple|of|quick|good|great|bad"
@@ -50,22 +50,21 @@ TALK = (
     r"|got|to|it|not"
     r"|no|always|read|heard|seen|tried|done|noticed)"
 )
-# Where the speaker is for a moment, and in what mood.
-MOOD = (
-    r"(?:too|invested|hooked|nervous|worried|busy|stressed|cozy|delighted|anxious|overwhelmed|exhausted|full|cold|warm|hot"
-    r"|sore|disappointed|annoyed"
-    r"|frustrated|embarrassed|ashamed|relieved|concerned|just|sure|sorry|glad|happy|fine|good|okay|ok|well|great|here|there"
-    r"|back|ready|done|curious|wondering|afraid (?:that|I|so|not)"
-    r"|tired|sleepy|hungry|thirsty|bored|excited|jealous|impressed|surprised|confused|stuck|late|aware|able|unable|about"
-    r"|supposed"
-    r"|interested|so|very|pretty|quite|kind|as|like|right|wrong|alright|doing|trying|looking|asking|thinking|hoping|talking"
-    r"|saying|having|getting|going|feeling|enjoying|using|sick of|home|at home|in bed|in the mood|on my way|at work|up|down|out"
-    r"|off|in|the one|the same|free|willing|lost|amazed|thankful|grateful|guessing|assuming|referring|afraid|proud of you"
-    r"|with you"
-    r"|sad|mad|angry|upset|lucky|fascinated|touched|honou?red|humbled|flattered|sure|certain|convinced|tempted|new here|more"
-    r"|less"
-    r"|all|not (?:sure|certain|able|going|ready|that|as|so|too|trying|asking|saying|feeling|looking|in|the|much|really|happy"
-    r"|good))"
+# What somebody is for longer than the talk: anything but these is a mood or a place of the moment.
+TRAIT = (
+    r"(?:an?|the (?!same|one|only one|first|last)|one of|from|based|into|in (?:an?|my (?:\w+ )?(?:year|twenties|thirties"
+    r"|forties|fifties|\ds)|the"
+    r" (?:army|navy|military|air force|\w+ grade|\w+ (?:team|choir|band|business|industry))|(?:\w+ )?(?:school|college"
+    r"|university|grade)|love"
+    r" with)|at (?:an? |the )?(?:\w+ )?(?:school|college|university)|on (?:the|an?) (?:\w+ )?(?:team|diet|medication|board)|\d+"
+    r"|(?:\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)|single|married|divorced|engaged|widowed|separated"
+    r"|retired|expecting|pregnant|(?:un|self-)?employed|freelance|vegan|vegetarian|pescatarian|gluten|lactose|diabetic|epileptic"
+    r"|asthmatic|dyslexic|allergic|intolerant|sensitive to|celiac|colou?r-?blind|blind|deaf|hard of hearing|left-handed|disabled"
+    r"|gay|straight|bisexual|trans|tall|short|bald|blonde?|overweight|religious|christian|catholic|muslim|jewish|hindu|buddhist"
+    r"|atheist|athletic|shy|introverted|extroverted|creative|picky|lazy|outgoing|clumsy|originally|native|fluent|born|half"
+    r"|obsessed|addicted|afraid of|scared of|terrified of|good (?:at|with)|bad (?:at|with)|fond|keen|interested|passionate"
+    r"|named|called"
+    r"|(?-i:[A-Z])\w+ (?:by|from|and|born|on)|[a-z]*(?:ish|ese|ian|ean|ican)|french|german|greek|dutch|swiss|thai)"
 )
 LASTING = (
     r"(?:learning|studying|training|majoring|dating|raising|saving|working|living|teaching|building|writing|renovating|running"
@@ -86,7 +85,13 @@ HAPPENED = (
     r"|at (?:the|an?)))"
 )
 
+LIKES = (
+    r"I (?:\w+ ){0,4}?(?:like|love|enjoy|adore|favou?r|hate|dislike|detest|despise|loathe)\b"
+    r"|I (?:\w+ ){0,3}?(?:cannot stand|fan of|into|keen on|fond of|obsessed with)\b|I (?:\w+ )?find\b"
+    r"|my (?:[\w-]+ ){0,2}?(?:favou?rites?|preferred|go-to|default|usual)\b"
+)
 TOPICS = (
+    Topic(tags=("preference",), importance=0.6, kind="preference", about=starting(LIKES)),
     Topic(tags=("health", "allergy"), importance=0.9, about=anywhere(r"\b(?:allerg|intoleran)")),
     Topic(tags=("health",), importance=0.85, about=anywhere(rf"\b{HEALTH}\b")),
     Topic(
@@ -168,8 +173,9 @@ STATEMENTS = (
     # What somebody is.
     Rule(
         pattern=starting(
-            rf"I am {ADV}(?:(?={LASTING}\b)|(?!{MOOD}\b)(?!\w+ing\b)(?:not )?(?!{MOOD}\b)"
-            rf"|(?=(?:\w+ ){{0,2}}allergic))(?P<object>.+)"
+            rf"I am {ADV}(?:not )?(?:(?:very|severely|deathly|slightly|highly|super|fully|only|mostly"
+            rf"|the proud) )*(?=(?:{LASTING}|{TRAIT})\b)"
+            r"(?P<object>.+)"
         ),
         kind="fact",
         importance=0.5,
@@ -185,7 +191,8 @@ STATEMENTS = (
     # What somebody can, and cannot.
     Rule(
         pattern=starting(
-            r"I (?:can|cannot|could never) (?P<object>(?:(?:really|also|actually) )?(?:play|speak|sing|dance|cook|bake|swim"
+            r"I (?:can|cannot|could never) (?P<object>(?:(?:really|also|actually) )?(?:stand|play|speak|sing|dance|cook|bake"
+            r"|swim"
             r"|ski|code"
             r"|drive|eat|drink|have|tolerate|ride|draw|paint|sew|knit|juggle|surf|read|write)\b.+)"
         ),
@@ -195,7 +202,9 @@ STATEMENTS = (
     ),
     # What became of somebody, and where they were.
     Rule(
-        pattern=starting(rf"(?:I|we) {ADV}{HAPPENED}\b ?(?!{NO_THING}{TALK}\b)(?P<object>.+)"),
+        pattern=starting(
+            rf"(?:I|we) {ADV}{HAPPENED} ?\b(?!(?:an?|some|any|the|no|one) (?:\w+ )?{TALK}\b)(?P<object>\S+ \S.+)"
+        ),
         kind="fact",
         importance=0.4,
         tags=("event",),

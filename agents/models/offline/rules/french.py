@@ -1,41 +1,70 @@
-"""French: the core first-person sentences; the memory stays French."""
+"""French: statements in the first person; the memory stays French."""
+
+import re
 
 from agents.models.offline.rules.rule import Tongue, anywhere, starting
-from agents.models.offline.rules.templated import Replacing, templated, unchanged
+from agents.models.offline.rules.templated import Replacing, templated, topics, unchanged
 
 QUI = "L'utilisateur"
 NAME = r"(?P<x>(?-i:[A-ZÀ-Þ])[\wà-ÿ'-]*(?: (?-i:[A-ZÀ-Þ])[\wà-ÿ'-]*){0,2})"
-RIEN = (
-    r"(?!ça\b|cela\b|bien (?:ça|ton|ta|votre)\b|le fait\b|beaucoup (?:ça|ton|ta|votre)\b|savoir\b"
-    r"|te\b|vous\b)"
+IRREGULAR = {"suis": "est", "ai": "a", "vais": "va", "connais": "connaît", "nais": "naît"}
+# What tells nothing of the speaker for itself.
+SAYS_NOTHING = (
+    r"(?:pense|crois|dis|sais|savais|comprends|suppose|espère|souhaite|vois|voulais|voudrais|peux|pouvais|pourrais|dois|devrais"
+    r"|aimerais|imagine|demande|regrette|remercie|parie|trouve|entends|serais|aurais|ferais|irais|doute|sens|souviens|rappelle"
+    r"|plaisante|attends|dirais|promets|préférerais|excuse|vous|te|l|y|en|le|la|les|lui|leur|ne|me|se"
+    r"|veux (?:dire|savoir|juste|que|bien)|viens de|vais (?:(?:très )?bien|essayer|voir|te|vous|y|le|la)"
+    r"|(?:ai|avais) (?:besoin|hâte|fini|juste|(?:une? |des |aucune? )(?:question|idée|problème)|entendu|compris|essayé|dit|eu"
+    r"|oublié|pensé|tort|raison|du mal|l'air|remarqué|vu)"
+    r"|étais (?:juste|en train)"
+    r"|suis (?:désolée?s?|contente?|heureu\w+|triste|d'accord|sûre?|certaine?|fatiguée?|prête?|curieu\w+|bien|bonne|ravie?"
+    r"|en train|juste|là|ici|ok|occupée?|excitée?|inquiet|inquiète|perdue?|seule?|tellement|si|très|trop|impressionnée?"
+    r"|jalou\w+|intéressée?|au courant|pas))"
 )
-VERBS = {
-    "adore": "adore",
-    "aime": "aime",
-    "déteste": "déteste",
-    "préfère": "préfère",
-    "parle": "parle",
-    "utilise": "utilise",
-    "bois": "boit",
-    "mange": "mange",
-    "apprends": "apprend",
-    "joue": "joue",
-    "supporte": "supporte",
-}
-PROCHE = (
-    r"(?:chiens?|chats?|chienne|chatte|cheval|lapins?|perroquet|filles?|fils|enfants?|frères?|sœurs?"
-    r"|soeurs?|jumeaux|bébé)"
+POINTING = (
+    r"(?:ça|cela|ceci|celui|celle|ceux|y|en|le fait|tout|bien|beaucoup|aussi|moi|trop|lui|toi|vous|savoir|l'idée|cette idée"
+    r"|votre|ton|ta)"
 )
-METIER = (
-    r"(?:infirmi[eè]re?|médecin|professeure?|prof|étudiante?|avocate?|développeu(?:r|se)|ingénieure?"
-    r"|architecte|boulang(?:er|ère)|cuisini(?:er|ère)|journaliste|comptable|retraitée?|traduct(?:eur"
-    r"|rice)|graphiste|musicien(?:ne)?|chef|designer|consultante?)"
+OBJECT = (
+    rf"(?P<object>(?!{POINTING}\b)(?!pas (?:{POINTING}|vraiment|encore|sûre?)\b)(?!.*\b(?:vous|votre|vos|tu|ton|tes"
+    rf"|toi)\b).+)"
 )
+JE = rf"j(?:e |')(?P<verb>(?:n'|ne )?(?:m'|me )?(?!{SAYS_NOTHING}\b)\w\w+)"
+TOPICS = topics(
+    likes=r"j'(?:aime|adore)|je (?:n'aime|n'adore|préfère|déteste|ne supporte)|préférée?s?",
+    allergy=r"allergi\w+|intoléran\w+",
+    health=r"diab\w+|asthm\w+|végétari\w+|végane?|vegan|enceinte|cancer|handicap\w*|daltonien\w*",
+    home=r"j'habite|je vis|je réside|je viens d|déménag\w+",
+    work=r"travail\w*|emploi|métier|bénévol\w+|étudi\w+|université|école|infirmi\w+|médecin|prof\w*|avocate?|ingénieure?|retraitée?",
+    family=r"femme|mari|mariée?|fille|fils|enfants?|frères?|sœurs?|soeurs?|mère|père|parents|chiens?|chats?|famille",
+)
+
+
+def third(verb: str) -> str:
+    """The verb of "je", with what stands before it, as "il" has it."""
+    before, last = re.fullmatch(r"((?:n'|ne )?(?:m'|me )?)(.+)", verb.lower()).groups()  # type: ignore[union-attr]
+    before = before.replace("m", "s")
+    if last not in IRREGULAR and last.endswith("rai"):
+        return f"{before}{last[:-1]}"
+    told = IRREGULAR.get(
+        last, re.sub(r"(?<=[dt])s$|(?<=[^dt])[sx]$", lambda found: "" if last[-2] in "dt" else "t", last)
+    )
+    return (before.replace("se ", "s'") if told[0] in "aeiouhéèê" else before) + told
+
+
+POSSESSIVE = Replacing(
+    {"mon": "son", "ma": "sa", "mes": "ses", "moi": "lui", "me": "se", "notre": "leur", "nos": "leurs"}
+)
+WITHIN = re.compile(r"\bj(?:e |')((?:n'|ne )?(?:m'|me )?\w+)", re.IGNORECASE)
+
+
+def reword(text: str) -> str:
+    return POSSESSIVE(WITHIN.sub(lambda found: f"il {third(found[1])}", text)).replace("que il ", "qu'il ")
+
 
 CHANGES = (
     templated(
-        r"(?:j'ai |nous avons |on a )déménagé (?:\w+ ){0,2}?d[e'] ?(?P<old>.+?) (?:à|en|au|pour) "
-        r"(?P<new>.+)",
+        r"(?:j'ai |nous avons |on a )déménagé (?:\w+ ){0,2}?d[e'] ?(?P<old>.+?) (?:à|en|au|pour) (?P<new>.+)",
         QUI + " a déménagé de {old} à {new}",
         "fact",
         0.75,
@@ -49,80 +78,25 @@ CHANGES = (
         "change",
     ),
     templated(
-        r"je n'?(?:e )?(?P<v>utilise|aime|bois|mange) plus (?:d[e'u] ?|le |la |les |l')?(?P<old>[^,]+), "
-        r"(?:j'|je )(?P<w>\w+) (?:maintenant |plutôt |désormais )?(?P<new>.+)",
-        QUI + " n'{v} plus {old}, il {w} {new}",
+        r"je (?P<verb>n(?:'|e )\w+) plus (?P<old>[^,]+)(?P<rest>(?:, (?:je |j')\w+ (?:maintenant |plutôt "
+        r"|désormais )?(?P<new>.+))?)",
+        QUI + " {verb} plus {old}{rest}",
         "preference",
-        0.7,
+        0.65,
         "change",
     ),
-    templated(r"je n'(?P<v>utilise|aime) plus (?P<old>.+)", QUI + " n'{v} plus {old}", "preference", 0.65, "change"),
-    templated(
-        r"je ne (?P<v>bois|mange|supporte) plus (?P<old>.+)", QUI + " a arrêté : {old}", "preference", 0.65, "change"
-    ),
 )
-FACTS = (
+RULES = (
     templated(rf"(?:je m'appelle|mon nom est|mon prénom est) {NAME}", QUI + " s'appelle {x}", "fact", 0.8, "name"),
     templated(rf"appelle[sz]?-moi {NAME}", QUI + " veut être appelé {x}", "preference", 0.75, "name"),
     templated(
-        r"(?:j'habite|je vis|je réside) (?P<x>(?:\w+ ){0,2}?(?:à|en|au|aux|dans|près de)\b .+)",
-        QUI + " habite {x}",
-        "fact",
-        0.7,
-        "home",
+        r"(?:nous avons|on a) (?:finalement )?(?P<x>(?:décidé|convenu|choisi) .+)",
+        "L'équipe a {x}",
+        "decision",
+        0.75,
+        "decision",
     ),
-    templated(
-        r"j'ai déménagé (?:récemment )?(?P<p>à|en|au) (?P<new>.+)", QUI + " a déménagé {p} {new}", "fact", 0.75, "home"
-    ),
-    templated(r"je viens (?P<x>d(?:e |'|u )(?-i:[A-ZÀ-Þ]).+)", QUI + " vient {x}", "fact", 0.6, "home"),
-    templated(
-        r"je travaille (?P<x>(?:chez|comme|à|pour|dans|en|au)\b .+)", QUI + " travaille {x}", "fact", 0.7, "work"
-    ),
-    templated(rf"je suis (?P<x>{METIER}\b.*)", QUI + " est {x}", "fact", 0.7, "work"),
-    templated(
-        r"je suis (?P<x>(?:très |fortement )?allergique (?:à|aux?) .+|intolérante? (?:à|au) .+)",
-        QUI + " est {x}",
-        "fact",
-        0.9,
-        "health",
-        "allergy",
-    ),
-    templated(r"j'ai (?P<x>une allergie .+|du diabète|de l'asthme)", QUI + " a {x}", "fact", 0.9, "health"),
-    templated(
-        r"je suis (?P<x>végétarien(?:ne)?|végane?|vegan|gauch(?:er|ère)|mariée?|enceinte|diabétique"
-        r"|daltonien(?:ne)?)\b",
-        QUI + " est {x}",
-        "fact",
-        0.8,
-        "health",
-    ),
-    templated(
-        rf"(?:j'ai|nous avons|on a) (?P<x>(?:une?|deux|trois|quatre|\d) (?:\w+ )?{PROCHE}\b.*)",
-        QUI + " a {x}",
-        "fact",
-        0.65,
-        "family",
-    ),
-)
-PREFERENCES = (
-    templated(rf"je n'aime pas (?:du tout )?(?P<x>{RIEN}.+)", QUI + " n'aime pas {x}", "preference", 0.6, "preference"),
-    templated(
-        rf"je ne (?P<v>supporte|mange|bois|parle) pas (?P<x>{RIEN}.+)",
-        QUI + " ne {v} pas {x}",
-        "preference",
-        0.6,
-        "preference",
-    ),
-    *(
-        templated(
-            rf"(?:je |j'){said} (?P<x>(?!pas\b|plus\b){RIEN}.+)",
-            f"{QUI} {told} {{x}}",
-            "fact" if said in ("parle", "apprends") else "preference",
-            0.6,
-            "preference",
-        )
-        for said, told in VERBS.items()
-    ),
+    templated(r"j'ai (?:finalement )?(?P<x>(?:décidé|choisi) .+)", QUI + " a {x}", "decision", 0.75, "decision"),
     templated(
         r"(?:s'il (?:te|vous) plaît,? )?(?P<x>(?:répond(?:s|ez)|écri(?:s|vez)|parle[sz]?"
         r"|utilise[sz]?)\b.*\b(?:toujours|jamais|uniquement|seulement|en français)\b.*)",
@@ -131,39 +105,36 @@ PREFERENCES = (
         0.75,
         "directive",
     ),
-)
-PLANS = (
-    templated(
-        r"(?:nous avons|on a) (?:finalement )?(?:décidé|convenu) (?P<x>(?:de |d'|que ).+)",
-        "L'équipe a décidé {x}",
-        "decision",
-        0.75,
-        "decision",
-    ),
-    templated(
-        r"j'ai (?:finalement )?décidé (?P<x>(?:de |d'|que ).+)", QUI + " a décidé {x}", "decision", 0.75, "decision"
-    ),
-    templated(r"(?:nous avons|on a) choisi (?P<x>.+)", "L'équipe a choisi {x}", "decision", 0.75, "decision"),
-    templated(r"je (?:pars|m'envole) (?P<x>.+)", QUI + " part {x}", "plan", 0.65, "plan", dated=True),
-    templated(r"je (?:vais) (?P<x>.+)", QUI + " va {x}", "plan", 0.65, "plan", dated=True),
-    templated(r"je (?:commence|déménage) (?P<x>.+)", QUI + " commence : {x}", "plan", 0.65, "plan", dated=True),
-    templated(
-        r"(?P<x>(?:notre|l'|le|la) ?(?:api|application|serveur|base de données|site|projet|service) "
-        r"(?:tourne|utilise|est|fonctionne) .+)",
-        "{x}",
-        "fact",
-        0.65,
-        "project",
+    templated(rf"{JE} {OBJECT}", QUI + " {verb} {object}", "plan", 0.65, "plan", dated=True),
+    templated(rf"{JE} {OBJECT}", QUI + " {verb} {object}", "fact", 0.5, topics=TOPICS),
+    templated(rf"(?:nous avons|on a) {OBJECT}", QUI + " a {object}", "fact", 0.5, topics=TOPICS),
+    *(
+        templated(
+            rf"{mine} (?!(?:avis|question|dieu|faute|côté|problème)\b)(?P<x>{vowel}[\w'-]*(?: [\w'-]+){{0,2}}?) "
+            rf"(?P<y>(?:n'|ne )?(?:est|sont|était|étaient|a|ont|vit|vivent|travaille|aime|s'appelle\w*|habite) {OBJECT})",
+            f"{article}{{x}} de l'utilisateur {{y}}",
+            "fact",
+            0.55,
+            topics=TOPICS,
+        )
+        for mine, vowel, article in (
+            ("m(?:on|a)", "[aeiouhéèêâîœ]", "l'"),
+            ("mon", "", "le "),
+            ("ma", "", "la "),
+            ("mes", "", "les "),
+        )
     ),
 )
 
 FRENCH = Tongue(
     code="fr",
     normalise=unchanged,
-    reword=Replacing({"mon": "son", "ma": "sa", "mes": "ses", "moi": "lui", "notre": "leur", "nos": "leurs"}),
+    reword=reword,
+    third=third,
     lead_in=starting(
-        r"(?:(?:bonjour|salut|bonsoir|coucou|merci|alors|oui|non|ok|d'accord|au fait|en fait|et|mais"
-        r"|aussi|sinon|bon|voilà|pour info|moi)(?:\s*[,:;!.–-]+\s*|\s+(?=(?:je|j'|nous|on|mon|ma)))"
+        r"(?:(?:bonjour|salut|bonsoir|coucou|merci|alors|oui|non|ok|d'accord|au fait|en fait|et|mais|aussi|sinon|bon|voilà"
+        r"|pour info|moi|lol|ah|oh|cool|super|génial|wow|désolée?|bien|eh bien|ouais|haha|donc|parfois|normalement|hé|hey"
+        r"|c'est \w+|ça va)(?:\s*[,:;!.–-]+\s*|\s+(?=(?:je |j'|nous |on |mon |ma |mes )))"
         r"|(?:souviens-toi|note|retiens|rappelle-toi)(?: bien)? (?:que |qu')\s*)"
     ),
     fronted=starting(
@@ -172,8 +143,7 @@ FRENCH = Tongue(
         r"|nous |on ))(?P<rest>.+)"
     ),
     clause_break=anywhere(
-        r"(?:,? (?:et|mais|car|donc)|[;–,]) (?=(?:je |j'|nous |on |mon |ma |peux-tu|pouvez-vous|comment"
-        r"|quel))"
+        r"(?:,? (?:et|mais|car|donc)|[;–,]) (?=(?:je |j'|nous |on |mon |ma |mes |peux-tu|pouvez-vous|comment|quel))"
     ),
     question=starting(
         r"(?:est-ce que|peux-tu|pouvez-vous|comment|quel\w*|quand|où|pourquoi|qui|que |qu'|as-tu"
@@ -181,11 +151,10 @@ FRENCH = Tongue(
     ),
     doubtful=anywhere(r"\b(?:je pense|je crois|probablement|sans doute|il me semble)\b"),
     unreal=anywhere(
-        r"\b(?:peut-être|si j(?:e|')|si nous|éventuellement|imagine|supposons|j'aimerais|je voudrais"
-        r"|serais|aurais)\b"
+        r"\b(?:peut-être|si j(?:e |')|si nous|éventuellement|imagine|supposons|j'aimerais|je voudrais|serais|aurais)(?!\w)"
     ),
-    casual=anywhere(r"(?:ça|cela)\b"),
+    casual=anywhere(rf"{POINTING}\b"),
     doubt="incertain",
     changes=CHANGES,
-    rules=(*FACTS, *PLANS, *PREFERENCES),
+    rules=RULES,
 )

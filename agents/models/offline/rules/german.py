@@ -1,49 +1,101 @@
-"""German: the core first-person sentences; the memory stays German."""
+"""German: statements in the first person; the memory stays German."""
+
+import re
 
 from agents.models.offline.rules.rule import Tongue, anywhere, starting
-from agents.models.offline.rules.templated import Replacing, templated, unchanged
+from agents.models.offline.rules.templated import Replacing, templated, topics, unchanged
 
 WER = "Der Nutzer"
 NAME = r"(?P<x>(?-i:[A-ZÄÖÜ])[\wäöüß'-]*(?: (?-i:[A-ZÄÖÜ])[\wäöüß'-]*){0,2})"
-WENN = (
-    r"(?:(?:jetzt|seit|aktuell|derzeit|zurzeit|auch|momentan|nun|noch|am|nächsten?|nächste|morgen"
-    r"|übermorgen|heute|in \w+ \w+)\b ?)"
-)
-NICHTS = r"(?!es\b|das\b|dies|ihn\b|sie\b|dich\b|euch\b|dir\b)"
-TIER = (
-    r"(?:Hund|Hunde|Katze|Katzen|Kater|Pferd|Hasen|Kaninchen|Papagei|Hamster|Tochter|Töchter|Sohn"
-    r"|Söhne|Kind|Kinder|Bruder|Brüder|Schwester|Schwestern|Zwillinge)"
-)
-VERBS = {
-    "mag": "mag",
-    "liebe": "liebt",
-    "hasse": "hasst",
-    "bevorzuge": "bevorzugt",
-    "spreche": "spricht",
-    "benutze": "benutzt",
-    "nutze": "nutzt",
-    "verwende": "verwendet",
-    "lerne": "lernt",
-    "trinke": "trinkt",
-    "esse": "isst",
-    "vertrage": "verträgt",
-    "spiele": "spielt",
+IRREGULAR = {
+    **{
+        "bin": "ist",
+        "habe": "hat",
+        "hab": "hat",
+        "werde": "wird",
+        "weiß": "weiß",
+        "fahre": "fährt",
+        "esse": "isst",
+        "lese": "liest",
+    },
+    **{
+        "sehe": "sieht",
+        "spreche": "spricht",
+        "treffe": "trifft",
+        "nehme": "nimmt",
+        "gebe": "gibt",
+        "schlafe": "schläft",
+    },
+    **{
+        "trage": "trägt",
+        "laufe": "läuft",
+        "helfe": "hilft",
+        "fange": "fängt",
+        "lasse": "lässt",
+        "halte": "hält",
+        "vertrage": "verträgt",
+    },
+    **{
+        "wasche": "wäscht",
+        "vergesse": "vergisst",
+        "heiße": "heißt",
+        "reise": "reist",
+        "hasse": "hasst",
+        "verlasse": "verlässt",
+    },
 }
-GOING = {
-    "fliege": "fliegt",
-    "fahre": "fährt",
-    "ziehe": "zieht",
-    "reise": "reist",
-    "heirate": "heiratet",
-    "beginne": "beginnt",
-    "fange": "fängt",
-    "treffe": "trifft",
-    "besuche": "besucht",
-    "gehe": "geht",
-    "habe": "hat",
-    "starte": "startet",
-    "komme": "kommt",
-}
+UNCHANGED = (
+    r"(?:war|wurde|ging|kam|fuhr|fand|blieb|traf|sah|nahm|gab|flog|las|aß|lief|hieß|\w+te|mag|kann|will|muss|darf|soll)"
+)
+# What tells nothing of the speaker for itself.
+SAYS_NOTHING = (
+    r"(?:denke|dachte|glaube|glaubte|meine|meinte|hoffe|wünsche|weiß|wusste|verstehe|finde|fand|sehe|sah|sage|sagte|frage|fragte"
+    r"|danke|bitte|möchte|würde|hätte|wäre|könnte|sollte|müsste|muss|musste|kann|konnte|darf|soll|will|wollte|werde|brauche"
+    r"|brauchte"
+    r"|fürchte|vermute|schätze|nehme an|stimme|freue|freute|höre|hörte|versuche|versuchte|suche|hole|komme|kam|gehe|rufe|zeige"
+    r"|bringe"
+    r"|gebe|erinnere|entschuldige|schwöre|verspreche|wette|warte|schaue|sorge|empfehle|schlage|stelle|fühle|fühlte|nehme|nahm"
+    r"|tue|tat"
+    r"|habe (?:eine? |keine? |die |den |das |noch |auch |schon |gerade |nur )*(?:frage|idee|ahnung|problem|zeit|lust|hunger"
+    r"|durst|angst"
+    r"|bitte|gehört|gesehen|gedacht|gesagt|vergessen|verstanden|recht|gefragt|es|ihn|sie|das|dich|ihnen|mich gefragt|glück|vor"
+    r"|zu"
+    r"|hier|gerade|gewusst|versucht|gefunden)"
+    r"|bin (?:mir |so |sehr |nicht |auch |gerade |noch |schon |wirklich |ziemlich |etwas |zu |total |einfach )*(?:sicher|froh"
+    r"|glücklich|traurig|müde|bereit|fertig|neugierig|hier|da|gleich|gespannt|überrascht|beschäftigt|hungrig|durstig|krank"
+    r"|aufgeregt"
+    r"|spät|zurück|wütend|besorgt|dabei|es|einverstanden|dankbar|enttäuscht|interessiert|ihrer meinung|deiner meinung|stolz"
+    r"|okay|nur"
+    r"|dran|weg|los|erschöpft|verwirrt|nervös|unterwegs|sauer|gekommen|gegangen|derjenige|wie|als ob|der|die))"
+)
+POINTING = (
+    r"(?:es|das|dies\w*|ihn|sie|ihm|dich|dir|euch|ihnen|ihr\w*|dein\w*|eu(?:er|re\w*)|so|mir|mich|jetzt|gerade|nur|schon"
+    r"|hier|damit|davon|darauf|daran|dort|da)"
+)
+OBJECT = rf"(?P<object>(?!{POINTING}(?:$|[ ,])|k?eine?[nmrs]?$)(?!.*\b(?:du|dich|dir|dein\w*|(?-i:Ihnen|Ihr\w*|Sie)|euch)\b).+)"
+ICH = rf"ich (?!{SAYS_NOTHING}\b)(?P<verb>\w+(?:e|st)|bin|hab|{UNCHANGED})"
+TOPICS = topics(
+    likes=r"ich (?:mag|liebe|hasse|bevorzuge|trinke|esse)|lieblings\w+|am liebsten",
+    allergy=r"\w*allergi\w*|\w*intoleran\w*|unverträglich\w*",
+    health=r"diabet\w*|asthma\w*|vegan\w*|vegetari\w*|zöliakie|schwanger|krebs|linkshänder\w*|farbenblind|blind|taub",
+    home=r"ich wohne|ich lebe|gezogen|ich komme (?:ursprünglich )?aus",
+    work=r"arbeite\w*|beruf|job|firma|studier\w*|universität|schule|lehrer\w*|arzt|ärztin|ingenieur\w*|anwalt|rentner\w*|chef\w*",
+    family=r"frau|mann|tochter|töchter|sohn|söhne|kind(?:er)?|bruder|brüder|schwester\w*|mutter|vater|eltern|hunde?|katzen?|verheiratet",
+)
+
+
+PAST = re.compile(r"(?!(?:arbei|war|hal|bie|miet|rei|be|lei|ra|tö)te$)\w+te")
+
+
+def third(verb: str) -> str:
+    """The verb of "ich" as "er" has it."""
+    verb = verb.lower()
+    if verb in IRREGULAR:
+        return IRREGULAR[verb]
+    if not verb.endswith("e") or PAST.fullmatch(verb):
+        return verb
+    return verb[:-1] + ("et" if verb[-2] in "td" else "t")
+
 
 CHANGES = (
     templated(
@@ -61,107 +113,37 @@ CHANGES = (
         "change",
     ),
     templated(
-        r"ich (?P<v>trinke|esse|benutze|nutze|verwende|mag) (?:kein(?:en?)?|nicht) (?P<old>\S+) mehr,? "
-        r"(?:sondern|ich \w+) (?:jetzt |nur noch |lieber )*(?P<new>.+)",
-        WER + " ist von {old} auf {new} umgestiegen",
-        "preference",
-        0.7,
-        "change",
-    ),
-    templated(
-        r"ich (?P<v>trinke|esse|benutze|nutze|verwende|mag) (?P<n>kein(?:en?)?) (?P<old>.+?) mehr$",
-        WER + " hat aufgegeben: {old}",
+        r"ich (?P<verb>\w+) (?P<n>kein(?:en?)?|nicht) (?P<old>.+?) mehr(?P<rest>(?:,? (?:sondern|ich \w+) (?:jetzt |nur noch "
+        r"|lieber )*"
+        r"(?P<new>.+))?)$",
+        WER + " {verb} {n} {old} mehr{rest}",
         "preference",
         0.65,
         "change",
     ),
 )
-FACTS = (
+RULES = (
     templated(rf"(?:ich heiße|mein name ist) {NAME}", WER + " heißt {x}", "fact", 0.8, "name"),
     templated(
         rf"(?:bitte )?nenn mich (?:bitte )?{NAME}", WER + " möchte {x} genannt werden", "preference", 0.75, "name"
     ),
     templated(
-        rf"ich (?:wohne|lebe) {WENN}*(?P<x>(?:mit .{{2,40}} )?(?:in|im|am|an|auf|bei)\b .+)",
-        WER + " wohnt {x}",
-        "fact",
-        0.7,
-        "home",
-    ),
-    templated(
         r"ich bin (?P<w>.*?)nach (?P<new>.+?) (?:um)?gezogen", WER + " ist nach {new} gezogen", "fact", 0.75, "home"
     ),
-    templated(r"ich komme (?:ursprünglich )?aus (?P<x>(?-i:[A-ZÄÖÜ]).+)", WER + " kommt aus {x}", "fact", 0.6, "home"),
     templated(
-        rf"ich arbeite {WENN}*(?P<x>(?:als|bei|beim|für|im|in|an)\b .+)", WER + " arbeitet {x}", "fact", 0.7, "work"
+        r"wir haben (?:uns |heute |jetzt |nun |gestern )*(?P<x>(?:für|gegen) .+? entschieden)",
+        "Das Team hat sich {x}",
+        "decision",
+        0.75,
+        "decision",
     ),
     templated(
-        r"ich bin (?P<x>(?:von beruf )?(?:(?:freie[r]?|selbstständige[r]?"
-        r"|gelernte[r]?) )?(?-i:[A-ZÄÖÜ])[\wäöüß-]+(?:er|erin|ist|istin|eur|eurin|arzt|ärztin|loge|login"
-        r"|ant|antin|ent|entin|wirt|frau|mann)\b.*)",
-        WER + " ist {x}",
-        "fact",
-        0.7,
-        "work",
+        r"(?:wir haben|ich habe) (?:heute |jetzt |nun |gestern |uns |mich )*(?:beschlossen|entschieden),? (?P<x>.+)",
+        "Beschlossen wurde: {x}",
+        "decision",
+        0.75,
+        "decision",
     ),
-    templated(
-        r"ich bin (?P<x>(?:stark |leicht |sehr )?allergisch (?:gegen|auf) .+)",
-        WER + " ist {x}",
-        "fact",
-        0.9,
-        "health",
-        "allergy",
-    ),
-    templated(
-        r"ich habe (?P<x>eine? (?:\w+ )?\w*(?:allergie|intoleranz|unverträglichkeit|zöliakie|diabetes"
-        r"|asthma)\b.*)",
-        WER + " hat {x}",
-        "fact",
-        0.9,
-        "health",
-    ),
-    templated(
-        r"ich (?:bin|ernähre mich) (?P<x>vegan|vegetarisch|laktoseintolerant|linkshänder(?:in)?"
-        r"|schwanger|verheiratet|farbenblind)\b",
-        WER + " ist {x}",
-        "fact",
-        0.8,
-        "health",
-    ),
-    templated(
-        rf"(?:ich habe|wir haben) (?P<x>(?:einen?|eine|ein|zwei|drei|vier|\d) (?:\w+ ){{0,2}}?{TIER}\b.*)",
-        WER + " hat {x}",
-        "fact",
-        0.65,
-        "family",
-    ),
-    templated(
-        r"meine? (?P<x>(?:frau|mann|tochter|sohn|hund|katze|kater|bruder|schwester|mutter|vater|freundin"
-        r"|freund)) (?P<y>(?:heißt|arbeitet|wohnt|ist|hat) .+)",
-        WER + ": {x} {y}",
-        "fact",
-        0.6,
-        "family",
-    ),
-    templated(
-        r"(?:meine? )(?P<x>lieblings\w+) (?:ist|sind) (?P<y>.+)",
-        "{x} des Nutzers: {y}",
-        "preference",
-        0.6,
-        "preference",
-    ),
-)
-PREFERENCES = tuple(
-    templated(
-        rf"ich {said} (?P<x>{NICHTS}.+)",
-        f"{WER} {told} {{x}}",
-        "fact" if said in ("spreche", "lerne", "vertrage") else "preference",
-        0.6,
-        "preference",
-    )
-    for said, told in VERBS.items()
-)
-DIRECTIVES = (
     templated(
         r"(?:bitte )?(?P<x>(?:antworte|schreib|sprich|erkläre?|benutze|verwende|nutze|gib)\b.*\b(?:immer"
         r"|nur|nie|niemals|stets|keine|auf (?-i:[A-Z])\w+)\b.*)",
@@ -177,76 +159,56 @@ DIRECTIVES = (
         0.75,
         "directive",
     ),
-)
-PLANS = (
+    templated(rf"ich (?P<verb>\w+e|bin) {OBJECT}", WER + " {verb} {object}", "plan", 0.65, "plan", dated=True),
+    templated(rf"{ICH} {OBJECT}", WER + " {verb} {object}", "fact", 0.5, topics=TOPICS),
     templated(
-        r"wir haben (?:uns |heute |jetzt |nun |gestern )*(?P<x>(?:für|gegen) .+? entschieden)",
-        "Das Team hat sich {x}",
-        "decision",
-        0.75,
-        "decision",
-    ),
-    templated(
-        r"(?:wir haben|ich habe) (?:heute |jetzt |nun |gestern |uns |mich )*(?:beschlossen"
-        r"|entschieden),? (?P<x>.+)",
-        "Beschlossen wurde: {x}",
-        "decision",
-        0.75,
-        "decision",
-    ),
-    templated(
-        r"ich habe mich (?:heute |jetzt |nun )*(?P<x>(?:für|gegen) .+? entschieden)",
-        WER + " hat sich {x}",
-        "decision",
-        0.75,
-        "decision",
-    ),
-    *(
-        templated(rf"ich {said} (?P<x>.+)", f"{WER} {told} {{x}}", "plan", 0.65, "plan", dated=True)
-        for said, told in GOING.items()
-    ),
-    templated(
-        r"wir (?:(?P<w>starten|veröffentlichen|launchen|feiern|heiraten|ziehen|fliegen|fahren)) (?P<x>.+)",
-        "Der Nutzer und andere {w} {x}",
-        "plan",
-        0.65,
-        "plan",
-        dated=True,
-    ),
-    templated(
-        r"(?P<x>(?:unsere?|die|der|das) (?:api|app|server|datenbank|webseite|website|dienst|projekt"
-        r"|release|deployment|frist|deadline) (?:läuft|nutzt|verwendet|ist|liegt|endet|startet"
-        r"|braucht) .+)",
-        "{x}",
+        r"ich (?P<verb>komme|gehe) (?P<object>(?:ursprünglich )?(?:aus|in die) .+)",
+        WER + " {verb} {object}",
         "fact",
-        0.65,
-        "project",
+        0.6,
+        "home",
+    ),
+    templated(
+        r"meine? (?!meinung\b|frage\b|güte\b|schuld\b)(?P<x>\w+) (?P<y>(?:ist|sind|war|hat|haben|heißt|wohnt|lebt|arbeitet"
+        r"|liebt|mag|spielt) "
+        rf"{OBJECT})",
+        "{x} des Nutzers {y}",
+        "fact",
+        0.6,
+        topics=TOPICS,
     ),
 )
 
 FIRST = r"(?:ich|wir|mein|meine|unser|unsere)"
 POSSESSIVE = Replacing(
     {
-        "mein": "sein",
-        "meine": "seine",
-        "meinen": "seinen",
-        "meinem": "seinem",
-        "meiner": "seiner",
-        "mich": "sich",
-        "mir": "sich",
-        "unser": "das gemeinsame",
-        "unsere": "die gemeinsame",
-        "ich": "er",
+        **{
+            "mein": "sein",
+            "meine": "seine",
+            "meinen": "seinen",
+            "meinem": "seinem",
+            "meiner": "seiner",
+            "meines": "seines",
+        },
+        **{"mich": "sich", "mir": "sich", "unser": "das gemeinsame", "unsere": "die gemeinsame"},
     }
 )
+WITHIN = re.compile(r"\bich (\w+)", re.IGNORECASE)
+
+
+def reword(text: str) -> str:
+    return POSSESSIVE(WITHIN.sub(lambda found: f"er {third(found[1])}", text))
+
 
 GERMAN = Tongue(
     code="de",
     normalise=unchanged,
-    reword=POSSESSIVE,
+    reword=reword,
+    third=third,
     lead_in=starting(
-        r"(?:(?:hallo|hi|hey|moin|servus|guten (?:tag|morgen|abend)|also|ja|nein|ok|okay|übrigens|danke"
-        r"|naja|nun|gut|super|ach|und|aber|außerdem|zur info|korrektur|eigentlich|ehrlich gesagt)"
+        r"(?:(?:hallo|hi|hey|moin|servus|guten (?:tag|morgen|abend)|also|ja|nein|ok|okay|übrigens|danke|oh|ach ja|naja|nun|gut"
+        r"|super"
+        r"|ach|und|aber|außerdem|zur info|korrektur|eigentlich|ehrlich gesagt|klar|sicher|tut mir leid|toll|schön|wow|nun ja)"
         r"(?:\s*[,:;!.–-]+\s*|\s+(?=(?:ich|wir|mein|meine|bitte)\b))|(?:bitte )?(?:merk|merke|denk) "
         r"(?:dir|daran)(?: bitte)?[,:]?(?: dass)?\s+)"
     ),
@@ -266,11 +228,10 @@ GERMAN = Tongue(
     ),
     doubtful=anywhere(r"\b(?:ich glaube|ich denke|wahrscheinlich|vermutlich|ungefähr|glaub ich)\b"),
     unreal=anywhere(
-        r"\b(?:vielleicht|eventuell|wenn ich|falls|würde|hätte|wäre|angenommen|stell dir vor"
-        r"|möglicherweise)\b"
+        r"\b(?:vielleicht|eventuell|wenn ich|falls|würde|hätte|wäre|angenommen|stell dir vor|möglicherweise)\b"
     ),
-    casual=anywhere(r"(?:es|das|dies)\b"),
+    casual=anywhere(rf"{POINTING}\b"),
     doubt="nicht sicher",
     changes=CHANGES,
-    rules=(*FACTS, *PLANS[:3], *DIRECTIVES, *PLANS[3:], *PREFERENCES),
+    rules=RULES,
 )

@@ -6,30 +6,55 @@ from datetime import datetime
 
 from msgspec import Struct, structs
 
-from agents.models.dates.dates import Dated, dates_in, event_time, with_dates
+from agents.models.dates.dates import Dated, a_week_earlier, dates_in, event_time, with_dates
 from agents.models.offline.rules.framing import is_hearsay
 from agents.models.offline.rules.rule import Rule, Tongue
 
 DOUBTED = 0.45
+# "I think I slept well" tells nothing; a plan is worth knowing before it is certain.
+DOUBTED_KINDS = frozenset({"plan", "decision", "preference"})
 CLOSING = " \t.!…,;:)(–—-"
-FAREWELLS = (
-    "though",
-    "btw",
-    "by the way",
-    "please",
-    "thanks",
-    "thank you",
-    "lol",
-    "haha",
-    "danke",
-    "merci",
-    "gracias",
-    "by now",
+# What nobody misses at the end: polite words, and a conjunction whose clause is another one.
+LAST_WORDS = (
+    *(
+        "though",
+        "btw",
+        "by the way",
+        "please",
+        "thanks",
+        "thank you",
+        "lol",
+        "haha",
+        "danke",
+        "merci",
+        "gracias",
+        "by now",
+        "too",
+    ),
+    *(
+        "as well",
+        "such as",
+        "and",
+        "but",
+        "or",
+        "so",
+        "because",
+        "und",
+        "aber",
+        "oder",
+        "weil",
+        "et",
+        "mais",
+        "ou",
+        "car",
+        "y",
+        "pero",
+    ),
 )
 EMOJI = re.compile(r"[\U0001F000-\U0001FAFF\u2600-\u27BF\uFE0F]|(?<=\s)[:;]-?[)(DPp](?=\s|$)")
 LEADING = re.compile(r"^[\s,;:.!…–—-]+")
 SHORTEST_WORDS = 2
-LOWERED = frozenset({"wish", "choice", "finding"})
+LOWERED = frozenset({"wish", "choice", "finding", "no"})
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -63,8 +88,10 @@ def read(tongue: Tongue, sentence: str, said_at: datetime, feelings: bool = Fals
     clauses = tongue.clause_break.split(plain)
     for clause in clauses[:-1] if asked else clauses:
         found = first(tongue, rules, opened(tongue, clause), said_at)
-        if found is not None:
-            yield doubted(tongue, found) if tongue.doubtful.search(clause) else found
+        if found is None or not tongue.doubtful.search(clause):
+            yield from [found] if found else []
+        elif found.kind in DOUBTED_KINDS:
+            yield doubted(tongue, found)
 
 
 def doubted(tongue: Tongue, found: Finding) -> Finding:
@@ -94,7 +121,7 @@ def closed(text: str) -> str:
     """Without closing marks and polite last words."""
     text = text.rstrip(CLOSING)
     lowered = text.lower()
-    last = next((word for word in FAREWELLS if lowered.endswith((f" {word}", f",{word}"))), None)
+    last = next((word for word in LAST_WORDS if lowered.endswith((f" {word}", f",{word}"))), None)
     return closed(text[: -len(last)]) if last else text
 
 
@@ -116,18 +143,15 @@ def taken(tongue: Tongue, rule: Rule, match: re.Match[str], said_at: datetime) -
     clause, groups = match.string, match.groupdict()
     if groups.get("object") is not None and (not groups["object"].strip() or tongue.casual.match(groups["object"])):
         return None
-    dated = (
-        []
-        if rule.timeless
-        else [found for found in dates_in(clause, said_at, tongue.code) if not found.bare or hold_once(rule)]
-    )
+    dated = [] if rule.timeless else [meant(found, rule) for found in dates_in(clause, said_at, tongue.code)]
+    dated = [found for found in dated if not found.bare or hold_once(rule)]
     if rule.dated and not any(found.day > said_at.date() for found in dated):
         return None
     text, remark = worded(tongue, rule, match, dated)
     topic = next((each for each in rule.topics if each.about.search(clause)), rule)
     day = dated[-1].day if dated else None
     return Finding(
-        kind=rule.kind,
+        kind=topic.kind or rule.kind,
         text=f"{text[:1].upper()}{text[1:]}{remark}.",
         confidence=rule.confidence,
         importance=topic.importance,
@@ -139,8 +163,12 @@ def taken(tongue: Tongue, rule: Rule, match: re.Match[str], said_at: datetime) -
 
 
 def hold_once(rule: Rule) -> bool:
-    """A bare weekday ("on Thursday") is one day in a plan, a change or a decision, and every such day in a fact."""
-    return rule.kind in ("plan", "decision") or "change" in rule.tags
+    """A bare weekday ("on Thursday") is one day in a plan, a change, a decision or an event, and every such day in a fact."""
+    return rule.kind in ("plan", "decision") or not {"change", "event"}.isdisjoint(rule.tags)
+
+
+def meant(found: Dated, rule: Rule) -> Dated:
+    return a_week_earlier(found) if found.bare and "event" in rule.tags else found
 
 
 def worded(tongue: Tongue, rule: Rule, match: re.Match[str], dated: list[Dated]) -> tuple[str, str]:
@@ -149,8 +177,10 @@ def worded(tongue: Tongue, rule: Rule, match: re.Match[str], dated: list[Dated])
     if rule.text is None:
         return tongue.reword(replaced), remark
     again = rule.pattern.match(replaced) or match
-    groups = {name: inner(name, tongue.reword(value).rstrip()) for name, value in again.groupdict().items() if value}
-    return rule.text.format_map(dict.fromkeys(again.groupdict(), "") | groups).rstrip("."), remark
+    reworded = {name: tongue.third if name == "verb" else tongue.reword for name in again.groupdict()}
+    groups = {name: inner(name, reworded[name](value).rstrip()) for name, value in again.groupdict().items() if value}
+    filled = rule.text.format_map(dict.fromkeys(again.groupdict(), "") | groups)
+    return " ".join(filled.split()).rstrip("."), remark
 
 
 def inner(name: str, value: str) -> str:

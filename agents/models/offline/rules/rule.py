@@ -9,11 +9,12 @@ ISO_DATE = r"\d{4}-\d{2}-\d{2}"
 
 
 class Topic(Struct, frozen=True, kw_only=True):
-    """What a statement is about: how much it matters, whatever form it has."""
+    """What a statement is about: how much it matters, whatever form it has, and its kind if that follows from it."""
 
     about: re.Pattern[str]
     importance: float
     tags: tuple[str, ...]
+    kind: str | None = None
 
 
 class Rule(Struct, frozen=True, kw_only=True):
@@ -42,12 +43,14 @@ class Tongue(Struct, frozen=True, kw_only=True):
     `changes` are tried on whole sentences before `rules` are tried on clauses; the first match wins.
     `fronted` finds an adverbial before the subject: it is moved to the end, or behind the verb where that came first, too.
     `casual` objects ("I love it") say nothing; `doubt` is the remark on what was said with a "probably".
+    `third` turns the verb of a first person, in a rule's group `verb`.
     `feelings` are tried after the others, where they are asked for.
     """
 
     code: str
     normalise: Callable[[str], str]
     reword: Callable[[str], str]
+    third: Callable[[str], str] = str
     lead_in: re.Pattern[str]
     fronted: re.Pattern[str]
     clause_break: re.Pattern[str]

@@ -1,31 +1,83 @@
-"""Spanish: the core first-person sentences; the memory stays Spanish."""
+"""Spanish: statements in the first person; the memory stays Spanish."""
+
+import re
 
 from agents.models.offline.rules.rule import Tongue, anywhere, starting
-from agents.models.offline.rules.templated import Replacing, templated, unchanged
+from agents.models.offline.rules.templated import Replacing, templated, topics, unchanged
 
 QUIEN = "El usuario"
 NAME = r"(?P<x>(?-i:[A-ZÁÉÍÓÚÑ])[\wáéíóúñ'-]*(?: (?-i:[A-ZÁÉÍÓÚÑ])[\wáéíóúñ'-]*){0,2})"
-NADA = r"(?!eso\b|esto\b|que me\b|tu\b|su\b|saber\b)"
-VERBS = {
-    "prefiero": "prefiere",
-    "odio": "odia",
-    "detesto": "detesta",
-    "uso": "usa",
-    "utilizo": "utiliza",
-    "hablo": "habla",
-    "bebo": "bebe",
-    "aprendo": "aprende",
-    "adoro": "adora",
+# The subject is left out and many nouns end as verbs do, so verbs are listed; those in -a take the ending -a.
+IRREGULAR = {
+    **{
+        "soy": "es",
+        "estoy": "está",
+        "tengo": "tiene",
+        "voy": "va",
+        "hago": "hace",
+        "quiero": "quiere",
+        "prefiero": "prefiere",
+    },
+    **{
+        "juego": "juega",
+        "duermo": "duerme",
+        "salgo": "sale",
+        "vengo": "viene",
+        "conozco": "conoce",
+        "conduzco": "conduce",
+    },
+    **{
+        "tuve": "tuvo",
+        "fui": "fue",
+        "hice": "hizo",
+        "estuve": "estuvo",
+        "vivo": "vive",
+        "bebo": "bebe",
+        "como": "come",
+    },
+    **{
+        "leo": "lee",
+        "escribo": "escribe",
+        "aprendo": "aprende",
+        "corro": "corre",
+        "vendo": "vende",
+        "resido": "reside",
+    },
+    **{"he": "ha", "había": "había", "era": "era"},
 }
-CERCANO = (
-    r"(?:perros?|perras?|gatos?|gatas?|caballo|loro|conejo|hijos?|hijas?|hermanos?|hermanas?|gemelos"
-    r"|bebé)"
+IN_A = (
+    "trabajo|estudio|enseño|uso|utilizo|hablo|toco|cocino|odio|detesto|adoro|bailo|canto|nado|monto|viajo|compro|llevo|paso"
+    "|cuido"
+    "|gano|visito|practico|entreno|manejo|trabajaba|estudiaba|jugaba|vuelo"
 )
-OFICIO = (
-    r"(?:enfermer[oa]|médic[oa]|profesora?|estudiante|abogad[oa]|desarrolladora?|programadora?"
-    r"|ingenier[oa]|arquitect[oa]|cociner[oa]|periodista|contadora?|jubilad[oa]|traductora?"
-    r"|diseñadora?|músic[oa]|chef|consultora?)"
+PAST = {"é": "ó", "í": "ió"}
+VERB = rf"(?P<verb>(?:no )?(?:me )?(?:{'|'.join(IRREGULAR)}|{IN_A}|\w{{2,}}(?:é|í)))"
+POINTING = (
+    r"(?:eso|esto|ello|que me|tu|su|saber|muy|bien|aquí|allí|de acuerdo|seguro|list[oa]|cansad[oa]|content[oa]|segur[oa]"
+    r"|busc\w+|pens\w+)"
 )
+TALK = (
+    r"(?:un[oa]? |algun[oa]? |la |el )*(?:preguntas?|dudas?|problemas?|ideas?|que|razón|ganas|hambre|sed|sueño|tiempo|prisa"
+    r"|miedo de que)"
+)
+OBJECT = rf"(?P<object>(?!{POINTING}\b|{TALK}\b)(?!.*\b(?:tú|usted|contigo|tuy[oa])\b).+)"
+TOPICS = topics(
+    likes=r"prefiero|odio|detesto|adoro|favorit[oa]s?",
+    allergy=r"al[eé]rgi\w+|intoleran\w+",
+    health=r"diabet\w*|diabét\w+|asma|vegetarian[oa]|vegan[oa]|celíac[oa]|zurd[oa]|daltónic[oa]|embarazada|cáncer",
+    home=r"vivo|resido|soy de|mud[ée]",
+    work=r"trabaj\w+|empleo|estudi\w+|universidad|escuela|enfermer[oa]|médic[oa]|profesora?|abogad[oa]|ingenier[oa]|jubilad[oa]",
+    family=r"espos[oa]|marido|hij[oa]s?|herman[oa]s?|madre|padres?|familia|perr[oa]s?|gat[oa]s?|casad[oa]",
+)
+
+
+def third(verb: str) -> str:
+    """The verb of "yo" as "él" has it."""
+    before, last = re.fullmatch(r"((?:no )?(?:me )?)(.+)", verb.lower()).groups()  # type: ignore[union-attr]
+    ending = last[-1:]
+    told = IRREGULAR.get(last) or (last[:-1] + PAST[ending] if ending in PAST else re.sub(r"o$", "a", last))
+    return before.replace("me ", "se ") + told
+
 
 CHANGES = (
     templated(
@@ -44,127 +96,66 @@ CHANGES = (
     ),
     templated(r"ya no me gustan? (?P<old>[^,]+)", "Al usuario ya no le gusta {old}", "preference", 0.65, "change"),
     templated(
-        r"ya no (?P<v>uso|utilizo|bebo) (?P<old>[^,]+?)(?:, (?:ahora )?(?:uso|utilizo|bebo|prefiero) "
-        r"(?P<new>.+))$",
-        QUIEN + " cambió de {old} a {new}",
+        rf"ya no {VERB} (?P<old>[^,]+?)(?P<rest>(?:, (?:ahora )?\w+ (?P<new>.+))?)$",
+        QUIEN + " ya no {verb} {old}",
         "preference",
-        0.7,
+        0.65,
         "change",
     ),
-    templated(r"ya no (?:uso|utilizo) (?P<old>.+)", QUIEN + " ya no usa {old}", "preference", 0.65, "change"),
 )
-FACTS = (
+RULES = (
     templated(rf"(?:me llamo|mi nombre es) {NAME}", QUIEN + " se llama {x}", "fact", 0.8, "name"),
     templated(rf"(?:por favor )?llámame {NAME}", QUIEN + " quiere que lo llamen {x}", "preference", 0.75, "name"),
     templated(
-        r"(?:yo )?(?:vivo|resido) (?P<x>(?:\w+ ){0,2}?(?:en|cerca de|con)\b .+)",
-        QUIEN + " vive {x}",
-        "fact",
-        0.7,
-        "home",
+        r"(?:hemos decidido|decidimos|acordamos) (?P<x>.+)", "El equipo decidió {x}", "decision", 0.75, "decision"
     ),
-    templated(r"(?:me mudé|me he mudado) a (?P<new>.+)", QUIEN + " se mudó a {new}", "fact", 0.75, "home"),
-    templated(r"(?:yo )?soy de (?P<x>(?-i:[A-ZÁÉÍÓÚÑ]).+)", QUIEN + " es de {x}", "fact", 0.6, "home"),
+    templated(r"(?:he decidido|decidí) (?P<x>.+)", QUIEN + " decidió {x}", "decision", 0.75, "decision"),
     templated(
-        r"(?:yo )?trabajo (?P<x>(?:en|como|para|de|desde|con)\b .+)", QUIEN + " trabaja {x}", "fact", 0.7, "work"
-    ),
-    templated(rf"(?:yo )?soy (?P<x>{OFICIO}\b.*)", QUIEN + " es {x}", "fact", 0.7, "work"),
-    templated(
-        r"(?:yo )?(?:soy|tengo) (?P<x>(?:muy )?alérgic[oa] (?:a|al)\b .+|intolerante (?:a|al)\b .+)",
-        QUIEN + " es {x}",
-        "fact",
-        0.9,
-        "health",
-        "allergy",
-    ),
-    templated(r"tengo (?P<x>(?:una )?alergia .+|diabetes|asma)", QUIEN + " tiene {x}", "fact", 0.9, "health"),
-    templated(
-        r"(?:yo )?soy (?P<x>vegetarian[oa]|vegan[oa]|celíac[oa]|zurd[oa]|diabétic[oa]|daltónic[oa])\b",
-        QUIEN + " es {x}",
-        "fact",
-        0.8,
-        "health",
-    ),
-    templated(
-        rf"(?:yo )?(?:tengo|tenemos) (?P<x>(?:una?|dos|tres|cuatro|\d) (?:\w+ )?{CERCANO}\b.*)",
-        QUIEN + " tiene {x}",
-        "fact",
-        0.65,
-        "family",
-    ),
-)
-PREFERENCES = (
-    templated(
-        rf"no me gustan? (?:nada )?(?P<x>{NADA}.+)", "Al usuario no le gusta {x}", "preference", 0.6, "preference"
-    ),
-    templated(
-        rf"(?:a mí )?me (?:gustan?|encantan?) (?P<x>{NADA}.+)",
-        "Al usuario le gusta {x}",
-        "preference",
-        0.6,
-        "preference",
-    ),
-    templated(rf"(?:yo )?no (?P<v>como|bebo) (?P<x>{NADA}.+)", QUIEN + " no toma {x}", "preference", 0.65, "diet"),
-    *(
-        templated(
-            rf"(?:yo )?{said} (?P<x>{NADA}.+)",
-            f"{QUIEN} {told} {{x}}",
-            "fact" if said in ("hablo", "aprendo") else "preference",
-            0.6,
-            "preference",
-        )
-        for said, told in VERBS.items()
-    ),
-    templated(
-        r"(?:por favor,? )?(?P<x>(?:responde|contesta|escribe|habla|usa)\b.*\b(?:siempre|nunca|solo"
-        r"|en español)\b.*)",
+        r"(?:por favor,? )?(?P<x>(?:responde|contesta|escribe|habla|usa)\b.*\b(?:siempre|nunca|solo|en español)\b.*)",
         "Deseo del usuario: {x}",
         "preference",
         0.75,
         "directive",
     ),
-)
-PLANS = (
     templated(
-        r"(?:hemos decidido|decidimos|acordamos) (?P<x>.+)", "El equipo decidió {x}", "decision", 0.75, "decision"
+        rf"(?:a mí )?(?P<no>(?:no )?)me (?P<v>gustan?|encantan?) {OBJECT}",
+        "Al usuario {no} le {v} {object}",
+        "preference",
+        0.6,
+        "preference",
     ),
-    templated(r"(?:he decidido|decidí) (?P<x>.+)", QUIEN + " decidió {x}", "decision", 0.75, "decision"),
-    templated(r"(?:yo )?(?:viajo|vuelo) (?P<x>.+)", QUIEN + " viaja {x}", "plan", 0.65, "plan", dated=True),
-    templated(r"(?:yo )?(?:voy a) (?P<x>.+)", QUIEN + " va a {x}", "plan", 0.65, "plan", dated=True),
+    templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "plan", 0.65, "plan", dated=True),
+    templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "fact", 0.5, topics=TOPICS),
     templated(
-        r"(?P<x>(?:nuestr[oa]|la|el) (?:api|aplicación|servidor|base de datos|sitio|proyecto|servicio) "
-        r"(?:corre|usa|utiliza|está|funciona) .+)",
-        "{x}",
+        rf"mis? (?P<x>\w+) (?P<y>(?:es|son|era|está|tiene|tienen|vive|viven|trabaja|se llaman?) {OBJECT})",
+        "{x} del usuario: {y}",
         "fact",
-        0.65,
-        "project",
+        0.6,
+        topics=TOPICS,
     ),
 )
+FIRST = r"(?:yo|mis?|me|no|vivo|trabajo|prefiero|soy|tengo|uso|estudio|hablo|voy|viajo|quiero|hago|juego|hemos)"
 
 SPANISH = Tongue(
     code="es",
     normalise=unchanged,
-    reword=Replacing({"mi": "su", "mis": "sus", "nuestro": "su", "nuestra": "su"}),
+    reword=Replacing({"mi": "su", "mis": "sus", "nuestro": "su", "nuestra": "su", "mí": "sí"}),
+    third=third,
     lead_in=starting(
         r"(?:(?:hola|buenas|buenos días|buenas tardes|gracias|pues|bueno|sí|vale|por cierto|además|y"
-        r"|pero|también|en realidad|ok|mira)(?:\s*[,:;!.–-]+\s*|\s+(?=(?:yo|mi|me|vivo|trabajo|prefiero"
-        r"|soy|tengo)\b))"
-        r"|(?:recuerda|ten en cuenta|anota) que\s+)"
+        rf"|pero|también|en realidad|ok|mira|claro)(?:\s*[,:;!.–-]+\s*|\s+(?={FIRST}\b))"
+        r"|no\s*,\s*|(?:recuerda|ten en cuenta|anota) que\s+)"
     ),
     fronted=starting(
         r"(?P<front>(?:mañana|pasado mañana|hoy|ayer|el próximo \w+|el \w+ que viene|la próxima semana"
-        r"|en \w+ \w+|el \d+ de \w+|desde [^,]{1,30}?|ahora)),? (?=(?:yo|me|viajo|vuelo|voy|vivo|trabajo"
-        r"|uso|prefiero|nos|tengo)\b)(?P<rest>.+)"
+        rf"|en \w+ \w+|el \d+ de \w+|desde [^,]{{1,30}}?|ahora)),? (?={FIRST}\b)(?P<rest>.+)"
     ),
-    clause_break=anywhere(
-        r"(?:,? (?:y|pero|así que)|[;–,]) (?=(?:yo|me|mi|mis|vivo|trabajo|prefiero|soy|tengo|uso|no me"
-        r"|puedes|qué|cómo|hemos|voy)\b)"
-    ),
+    clause_break=anywhere(rf"(?:,? (?:y|pero|así que)|[;–,]) (?=(?:{FIRST}|puedes|qué|cómo)\b)"),
     question=starting(r"(?:¿|puedes|podrías|qué|cómo|cuándo|dónde|quién|cuál|por qué|hay|tienes|sabes|debo)"),
     doubtful=anywhere(r"\b(?:creo que|pienso que|probablemente|supongo)\b"),
-    unreal=anywhere(r"\b(?:quizás?|tal vez|si yo|si fuera|si tuviera|imagina|supongamos|me gustaría|ojalá)\b"),
-    casual=anywhere(r"(?:eso|esto)\b"),
+    unreal=anywhere(r"\b(?:quizás?|tal vez|si yo|si \w+(?:era|iera|ara|ría)|imagina|supongamos|me gustaría|ojalá)\b"),
+    casual=anywhere(rf"{POINTING}\b"),
     doubt="no es seguro",
     changes=CHANGES,
-    rules=(*FACTS, *PLANS, *PREFERENCES),
+    rules=RULES,
 )
