@@ -14,9 +14,9 @@ def test_short_messages_are_stored_together() -> None:
 
 
 def test_a_message_is_never_parted_whatever_its_length() -> None:
-    assert [len(part) for part in portions([message(60), message(60), message(3 * STORED_AT_ONCE), message(2)])] == [
-        *(60, 60, 3 * STORED_AT_ONCE, 2)
-    ]
+    more_than_half, long = STORED_AT_ONCE // 2 + 1, 3 * STORED_AT_ONCE
+    built = [message(more_than_half), message(more_than_half), message(long), message(2)]
+    assert [len(part) for part in portions(built)] == [more_than_half, more_than_half, long, 2]
 
 
 def test_of_a_message_without_passages_nothing_is_stored() -> None:
