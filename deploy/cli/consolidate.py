@@ -45,7 +45,7 @@ async def consolidate(
     ] = True,
     json: Json = False,
 ) -> int:
-    """Have what was said and is not extracted yet extracted now, for everything, or for what the options name."""
+    """Extract waiting messages now: all, or those that the options select."""
     try:
         wanted = RunRequest(
             policy=policy,

@@ -20,7 +20,7 @@ async def cutover(
     undo: Annotated[bool, typer.Option("--undo", help="Take the cutover back.")] = False,
     json: Json = False,
 ) -> None:
-    """Put what a generation remembers in place of what is remembered; `--undo` takes it back."""
+    """Replace live memories by a generation's; `--undo` restores them."""
     async with replay.connected(load()) as parts:
         switch = parts.cutover()
         done = await (switch.undo(generation) if undo else switch.cut_over(generation))

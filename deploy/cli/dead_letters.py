@@ -17,7 +17,7 @@ from schemas.errors import Misconfigured, Rejected
 
 COLUMNS = ("letter", "at", "stage", "reason", "is", "detail")
 
-cli = several_commands("What could not be processed: look at it, publish it again, put it away.")
+cli = several_commands("List, show, replay or discard records that memstream could not process.")
 
 Places = Annotated[
     list[str] | None,
@@ -55,7 +55,7 @@ async def list_letters(
 @cli.command()
 @command
 async def show(place: Annotated[str, typer.Argument(help="partition:offset.")], json: Json = False) -> None:
-    """Show a dead letter with its contents, which somebody wrote."""
+    """Show a dead letter with its contents. These may include users' text."""
     settings = load()
     (standing,) = await chosen(settings, selected([place]), again=True)
     async for letter, record in contents(settings, [standing.letter]):
@@ -84,7 +84,7 @@ async def replay(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
-    """Publish dead letters again, each as it was and to the partition that it came from."""
+    """Publish dead letters again, unchanged and to their source partition."""
     return await settle("replayed", narrowed(places, reason, stage, since, until), again, dry_run, json)
 
 
@@ -100,7 +100,7 @@ async def discard(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> int:
-    """Put dead letters away: they are listed no more, and stay in their topic until its retention ends."""
+    """Mark dead letters as done. The topic keeps them until its retention ends."""
     return await settle("discarded", narrowed(places, reason, stage, since, until), again, dry_run, json)
 
 

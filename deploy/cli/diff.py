@@ -30,7 +30,7 @@ async def diff(
     everything: Annotated[bool, typer.Option("--all", help="Also what stays as it is.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what a generation would add, lose and change, from which messages; nothing is changed by looking."""
+    """Show what a generation would add, lose and change, with the source messages. Changes nothing."""
     settings, counts = load(), Counter[str]()
     async with replay.connected(settings) as parts:
         known = await parts.generations.get(generation)

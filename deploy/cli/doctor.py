@@ -33,7 +33,7 @@ class Finding(Struct, frozen=True):
 @cli.command()
 @command
 async def doctor(json: Json = False) -> int:
-    """Check every dependency and say what to do; exit code 1 when something is wrong."""
+    """Check every dependency and name remedies; exit code 1 if a check fails."""
     findings = await examine(load())
     for finding in findings:
         if json:

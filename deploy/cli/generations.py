@@ -14,7 +14,7 @@ from sinks.replay.generations import Generations
 
 COLUMNS = ("generation", "made", "is", "replays", "conversations", "namespaces")
 
-cli = several_commands("What was replayed: generations of memories beside those that are live.")
+cli = several_commands("List and discard generations, the results of replays.")
 
 
 @cli.command("list")
@@ -34,7 +34,7 @@ async def discard(
     generation: Annotated[str, typer.Argument(help="The generation.")],
     json: Json = False,
 ) -> None:
-    """Remove a generation for good. What was cut over stays as it is, and can be undone no more."""
+    """Delete a generation. Live memories stay; a cutover of it can no longer be undone."""
     async with replay.connected(load()) as parts:
         namespaces = await parts.cutover().discard(generation)
     if json:

@@ -41,7 +41,7 @@ async def import_memories(
     ] = False,
     json: Json = False,
 ) -> int:
-    """Bring memories in from JSON Lines. Those that are there, by their id or their text, stay as they are."""
+    """Import memories from JSON Lines. Existing memories with the same id or text stay unchanged."""
     with ExitStack() as opened:
         try:
             source = opened.enter_context(file.open("rb")) if file else sys.stdin.buffer

@@ -16,7 +16,7 @@ from schemas.errors import Misconfigured
 from sinks.access.audit import Audit, Audited
 from sinks.access.keys import Keys
 
-cli = several_commands("Keys of the API: who may do what in which namespaces.")
+cli = several_commands("Manage the API's keys and their rights in namespaces.")
 
 LONGEST: Final = 256
 
@@ -36,7 +36,7 @@ async def create(
     days: Annotated[int | None, typer.Option(min=1, max=36_500, help="After which it expires; default never.")] = None,
     json: Json = False,
 ) -> None:
-    """Make a key, and print it: it is kept nowhere, and cannot be shown again."""
+    """Create a key and print it. memstream stores only its hash, so it cannot be shown again."""
     grants = granted(name, {"read": read or [], "write": write or [], "admin": admin or []})
     now = datetime.now(UTC)
     async with connections.postgres(load(), max_size=1) as pool:
@@ -68,7 +68,7 @@ async def revoke(
     key: Annotated[str, typer.Argument(help="Its id or its name.")],
     json: Json = False,
 ) -> None:
-    """Revoke a key: within seconds nobody is let in with it."""
+    """Revoke a key. It stops working within seconds."""
     async with connections.postgres(load(), max_size=1) as pool:
         gone = await Keys(pool).revoke(key, datetime.now(UTC), who())
     if json:
@@ -82,7 +82,7 @@ async def revoke(
 async def audit(
     limit: Annotated[int, typer.Option(min=1, max=10_000, help="How many at most.")] = 50, json: Json = False
 ) -> None:
-    """Show who did what only an administrator may do, the latest first."""
+    """Show the audit log of administrators' actions, the latest first."""
     async with connections.postgres(load(), max_size=1) as pool:
         latest = await Audit(pool).latest(limit)
     terminal.show_list(latest, json, "audit", ("when", "who", "did", "to"), audit_row, wide="to")

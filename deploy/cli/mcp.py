@@ -49,7 +49,7 @@ async def mcp(
     read_only: Annotated[bool, typer.Option("--read-only", help="Without the tool that creates memories.")] = False,
     actor: Annotated[str, typer.Option(help="Who is said to have created a memory.")] = "mcp",
 ) -> None:
-    """Give a model's client tools over memories: a server of the Model Context Protocol on standard input and output."""
+    """Serve the memory tools to a model's client, by the Model Context Protocol on standard input and output."""
     settings = load()
     log_to_stderr(settings)  # standard output is the protocol's
     chores = PeriodicTasks()

@@ -18,7 +18,7 @@ from deploy.wiring import connections
 from schemas.errors import Misconfigured
 from schemas.policies.policies import DEFAULT_POLICY, Match, Policy
 
-cli = several_commands("What applies to which conversations: policies, as YAML files.")
+cli = several_commands("Manage policies as YAML files.")
 
 Files = Annotated[list[Path], typer.Argument(help="YAML or JSON files of policies.", show_default=False)]
 Name = Annotated[str, typer.Argument(help="The policy's name.", show_default=False)]

@@ -19,7 +19,7 @@ OntoBackup = Annotated[
 @cli.command()
 @command
 async def rebuild(onto_backup: OntoBackup = False, json: Json = False) -> None:
-    """Make PostgreSQL's memories anew from memory.state and memory.events, then Qdrant; workers must be stopped."""
+    """Rebuild PostgreSQL's memories from memory.state and memory.events, then Qdrant. Stop workers first."""
     rebuilt = await rebuild_from_kafka(load(), onto_backup=onto_backup, say=terminal.print_error)
     if json:
         terminal.print_json(rebuilt)

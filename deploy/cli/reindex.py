@@ -15,7 +15,7 @@ cli = one_command()
 @cli.command()
 @command
 async def reindex(json: Json = False) -> None:
-    """Rebuild Qdrant from PostgreSQL; only what another model embedded is embedded again. Safe beside running workers."""
+    """Rebuild Qdrant from PostgreSQL. Embeds only texts with vectors of another model. Safe while workers run."""
     settings = load()
     await vector_index.refuse_by_topic(settings)
     async with (

@@ -56,7 +56,7 @@ async def replay(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Extract again what was said, by other policies or another model, beside what is remembered."""
+    """Extract archived messages again, with other policies or another model, beside the live memories."""
     settings = load()
     quiet = {"log_level": "warning"} if settings.log_level == "info" else {}  # a line a slice is for workers
     log_to_stderr(settings.model_copy(update=quiet))

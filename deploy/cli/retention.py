@@ -43,7 +43,7 @@ async def retention(
     wait: Annotated[int, typer.Option(min=1, metavar="SECONDS", help="How long to wait for its end.")] = WAIT_S,
     json: Json = False,
 ) -> None:
-    """Take out of the archive what is old and was consolidated, as happens every day."""
+    """Delete old consolidated messages from the archive, as workers do every day."""
     async with connections.postgres(load(), max_size=1) as pool:
         asked = manual_sweep(dry_run, getuser(), datetime.now(UTC))
         sweep = await latest(pool) if last else await over(Sweeps(pool), asked, wait)

@@ -15,7 +15,7 @@ from schemas.errors import Misconfigured
 from schemas.policies.policies import Schedule
 from sinks.consolidation.runs import RunFilter, Runs
 
-cli = several_commands("Consolidation runs: what each was about, how far it is, what came of it.")
+cli = several_commands("Show consolidation runs: scope, progress, results.")
 
 
 @cli.command("list")

@@ -10,7 +10,7 @@ cli = one_command()
 @cli.command()
 @command
 async def settings(json: Json = False) -> None:
-    """List the environment variables that memstream reads, by what they set, with their defaults."""
+    """List the environment variables that memstream reads, in groups, with defaults."""
     if not json:
         longest = max(
             len(row.variable) for rows in tables().values() for row in rows

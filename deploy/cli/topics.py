@@ -5,7 +5,7 @@ from deploy.cli.command import Json, command, several_commands
 from deploy.settings import load
 from streams.kafka import topics
 
-cli = several_commands("memstream's topics on the cluster.")
+cli = several_commands("Create and list memstream's topics.")
 
 
 @cli.command()

@@ -34,7 +34,7 @@ async def usage(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show what model calls consumed, by operation, lane and model, and what is left of the budget."""
+    """Show the usage of model calls by operation, lane and model, and the rest of the budget."""
     settings = load()
     begin = since or moment("24h")
     async with connections.postgres(settings, max_size=1) as pool:

@@ -16,7 +16,7 @@ from schemas.kafka import topics
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
 
-cli = several_commands("A conversation's context: look at it, act on it by hand.")
+cli = several_commands("Show, flush, prune or clear a conversation's context window.")
 
 Conversation = Annotated[str, typer.Argument(help="The conversation's id.", show_default=False)]
 

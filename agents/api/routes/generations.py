@@ -116,7 +116,7 @@ async def list_differences(
 
 @router.post("/{generation_id}/cutover", openapi_extra=documented(CutoverResult, without_body=CONFLICT))
 async def cut_over(generation_id: GenerationIdOf, caller: CallerOf, ports: PortsOf) -> Response:
-    """Put what a generation remembers in place of what is remembered. Asked again, it goes on with what is left."""
+    """Replace live memories by a generation's. After an interruption, send the request again to continue."""
     return await switch_generation(generation_id, caller, ports, "generation.cutover", ports.replays.cut_over)
 
 

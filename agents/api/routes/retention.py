@@ -42,7 +42,7 @@ LISTED = "sweeps"  # what a cursor is of
 async def start_sweep(
     wanted: Annotated[SweepRequest, Depends(json_body(SweepRequest))], caller: CallerOf, ports: PortsOf
 ) -> Response:
-    """Take out of the archive what is old and was consolidated, as happens every day; or only count it."""
+    """Delete old consolidated messages from the archive, as workers do every day; or only count them."""
     caller.require_everywhere("admin")
     sweep = manual_sweep(wanted.dry_run, caller.actor, ports.clock())
     if not sweep.dry_run:
