@@ -18,7 +18,7 @@ PLANS = (
     Rule(
         pattern=starting(
             rf"(?:I|we) (?:have )?{SOON}(?:decided|agreed|chose|chosen|settled|picked|opted|resolved|committed) "
-            r"(?!up\b)(?P<object>.+)"
+            rf"(?!up\b){VAGUE}.+"
         ),
         kind="decision",
         importance=0.75,

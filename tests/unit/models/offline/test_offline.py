@@ -34,6 +34,11 @@ REMEMBERED = [
     ("From now on, call me Sam.", "preference", "User wants the assistant to call them Sam from now on."),
     ("Call me Robin.", "preference", "User wants to be called Robin."),
     ("We decided to use Postgres for billing.", "decision", "User's team decided to use Postgres for billing."),
+    (
+        "We chose React over Vue because the team knows it.",
+        "decision",
+        "User's team chose React over Vue because the team knows it.",
+    ),
     ("Let's go with the blue theme.", "decision", "User decided to go with the blue theme."),
     ("We'll use Kafka for events.", "decision", "User's team will use Kafka for events."),
     (
