@@ -8,8 +8,8 @@ from typing import Final
 from agents.privacy.scrub import sendable, storable
 from schemas.policies.policies import Privacy
 
-PIECE_WORDS: Final = 100  # of a part; the models that ship read 256 tokens
-WHOLE_WORDS: Final = 150  # a text of so many words stays whole
+PIECE_WORDS: Final = 200  # of a part
+WHOLE_WORDS: Final = 250  # a text of so many words stays whole: about as many as the smallest model reads
 MOST_PIECES: Final = 200
 SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 

@@ -28,40 +28,73 @@ NUMBERS: Final = {
     "few": 3,
 }
 DAYS_OF: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
+NAMED_MONTH: Final = rf"(?P<month>{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+DAY_NUMBER: Final = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?"
+YEAR_NUMBER: Final = r"(?P<year>(?:19|20)\d\d)"
 
+ISO: Final = re.compile(rf"\b{YEAR_NUMBER}-(?P<month>\d\d)-(?P<day>\d\d)\b")
+DOTTED: Final = re.compile(rf"\b(?P<day>\d?\d)\.(?P<month>\d?\d)\.{YEAR_NUMBER}\b")
+SLASHED: Final = re.compile(rf"\b(?P<month>\d?\d)/(?P<day>\d?\d)/{YEAR_NUMBER}\b")
+DAY_MONTH: Final = re.compile(rf"\b{DAY_NUMBER}(?: of)? {NAMED_MONTH}(?:,? {YEAR_NUMBER})?(?!\w)")
+MONTH_DAY: Final = re.compile(rf"\b{NAMED_MONTH} (?:the )?{DAY_NUMBER}(?!\d)(?:,? {YEAR_NUMBER})?(?!\w)")
 MONTH: Final = re.compile(
-    rf"\b(?:in|during|last|this|since|early|late|of|until|by) ({'|'.join(MONTHS)})(?: (20\d\d))?\b"
+    rf"\b(?:(?:in|during|last|this|since|early|mid|late|of|until|by) {NAMED_MONTH}(?:,? {YEAR_NUMBER})?"
+    rf"|{NAMED_MONTH.replace('month', 'month_of_year')},? {YEAR_NUMBER.replace('year', 'with_year')})(?!\w)"
 )
-AGO: Final = re.compile(rf"\b(\d{{1,3}}|{'|'.join(NUMBERS)}) ({'|'.join(DAYS_OF)})s? (?:ago|before now|back)\b")
+AGO: Final = re.compile(rf"\b(\d{{1,3}}|{'|'.join(NUMBERS)}) (day|week|month|year)s? (?:ago|before now|back)\b")
 LAST: Final = re.compile(r"\b(?:last|past) (week|month|year)\b")
-SEASON: Final = re.compile(rf"\b(last|this|in|the|over the) ({'|'.join(SEASONS)})\b")
-YEAR: Final = re.compile(r"\b(?:in|during|of) (20\d\d)\b")
+SEASON: Final = re.compile(rf"\b(last|this|in|the|over the) ({'|'.join(SEASONS)})\b(?: of)?(?: {YEAR_NUMBER})?")
+YEAR: Final = re.compile(rf"\b(?:in|during|of) {YEAR_NUMBER}\b")
+
+Rule: TypeAlias = Callable[[re.Match[str], datetime], Span]
 
 
 def spans(question: str, asked_at: datetime) -> list[Span]:
-    """From is included, to is not. Months and seasons without a year are the latest that have begun."""
-    text = question.lower()
-    rules: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Span]], ...] = (
-        (MONTH, month),
-        (AGO, ago),
-        (LAST, last),
-        (SEASON, season),
-        (YEAR, lambda match, _: (beginning(int(match[1]), 1), beginning(int(match[1]) + 1, 1))),
-    )
-    named = [rule(match, asked_at) for pattern, rule in rules for match in pattern.finditer(text)]
-    return [*named, *days(question, asked_at)]
+    """From is included, to is not. Days, months and seasons without a year are the latest that have begun. Of spans that lie in
+    one another the shortest counts: a day of March is not all of March."""
+    text, found = question.lower(), list[Span]()
+    for pattern, rule in RULES:
+        for match in pattern.finditer(text):
+            try:
+                found.append(rule(match, asked_at))
+            except (ValueError, OverflowError):
+                continue  # the 31st of February, the year 0
+        text = pattern.sub(lambda match: " " * len(match[0]), text)
+    return [*found, *relative_days(text, asked_at)]
 
 
-def days(question: str, asked_at: datetime) -> Iterator[Span]:
-    for dated in dates_in(question, asked_at, "en"):
+def relative_days(text: str, asked_at: datetime) -> Iterator[Span]:
+    """ "Yesterday", "last Friday": of what a question may mean the latest that has begun."""
+    for dated in dates_in(text, asked_at, "en"):
         start = datetime(dated.day.year, dated.day.month, dated.day.day, tzinfo=UTC)
+        start -= timedelta(days=7) if start > asked_at else timedelta()
         yield start, start + dated.days * DAY
 
 
+def day(match: re.Match[str], asked_at: datetime) -> Span:
+    number, day_number = month_number(match["month"]), int(match["day"])
+    if match["year"]:
+        start = datetime(int(match["year"]), number, day_number, tzinfo=UTC)
+    else:
+        start = datetime(asked_at.year, number, day_number, tzinfo=UTC)
+        if start > asked_at:
+            start = datetime(asked_at.year - 1, number, day_number, tzinfo=UTC)
+    return start, start + DAY
+
+
 def month(match: re.Match[str], asked_at: datetime) -> Span:
-    number = MONTHS.index(match[1]) + 1
-    year = int(match[2]) if match[2] else asked_at.year - (number > asked_at.month)
+    number = month_number(match["month"] or match["month_of_year"])
+    said = match["year"] or match["with_year"]
+    year = int(said) if said else asked_at.year - (number > asked_at.month)
     return beginning(year, number), beginning(year + number // 12, number % 12 + 1)
+
+
+def month_number(said: str) -> int:
+    return (
+        int(said)
+        if said.isdigit()
+        else next(at for at, name in enumerate(MONTHS, start=1) if name.startswith(said[:3]))
+    )
 
 
 def ago(match: re.Match[str], asked_at: datetime) -> Span:
@@ -79,12 +112,23 @@ def last(match: re.Match[str], asked_at: datetime) -> Span:
 
 def season(match: re.Match[str], asked_at: datetime) -> Span:
     first, final = SEASONS[match[2]]
-    year = asked_at.year
+    year = int(match["year"]) if match["year"] else asked_at.year
     over = beginning(year + (final < first), final % 12 + 1)
-    if beginning(year, first) > asked_at or (match[1] == "last" and asked_at < over):
+    if not match["year"] and (beginning(year, first) > asked_at or (match[1] == "last" and asked_at < over)):
         year -= 1
     return beginning(year, first), beginning(year + (final < first), final % 12 + 1)
 
 
+def whole_year(match: re.Match[str], asked_at: datetime) -> Span:
+    return beginning(int(match["year"]), 1), beginning(int(match["year"]) + 1, 1)
+
+
 def beginning(year: int, month: int) -> datetime:
     return datetime(year, month, 1, tzinfo=UTC)
+
+
+# The narrowest first: what one has read is taken from the text that the next ones read.
+RULES: Final[tuple[tuple[re.Pattern[str], Rule], ...]] = (
+    *((pattern, day) for pattern in (ISO, DOTTED, SLASHED, DAY_MONTH, MONTH_DAY)),
+    *((AGO, ago), (MONTH, month), (SEASON, season), (LAST, last), (YEAR, whole_year)),
+)

@@ -1,7 +1,7 @@
 """Search in what was said: the nearest passages and those with the question's words, ranked together."""
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from msgspec import Struct
@@ -10,6 +10,7 @@ from agents.passages.reading import owners, readable
 from agents.passages.words import question_words, terms
 from agents.privacy.scrub import sendable
 from agents.retrieval.said_ranking import SCALES, UNMEASURED, CosineScale, Ranked, Span, ranked
+from agents.retrieval.said_words import QuestionWords
 from agents.retrieval.time_limits import WITHIN_S, Bounded
 from schemas.passages.passages import ANY_PASSAGE, PassageFilters
 from schemas.policies.policies import PolicySelector, Privacy
@@ -20,9 +21,10 @@ from sinks.passages.rows import PassageRow
 from sinks.passages.store import PassageText
 from sinks.vectors.port import Neighbour, Vector
 
-NEAREST = 200  # candidates of the vector index
-WORDED = 400  # messages with words of the question; of more those with rare ones
-ASKED_CHARS = 2_000
+NEAREST = 1_000  # passages whose cosines are asked for: those that share words need theirs too
+CANDIDATES = 100  # the nearest, read whatever their words
+SHARING_WORDS = 400  # messages with words of the question; of more those with rare ones
+EMBEDDED_CHARS = 2_000  # of a question
 
 
 class PassageStore(Protocol):
@@ -34,7 +36,7 @@ class PassageStore(Protocol):
         namespaces: Collection[str],
         filters: PassageFilters = ANY_PASSAGE,
         *,
-        limit: int = WORDED,
+        limit: int = SHARING_WORDS,
     ) -> Matches: ...
 
     async def rows(
@@ -86,27 +88,29 @@ class SaidSearch:
         *,
         spans: Sequence[Span] = (),
         limit: int = 10,
-        but: Callable[[PassageRow], bool] = lambda row: False,
     ) -> SaidFound:
-        """At most `limit` passages, one a message, the best first. `spans` are times that the question names; rows that `but`
-        accepts are left out."""
+        """At most `limit` passages, one a message, the best first. `spans` are times that the question names."""
         words = question_words(text)
-        asked = {namespace: terms(namespace, words) for namespace in namespaces}
-        flat = {term for each in asked.values() for term in each}
-        near, (worded, _, size) = await asyncio.gather(
-            self._near(text, namespaces), self._passages.matches(flat, namespaces, filters, limit=WORDED)
+        of_namespaces = {namespace: terms(namespace, words) for namespace in namespaces}
+        any_term = {term for each in of_namespaces.values() for term in each}
+        near, matches = await asyncio.gather(
+            self._near(text, namespaces),
+            self._passages.matches(any_term, namespaces, filters, limit=SHARING_WORDS),
         )
-        if not size:
+        if not matches.passages:
             return SaidFound()  # nothing was said, so nothing is missed, whatever cannot be asked
         cosines, degraded = near
-        missing = cosines.keys() - {row.passage_id for row in worded}
-        rows = [*worded, *await self._passages.rows(missing, namespaces, filters)]
-        best = ranked([row for row in rows if not but(row)], cosines, asked, size, spans, self.scale)[:limit]
+        nearest = cosines if filters != ANY_PASSAGE else list(cosines)[:CANDIDATES]
+        missing = set(nearest) - {row.passage_id for row in matches.rows}
+        rows = [*matches.rows, *await self._passages.rows(missing, namespaces, filters)]
+        question = QuestionWords(terms=of_namespaces, counts=matches.counts, passages=matches.passages)
+        best = ranked(rows, cosines, question, spans, self.scale)[:limit]
         return SaidFound(hits=tuple(await self._shown(best)), degraded=degraded)
 
     async def _near(self, text: str, namespaces: Collection[str]) -> tuple[dict[str, float], tuple[Degraded, ...]]:
-        asked = sendable(text[: 2 * ASKED_CHARS], Privacy())[:ASKED_CHARS]
-        embedded = await self._embedding.ask(lambda: self._embedder.embed_questions([asked]))
+        """Cosines of the nearest passages, the nearest first."""
+        question = sendable(text[: 2 * EMBEDDED_CHARS], Privacy())[:EMBEDDED_CHARS]
+        embedded = await self._embedding.ask(lambda: self._embedder.embed_questions([question]))
         if embedded.value is None:
             return {}, embedded.degraded
         vector = embedded.value[0]

@@ -1,6 +1,6 @@
-"""Ranks passages for a question: nearness and words over candidates, then the exchange around each. Pure: values in, values out.
+"""Ranks passages for a question: nearness and words, then the exchange around each. Pure: values in, values out.
 
-Weights were chosen on the tuned halves of three public sets of conversations (`make bench-recall` has the figures).
+Weights were chosen on one half of two public sets of conversations and are reported on the other (`make bench-recall`).
 """
 
 import math
@@ -10,42 +10,35 @@ from typing import Final, TypeAlias
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
+from agents.retrieval.said_exchanges import Scores, best_around, in_order, messages_of
+from agents.retrieval.said_words import LONG, QuestionWords, WordWeights, bm25
 from sinks.passages.rows import PassageRow
 
-Scores: TypeAlias = NDArray[np.float64]
 Span: TypeAlias = tuple[datetime, datetime]
-Place: TypeAlias = tuple[str, str]  # a namespace and a conversation of it
 
-LONG: Final = 30  # words that say something: a message of so many is not too short to tell anything
-REACH: Final = 12  # messages on either side that belong to an exchange
-SESSION_GAP: Final = timedelta(hours=6)  # of silence: what follows is another exchange
 GRACE: Final = timedelta(days=2)  # people tell of a day for some days after it
 
 
 class Weights(Struct, frozen=True, kw_only=True):
-    """`nearness` and its rest, words, make the score; the others are added or taken off. `words_full` is the BM25 score
-    that counts as whole. `before`, `after`: how much a word of the message before or after counts, where its own count 1."""
+    """`nearness` and its rest, words, make the relevance; the others are added or taken off. `words_full` is the BM25 score
+    that counts as whole."""
 
     nearness: float = 0.6
     words_full: float = 12.0
-    k1: float = 0.9
-    b: float = 0.4
-    before: float = 0.5
-    after: float = 0.3
+    words: WordWeights = WordWeights()
     asks: float = 0.1
     length: float = 0.1
-    time: float = 0.2
-    exchange: float = 0.5
+    time: float = 0.25
+    exchange: float = 0.25
 
 
 DEFAULT_WEIGHTS: Final = Weights()
 
 
 class CosineScale(Struct, frozen=True):
-    """The cosines of an embedding model: `start` counts 0, `start + span` 1; neither end is clipped. A question whose nearest
-    passage lies below `floor` is about nothing that was said."""
+    """The cosines of an embedding model. A question whose nearest passage lies below `floor` is about nothing that was said.
+    `start` counts 0 and `start + span` 1 where passages are compared with memories."""
 
     start: float
     span: float
@@ -73,33 +66,31 @@ class Ranked(Struct, frozen=True, kw_only=True):
 def ranked(
     rows: Sequence[PassageRow],
     cosines: Mapping[str, float],
-    asked: Mapping[str, Sequence[int]],
-    passages: int,
+    question: QuestionWords,
     spans: Sequence[Span],
     scale: CosineScale,
     weights: Weights = DEFAULT_WEIGHTS,
 ) -> list[Ranked]:
-    """One hit a message, the best first. `asked` are the question's terms by namespace, `passages` how many there are in all."""
+    """One hit a message, the best first. `spans` are times that the question names."""
+    rows = in_order(rows)
     if not rows:
         return []
-    rows = sorted(rows, key=lambda row: (row.conversation_id, row.ordinal, row.passage_id))
+    messages = messages_of(rows)
     known = np.array([cosines.get(row.passage_id, np.nan) for row in rows])
-    words = bm25(rows, asked, passages, weights)
-    lowest = float(np.nanmin(known)) if cosines and not np.isnan(known).all() else scale.start
-    found = ~np.isnan(known) | (words > 0)
-    if is_unrelated(known, words, scale, weights):
+    words, all_words = bm25(rows, messages, question, weights.words)
+    if is_unrelated(known, words, all_words, scale, weights):
         return []
-    scores = fused(np.where(np.isnan(known), lowest, known), words, scale, weights)
-    scores -= weights.asks * np.array([row.asks for row in rows])
-    scores += weights.length * length_preference(np.array([len(row.terms) for row in rows]))
-    scores += weights.time * said_then([row.said_at for row in rows], spans)
+    found = ~np.isnan(known) | (words > 0)
+    near = nearness(known, min(cosines.values(), default=0.0), scale)
+    scores = relevance(near, words, weights) + preferences(rows, spans, weights)
     scores = np.where(found, scores, -np.inf)
-    scores = scores + weights.exchange * best_around(scores, places(rows))
-    best: dict[tuple[str, str], int] = {}
-    for at in np.argsort(-scores, kind="stable"):
-        row = rows[at]
+    of_messages = np.maximum.reduceat(scores, messages.first_rows)
+    around = best_around(of_messages, messages)[messages.of_row]
+    scores = np.where(found, scores + weights.exchange * np.where(found, around, 0.0), -np.inf)
+    best: dict[int, int] = {}
+    for at in np.argsort(-scores, kind="stable").tolist():
         if found[at]:
-            best.setdefault((row.conversation_id, row.message_id), int(at))
+            best.setdefault(int(messages.of_row[at]), at)
     return [
         Ranked(
             passage_id=rows[at].passage_id,
@@ -111,99 +102,38 @@ def ranked(
     ]
 
 
-def is_unrelated(known: Scores, words: Scores, scale: CosineScale, weights: Weights) -> bool:
-    """Whether nothing is near enough to be about what is asked, and no rare words are shared."""
+def is_unrelated(known: Scores, words: Scores, all_words: float, scale: CosineScale, weights: Weights) -> bool:
+    """Whether nothing is near enough to be about what is asked, and neither rare words nor most of the words are shared."""
     nearest = float(np.nanmax(known)) if not np.isnan(known).all() else -1.0
-    return nearest < scale.floor and float(words.max(initial=0.0)) < weights.words_full / 2
+    enough = min(weights.words_full / 2, 0.75 * all_words)
+    return nearest < scale.floor and float(words.max(initial=0.0)) < max(enough, 1e-9)
 
 
-def fused(nearness: Scores, words: Scores, scale: CosineScale, weights: Weights) -> Scores:
-    """Nearness on the scale of its model, words beside the best: no other candidate moves a score. Where no rare word is shared,
-    words count for less."""
-    near = (nearness - scale.start) / scale.span
-    worded = words / max(weights.words_full, float(words.max(initial=0.0)))
-    total: Scores = weights.nearness * near + (1 - weights.nearness) * worded
+def nearness(known: Scores, farthest: float, scale: CosineScale) -> Scores:
+    """From 0 for the farthest that the vector index named, and for what it did not name, to 1 for the nearest. Where all are
+    about as near, that tells little: the range counts as half the model's at least."""
+    if np.isnan(known).all():
+        return np.zeros(len(known))
+    span = max(float(np.nanmax(known)) - farthest, scale.span / 2)
+    near: Scores = (np.nan_to_num(known, nan=farthest) - farthest) / span
+    return near
+
+
+def relevance(near: Scores, words: Scores, weights: Weights) -> Scores:
+    """Nearness, and words beside the best; where no rare word is shared, words count for less."""
+    shares = words / max(weights.words_full, float(words.max(initial=0.0)))
+    total: Scores = weights.nearness * near + (1 - weights.nearness) * shares
     return total
 
 
-def bm25(rows: Sequence[PassageRow], asked: Mapping[str, Sequence[int]], passages: int, weights: Weights) -> Scores:
-    """Okapi BM25 (Robertson and Zaragoza, 2009) of rows in the order of their conversations. A row counts the words of the
-    messages right before and after it as well, by `before` and `after`. A word's passages are counted among the rows."""
-    width = max((len(each) for each in asked.values()), default=0)
-    own = counts(rows, asked, width)
-    lengths = np.array([float(len(row.terms)) for row in rows])
-    counted, long = own.copy(), lengths.copy()
-    for step, weight in ((-1, weights.before), (1, weights.after)):
-        beside = neighbours(rows, step)
-        has = beside >= 0
-        counted[has] += weight * own[beside[has]]
-        long[has] += weight * lengths[beside[has]]
-    longer = 1 - weights.b + weights.b * long / max(float(long.mean()), 1e-9)
-    having = np.count_nonzero(counted, axis=0)
-    rarity = np.log(1 + (np.maximum(passages, having) - having + 0.5) / (having + 0.5))
-    total: Scores = (rarity * counted * (weights.k1 + 1) / (counted + weights.k1 * longer[:, None])).sum(axis=1)
-    return total
+def preferences(rows: Sequence[PassageRow], spans: Sequence[Span], weights: Weights) -> Scores:
+    """What speaks for a passage whatever its words: it states something, says more than a word or two, was said at the time."""
+    lengths = np.array([len(row.terms) for row in rows])
+    says_more = np.minimum(np.log1p(lengths) / math.log(LONG), 1.0)
+    total: Scores = weights.length * says_more - weights.asks * np.array([float(row.asks) for row in rows])
+    return total + weights.time * said_then([row.said_at for row in rows], spans)
 
 
-def counts(rows: Sequence[PassageRow], asked: Mapping[str, Sequence[int]], width: int) -> Scores:
-    """How often each row has each word of the question: (rows, width). Terms of different namespaces do not meet, so all rows are
-    looked through at once."""
-    places = {term: place for terms in asked.values() for place, term in enumerate(terms)}
-    if not places:
-        return np.zeros((len(rows), width))
-    known = np.array(sorted(places))
-    words = np.array([places[term] for term in known.tolist()])
-    terms = np.concatenate([row.terms for row in rows])
-    row_of = np.repeat(np.arange(len(rows)), [len(row.terms) for row in rows])
-    at = np.minimum(np.searchsorted(known, terms), len(known) - 1)
-    hits = known[at] == terms
-    found = np.bincount(row_of[hits] * width + words[at[hits]], minlength=len(rows) * width)
-    return found.reshape(len(rows), width).astype(np.float64)
-
-
-def neighbours(rows: Sequence[PassageRow], step: int) -> NDArray[np.intp]:
-    """For each row the place of a row of the message `step` on in the same exchange, -1 where there is none."""
-    at = {(row.conversation_id, row.ordinal): place for place, row in enumerate(rows)}
-    found = [at.get((row.conversation_id, row.ordinal + step), -1) for row in rows]
-    return np.array(
-        [
-            other if other >= 0 and abs(rows[other].said_at - row.said_at) <= SESSION_GAP else -1
-            for row, other in zip(rows, found, strict=True)
-        ],
-        np.intp,
-    )
-
-
-def length_preference(words: NDArray[np.intp]) -> Scores:
-    """From 0 for a text without words to 1 for one of LONG or more."""
-    preference: Scores = np.minimum(np.log1p(words) / math.log(LONG), 1.0)
-    return preference
-
-
-def said_then(moments: Sequence[datetime], spans: Sequence[Span]) -> NDArray[np.bool_]:
-    """Whether each was said in a span of time that the question names, or soon after."""
-    return np.array([any(start <= at < end + GRACE for start, end in spans) for at in moments], np.bool_)
-
-
-def places(rows: Sequence[PassageRow]) -> NDArray[np.intp]:
-    """Two numbers a row: its exchange, which ends with a conversation or a long silence, and its place in the conversation."""
-    found, exchange = np.empty((len(rows), 2), np.intp), 0
-    for at, row in enumerate(rows):
-        before = rows[at - 1] if at else row
-        same = before.conversation_id == row.conversation_id
-        exchange += not (same and row.said_at - before.said_at <= SESSION_GAP)
-        found[at] = exchange, row.ordinal
-    return found
-
-
-def best_around(scores: Scores, where: NDArray[np.intp]) -> Scores:
-    """The best score within REACH messages of the same exchange, its own included."""
-    best = scores.copy()
-    for step in range(1, len(scores)):
-        near = (where[step:, 0] == where[:-step, 0]) & (where[step:, 1] - where[:-step, 1] <= REACH)
-        if not near.any():
-            break
-        ahead, behind = best[step:], best[:-step]
-        ahead[near] = np.maximum(ahead[near], scores[:-step][near])
-        behind[near] = np.maximum(behind[near], scores[step:][near])
-    return best
+def said_then(moments: Sequence[datetime], spans: Sequence[Span]) -> Scores:
+    """1 for each that was said in a span of time that the question names, or soon after; else 0."""
+    return np.array([any(start <= at < end + GRACE for start, end in spans) for at in moments], np.float64)

@@ -1,9 +1,10 @@
 """One search over both tiers: memories, and what was said."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from msgspec.structs import replace
 
@@ -12,6 +13,8 @@ from agents.retrieval.said import SaidFound
 from agents.retrieval.said_ranking import DEFAULT_WEIGHTS, CosineScale, Span
 from schemas.passages.passages import ANY_PASSAGE, PassageFilters
 from schemas.retrieval.searches import Degraded, Found, Hit, Query, SaidHit
+
+Source: TypeAlias = tuple[str, str]  # a conversation and a message of it
 
 
 class MemorySearch(Protocol):
@@ -86,12 +89,31 @@ def ordered(best: Sequence[Hit | SaidHit], degraded: Iterable[Degraded]) -> Foun
 
 
 def merged(hits: Sequence[Hit], said: Sequence[SaidHit], scale: CosineScale) -> list[Hit | SaidHit]:
-    """Each tier keeps its order; of the two that come next the one that fits the question better goes first."""
-    memories, passages, order = list(hits), list(said), list[Hit | SaidHit]()
-    while memories and passages:
-        first = relevance(memories[0], scale) >= relevance(passages[0], scale)
-        order.append(memories.pop(0) if first else passages.pop(0))
-    return [*order, *memories, *passages]
+    """Passages in their order. A memory stands where the first of its sources stands, as it says the same: of them the one is
+    shown that fits the question better. Other memories come before the first passage that fits no better."""
+    places = {source_of(hit): place for place, hit in reversed(list(enumerate(said)))}
+    anchored, free = defaultdict[int, list[Hit]](list), list[Hit]()
+    for hit in hits:
+        found = [places[source] for source in sources_of(hit) if source in places]
+        (anchored[min(found)] if found else free).append(hit)
+    order, told = list[Hit | SaidHit](), set[Source]()
+    for place, passage in enumerate(said):
+        fits = relevance(passage, scale)
+        while free and relevance(free[0], scale) >= fits:
+            order.append(free.pop(0))
+        if source_of(passage) not in told:
+            instead = [hit for hit in anchored[place] if relevance(hit, scale) >= fits]
+            order += instead or [passage]
+            told.update(*(sources_of(hit) for hit in instead), (source_of(passage),))
+    return [*order, *free]
+
+
+def source_of(hit: SaidHit) -> Source:
+    return hit.passage.conversation_id, hit.passage.message_id
+
+
+def sources_of(hit: Hit) -> list[Source]:
+    return [(source.conversation_id, source.message_id) for source in hit.memory.sources]
 
 
 def relevance(hit: Hit | SaidHit, scale: CosineScale) -> float:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from agents.retrieval.said_ranking import counts
+from agents.retrieval.said_words import counts
 from sinks.passages.rows import PassageRow
 
 MONDAY = datetime(2026, 3, 2, tzinfo=UTC)
@@ -17,8 +17,8 @@ def passage(namespace: str, *terms: int) -> PassageRow:
 def test_words_are_counted_by_the_terms_of_each_namespace():
     asked = {"a": [5, -7], "b": [9, 4, 30]}
     rows = [passage("a", -7, 1, 5, 5), passage("b", 4), passage("a"), passage("b", 30, 9, 2, 9)]
-    assert counts(rows, asked, 3).tolist() == [[2, 1, 0], [0, 1, 0], [0, 0, 0], [2, 0, 1]]
+    assert counts(rows, asked).tolist() == [[2, 1, 0], [0, 1, 0], [0, 0, 0], [2, 0, 1]]
 
 
 def test_a_question_without_words_counts_none():
-    assert counts([passage("a", 1)], {"a": []}, 0).shape == (1, 0)
+    assert counts([passage("a", 1)], {"a": []}).shape == (1, 0)

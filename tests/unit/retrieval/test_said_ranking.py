@@ -1,0 +1,135 @@
+"""Ranking of what was said."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from agents.passages.building import only_asks
+from agents.passages.words import question_words, stems, terms
+from agents.retrieval.said_ranking import DEFAULT_WEIGHTS, CosineScale, Ranked, Span, Weights, ranked
+from agents.retrieval.said_words import QuestionWords
+from sinks.passages.rows import PassageRow
+
+MONDAY = datetime(2024, 1, 8, 9, tzinfo=UTC)
+SCALE = CosineScale(start=0.15, span=0.70, floor=0.3)
+FILLER = "we talked about nothing of any weight that day"
+
+
+def row(
+    passage_id: str,
+    text: str,
+    *,
+    ordinal: int,
+    at: datetime | None = None,
+    conversation: str = "talk",
+    namespace: str = "app/ada",
+    message: str | None = None,
+) -> PassageRow:
+    return PassageRow(
+        passage_id=passage_id,
+        namespace=namespace,
+        conversation_id=conversation,
+        message_id=message or passage_id,
+        ordinal=ordinal,
+        said_at=at or MONDAY + timedelta(minutes=ordinal),
+        speaker="ada",
+        asks=only_asks(text),
+        terms=np.array(terms(namespace, stems(text)), np.int32),
+    )
+
+
+def ranks(
+    rows: list[PassageRow],
+    question: str,
+    cosines: dict[str, float] | None = None,
+    *,
+    spans: tuple[Span, ...] = (),
+    weights: Weights = DEFAULT_WEIGHTS,
+) -> list[Ranked]:
+    words = question_words(question)
+    of_namespaces = {each.namespace: terms(each.namespace, words) for each in rows}
+    counts = Counter(int(term) for each in rows for term in set(each.terms.tolist()))
+    question = QuestionWords(terms=of_namespaces, counts=counts, passages=1_000)
+    return ranked(rows, cosines or {}, question, spans, SCALE, weights)
+
+
+def ids(found: list[Ranked]) -> list[str]:
+    return [each.passage_id for each in found]
+
+
+def test_cosines_of_any_height_are_told_apart() -> None:
+    rows = [row(f"p{number}", FILLER, ordinal=20 * number) for number in range(3)]
+    found = ranks(rows, "What is it?", {"p0": 0.90, "p1": 0.95, "p2": 0.70})
+    assert ids(found) == ["p1", "p0", "p2"]
+    assert len({each.score for each in found}) == 3
+
+
+def test_a_short_text_with_the_words_goes_before_a_long_one_with_them() -> None:
+    rows = [
+        row("long", f"lasagna {FILLER} " * 5, ordinal=0),
+        row("short", "lasagna with spinach, every week", ordinal=50),
+    ]
+    assert ids(ranks(rows, "Who made lasagna with spinach?")) == ["short", "long"]
+
+
+def test_an_answer_has_the_words_of_its_question() -> None:
+    rows = [
+        row("question", "Which city did you visit in Portugal?", ordinal=1),
+        row("answer", "Porto, it was lovely", ordinal=2),
+        row("other", "Berlin, it was lovely", ordinal=40),
+    ]
+    cosines = {"question": 0.5, "answer": 0.4, "other": 0.4}
+    assert ids(ranks(rows, "Which city in Portugal was visited?", cosines))[:2] == ["question", "answer"]
+
+
+def test_after_a_long_silence_nothing_is_the_answer_to_what_was_asked() -> None:
+    later = MONDAY + timedelta(days=3)
+    rows = [row("question", "Which city in Portugal?", ordinal=1), row("later", "Porto", ordinal=2, at=later)]
+    assert ids(ranks(rows, "Which city in Portugal?")) == ["question"]
+
+
+def test_a_message_only_beside_what_shares_words_is_no_hit_without_a_cosine_or_words() -> None:
+    long = " ".join(f"word{number}" for number in range(40))
+    rows = [row("hit", "lasagna with spinach for dinner", ordinal=1), row("beside", long, ordinal=2)]
+    assert ids(ranks(rows, "lasagna spinach dinner")) == ["hit"]
+
+
+def test_what_was_said_at_the_time_that_is_asked_for_goes_first() -> None:
+    day = datetime(2024, 1, 17, tzinfo=UTC)
+    rows = [
+        row("then", "I cooked pasta", ordinal=0, at=day + timedelta(hours=30)),
+        row("later", "I cooked pasta", ordinal=50, at=day + timedelta(days=9)),
+    ]
+    cosines = {"then": 0.60, "later": 0.61}
+    assert ids(ranks(rows, "Which pasta did I cook?", cosines))[0] == "later"
+    assert ids(ranks(rows, "Which pasta did I cook?", cosines, spans=((day, day + timedelta(days=1)),)))[0] == "then"
+
+
+def test_one_hit_stands_for_all_parts_of_a_message_and_all_its_namespaces() -> None:
+    rows = [
+        row("part-1", "spinach", ordinal=1, message="m"),
+        row("part-2", "lasagna with spinach", ordinal=1, message="m"),
+        row("shared", "lasagna with spinach", ordinal=1, message="m", namespace="team/kitchen"),
+    ]
+    assert ids(ranks(rows, "lasagna with spinach")) == ["part-2"]
+
+
+def test_the_exchange_around_a_good_hit_goes_before_the_same_words_elsewhere() -> None:
+    rows = [
+        row("good", "lasagna with spinach and ricotta", ordinal=1),
+        row("near", "in the old oven", ordinal=4),
+        row("far", "in the old oven", ordinal=90),
+    ]
+    found = ranks(rows, "lasagna with spinach in the oven", {"good": 0.8, "near": 0.5, "far": 0.5})
+    assert ids(found) == ["good", "near", "far"]
+
+
+@pytest.mark.parametrize(("cosine", "found"), [(0.29, []), (0.31, ["p"])])
+def test_below_the_floor_nothing_is_found_unless_rare_words_are_shared(cosine: float, found: list[str]) -> None:
+    assert ids(ranks([row("p", FILLER, ordinal=0)], "Who fixed the bicycle?", {"p": cosine})) == found
+
+
+def test_without_candidates_nothing_is_found() -> None:
+    assert ranks([], "anything") == []

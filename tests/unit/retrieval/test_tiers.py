@@ -1,0 +1,64 @@
+"""Memories and what was said, in one order."""
+
+from datetime import UTC, datetime
+
+from agents.retrieval.said_ranking import CosineScale
+from agents.retrieval.tiers import merged
+from schemas.memories.memories import Source
+from schemas.passages.passages import Passage
+from schemas.retrieval.searches import Hit, Parts, SaidHit
+from tests.memories import a_memory
+
+SCALE = CosineScale(start=0.0, span=1.0, floor=0.0)
+AT = datetime(2026, 3, 2, tzinfo=UTC)
+
+
+def passage(message: str, cosine: float) -> SaidHit:
+    said = Passage(
+        passage_id=message,
+        namespace="app/ada",
+        conversation_id="talk",
+        message_id=message,
+        role="user",
+        speaker="ada",
+        said_at=AT,
+        text=message,
+    )
+    return SaidHit(score=cosine, passage=said, cosine=cosine)
+
+
+def memory(memory_id: str, cosine: float, *messages: str) -> Hit:
+    sources = tuple(Source(conversation_id="talk", message_id=message) for message in messages)
+    return Hit(
+        score=cosine, memory=a_memory(memory_id, AT, memory_id=memory_id, sources=sources), parts=Parts(cosine=cosine)
+    )
+
+
+def shown(hits: list[Hit], said: list[SaidHit]) -> list[str]:
+    return [
+        hit.memory.memory_id if isinstance(hit, Hit) else hit.passage.message_id for hit in merged(hits, said, SCALE)
+    ]
+
+
+def test_of_a_memory_and_its_source_the_one_that_fits_better_is_shown_where_the_source_stands() -> None:
+    said = [passage("m1", 0.9), passage("m2", 0.6), passage("m3", 0.5)]
+    assert shown([memory("better", 0.8, "m2")], said) == ["m1", "better", "m3"]
+    assert shown([memory("worse", 0.4, "m2")], said) == ["m1", "m2", "m3"]
+
+
+def test_a_memory_of_several_messages_stands_for_all_of_them() -> None:
+    said = [passage("m1", 0.9), passage("m2", 0.6), passage("m3", 0.5)]
+    assert shown([memory("both", 0.7, "m3", "m2")], said) == ["m1", "both"]
+
+
+def test_memories_of_one_message_that_all_fit_better_are_all_shown() -> None:
+    assert shown([memory("a", 0.8, "m1"), memory("b", 0.7, "m1")], [passage("m1", 0.6)]) == ["a", "b"]
+
+
+def test_a_memory_whose_sources_were_not_found_comes_where_it_fits_as_well_as_what_follows() -> None:
+    said = [passage("m1", 0.9), passage("m2", 0.5)]
+    assert shown([memory("imported", 0.7), memory("weak", 0.2)], said) == ["m1", "imported", "m2", "weak"]
+
+
+def test_without_passages_memories_keep_their_order() -> None:
+    assert shown([memory("first", 0.5, "m1"), memory("second", 0.4)], []) == ["first", "second"]
