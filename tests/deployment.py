@@ -15,6 +15,7 @@ from aiokafka.admin import AIOKafkaAdminClient
 
 from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
+from sinks.passages.vectors import SUFFIX
 from streams.kafka.topics import specs
 from tests.chaos.workers import ApiProcess, WorkerProcess
 from tests.preparation import PASSWORD, administer, prepared
@@ -134,6 +135,7 @@ class Deployment(Stores):
             await admin.close()
         async with self.qdrant() as client:
             await client.delete_collection(self.settings.qdrant_collection)
+            await client.delete_collection(self.settings.qdrant_collection + SUFFIX)
         server, _, database = self.dsn.rpartition("/")
         await administer(f"{server}/postgres", f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)')
 

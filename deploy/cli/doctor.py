@@ -1,6 +1,7 @@
 """Checks every dependency, and says of what is wrong what to do."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 
 from msgspec import Struct
 
@@ -14,7 +15,10 @@ from deploy.settings import Settings, load
 from deploy.wiring import connections, models, rerankers, vector_index
 from schemas.errors import MemstreamError, Retryable
 from sinks.memories.reader import Memories
+from sinks.passages.store import Passages
+from sinks.postgres.connection import Pool
 from sinks.postgres.migrate import pending
+from sinks.vectors.qdrant import Vectors
 from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
 
 SECURITY = ", or what of MEMSTREAM_KAFKA_... the line on stderr above complains of"
@@ -110,26 +114,38 @@ async def migrations(settings: Settings) -> str:
 
 
 async def qdrant(settings: Settings) -> str:
-    async with vector_index.embedder(settings) as model, vector_index.qdrant(settings, model) as vectors:
+    async with (
+        vector_index.embedder(settings) as model,
+        vector_index.qdrant(settings, model) as memories,
+        vector_index.passage_index(settings, model) as passages,
+    ):
         try:
-            if not await vectors.exists():
-                if await stored_memories(settings):
-                    raise UnhealthyExit(
-                        f"{settings.qdrant_url} has no collection {settings.qdrant_collection} for the memories that PostgreSQL "
-                        "has: run `memstream reindex`"
-                    )
-                return f"{settings.qdrant_url}, no collection {settings.qdrant_collection} yet: a worker makes it"
-            await vectors.verify()
-            return f"{settings.qdrant_url}, {await vectors.count()} memories in {settings.qdrant_collection}"
+            found = [
+                await collection(memories, "memories", partial(holds, settings, lambda pool: Memories(pool).any())),
+                await collection(passages, "passages", partial(holds, settings, lambda pool: Passages(pool).any())),
+            ]
         except Retryable as exc:
             raise UnhealthyExit(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
+    return ", ".join([settings.qdrant_url, *found])
 
 
-async def stored_memories(settings: Settings) -> bool:
-    """Whether PostgreSQL has memories; what is wrong with it is told by its own checks."""
+async def collection(vectors: Vectors, what: str, wanted: Callable[[], Awaitable[bool]]) -> str:
+    """What a collection has. Raises UnhealthyExit where PostgreSQL knows of more than none, and it is not there."""
+    if await vectors.exists():
+        await vectors.verify()
+        return f"{await vectors.count()} {what} in {vectors.collection}"
+    if await wanted():
+        raise UnhealthyExit(
+            f"no collection {vectors.collection} for the {what} that PostgreSQL has: run `memstream reindex`"
+        )
+    return f"no collection {vectors.collection} yet: a worker makes it"
+
+
+async def holds(settings: Settings, asked: Callable[[Pool], Awaitable[bool]]) -> bool:
+    """What PostgreSQL answers; what is wrong with it is told by its own checks."""
     try:
         async with connections.postgres(settings, max_size=1) as pool:
-            return await Memories(pool).any()
+            return await asked(pool)
     except MemstreamError:
         return False
 

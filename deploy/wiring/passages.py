@@ -1,23 +1,79 @@
 """Wires the passages stage, and what keeps Qdrant equal to its rows."""
 
+import time
+from collections.abc import Callable
 from functools import partial
 
-from agents.passages.agent import PassageAgent
+from agents.passages.agent import STAGE, PassageAgent
 from agents.passages.indexer import PassageIndexer
+from agents.passages.reindex import PassageReindexer, PassagesReindexed
+from agents.policies.audience import Audience
+from deploy.settings import Settings
 from deploy.wiring import vector_index
 from deploy.wiring.stage_parts import Wiring, now
+from schemas.errors import Misconfigured
+from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive
+from sinks.archive.participants import Participants
 from sinks.embeddings.port import Embedder
+from sinks.passages.renewal import PassageRenewal
 from sinks.passages.store import Passages
+from sinks.passages.vectors import PassageVectors
+from sinks.postgres.connection import Pool
+from streams.kafka.consumer_groups import ConsumerGroups
 
 REMOVE_S = 1.0
+TOLD_EVERY_S = 5.0
 
 
 async def add(wiring: Wiring, embedder: Embedder) -> None:
     vectors = await wiring.resources.enter_async_context(vector_index.passage_index(wiring.settings, embedder))
-    await vectors.ensure_collection()
     passages = Passages(wiring.pool)
+    await refuse_a_lost_index(passages, vectors)
+    await vectors.ensure_collection()
     indexer = PassageIndexer(passages, vectors, embedder, wiring.policies)
     agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.audience(), now)
     await wiring.add("passages", lambda _app: agent.handle)
     wiring.chores.add("removed passages", REMOVE_S, partial(passages.drop_removed, vectors))
+
+
+async def refuse_a_lost_index(passages: Passages, vectors: PassageVectors) -> None:
+    """With an empty one in its place most of what was said would be found by its words alone, and nobody would notice."""
+    if not await vectors.exists() and await passages.any():
+        raise Misconfigured("Qdrant holds no collection for the passages that PostgreSQL has: run `memstream reindex`")
+
+
+async def reindex(
+    settings: Settings, pool: Pool, embedder: Embedder, policies: PolicySelector, say: Callable[[str], object]
+) -> PassagesReindexed:
+    """The index of what was said, from PostgreSQL. Raises Misconfigured where a worker goes on with another model; Retryable."""
+    async with vector_index.passage_index(settings, embedder) as vectors:
+        if await vectors.exists() and await vectors.is_of_another_model():
+            await refuse_beside_the_stage(settings)
+        audience = Audience(Participants(pool), policies)
+        told = Told(say)
+        renewal = PassageRenewal(pool, vectors)
+        indexer = PassageReindexer(renewal, vectors, embedder, audience, policies, told)
+        return await indexer.reindex()
+
+
+async def refuse_beside_the_stage(settings: Settings) -> None:
+    """It would go on writing vectors of the model before. Raises Retryable as well."""
+    group = settings.topics().group(STAGE)
+    if await ConsumerGroups(settings.cluster().client()).with_members([group]):
+        raise Misconfigured(
+            f"what was said is to be embedded by another model, and workers in {group} go on with the one before: stop them first"
+        )
+
+
+class Told:
+    """Progress, every few seconds."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say = say
+        self._at = time.monotonic()
+
+    def __call__(self, messages: int) -> None:
+        if time.monotonic() - self._at >= TOLD_EVERY_S:
+            self._at = time.monotonic()
+            self._say(f"{messages:,} messages looked at")

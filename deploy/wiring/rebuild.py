@@ -8,7 +8,7 @@ from msgspec import Struct
 from agents.rebuild.rebuilder import Rebuild
 from deploy.cli.policy_store import applying, stored
 from deploy.settings import Settings
-from deploy.wiring import connections, vector_index
+from deploy.wiring import connections, passages, vector_index
 from schemas.errors import Misconfigured
 from sinks.postgres.migrate import pending
 from sinks.rebuild.rebuilds import Rebuilds
@@ -74,6 +74,7 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
         read = await begun.run(onto_backup=onto_backup)
         say("PostgreSQL is up to what Kafka tells; writing Qdrant")
         index = await reindex(pool, vectors, embedder)
+        await passages.reindex(settings, pool, embedder, policies, say)
         standing = await Rebuilds(pool).end()
     return Rebuilt(
         records=read.records,

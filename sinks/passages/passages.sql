@@ -146,18 +146,23 @@ DELETE FROM passage_removals WHERE passage_id = ANY ($1::uuid[])
 -- name: pending_removals
 SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
 
--- name: page
--- Every passage, in the order of ids.
-SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest,
-       m.role, m.content, coalesce(m.tenant_id, w.tenant_id) AS tenant_id, coalesce(m.app_id, w.app_id) AS app_id,
-       coalesce(m.user_id, w.user_id) AS user_id, coalesce(m.agent_id, w.agent_id) AS agent_id, coalesce(m.mode, w.mode) AS mode,
-       ARRAY(SELECT DISTINCT namespace FROM passages of_it
-             WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces
-FROM passages p JOIN messages m USING (conversation_id, message_id)
-     LEFT JOIN windows w ON w.conversation_id = m.conversation_id AND w.partition = m.partition
-WHERE p.passage_id > $1::uuid
-ORDER BY p.passage_id
-LIMIT $2
+-- name: indexed_messages
+-- Messages that have passages, in the order of their keys.
+SELECT m.partition, m.position, m.content, m.body
+FROM (SELECT DISTINCT conversation_id, message_id FROM passages
+      WHERE (conversation_id, message_id) > ($1, $2) ORDER BY conversation_id, message_id LIMIT $3) AS indexed
+     JOIN messages m USING (conversation_id, message_id)
+ORDER BY conversation_id, message_id
+
+-- name: indexed
+SELECT conversation_id, message_id, passage_id::text, namespace, digest
+FROM passages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)
+
+-- name: drop_message
+DELETE FROM passages WHERE conversation_id = $1 AND message_id = $2
+
+-- name: any
+SELECT EXISTS (SELECT FROM passages)
 
 -- name: existing
 SELECT passage_id::text FROM passages WHERE passage_id = ANY ($1::uuid[])

@@ -10,7 +10,7 @@ from schemas.conversations.messages import Scope
 from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from sinks.archive.messages import ArchivedMessage, without_erased
 from sinks.passages.matching import Matches, matches
-from sinks.passages.numbering import message_key, number
+from sinks.passages.numbering import MessageKey, message_key, number
 from sinks.passages.rows import PassageRow, arguments, passage_row, spaces
 from sinks.passages.vectors import PassagePoint, PassageVectors
 from sinks.postgres.connection import Connection, Pool, storable, translated
@@ -62,34 +62,14 @@ class Passages:
 
         One transaction: behind the archive's lock the fences are looked at once more, so nothing that is erased meanwhile comes
         in; the points are written before it commits, so each row has its point. A point without a row, after a crash in between,
-        is found by nobody, and written again with the row.
+        is found by nobody, and written again with the row, or removed where the message may not come in any more.
         """
         if not pieces:
             return 0
+        partitions = [piece.archived.partition for piece in pieces]
         with translated("storing passages"):
             async with self._pool.acquire() as connection, connection.transaction():
-                await connection.execute(query("purges", "share_archive"))
-                await connection.execute(query("passages", "lock"))
-                await connection.execute(
-                    query("passages", "lock_partitions"), [each.archived.partition for each in pieces]
-                )
-                left = await self._left(connection, pieces)
-                stored = await self._insert(connection, left)
-                await vectors.write([point(piece) for piece in left if piece.passage_id in stored])
-        return len(stored)
-
-    async def _left(self, connection: Connection, pieces: Sequence[Piece]) -> list[Piece]:
-        messages = {id(piece.archived): piece.archived for piece in pieces}
-        kept = {id(archived) for archived in await without_erased(connection, list(messages.values()))}
-        return [piece for piece in pieces if id(piece.archived) in kept]
-
-    async def _insert(self, connection: Connection, pieces: Sequence[Piece]) -> set[str]:
-        if not pieces:
-            return set()
-        numbers = await number(connection, [piece.archived for piece in pieces])
-        columns = list(zip(*(row_of(piece, numbers[message_key(piece.archived)]) for piece in pieces), strict=True))
-        stored = await connection.fetch(query("passages", "store"), *columns)
-        return {row["passage_id"] for row in stored}
+                return await store_within(connection, pieces, vectors, partitions)
 
     async def matches(
         self,
@@ -114,6 +94,10 @@ class Passages:
             rows = await self._pool.fetch(query("passages", "rows"), list(passage_ids), *arguments(namespaces, filters))
         return [passage_row(row) for row in rows]
 
+    async def any(self) -> bool:
+        with translated("looking for passages"):
+            return bool(await self._pool.fetchval(query("passages", "any")))
+
     async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
         """By id, with the whole content of their messages."""
         if not passage_ids:
@@ -133,17 +117,6 @@ class Passages:
             )
         return [row["passage_id"] for row in rows]
 
-    async def page(self, after: str, limit: int) -> list[PassageText]:
-        """Passages behind an id, in the order of ids."""
-        with translated("reading passages"):
-            rows = await self._pool.fetch(query("passages", "page"), after, limit)
-        return [passage_text(row) for row in rows]
-
-    async def existing(self, passage_ids: Collection[str]) -> set[str]:
-        with translated("looking for passages"):
-            rows = await self._pool.fetch(query("passages", "existing"), list(passage_ids))
-        return {row["passage_id"] for row in rows}
-
     async def drop_removed(self, vectors: PassageVectors, *, limit: int = 1_000) -> int:
         """Takes points out of Qdrant whose rows were deleted, and returns how many. None is written meanwhile."""
         with translated("removing points of passages"):
@@ -153,6 +126,49 @@ class Passages:
                 await vectors.delete([row["passage_id"] for row in rows if not row["there"]])
                 await connection.execute(query("passages", "removed"), [row["passage_id"] for row in rows])
         return len(rows)
+
+
+async def store_within(
+    connection: Connection,
+    pieces: Sequence[Piece],
+    vectors: PassageVectors,
+    partitions: Collection[int],
+    *,
+    replacing: MessageKey | None = None,
+) -> int:
+    """What `Passages.store` does, within a transaction. What a message that is replaced had before goes, but for its number."""
+    await connection.execute(query("purges", "share_archive"))
+    await connection.execute(query("passages", "lock"))
+    await connection.execute(query("passages", "lock_partitions"), list(partitions))
+    left = await unerased_pieces(connection, pieces)
+    rows = [] if not left else await numbered_rows(connection, left)
+    if replacing is not None:
+        await connection.execute(query("passages", "drop_message"), *replacing)
+    stored = await insert(connection, rows)
+    await vectors.write([point(piece) for piece in left if piece.passage_id in stored])
+    others = [piece.passage_id for piece in pieces if piece.passage_id not in stored]
+    if others:
+        there = {row["passage_id"] for row in await connection.fetch(query("passages", "existing"), others)}
+        await vectors.delete(set(others) - there)
+    return len(stored)
+
+
+async def unerased_pieces(connection: Connection, pieces: Sequence[Piece]) -> list[Piece]:
+    messages = {id(piece.archived): piece.archived for piece in pieces}
+    kept = {id(archived) for archived in await without_erased(connection, list(messages.values()))}
+    return [piece for piece in pieces if id(piece.archived) in kept]
+
+
+async def numbered_rows(connection: Connection, pieces: Sequence[Piece]) -> list[tuple[Any, ...]]:
+    numbers = await number(connection, [piece.archived for piece in pieces])
+    return [row_of(piece, numbers[message_key(piece.archived)]) for piece in pieces]
+
+
+async def insert(connection: Connection, rows: Sequence[tuple[Any, ...]]) -> set[str]:
+    if not rows:
+        return set()
+    stored = await connection.fetch(query("passages", "store"), *zip(*rows, strict=True))
+    return {row["passage_id"] for row in stored}
 
 
 def row_of(piece: Piece, ordinal: int) -> tuple[Any, ...]:

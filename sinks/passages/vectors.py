@@ -40,6 +40,14 @@ class PassageVectors(DirectVectors):
         found = await self._asked(msgspec.json.encode(asked))
         return [Neighbour(str(each.id), each.score) for each in found.points]
 
+    async def missing(self, passage_ids: Collection[str]) -> set[str]:
+        """Those of the passages that have no point."""
+        with translated("looking for points of passages"):
+            points = await self._client.retrieve(
+                self._collection, list(passage_ids), with_payload=False, with_vectors=False
+            )
+        return set(passage_ids) - {str(each.id) for each in points}
+
     async def write(self, points: Sequence[PassagePoint]) -> None:
         """Replaces those of the same passage."""
         if not points:

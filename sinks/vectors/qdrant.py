@@ -56,6 +56,10 @@ class Vectors:
     def embedding_model(self) -> str:
         return self._embedding_model
 
+    @property
+    def collection(self) -> str:
+        return self._collection
+
     async def ensure_collection(self) -> None:
         with translated("preparing the collection"):
             if not await self._client.collection_exists(self._collection):
@@ -71,6 +75,12 @@ class Vectors:
             config = (await self._client.get_collection(self._collection)).config
         self._check_dimension(config.params.vectors)
         self._check_metadata(config.metadata or {})
+
+    async def is_of_another_model(self) -> bool:
+        """Whether the collection, which is there, holds vectors that another model made."""
+        with translated("looking at the collection"):
+            metadata = (await self._client.get_collection(self._collection)).config.metadata or {}
+        return bool(metadata.get(MODEL, UNRECORDED_MODEL) != self._embedding_model)
 
     async def begin_anew(self) -> None:
         self._whole_until = 0.0

@@ -200,7 +200,7 @@ async def test_nobody_starts_on_a_collection_that_is_made_anew_before_it_is_comp
     await vectors.upsert([point()])
     await vectors.begin_anew()
     assert await vectors.count() == 0
-    with pytest.raises(Misconfigured, match=r"not hold every memory yet.*memstream reindex"):
+    with pytest.raises(Misconfigured, match=r"is not whole yet.*memstream reindex"):
         await vectors.ensure_collection()
     await vectors.complete()
     await vectors.ensure_collection()

@@ -171,7 +171,7 @@ async def test_two_hundred_poison_records_in_a_row_stop_no_stage(deploy: Any):
 async def test_a_worker_that_cannot_go_on_ends_instead_of_lingering(deployment: Deployment):
     """What lingers would keep its partitions and do nothing with them."""
     worker = await deployment.worker()
-    await deployment.fetch("DROP TABLE messages")
+    await deployment.fetch("DROP TABLE messages CASCADE")
     await deployment.publish(said("calm", 1, "I am allergic to peanuts."))
 
     async def over() -> bool:

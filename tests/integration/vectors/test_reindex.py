@@ -99,7 +99,7 @@ async def test_nothing_is_decided_by_an_index_that_is_being_filled(
     with pytest.raises(Retryable):
         await curator.curate(again)
     await vectors.begin_anew()
-    with pytest.raises(Retryable, match="not hold every memory yet"):
+    with pytest.raises(Retryable, match="is not whole yet"):
         await curator.curate(again)
     await reindex(bench.pool, vectors)
     assert (await curator.curate(again)).rulings[0].result != "dropped"

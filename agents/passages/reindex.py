@@ -1,0 +1,116 @@
+"""Makes the index of what was said what the archive and the policies say it is: after its loss, a change of the embedding model
+or of privacy, or in doubt. Safe beside running workers.
+
+Vectors of passages rest in Qdrant alone, so what has no point is embedded again. Namespaces stay as they were when a message was
+indexed, as those of memories do; what no policy recalls any more goes.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agents.passages.indexer import Built, Recalled, build
+from agents.policies.audience import Audience
+from schemas.policies.policies import Policy, PolicySelector
+from sinks.archive.messages import ArchivedMessage
+from sinks.embeddings.port import Embedder
+from sinks.embeddings.turns import embedded
+from sinks.passages.numbering import MessageKey, message_key
+from sinks.passages.renewal import BEGINNING, IndexedPassage, PassageRenewal
+from sinks.passages.store import point
+from sinks.passages.vectors import PassageVectors
+from sinks.vectors.reindex import recreated
+
+PAGE: Final = 100  # messages
+
+
+class PassagesReindexed(Struct, frozen=True, kw_only=True):
+    """Points written and removed, and messages whose passages were made anew: privacy, or whether they are recalled, changed."""
+
+    written: int
+    removed: int
+    replaced: int
+
+
+class PassageReindexer:
+    """Raises Retryable."""
+
+    def __init__(
+        self,
+        renewal: PassageRenewal,
+        vectors: PassageVectors,
+        embedder: Embedder,
+        audience: Audience,
+        policies: PolicySelector,
+        progress: Callable[[int], object] = lambda messages: None,
+    ) -> None:
+        self._renewal = renewal
+        self._vectors = vectors
+        self._embedder = embedder
+        self._audience = audience
+        self._policies = policies
+        self._progress = progress
+
+    async def reindex(self, page: int = PAGE) -> PassagesReindexed:
+        """May be interrupted and repeated. A collection that was lost, or is of another model, is made anew: until every passage
+        is in it no worker or API starts on it, and searches go by words."""
+        anew = await recreated(self._vectors)
+        written = replaced = seen = 0
+        place = BEGINNING
+        while messages := await self._renewal.messages(place, page):
+            points, others = await self._page(messages)
+            written, replaced, seen = written + points, replaced + others, seen + len(messages)
+            place = message_key(messages[-1])
+            self._progress(seen)
+        removed = await self._renewal.remove_unknown(page)
+        if anew:
+            await self._vectors.complete()
+        return PassagesReindexed(written=written, removed=removed, replaced=replaced)
+
+    async def _page(self, messages: Sequence[ArchivedMessage]) -> tuple[int, int]:
+        """Points that were missing and are written, and messages that were replaced."""
+        indexed = await self._renewal.indexed([message_key(each) for each in messages])
+        lacking, replaced = Built(), 0
+        missing = await self._vectors.missing([each.passage_id for rows in indexed.values() for each in rows])
+        for archived in await self._audience.found(messages):
+            rows = indexed.get(message_key(archived), [])
+            built = self._built(archived, dict.fromkeys(each.namespace for each in rows))
+            if is_current(rows, built):
+                lacking += [each for each in built if each[1].passage_id in missing]
+            else:
+                replaced += await self._replace(message_key(archived), archived, built)
+        return await self._write(lacking), replaced
+
+    def _built(self, archived: ArchivedMessage, namespaces: Collection[str]) -> Built:
+        """What would be indexed of the message in these namespaces now."""
+        said, built = archived.message, Built()
+        for namespace in namespaces:
+            policy = self._policy(archived, namespace)
+            if policy.recalls(said.role, said.timestamp):
+                built += build(Recalled(archived, policy.privacy, (namespace,)))
+        return built
+
+    def _policy(self, archived: ArchivedMessage, namespace: str) -> Policy:
+        """That of whoever feeds the namespace with it; where nobody does any more, that of the message."""
+        matched = [(scope, self._policies.match(scope)) for scope in archived.scopes]
+        feeding = (policy for scope, policy in matched if namespace in policy.namespaces_of(scope))
+        return next(feeding, matched[0][1])
+
+    async def _replace(self, key: MessageKey, archived: ArchivedMessage, built: Built) -> int:
+        vectors = await embedded(self._embedder, [text for text, _ in built])
+        pieces = [replace(piece, vector=vectors[text]) for text, piece in built]
+        await self._renewal.replace(key, archived.partition, pieces)
+        return 1
+
+    async def _write(self, lacking: Built) -> int:
+        if not lacking:
+            return 0
+        vectors = await embedded(self._embedder, [text for text, _ in lacking])
+        return await self._renewal.write([point(replace(piece, vector=vectors[text])) for text, piece in lacking])
+
+
+def is_current(rows: Sequence[IndexedPassage], built: Built) -> bool:
+    """Whether the rows are of the texts that would be indexed now."""
+    return {each.passage_id: each.digest for each in rows} == {piece.passage_id: piece.digest for _, piece in built}

@@ -1,0 +1,76 @@
+"""What `memstream reindex` asks and changes of passages, message by message."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from sinks.archive.messages import ArchivedMessage, archived_messages
+from sinks.passages.numbering import MessageKey
+from sinks.passages.store import Piece, store_within
+from sinks.passages.vectors import PassagePoint, PassageVectors
+from sinks.postgres.connection import Pool, translated
+from sinks.postgres.queries import query
+
+BEGINNING: MessageKey = ("", "")
+
+
+class IndexedPassage(Struct, frozen=True, kw_only=True):
+    """A row of the index; `digest` is that of its text, where it is known."""
+
+    passage_id: str
+    namespace: str
+    digest: int | None
+
+
+class PassageRenewal:
+    """Every method raises Retryable."""
+
+    def __init__(self, pool: Pool, vectors: PassageVectors) -> None:
+        self._pool = pool
+        self._vectors = vectors
+
+    async def messages(self, after: MessageKey, limit: int) -> list[ArchivedMessage]:
+        """Messages that have passages, behind a place, in the order of their keys."""
+        with translated("reading what is indexed"):
+            return list(archived_messages(await self._pool.fetch(query("passages", "indexed_messages"), *after, limit)))
+
+    async def indexed(self, keys: Sequence[MessageKey]) -> dict[MessageKey, list[IndexedPassage]]:
+        columns = list(map(list, zip(*keys, strict=True)))
+        with translated("reading what is indexed"):
+            rows = await self._pool.fetch(query("passages", "indexed"), *columns)
+        passages: dict[MessageKey, list[IndexedPassage]] = {}
+        for row in rows:
+            each = IndexedPassage(passage_id=row["passage_id"], namespace=row["namespace"], digest=row["digest"])
+            passages.setdefault((row["conversation_id"], row["message_id"]), []).append(each)
+        return passages
+
+    async def write(self, points: Sequence[PassagePoint]) -> int:
+        """Points of passages that still have rows; how many."""
+        with translated("writing points of passages"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                await connection.execute(query("passages", "lock"))
+                rows = await connection.fetch(query("passages", "existing"), [each.passage_id for each in points])
+                there = {row["passage_id"] for row in rows}
+                left = [each for each in points if each.passage_id in there]
+                await self._vectors.write(left)
+        return len(left)
+
+    async def replace(self, key: MessageKey, partition: int, pieces: Sequence[Piece]) -> int:
+        """Puts other passages in the place of those that a message has; none takes it out of the index."""
+        with translated("replacing passages"):
+            async with self._pool.acquire() as connection, connection.transaction():
+                return await store_within(connection, pieces, self._vectors, [partition], replacing=key)
+
+    async def remove_unknown(self, page: int) -> int:
+        """Points without rows; how many. Nothing is stored while a page of them is compared."""
+        removed = 0
+        async for held in self._vectors.ids(page=page):
+            passage_ids = [passage_id for _, passage_id in held]
+            with translated("removing points of passages"):
+                async with self._pool.acquire() as connection, connection.transaction():
+                    await connection.execute(query("passages", "lock_alone"))
+                    rows = await connection.fetch(query("passages", "existing"), passage_ids)
+                    unknown = set(passage_ids) - {row["passage_id"] for row in rows}
+                    await self._vectors.delete(unknown)
+            removed += len(unknown)
+        return removed
