@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
+from streams.apps import STAGES
 from tests.unit.deployment_files.manifests import CHART, PROTECTED, Manifest, of_kind, rendered
 
 NAMES = {(53, "UDP"), (53, "TCP")}
@@ -24,7 +25,7 @@ BARE: dict[str, Any] = {"networkPolicy": {"egress": []}}
 
 def policies(chart: Any, values: dict[str, Any]) -> dict[str, Manifest]:
     found = of_kind(rendered(chart, values), "NetworkPolicy")
-    assert len(found) == 5
+    assert len(found) == len(STAGES) + 1, "the API's too"
     return found
 
 
