@@ -91,9 +91,13 @@ class Eraser:
         if page:
             await self._erase(connection, command, page)
             return None
-        if not forgets and not await purges.forget(namespace, self._policies.scopes_feeding(namespace), erasure.fence):
-            return None
-        await ErasureProgress(connection).done(erasure_id_of(command), command, self._clock())
+        progress, erasure_id, now = ErasureProgress(connection), erasure_id_of(command), self._clock()
+        if not forgets:
+            over = await purges.forget(namespace, self._policies.scopes_feeding(namespace), erasure.fence)
+            await progress.count_passages(erasure_id, purges.passages, now)
+            if not over:
+                return None
+        await progress.done(erasure_id, command, now)
         return await self._record_outcome(connection, command)
 
     async def _erase(self, connection: Connection, command: Command, page: tuple[Memory, ...]) -> None:

@@ -59,6 +59,10 @@ class ErasureStore(Protocol):
 
     async def count_removed(self, erasure_id: str, store: str, removed: int, at: datetime) -> None: ...
 
+    async def latest_removal(self) -> datetime | None: ...
+
+    async def removes_points(self, noted_before: datetime) -> bool: ...
+
     async def removed(self, erasure_id: str) -> tuple[RemovedCount, ...]: ...
 
     async def complete(self, erasure_id: str, at: datetime, remains: Sequence[Remains]) -> None: ...
@@ -95,6 +99,9 @@ class ErasureAgent:
         self._partitions = partitions
         self._named = named
         self._remains = remains
+        self._last_points: dict[
+            str, datetime | None
+        ] = {}  # by erasure: when the last of its points was noted, at the latest
 
     async def tick(self) -> None:
         """Takes one erasure as far as it goes now. Raises Retryable."""
@@ -132,12 +139,24 @@ class ErasureAgent:
         whole = namespaces or erasure.kind != "namespace"  # a namespace's curator names it with the first page
         if not whole or any(each.done_at is None for each in namespaces):
             return False
+        if await self._removes_points(erasure_id):
+            return False
         if not held():
             return False  # letters that two write again are there twice
         await self._erase_letters(erasure, frozenset(each.namespace for each in namespaces if each.how == "purge"))
         now = self._clock()
         await self._kept.complete(erasure_id, now, await self._remains(now))
         return True
+
+    async def _removes_points(self, erasure_id: str) -> bool:
+        """Whether points of its passages may still be in Qdrant. Those that others remove meanwhile need not be waited for."""
+        if erasure_id not in self._last_points:
+            self._last_points[erasure_id] = await self._kept.latest_removal()
+        noted = self._last_points[erasure_id]
+        if noted is not None and await self._kept.removes_points(noted):
+            return True
+        del self._last_points[erasure_id]
+        return False
 
     async def _plan(self, erasure: Erasure) -> None:
         if erasure.namespace is not None:

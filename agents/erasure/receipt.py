@@ -10,6 +10,7 @@ from schemas.erasure.receipts import NamespaceErased, Receipt, Remains, StoreEra
 from schemas.replay.shadows import is_reserved
 from sinks.erasure.erasures import SWEPT, ErasedNamespace, RemovedCount, StoredErasure, WindowsErased
 
+PASSAGES: Final = "passages"
 SUBJECT: Final = ("user_id", "tenant_id", "app_id", "conversation_id", "namespace")
 
 
@@ -100,8 +101,14 @@ def stores(
         removed=gone,
         at=windows.at,
     )
+    yield StoreErased(
+        store="passages, in PostgreSQL and Qdrant",
+        status=state(complete),
+        removed={PASSAGES: counted[PASSAGES].removed if PASSAGES in counted else 0},
+        at=counted[PASSAGES].at if PASSAGES in counted else None,
+    )
     if erasure.kind != "namespace":
-        swept = {name: counted[name].removed if name in counted else 0 for name in SWEPT}
+        swept = {name: counted[name].removed if name in counted else 0 for name in SWEPT if name != PASSAGES}
         latest = max((each.at for each in removed), default=None)
         yield StoreErased(store="PostgreSQL, what was said", status=state(complete), removed=swept, at=latest)
     letters = counted.get("dead_letters")

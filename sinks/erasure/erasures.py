@@ -23,8 +23,8 @@ How = Literal["purge", "forget"]
 
 # What goes of an erased conversation outside of memories, each by a statement sweep_* that takes the erasure's id and may be
 # repeated; what is named is counted on the receipt. A store of one's own is a line here.
-SWEPT: Final = ("messages", "answers", "parked_requests", "findings", "window_rows", "prunings")
-PAGE: Final = 5_000  # rows of sweep_messages, and commands of one turn
+SWEPT: Final = ("passages", "messages", "answers", "parked_requests", "findings", "window_rows", "prunings")
+PAGE: Final = 5_000  # rows of sweep_messages, of sweep_passages, and commands of one turn
 
 
 class PlannedNamespace(Struct, frozen=True):
@@ -200,7 +200,7 @@ class Erasures:
         """Removes what is stored of its conversations outside of memories, and counts it."""
         for store in SWEPT:
             removed = await self._sweep(erasure_id, store, at)
-            while store == "messages" and removed >= PAGE:
+            while store in ("passages", "messages") and removed >= PAGE:
                 removed = await self._sweep(erasure_id, store, at)
 
     async def _sweep(self, erasure_id: str, store: str, at: datetime) -> int:
@@ -210,6 +210,17 @@ class Erasures:
                 removed = int(status.rpartition(" ")[2])
                 await connection.execute(query("erasures", "count_removed"), erasure_id, store, removed, at)
         return removed
+
+    async def latest_removal(self) -> datetime | None:
+        """When the last of the points was noted that have to leave Qdrant with their passages; None where none has to."""
+        with translated("looking for points to remove"):
+            latest: datetime | None = await self._pool.fetchval(query("erasures", "latest_removal"))
+        return latest
+
+    async def removes_points(self, noted_before: datetime) -> bool:
+        """Whether points noted until then are still to leave Qdrant."""
+        with translated("looking for points to remove"):
+            return bool(await self._pool.fetchval(query("erasures", "pending_removals"), noted_before))
 
     async def count_removed(self, erasure_id: str, store: str, removed: int, at: datetime) -> None:
         with translated("counting what was erased"):

@@ -150,6 +150,21 @@ UPDATE windows SET gaps = (SELECT coalesce(jsonb_agg(gap - 5 - 4 ORDER BY place)
                            FROM jsonb_array_elements(gaps) WITH ORDINALITY AS each (gap, place))
 WHERE conversation_id = ANY ($1::text[]) AND gaps <> '[]'
 
+-- name: sweep_passages
+-- Of the messages that go next.
+DELETE FROM passages
+WHERE passage_id IN (
+    SELECT p.passage_id
+    FROM erased_conversations c JOIN messages m USING (conversation_id) JOIN erasures e USING (erasure_id)
+         JOIN passages p ON p.conversation_id = m.conversation_id AND p.message_id = m.message_id
+    WHERE e.erasure_id = $1
+      AND (least(m.said_at, m.archived_at) <= e.at
+           OR m.position < (e.positions->>m.partition::text)::bigint AND m.said_at <= e.at + interval '1 day')
+      AND (e.kind <> 'user' OR m.user_id IS NULL
+           OR m.user_id = e.user_id AND (e.tenant_id IS NULL OR m.tenant_id = e.tenant_id)
+              AND (e.app_id IS NULL OR m.app_id = e.app_id))
+    LIMIT 5000)
+
 -- name: sweep_messages
 DELETE FROM messages
 WHERE (conversation_id, message_id) IN (
@@ -207,6 +222,13 @@ ON CONFLICT (erasure_id, store) DO UPDATE SET removed = kept.removed + excluded.
 
 -- name: removed
 SELECT store, removed, at FROM erased_rows WHERE erasure_id = $1 ORDER BY store
+
+-- name: latest_removal
+-- Of points of passages that have to leave Qdrant.
+SELECT max(removed_at) FROM passage_removals
+
+-- name: pending_removals
+SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
 
 -- name: mixed
 -- Memories that others said too: of the namespaces in which something was forgotten.

@@ -34,6 +34,10 @@ class ErasureProgress:
         with translated("counting what is erased"):
             await self._connection.execute(query("erasures", "erased_of"), *values)
 
+    async def count_passages(self, erasure_id: str, removed: int, at: datetime) -> None:
+        with translated("counting what is erased"):
+            await self._connection.execute(query("erasures", "count_removed"), erasure_id, "passages", removed, at)
+
     async def done(self, erasure_id: str, command: Command, at: datetime) -> None:
         """Of the namespace nothing is left that the erasure means."""
         await self.count(erasure_id, command, PurgeCounts(0, 0, 0))

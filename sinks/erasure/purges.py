@@ -38,6 +38,7 @@ class Purges:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
+        self.passages = 0  # that `forget` took out of its namespace
 
     async def fence(self, namespace: str, fence: Fence) -> None:
         """From now on nothing that was said before comes into the namespace."""
@@ -87,7 +88,9 @@ class Purges:
             await self._connection.execute(query("purges", "empty_answers"), namespace)
             await self._connection.execute(query("purges", "drop_parked"), namespace)
             await self._connection.execute(query("purges", "drop_findings"), namespace)
-            await self._connection.execute(query("passages", "drop_namespace"), namespace, fence.at, fence.positions)
+            values = (namespace, fence.at, fence.positions)
+            status = await self._connection.execute(query("passages", "drop_namespace"), *values)
+            self.passages += int(status.rpartition(" ")[2])
             return all([await self._forget_messages(scope, fence) for scope in scopes])
 
     async def _forget_messages(self, scope: Scope, fence: Fence) -> bool:

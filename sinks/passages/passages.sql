@@ -143,9 +143,6 @@ FROM passage_removals r ORDER BY removed_at LIMIT $1
 -- name: removed
 DELETE FROM passage_removals WHERE passage_id = ANY ($1::uuid[])
 
--- name: pending_removals
-SELECT EXISTS (SELECT FROM passage_removals WHERE removed_at <= $1)
-
 -- name: indexed_messages
 -- Messages that have passages, in the order of their keys.
 SELECT m.partition, m.position, m.content, m.body

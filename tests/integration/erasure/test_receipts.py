@@ -48,6 +48,30 @@ async def test_what_came_of_a_user_alone_goes_and_what_others_said_too_is_counte
     assert worker.letters.asked == [(frozenset({"m"}), frozenset({"notes/mara"}))]
 
 
+@pytest.mark.parametrize("subject", [{"user_id": "mara"}, {"conversation_id": "m"}, {"namespace": "notes/mara"}])
+async def test_passages_are_counted_and_the_receipt_waits_until_their_points_have_left_qdrant(
+    bench: "Bench", worker: Worker, subject: dict[str, str]
+):
+    await Archive(bench.pool).store([said("mara", "m"), said("anna", "a")])
+    await bench.pool.execute(
+        "INSERT INTO passages "
+        "(passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, terms) "
+        "SELECT gen_random_uuid(), 'notes/' || user_id, conversation_id, message_id, 0, 0, said_at, user_id, false, '{1}' "
+        "FROM messages"
+    )
+    kind = next(iter(subject)).removesuffix("_id")
+    await worker.erasing.begin("e", kind, "ada", **subject)  # type: ignore[arg-type]
+    assert (await worker.through("e", "m")).status == "pending"
+    left = await bench.pool.fetch("SELECT namespace FROM passages")
+    assert [row["namespace"] for row in left] == ["notes/anna"]
+    await bench.pool.execute("DELETE FROM passage_removals")  # as the passages stage does once Qdrant has removed them
+    await worker.turn()
+    receipt = await worker.erasing.receipt("e")
+    assert receipt is not None and receipt.status == "complete"
+    removed = {each.store: each.removed for each in receipt.stores}
+    assert removed["passages, in PostgreSQL and Qdrant"] == {"passages": 1}
+
+
 async def test_what_replays_remember_in_the_shadow_of_what_is_shared_goes_too(bench: "Bench", worker: Worker):
     await Archive(bench.pool).store([said("mara", "m")])
     for namespace in ("notes", shadow_of("0a1b2c3d", "notes")):
