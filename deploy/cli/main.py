@@ -28,6 +28,7 @@ COMMANDS = {
     "export": "Write the memories of a namespace as JSON Lines, one a line: live, superseded and expired ones.",
     "import": "Import memories from JSON Lines. Existing memories with the same id or text stay unchanged.",
     "reindex": "Rebuild Qdrant from PostgreSQL. Embeds only texts with vectors of another model. Safe while workers run.",
+    "backfill": "Index archived messages that have no passages yet. Resumes if interrupted. Safe while workers run.",
     "rebuild": "Rebuild PostgreSQL's memories from memory.state and memory.events, then Qdrant. Stop workers first.",
     "replay": "Extract archived messages again, with other policies or another model, beside the live memories.",
     "diff": "Show what a generation would add, lose and change, with the source messages. Changes nothing.",

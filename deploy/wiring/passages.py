@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from agents.passages.agent import STAGE, PassageAgent
+from agents.passages.backfill import Backfill, Backfilled, Progress
 from agents.passages.indexer import PassageIndexer
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.policies.audience import Audience
@@ -16,6 +17,7 @@ from schemas.policies.policies import PolicySelector
 from sinks.archive.messages import Archive
 from sinks.archive.participants import Participants
 from sinks.embeddings.port import Embedder
+from sinks.passages.backfill import BackfillProgress
 from sinks.passages.renewal import PassageRenewal
 from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
@@ -55,6 +57,19 @@ async def reindex(
         renewal = PassageRenewal(pool, vectors)
         indexer = PassageReindexer(renewal, vectors, embedder, audience, policies, told)
         return await indexer.reindex()
+
+
+async def backfill(
+    settings: Settings, pool: Pool, embedder: Embedder, policies: PolicySelector, progress: Progress
+) -> Backfilled:
+    """Passages of what the archive has. Raises Misconfigured for an index that is lost or not whole; Retryable."""
+    async with vector_index.passage_index(settings, embedder) as vectors:
+        passages = Passages(pool)
+        await refuse_a_lost_index(passages, vectors)
+        await vectors.ensure_collection()
+        audience = Audience(Participants(pool), policies)
+        indexer = PassageIndexer(passages, vectors, embedder, policies)
+        return await Backfill(Archive(pool), BackfillProgress(pool), audience, indexer, progress).run()
 
 
 async def refuse_beside_the_stage(settings: Settings) -> None:

@@ -1,0 +1,74 @@
+"""Indexes what the archive has and the stage never saw: after an upgrade, or after a policy began to recall more."""
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from agents.passages.indexer import PassageIndexer
+from agents.policies.audience import Audience
+from schemas.errors import Rejected
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.passages.backfill import BackfillProgress, ConversationCounts
+
+log = logging.getLogger(__name__)
+
+CONVERSATIONS: Final = 50  # between two notes of how far it is
+MESSAGES: Final = 200
+
+Progress = Callable[[ConversationCounts, int], object]
+
+
+class Backfilled(Struct, frozen=True, kw_only=True):
+    """Conversations gone through, and passages that are new."""
+
+    conversations: int
+    passages: int
+
+
+class Backfill:
+    """Safe beside the stage, and repeatable: what is indexed is passed over. Each conversation goes from its end to its
+    beginning, so that nothing that is indexed already has to make room."""
+
+    def __init__(
+        self,
+        archive: Archive,
+        kept: BackfillProgress,
+        audience: Audience,
+        indexer: PassageIndexer,
+        progress: Progress = lambda counts, passages: None,
+    ) -> None:
+        self._archive = archive
+        self._kept = kept
+        self._audience = audience
+        self._indexer = indexer
+        self._progress = progress
+
+    async def run(self) -> Backfilled:
+        """Goes on where an interrupted one was. Raises Retryable."""
+        place, done, stored = await self._kept.place(), 0, 0
+        while conversations := await self._kept.conversations(place, CONVERSATIONS):
+            for conversation_id in conversations:
+                stored += await self._conversation(conversation_id)
+            done, place = done + len(conversations), conversations[-1]
+            await self._kept.advance(place)
+            self._progress(await self._kept.counts(place), stored)
+        await self._kept.end()
+        return Backfilled(conversations=done, passages=stored)
+
+    async def _conversation(self, conversation_id: str) -> int:
+        stored, beyond = 0, None
+        while page := await self._archive.page(conversation_id, beyond=beyond, limit=MESSAGES, backwards=True):
+            stored += await self._index(await self._audience.found(page))
+            beyond = (page[-1].partition, page[-1].position)
+        return stored
+
+    async def _index(self, messages: Sequence[ArchivedMessage]) -> int:
+        try:
+            return await self._indexer.index(messages)
+        except Rejected as rejected:
+            if len(messages) == 1:
+                log.warning("message %s is not indexed: %s", messages[0].message.message_id, rejected)
+                return 0
+            return sum([await self._index([each]) for each in messages])

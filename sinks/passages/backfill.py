@@ -1,0 +1,44 @@
+"""How far a backfill has come, so that one that was interrupted goes on there."""
+
+from typing import NamedTuple
+
+from sinks.postgres.connection import Pool, translated
+from sinks.postgres.queries import query
+
+
+class ConversationCounts(NamedTuple):
+    """Conversations in the archive, and those of them that a backfill has still ahead."""
+
+    conversations: int
+    ahead: int
+
+
+class BackfillProgress:
+    """The table `passage_backfill`; conversations are gone through in the order of their ids. Every method raises Retryable."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def place(self) -> str:
+        """The last conversation that is done; empty where no backfill is under way."""
+        with translated("reading how far a backfill is"):
+            return await self._pool.fetchval(query("passages", "backfill")) or ""
+
+    async def conversations(self, after: str, limit: int) -> list[str]:
+        with translated("listing conversations"):
+            rows = await self._pool.fetch(query("passages", "conversations"), after, limit)
+        return [row["conversation_id"] for row in rows]
+
+    async def counts(self, after: str) -> ConversationCounts:
+        with translated("counting conversations"):
+            row = await self._pool.fetchrow(query("passages", "count_conversations"), after)
+        assert row is not None, "counts are one row"
+        return ConversationCounts(**row)
+
+    async def advance(self, place: str) -> None:
+        with translated("noting how far a backfill is"):
+            await self._pool.execute(query("passages", "advance_backfill"), place)
+
+    async def end(self) -> None:
+        with translated("ending a backfill"):
+            await self._pool.execute(query("passages", "end_backfill"))

@@ -1,0 +1,66 @@
+"""`memstream backfill` indexes what the archive has, beside the stage, and goes on where it was interrupted."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from agents.passages.backfill import Backfill, Backfilled
+from agents.policies.audience import Audience
+from schemas.errors import Retryable
+from schemas.policies.policies import Policies, Policy
+from sinks.archive.participants import Participants
+from sinks.passages.backfill import BackfillProgress
+from tests.integration.passages.conftest import MONDAY, Said
+
+
+def backfill(said: Said, indexer: Any = None) -> Backfill:
+    audience = Audience(Participants(said.pool), said.policies)
+    return Backfill(said.archive, BackfillProgress(said.pool), audience, indexer or said.indexer)
+
+
+async def test_what_was_archived_before_is_found_and_comes_before_what_is_indexed(said: Said) -> None:
+    old = [said.message(f"Old plum number {number}.") for number in range(5)]
+    await said.archive.store(await said.heard(old))
+    await said.said(said.message("New plum."))
+    assert await backfill(said).run() == Backfilled(conversations=1, passages=5)
+    rows = await said.pool.fetch("SELECT message_id FROM passages ORDER BY ordinal")
+    assert [row["message_id"] for row in rows] == [f"c1-{number}" for number in range(1, 7)]
+    assert await said.rows() == await said.points()
+    assert await backfill(said).run() == Backfilled(conversations=1, passages=0)
+
+
+async def test_beside_the_stage_every_message_is_indexed_once(said: Said) -> None:
+    messages = await said.heard(
+        [said.message(f"Plum {number}.", conversation=f"c{number % 3}") for number in range(60)]
+    )
+    await said.archive.store(messages)
+    await asyncio.gather(backfill(said).run(), *(said.indexer.index(messages[at : at + 10]) for at in range(0, 60, 10)))
+    rows = await said.pool.fetch("SELECT conversation_id, ordinal FROM passages")
+    assert len({tuple(row) for row in rows}) == len(rows) == 60
+    assert await said.rows() == await said.points()
+
+
+async def test_an_interrupted_one_goes_on_where_it_was(said: Said, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("agents.passages.backfill.CONVERSATIONS", 1)
+    messages = [said.message("A plum.", conversation=f"c{number}") for number in range(3)]
+    await said.archive.store(await said.heard(messages))
+
+    class Failing:
+        async def index(self, some: Any) -> int:
+            if some[0].message.conversation_id == "c1":
+                raise Retryable("the embedder is away")
+            return await said.indexer.index(some)
+
+    with pytest.raises(Retryable):
+        await backfill(said, Failing()).run()
+    assert await BackfillProgress(said.pool).place() == "c0"
+    assert await backfill(said).run() == Backfilled(conversations=2, passages=2)
+    assert await BackfillProgress(said.pool).place() == ""
+
+
+async def test_only_what_a_policy_recalls_is_indexed_and_only_since_when(said: Said) -> None:
+    messages = [said.message("Before."), said.message("After.", at=MONDAY.replace(day=9))]
+    await said.archive.store(await said.heard(messages))
+    said.policies = said.indexer._policies = Policies((Policy(name="kitchen", recall_since=MONDAY.replace(day=5)),))
+    assert (await backfill(said).run()).passages == 1
