@@ -116,7 +116,7 @@ async def test_a_file_is_published_as_a_chat_service_would(memstream: Run, direc
 
 
 def test_a_memory_is_found_by_its_meaning_in_its_namespace_only(memstream: Run):
-    done = memstream("search", "which food makes him ill?", "-n", "notes/tom", "--json")
+    done = memstream("search", "which food makes him ill?", "-n", "notes/tom", "--in", "memories", "--json")
     assert done.returncode == 0
     assert lines(done)[0]["memory"]["text"] == "User is allergic to peanuts."
     assert 0.2 <= lines(done)[0]["score"] <= 1.0
