@@ -43,6 +43,7 @@ async def balance(settings: Settings, pool: Pool | Connection, published: list[C
     await _slices(ledger, pool, published)
     await _memories(ledger, pool, published)
     await _vectors(ledger, settings, pool)
+    await _passages(ledger, settings, pool)
     await _events(ledger, settings, pool)
     await _state(ledger, settings, pool)
     await _windows(ledger, settings)
@@ -121,6 +122,27 @@ async def _vectors(ledger: Ledger, settings: Settings, pool: Pool | Connection) 
         indexed = [memory_id async for page in vectors.ids() for _, memory_id in page]
     ledger.lost += [f"memory {name} is not in Qdrant" for name in sorted(stored - set(indexed))]
     ledger.duplicated += [f"Qdrant has {name}, Postgres has not" for name in sorted(set(indexed) - stored)]
+
+
+async def _passages(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
+    """Every message has its passages once, under one number of its conversation, and Qdrant has a point for each and no other."""
+    rows = await pool.fetch(
+        "SELECT m.message_id, count(DISTINCT p.ordinal) AS numbers, count(p.piece) AS pieces, "
+        "       count(DISTINCT (p.namespace, p.piece)) AS places "
+        "FROM messages m LEFT JOIN passages p USING (conversation_id, message_id) "
+        "WHERE m.role IN ('user', 'assistant') AND trim(m.content) <> '' GROUP BY m.conversation_id, m.message_id"
+    )
+    ledger.lost += [f"message {row['message_id']} has no passage" for row in rows if not row["pieces"]]
+    ledger.duplicated += [
+        f"message {row['message_id']} has {row['numbers']} numbers and {row['pieces']} passages in {row['places']} places"
+        for row in rows
+        if row["numbers"] > 1 or row["pieces"] != row["places"]
+    ]
+    stored = {row["passage_id"] for row in await pool.fetch("SELECT passage_id::text FROM passages")}
+    async with vector_index.passage_index(settings, FakeEmbedder()) as vectors:
+        indexed = {passage_id async for page in vectors.ids() for _, passage_id in page}
+    ledger.lost += [f"passage {name} is not in Qdrant" for name in sorted(stored - indexed)]
+    ledger.duplicated += [f"Qdrant has passage {name}, Postgres has not" for name in sorted(indexed - stored)]
 
 
 async def _events(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
