@@ -9,7 +9,16 @@ from msgspec import Struct
 from agents.passages.reading import owners, readable
 from agents.passages.words import question_words, terms
 from agents.privacy.scrub import sendable
-from agents.retrieval.said_ranking import SCALES, UNMEASURED, CosineScale, Ranked, Span, ranked
+from agents.retrieval.said_ranking import (
+    DEFAULT_WEIGHTS,
+    SCALES,
+    UNMEASURED,
+    CosineScale,
+    Ranked,
+    Span,
+    Weights,
+    ranked,
+)
 from agents.retrieval.said_words import QuestionWords
 from agents.retrieval.time_limits import WITHIN_S, Bounded
 from schemas.passages.passages import ANY_PASSAGE, PassageFilters
@@ -71,12 +80,14 @@ class SaidSearch:
         *,
         scale: CosineScale | None = None,
         within_s: float = WITHIN_S,
+        weights: Weights = DEFAULT_WEIGHTS,
     ) -> None:
         self._embedder = embedder
         self._vectors = vectors
         self._passages = passages
         self._policies = policies
         self.scale = scale or SCALES.get(embedder.model, UNMEASURED)
+        self._weights = weights
         self._embedding = Bounded("embedder_slow", "embedder_failed", within_s=within_s)
         self._indexed = Bounded("vectors_slow", "vectors_failed", within_s=within_s)
 
@@ -104,7 +115,7 @@ class SaidSearch:
         missing = set(nearest) - {row.passage_id for row in matches.rows}
         rows = [*matches.rows, *await self._passages.rows(missing, namespaces, filters)]
         question = QuestionWords(terms=of_namespaces, counts=matches.counts, passages=matches.passages)
-        best = ranked(rows, cosines, question, spans, self.scale)[:limit]
+        best = ranked(rows, cosines, question, spans, self.scale, self._weights)[:limit]
         return SaidFound(hits=tuple(await self._shown(best)), degraded=degraded)
 
     async def _near(self, text: str, namespaces: Collection[str]) -> tuple[dict[str, float], tuple[Degraded, ...]]:

@@ -21,6 +21,7 @@ from tests.benchmarks import recall_memtrust as memtrust
 from tests.benchmarks.machine import machine
 from tests.benchmarks.recall_measures import measured
 from tests.benchmarks.recall_precision import seeded, sessions, single_turns
+from tests.benchmarks.recall_said import said
 from tests.benchmarks.recall_sets import Asked, memorybank, written
 from tests.benchmarks.recall_sparse import WAYS as SPARSE
 from tests.benchmarks.recall_sparse import by_sparse
@@ -54,6 +55,7 @@ def sets(shared: Path) -> dict[str, Asked]:
 async def run(shared: Path) -> dict[str, Any]:
     told: dict[str, Any] = {"ranking": asdict(DEFAULT_RANKING), "scale": asdict(scale_of(DEFAULT.name))}
     async with store() as held:
+        told["said"] = await what_was_said(held)
         asked = sets(shared)
         for name, each in asked.items():
             say(f"storing {name}: {len(each.memories)} memories")
@@ -74,6 +76,21 @@ async def run(shared: Path) -> dict[str, Any]:
             "filter_injection": memtrust.injection(shared),
         }
         say(json.dumps(told["memtrust"], indent=1))
+    return told
+
+
+async def what_was_said(held: Store) -> dict[str, Any]:
+    try:
+        told = await said(held)
+    except OSError as exc:
+        say(f"the conversations of recall_talks.json are not here, and cannot be downloaded: {exc}")
+        return {}
+    for name, figures in told.items():
+        show(f"What was said, {name}: share of the evidence", figures["ways"])
+        show(f"What was said, {name}, by kind of question", figures["kinds"])
+        say(
+            f"{figures['search_ms']} ms; {figures['of_another_conversation_left_empty']} of others' questions left empty"
+        )
     return told
 
 

@@ -33,6 +33,7 @@ class Store(Struct, frozen=True):
     pool: Pool
     vectors: Vectors
     embedder: OnnxEmbedder
+    index_url: str
 
     async def put(self, memories: Sequence[Memory]) -> None:
         await remember(self.pool, memories, self.embedder, self.vectors)
@@ -62,7 +63,7 @@ async def store() -> AsyncIterator[Store]:
         vectors = Vectors(client, dimension=embedder.dimension, embedding_model=embedder.model)
         try:
             await vectors.ensure_collection()
-            yield Store(pool, vectors, embedder)
+            yield Store(pool, vectors, embedder, index.url)
         finally:
             await client.close()
             await pool.close()

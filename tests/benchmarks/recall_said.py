@@ -1,0 +1,198 @@
+"""The part of bench-recall that asks for what was said: conversations go through the archive and the passages indexer into
+PostgreSQL and the vector server, then each question is searched."""
+
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+from typing import Any, Final
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from qdrant_client import AsyncQdrantClient
+
+from agents.passages.building import embedded_text, pieces
+from agents.passages.indexer import PassageIndexer
+from agents.policies.audience import Audience
+from agents.retrieval.question_times import spans
+from agents.retrieval.said import SaidSearch
+from agents.retrieval.said_ranking import DEFAULT_WEIGHTS, SCALES, Weights
+from schemas.conversations.messages import Message
+from schemas.policies.policies import Policies, Policy
+from sinks.archive.messages import Archive, ArchivedMessage
+from sinks.archive.participants import Participants
+from sinks.embeddings.cache import Remembering
+from sinks.passages.store import Passages
+from sinks.passages.vectors import PassageVectors
+from tests.benchmarks import recall_said_ways as ways
+from tests.benchmarks.recall_stack import Store
+from tests.benchmarks.recall_talks import SETS, Said, Talk
+
+APP: Final = "recall"
+LIMIT: Final = 20
+PAGE: Final = 200
+MOST_REMEMBERED: Final = 200_000  # vectors: the ways beside ours get the same ones
+
+
+class Setup(Struct, frozen=True):
+    """How a chat service tells who speaks: the policy, the user of a message, and the namespaces that are searched."""
+
+    policy: Policy
+    user: Callable[[Said], str]
+    namespaces: Callable[[Talk], tuple[str, ...]]
+
+
+def setups(talk: Talk) -> dict[str, Setup]:
+    speakers = tuple(dict.fromkeys(said.speaker for said in talk.messages))
+    shared = Policy(name="shared", namespaces=("{app_id}/{conversation_id}",))
+    return {
+        "one namespace": Setup(shared, lambda said: said.speaker, lambda talk: (f"{APP}/{talk.name}",)),
+        "a namespace for each speaker": Setup(
+            Policy(name="own"),
+            lambda said: said.speaker,
+            lambda talk: tuple(f"{APP}/{speaker}" for speaker in speakers),
+        ),
+        "one user, speakers by role": Setup(Policy(name="roles"), lambda said: "me", lambda talk: (f"{APP}/me",)),
+    }
+
+
+PARTS: Final[dict[str, Weights]] = {
+    "memstream": DEFAULT_WEIGHTS,
+    "without words": replace(DEFAULT_WEIGHTS, nearness=1.0),
+    "without nearness": replace(DEFAULT_WEIGHTS, nearness=0.0),
+    "without the words before": replace(DEFAULT_WEIGHTS, words=replace(DEFAULT_WEIGHTS.words, before=0.0)),
+    "without the words after": replace(DEFAULT_WEIGHTS, words=replace(DEFAULT_WEIGHTS.words, after=0.0)),
+    "questions count as statements": replace(DEFAULT_WEIGHTS, asks=0.0),
+    "without preferring more than a word or two": replace(DEFAULT_WEIGHTS, length=0.0),
+    "without times": replace(DEFAULT_WEIGHTS, time=0.0),
+    "without the exchange around": replace(DEFAULT_WEIGHTS, exchange=0.0),
+}
+
+
+class Bench:
+    """One conversation in one set-up, indexed in tables and a collection that are emptied for the next."""
+
+    def __init__(self, store: Store, vectors: PassageVectors, embedder: Remembering, talk: Talk, setup: Setup) -> None:
+        self.talk, self.setup, self._store, self._vectors, self._embedder = talk, setup, store, vectors, embedder
+        self._policies = Policies((setup.policy,))
+
+    async def fill(self) -> None:
+        archive = Archive(self._store.pool)
+        indexer = PassageIndexer(Passages(self._store.pool), self._vectors, self._embedder, self._policies)
+        audience = Audience(Participants(self._store.pool), self._policies)
+        messages = [self._archived(number, said) for number, said in enumerate(self.talk.messages)]
+        for start in range(0, len(messages), PAGE):
+            page = await audience.found(messages[start : start + PAGE])
+            await archive.store(page)
+            await indexer.index(page)
+
+    def _archived(self, number: int, said: Said) -> ArchivedMessage:
+        first = self.talk.messages[0].speaker
+        by_role = self.setup.policy.name == "roles" and said.role == "user" and said.speaker != first
+        message = Message(
+            conversation_id=self.talk.name,
+            message_id=said.message_id,
+            role="assistant" if by_role or said.role == "assistant" else "user",
+            timestamp=said.at,
+            content=said.text,
+            app_id=APP,
+            user_id=self.setup.user(said),
+        )
+        return ArchivedMessage(message=message, partition=0, position=number)
+
+    async def found(self, weights: Weights) -> list[list[str]]:
+        return [(await self.ask(each.text, each.asked_at, weights))[0] for each in self.talk.questions]
+
+    async def ask(self, text: str, asked_at: Any, weights: Weights = DEFAULT_WEIGHTS) -> tuple[list[str], float]:
+        """The messages that were found, and how long it took, in ms."""
+        search = SaidSearch(
+            self._embedder,
+            self._vectors,
+            Passages(self._store.pool),
+            self._policies,
+            scale=SCALES[self._embedder.model],
+            within_s=60.0,
+            weights=weights,
+        )
+        began = time.perf_counter()
+        found = await search.search(text, self.setup.namespaces(self.talk), spans=spans(text, asked_at), limit=LIMIT)
+        return [hit.passage.message_id for hit in found.hits], 1_000 * (time.perf_counter() - began)
+
+
+async def said(store: Store) -> dict[str, Any]:
+    """By set of conversations, the held-out half."""
+    client = AsyncQdrantClient(url=store.index_url, timeout=60, check_compatibility=False)
+    embedder = Remembering(store.embedder, most=MOST_REMEMBERED)
+    made = PassageVectors(client, dimension=embedder.dimension, embedding_model=embedder.model, collection="talks-said")
+    async with aclosing(made) as vectors:
+        await vectors.ensure_collection()
+        told = {name: await measured(store, vectors, embedder, load()) for name, load in SETS.items()}
+    await client.close()
+    return told
+
+
+async def measured(
+    store: Store, vectors: PassageVectors, embedder: Remembering, talks: Sequence[Talk]
+) -> dict[str, Any]:
+    found = defaultdict[str, list[tuple[frozenset[str], Sequence[str]]]](list)
+    kinds = defaultdict[str, list[tuple[frozenset[str], Sequence[str]]]](list)
+    took_ms, unrelated = list[float](), list[bool]()
+    for number, talk in enumerate(talks):
+        sys.stderr.write(f"{talk.name}: {len(talk.messages)} messages, {len(talk.questions)} questions\n")
+        evidence = [each.evidence for each in talk.questions]
+        for name, setup in setups(talk).items():
+            bench = Bench(store, vectors, embedder, talk, setup)
+            await bench.fill()
+            if name == "one namespace":
+                for part, weights in PARTS.items():
+                    found[part] += zip(evidence, await bench.found(weights), strict=True)
+                for each in talk.questions:
+                    ids, ms = await bench.ask(each.text, each.asked_at)
+                    kinds[each.kind].append((each.evidence, ids))
+                    took_ms.append(ms)
+                others = talks[(number + 1) % len(talks)].questions
+                unrelated += [not (await bench.ask(each.text, each.asked_at))[0] for each in others]
+                for way, ranked in (await beside(store, embedder, talk)).items():
+                    found[way] += zip(evidence, ranked, strict=True)
+            else:
+                found[name] += zip(evidence, await bench.found(DEFAULT_WEIGHTS), strict=True)
+            await empty(store, vectors)
+    return {
+        "questions": len(found["memstream"]),
+        "ways": {name: ways.measures(rows) for name, rows in found.items()},
+        "kinds": {name: {"questions": len(rows)} | ways.measures(rows) for name, rows in kinds.items()},
+        "search_ms": {str(each): round(float(np.percentile(took_ms, each)), 1) for each in (50, 95)},
+        "of_another_conversation_left_empty": ways.mean(unrelated),
+    }
+
+
+async def empty(store: Store, vectors: PassageVectors) -> None:
+    await store.pool.execute("TRUNCATE messages CASCADE")
+    await store.pool.execute("TRUNCATE passages CASCADE")
+    await vectors.drop_collection()
+    await vectors.ensure_collection()
+
+
+async def beside(store: Store, embedder: Remembering, talk: Talk) -> dict[str, list[list[str]]]:
+    """What simple ways find in the passages that are indexed, with the vectors that were made for them."""
+    rows = await store.pool.fetch(
+        "SELECT passage_id::text, message_id, speaker FROM passages ORDER BY ordinal, piece, passage_id"
+    )
+    held = await Passages(store.pool).texts([row["passage_id"] for row in rows])
+    texts = [
+        embedded_text(
+            row["speaker"], pieces(held[row["passage_id"]].passage.text)[held[row["passage_id"]].passage.piece]
+        )
+        for row in rows
+    ]
+    made = ways.passages([row["message_id"] for row in rows], texts, await embedder.embed(texts))
+    asked = await embedder.embed_questions([each.text for each in talk.questions])
+    return {
+        name: [
+            made.best_messages(way(made, each.text, (made.vectors @ vector).astype(np.float64)))
+            for each, vector in zip(talk.questions, asked, strict=True)
+        ]
+        for name, way in ways.WAYS.items()
+    }
