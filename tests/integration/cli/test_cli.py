@@ -138,7 +138,8 @@ def test_a_search_explains_its_scores_and_lists_by_importance_without_a_question
 
 
 def test_a_search_goes_on_without_qdrant_and_says_so(memstream: Run):
-    done = memstream("search", "allergic to peanuts", "-n", "notes/tom", "--json", qdrant_url="http://127.0.0.1:1")
+    asked = ("search", "allergic to peanuts", "-n", "notes/tom", "--in", "memories", "--json")
+    done = memstream(*asked, qdrant_url="http://127.0.0.1:1")
     assert done.returncode == 0
     assert lines(done)[0]["memory"]["text"] == "User is allergic to peanuts."
     assert "vectors_failed" in done.stderr

@@ -153,7 +153,7 @@ async def member_count(deployment: Deployment) -> int:
 async def test_the_page_about_lag_that_grows(page: Open) -> None:
     tried = page("lag-grows.md")
     deployment = tried.deployment
-    await deployment.worker("windows", stages=("windows", "archive"))
+    await deployment.worker("windows", stages=("windows", "archive", "passages"))
     extraction = await deployment.worker("extraction", stages=("extraction", "curation"))
     assert await extraction.stop() == 0
     await deployment.publish(*(event for n in range(20) for event in said(f"lag-{n}", f"I own {n + 2} boats.")))
@@ -179,6 +179,7 @@ async def test_the_page_about_a_qdrant_that_was_lost(page: Open) -> None:
     await curated(deployment)
     async with deployment.qdrant() as client:
         await client.delete_collection("memories")
+        await client.delete_collection("memories-passages")
     await deployment.publish(command("create", MARA, text="User works as a carpenter."))
 
     async def waits() -> bool:
