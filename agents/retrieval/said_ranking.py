@@ -1,6 +1,6 @@
 """Ranks passages for a question: nearness and words, then the exchange around each. Pure: values in, values out.
 
-Weights were chosen on one half of two public sets of conversations and are reported on the other (`make bench-recall`).
+Weights were chosen on half of the conversations of two public sets; deploy/docs/retrieval.md has the figures of the others.
 """
 
 import math

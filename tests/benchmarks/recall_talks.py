@@ -2,7 +2,7 @@
 
 REALTALK: ten pairs of people write to each other for three weeks. LongMemEval: users and an assistant, long messages; the
 sessions with the answers of some 20 users make one conversation here. Weights were chosen on one half of the conversations; these
-are the others.
+are the others, of which `user-1` and `user-3` were looked at as well.
 """
 
 import json
