@@ -176,9 +176,10 @@ async def test_a_memory_leads_to_what_was_said_and_that_to_the_memory(api: Api):
     api.memories.put(memory)
     client = api.client(read="app/ada")
     asked = {"namespaces": ["app/ada"], "text": "green tea", "related": True}
-    hits = {hit["tier"]: hit for hit in (await client.post(SEARCH, json=asked)).json()["hits"]}
-    assert hits["memory"]["sources"] == [{"conversation_id": "talk", "message_id": "talk-1"}]
-    assert hits["said"]["memory_ids"] == ["tea"]
+    (both,) = (await client.post(SEARCH, json=asked)).json()["hits"]
+    assert both["sources"] == [{"conversation_id": "talk", "message_id": "talk-1"}], "it stands for the passage as well"
+    (said,) = (await client.post(SEARCH, json=asked | {"in": "said"})).json()["hits"]
+    assert said["memory_ids"] == ["tea"]
     related = (await client.get("/v1/memories/tea/related")).json()
     assert [each["passage_id"] for each in related["passages"]] == [passage.passage_id]
     shown = (await client.get(f"/v1/passages/{passage.passage_id}")).json()
