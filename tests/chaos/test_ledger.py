@@ -25,6 +25,8 @@ from tests.deployment import Deployment, Event, deployed
 FEW = {"conversation_partitions": 2, "namespace_partitions": 2}
 COPIED_MEMORY = """INSERT INTO memories
     SELECT copy.* FROM memories one, jsonb_populate_record(one, '{"memory_id": "copied"}') copy"""
+RENAMED_MESSAGE = """ALTER TABLE passages DROP CONSTRAINT passages_conversation_id_message_id_fkey;
+    UPDATE messages SET message_id = 'm' WHERE message_id = 'chaos-00000-000'"""
 RENAMED_MEMORY = "DELETE FROM embeddings; UPDATE memories SET memory_id = 'renamed'"
 MISLAID_MEMORY = "INSERT INTO namespaces VALUES ('chaos/nobody'); UPDATE memories SET namespace = 'chaos/nobody'"
 OVERLAPPING_SLICE = """INSERT INTO extractions
@@ -46,7 +48,8 @@ class Damage(NamedTuple):
 
 IN_POSTGRES = (
     Damage("DELETE FROM messages WHERE message_id = 'chaos-00000-000'", ("chaos-00000-000 is not archived",)),
-    Damage("UPDATE messages SET message_id = 'm' WHERE message_id = 'chaos-00000-000'", ("m was never sent",)),
+    Damage(RENAMED_MESSAGE, ("m was never sent", "message m has no passage")),
+    Damage("DELETE FROM passages", ("message chaos-00000-000 has no passage",)),
     Damage("UPDATE messages SET content = '' WHERE message_id = 'chaos-00000-000'", ("archived in other words",)),
     Damage("DELETE FROM extractions WHERE conversation_id = 'chaos-00000'", ("lies in no completed extraction",)),
     Damage("UPDATE extractions SET completed_at = NULL", ("lies in no completed extraction",)),
@@ -182,6 +185,6 @@ async def test_what_is_published_or_waits_in_the_outbox_is_behind_until_it_is_pr
         subject = Memstream(deployment.settings, tmp_path)
         assert await subject.behind() == 0
         await deployment.publish(Event(topics.MESSAGES, "c", {}))
-        assert await subject.lag() == 2  # for the windows and for the archive
+        assert await subject.lag() == 3  # for the windows, for the archive and for passages
         await deployment.fetch("INSERT INTO outbox (namespace, target) VALUES ('n', 'vector')")
-        assert await subject.behind() == 3
+        assert await subject.behind() == 4

@@ -131,7 +131,7 @@ def test_the_demo_works_with_claude_at_the_local_messages_server(tmp_path: Path)
     calls = {row["operation"]: row for row in report["model_calls"]}
     assert {(operation, row["provider"], row["calls"]) for operation, row in calls.items()} == {
         ("extract", "claude", slices),
-        ("compact", "claude", 1),
+        ("compact", "claude", 2),
     }
     assert calls["extract"]["input_tokens"] > calls["extract"]["cached_tokens"] > 0
     assert "EXAMPLE" not in json.dumps(report)
