@@ -123,7 +123,8 @@ class Bench:
 
 
 async def said(store: Store) -> dict[str, Any]:
-    """By set of conversations, of the held-out half the TALKS shortest."""
+    """By set of conversations, of the held-out half; with TALKS in the environment only so many of the shortest."""
+    most = int(os.environ["TALKS"]) if "TALKS" in os.environ else None
     client = AsyncQdrantClient(url=store.index_url, timeout=60, check_compatibility=False)
     embedder = Remembering(store.embedder, most=MOST_REMEMBERED)
     made = PassageVectors(client, dimension=embedder.dimension, embedding_model=embedder.model, collection="talks-said")
@@ -132,7 +133,7 @@ async def said(store: Store) -> dict[str, Any]:
         told = {}
         for name, load in SETS.items():
             shortest = sorted(load(), key=lambda talk: len(talk.messages))
-            told[name] = await measured(store, vectors, embedder, shortest[: int(os.environ.get("TALKS", "99"))])
+            told[name] = await measured(store, vectors, embedder, shortest[:most])
     await client.close()
     return told
 
