@@ -112,6 +112,9 @@ def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, in
         repeats=proposal.repeats,
         refines=proposal.refines,
         contradicts=proposal.contradicts,
+        supersedes=proposal.supersedes,
+        valid_from=proposal.valid_from,
+        valid_until=proposal.valid_until,
     )
 
 

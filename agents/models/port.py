@@ -22,10 +22,11 @@ class Context(Struct, frozen=True, kw_only=True):
 class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory as a provider proposes it, already checked against the slice.
 
-    `message_ids` are ids of the slice's messages, at least one. `repeats`, `refines`, `contradicts` are memory ids
-    out of `Context.related`. Without an importance the curator has it rated. Of a slice in which several people speak
-    `namespaces` are those that it goes to, else all of the request; `sayers` are the user_ids of whoever said its messages, and
-    `said_by` is what the one sayer is called where others feed a namespace too.
+    `message_ids` are ids of the slice's messages, at least one. `repeats`, `refines`, `contradicts` and `supersedes` are memory
+    ids out of `Context.related`. `valid_from` and `valid_until` are when what is stated holds, as far as it was said. Without an
+    importance the curator has it rated. Of a slice in which several people speak `namespaces` are those that it goes to, else all
+    of the request; `sayers` are the user_ids of whoever said its messages, and `said_by` is what the one sayer is called where
+    others feed a namespace too.
     """
 
     kind: str
@@ -42,6 +43,9 @@ class Proposal(Struct, frozen=True, kw_only=True, omit_defaults=True):
     repeats: str | None = None
     refines: str | None = None
     contradicts: str | None = None
+    supersedes: tuple[str, ...] = ()
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
     namespaces: tuple[str, ...] = ()
     sayers: tuple[str, ...] = ()
     said_by: str | None = None

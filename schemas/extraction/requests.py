@@ -142,8 +142,9 @@ class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
 class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A memory proposed by the LLM stage, before deduplication.
 
-    `repeats`, `refines` and `contradicts` name a memory of the namespace: evidence for the curator, not an order. Without an
-    importance it is rated, or has the default.
+    `repeats`, `refines`, `contradicts` and `supersedes` name memories of the namespace: evidence for the curator, not an order.
+    `supersedes` are further memories that no longer hold once this one does. What is stated holds from `valid_from` until
+    `valid_until`, as far as it was said; both may lie ahead. Without an importance it is rated, or has the default.
     """
 
     candidate_id: str
@@ -161,9 +162,12 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
     repeats: str | None = None
     refines: str | None = None
     contradicts: str | None = None
+    supersedes: Annotated[tuple[str, ...], Meta(max_length=64)] = ()
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
 
     def __post_init__(self) -> None:
-        require_storable(self.event_time)
+        require_storable(self.event_time, self.valid_from, self.valid_until)
 
     @property
     def rated(self) -> Fraction:

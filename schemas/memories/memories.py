@@ -61,3 +61,8 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool = False
     expires_at: Moment | None = None
     links: tuple[Link, ...] = ()
+
+    @property
+    def said_at(self) -> Moment | None:
+        """When it was last said, as far as its sources tell."""
+        return max((source.timestamp for source in self.sources if source.timestamp is not None), default=None)

@@ -13,8 +13,13 @@ from sinks.vectors.port import Neighbour
 def mentioned_ids(candidates: Sequence[Candidate], found: Sequence[Sequence[Neighbour]]) -> list[str]:
     """The ids of neighbours, of what the candidates contradict or refine, and those they would have themselves."""
     near = [neighbour.memory_id for neighbours in found for neighbour in neighbours]
-    meant = [each for candidate in candidates for each in (candidate.contradicts, candidate.refines) if each]
+    meant = [each for candidate in candidates for each in named_ids(candidate)]
     return [*near, *meant, *(ids.memory_id(candidate.candidate_id) for candidate in candidates)]
+
+
+def named_ids(candidate: Candidate) -> list[str]:
+    """The memories that it says something about, but those that say the same."""
+    return [each for each in (candidate.contradicts, candidate.refines, *candidate.supersedes) if each]
 
 
 def command_memory_ids(command: Command, undone: UndoneChange | None) -> list[str]:

@@ -38,6 +38,8 @@ from streams.windows.tokens.counting import TokenCount
 
 MOST_TAGS = 16
 TAG_CHARS = 64
+DAY_BEGINS = "00:00:00"
+MOST_SUPERSEDED = 64
 # A language tag (BCP 47); what else a model writes there is passed over, as nobody scrubs it.
 LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,3}")
 
@@ -60,6 +62,9 @@ class Draft(Struct, frozen=True, kw_only=True):
     repeats: int | None = None
     refines: int | None = None
     contradicts: int | None = None
+    supersedes: list[int] = []
+    valid_from: str | None = None
+    valid_until: str | None = None
 
 
 class Checked(Struct, frozen=True):
@@ -94,7 +99,8 @@ def check(
 
 
 def unknown_ids(draft: Draft, request: ExtractionRequest, context: Context) -> int:
-    relations = (number for number in (draft.repeats, draft.refines, draft.contradicts) if number is not None)
+    named = (draft.repeats, draft.refines, draft.contradicts, *draft.supersedes)
+    relations = (number for number in named if number is not None)
     first, last = 1 - len(request.overlap), len(request.messages)
     return sum(not 1 <= number <= len(context.related) for number in relations) + sum(
         not first <= number <= last for number in draft.messages
@@ -143,6 +149,13 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
         repeats=related(draft.repeats, context, namespaces),
         refines=related(draft.refines, context, namespaces),
         contradicts=related(draft.contradicts, context, namespaces),
+        supersedes=tuple(
+            memory_id
+            for number in list(dict.fromkeys(draft.supersedes))[:MOST_SUPERSEDED]
+            if (memory_id := related(number, context, namespaces)) is not None
+        ),
+        valid_from=moment(draft.valid_from, sources[0], DAY_BEGINS),
+        valid_until=moment(draft.valid_until, sources[0], DAY_BEGINS),
         namespaces=namespaces,
         sayers=tuple(sorted(filter(None, sayers))) if request.speakers else (),
         said_by=said_by(sayers, request, context.policy.privacy),
@@ -199,12 +212,12 @@ def fitted(text: str, full_text: str | None, policy: Policy, count_tokens: Token
     return short, cut(full, FULL_CHARS, FULL_TOKENS, count_tokens)
 
 
-def moment(written: str | None, source: SliceMessage) -> datetime | None:
-    """UTC. A time without an offset is on the speaker's clock, a date without a time at noon; nonsense is no time at all."""
+def moment(written: str | None, source: SliceMessage, time_of_day: str = "12:00:00") -> datetime | None:
+    """UTC. A time without an offset is on the speaker's clock, a date without a time at `time_of_day`; nonsense is no time."""
     if not written:
         return None
     try:
-        parsed = datetime.fromisoformat(written if "T" in written or ":" in written else f"{written}T12:00:00")
+        parsed = datetime.fromisoformat(written if "T" in written or ":" in written else f"{written}T{time_of_day}")
         zone = local(source.timestamp, source.time_zone).tzinfo
         moment = (parsed if parsed.tzinfo else parsed.replace(tzinfo=zone)).astimezone(UTC)
         return moment if is_storable(moment) else None
@@ -253,4 +266,7 @@ def merged(first: Proposal, again: Proposal) -> Proposal:
         repeats=first.repeats or again.repeats,
         refines=first.refines or again.refines,
         contradicts=first.contradicts or again.contradicts,
+        supersedes=tuple(dict.fromkeys(first.supersedes + again.supersedes))[:MOST_SUPERSEDED],
+        valid_from=first.valid_from or again.valid_from,
+        valid_until=first.valid_until or again.valid_until,
     )

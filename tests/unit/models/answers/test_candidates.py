@@ -57,6 +57,17 @@ def test_language_is_a_tag_or_nothing(written: str, kept: str | None) -> None:
     assert found.language == kept
 
 
+def test_a_draft_says_from_when_until_when_and_instead_of_what_it_holds() -> None:
+    context = knowing(known("User lives in Berlin."), known("User works in Berlin."))
+    dated = draft(supersedes=[2, 2, 9, 1], valid_from="2026-06-01", valid_until="2026-09-01T18:00:00+02:00")
+    checked = check([dated], SLICE, context)
+    (found,) = checked.proposals
+    assert found.supersedes == (context.related[1].memory_id, context.related[0].memory_id)
+    assert found.valid_from == datetime(2026, 6, 1, tzinfo=UTC)
+    assert found.valid_until == datetime(2026, 9, 1, 16, tzinfo=UTC)
+    assert checked.rejected == {"unknown_id": 1}
+
+
 SEED = "legal winner thank year wave sausage worth useful legal winner thank yellow"
 
 
