@@ -63,7 +63,7 @@ def test_a_draft_says_from_when_until_when_and_instead_of_what_it_holds() -> Non
     checked = check([dated], SLICE, context)
     (found,) = checked.proposals
     assert found.supersedes == (context.related[1].memory_id, context.related[0].memory_id)
-    assert found.valid_from == datetime(2026, 6, 1, tzinfo=UTC)
+    assert found.valid_from == datetime(2026, 5, 31, 22, tzinfo=UTC)  # midnight on the speaker's clock
     assert found.valid_until == datetime(2026, 9, 1, 16, tzinfo=UTC)
     assert checked.rejected == {"unknown_id": 1}
 
