@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from schemas.conversations.messages import Message, Role, ToolCall
+from tests.benchmarks.windows_turns import INTERLEAVED
 
 EVIDENCE = Path(__file__).with_name("coherence_evidence.json")
 EVENING_H = 20  # MemoryBank has days without times
@@ -46,7 +47,7 @@ def memorybank(history: Path) -> Iterator[Conversation]:
             moment = datetime.fromisoformat(date).replace(hour=EVENING_H, tzinfo=UTC)
             for turn, each in enumerate(talk):
                 for part, role, letter in PARTS:
-                    places[f"{day}.{turn}{letter}"] = len(messages)
+                    places[f"{day}.{turn}{letter}"] = INTERLEAVED * len(messages)
                     messages.append(said(name, len(messages), role, moment, each[part]))
                     moment += BETWEEN
         yield Conversation(name, tuple(messages), tuple(questions(evidence[name], places)))
@@ -82,7 +83,9 @@ class _Log:
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.repairs: list[frozenset[int]] = []
-        self._failed: list[tuple[int, int]] = []  # calls and their results, until something is done about them
+        self._failed: list[
+            tuple[int, int]
+        ] = []  # positions of calls and their results, until something is done about them
         self._moment = BEGAN
 
     def begin(self) -> None:
@@ -106,12 +109,12 @@ class _Log:
     def _answer(self, block: dict[str, Any]) -> None:
         called = next(at for at in reversed(range(len(self.messages))) if self.messages[at].role == "assistant")
         if block.get("is_error"):
-            self._failed.append((called, len(self.messages)))
+            self._failed.append((INTERLEAVED * called, INTERLEAVED * len(self.messages)))
         self._say("tool", _text(block.get("content", "")), tool_call_id=block["tool_use_id"])
 
     def _say(self, role: Role, content: str, **fields: Any) -> None:
         if role == "assistant":
-            self.repairs += [frozenset((*failed, len(self.messages))) for failed in self._failed]
+            self.repairs += [frozenset((*failed, INTERLEAVED * len(self.messages))) for failed in self._failed]
             self._failed = []
         self.messages.append(said("log", len(self.messages), role, self._moment, content, **fields))
         self._moment += BETWEEN

@@ -11,6 +11,7 @@ from schemas.conversations.window_settings import WindowSettings
 from streams.windows.terms import Terms
 from tests.benchmarks.windows_arrivals import add, opened, saved_bytes, terms
 from tests.benchmarks.windows_chat import long
+from tests.benchmarks.windows_turns import INTERLEAVED
 
 CONVERSATIONS = 8
 LENGTHS = (20, 500)
@@ -59,7 +60,7 @@ def _costs(messages: Sequence[Message], batch: int, under: Terms) -> list[float]
     for first in range(0, len(messages), batch):
         part = messages[first : first + batch]
         for offset, message in enumerate(part, first):
-            add(window, message, offset, len(message.content) // CHARACTERS_PER_TOKEN, under)
+            add(window, message, INTERLEAVED * offset, len(message.content) // CHARACTERS_PER_TOKEN, under)
         costs += [saved_bytes(window) / len(part)] * len(part)
     return costs
 

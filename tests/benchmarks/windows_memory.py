@@ -16,6 +16,7 @@ from schemas.conversations.window_settings import WindowSettings
 from streams.windows.window import Window
 from tests.benchmarks.windows_arrivals import add, opened, saved_bytes, terms
 from tests.benchmarks.windows_chat import conversation
+from tests.benchmarks.windows_turns import INTERLEAVED
 
 MESSAGES = 50
 MIB = 1_048_576
@@ -64,7 +65,7 @@ def _window(rng: random.Random, conversation_id: str) -> tuple[Window, int]:
     window, content = opened(conversation_id), 0
     for offset, said in enumerate(islice(conversation(rng, conversation_id), MESSAGES)):
         message = codec.decode(codec.encode(said), Message)
-        add(window, message, offset, len(message.content) // CHARACTERS_PER_TOKEN, UNDER)
+        add(window, message, INTERLEAVED * offset, len(message.content) // CHARACTERS_PER_TOKEN, UNDER)
         content += len(message.content.encode())
     saved_bytes(window)
     return window, content

@@ -9,6 +9,7 @@ from streams.windows.segments import Segmentation, following
 from streams.windows.traits import MessageTraits
 
 GAP_S = WindowSettings().task_gap_s
+INTERLEAVED = 20  # conversations
 
 
 def arrived(message: Message, state: Segmentation) -> tuple[Detected, Segmentation]:
@@ -19,12 +20,12 @@ def arrived(message: Message, state: Segmentation) -> tuple[Detected, Segmentati
 
 
 def turns(messages: Iterable[Message], count: Callable[[Message], int]) -> Iterator[MessageTraits]:
-    """Their positions count from 0."""
+    """Their positions are those of one of twenty conversations that share a partition."""
     state = Segmentation()
-    for position, message in enumerate(messages):
+    for number, message in enumerate(messages):
         found, state = arrived(message, state)
         yield MessageTraits(
-            position=position,
+            position=INTERLEAVED * number,
             message_id=message.message_id,
             role=message.role,
             timestamp=message.timestamp.timestamp(),

@@ -100,7 +100,7 @@ class _Pruning:
         crowded = self._room.messages > settings.max_messages
         self._most = budget.target_messages if crowded else settings.max_messages
         self._current = turns[-1].segment if turns else 0
-        units = group_units(turns, scores(turns, now), settings.min_recent)
+        units = group_units(turns, scores(turns, now), settings.min_recent, gaps)
         self._ranked = ordering.ranked(units, settings.strategy, self._current)
         self._removed: dict[int, Reason] = {}
 

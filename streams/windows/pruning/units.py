@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from schemas.conversations.windows import Gap
 from streams.windows.detectors.traits import (
     CASUAL,
     CORRECTION,
@@ -16,7 +17,7 @@ from streams.windows.detectors.traits import (
 )
 from streams.windows.traits import MessageTraits
 
-PAIR_REACH: Final = 16  # positions, at most, from an error to its correction: they stay the same when messages leave
+PAIR_REACH: Final = 16  # messages of the conversation, at most, from an error to its correction
 MOST_CALLS: Final = 64  # of one message that are tied to their results
 MOST_RESULTS: Final = 8  # of one call; there is one, unless a service tells of progress or repeats itself
 
@@ -46,10 +47,13 @@ class Unit(Struct):
     steps: bool
 
 
-def group_units(turns: Sequence[MessageTraits], scores: Sequence[float], min_recent: int) -> list[Unit]:
+def group_units(
+    turns: Sequence[MessageTraits], scores: Sequence[float], min_recent: int, gaps: Sequence[Gap] = ()
+) -> list[Unit]:
     """The units of a window, oldest first; system messages belong to none.
 
-    Those with one of the last `min_recent` messages are protected, and the question that is not answered yet.
+    Those with one of the last `min_recent` messages are protected, and the question that is not answered yet. `gaps` say, in
+    order, how many messages left in between: how far apart two messages are does not change when others leave.
     """
     places = [place for place, turn in enumerate(turns) if turn.role != "system"]
     recent = places[-min_recent] if len(places) >= min_recent else 0
@@ -61,10 +65,25 @@ def group_units(turns: Sequence[MessageTraits], scores: Sequence[float], min_rec
     if question is not None:
         units[question].protected = True
     ordered = list(units.values())
-    _pair_corrections(turns, ordered)
+    numbers = _numbers(turns, gaps)
+    _pair_corrections(numbers, ordered)
     if any(turn.role == "tool" and turn.traits & ERROR for turn in turns):
-        _pair_retries([(turns[place], units[root]) for place, root in zip(places, roots, strict=True)])
+        _pair_retries([(turns[place], numbers[place], units[root]) for place, root in zip(places, roots, strict=True)])
     return ordered
+
+
+def _numbers(turns: Sequence[MessageTraits], gaps: Sequence[Gap]) -> list[int]:
+    """Which message of its conversation each one is. Positions do not tell: other conversations share their partition."""
+    if not gaps:
+        return list(range(len(turns)))
+    numbers: list[int] = []
+    left = at = 0
+    for place, turn in enumerate(turns):
+        while at < len(gaps) and gaps[at].first < turn.position:
+            left += gaps[at].count
+            at += 1
+        numbers.append(place + left)
+    return numbers
 
 
 def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[int], recent: int) -> Unit:
@@ -151,21 +170,21 @@ def _root(root: list[int], place: int) -> int:
     return place
 
 
-def _pair_corrections(turns: Sequence[MessageTraits], units: Sequence[Unit]) -> None:
+def _pair_corrections(numbers: Sequence[int], units: Sequence[Unit]) -> None:
     """Marks with each correction what it corrects: the nearest error of its task, else the unit right before it."""
     corrections = [at for at, unit in enumerate(units) if unit.corrects]
     for at in corrections:
         if units[at].errs:
             continue
-        first = turns[units[at].places[0]].position - PAIR_REACH
+        first = numbers[units[at].places[0]] - PAIR_REACH
         before = units[max(0, at - PAIR_REACH) : at]
         task = [unit for unit in before if unit.segment == units[at].segment]
-        errors = [unit for unit in task if unit.errs and turns[unit.places[-1]].position >= first]
+        errors = [unit for unit in task if unit.errs and numbers[unit.places[-1]] >= first]
         if task:
             (errors or task)[-1].corrects = True
 
 
-def _pair_retries(said: Iterable[tuple[MessageTraits, Unit]]) -> None:
+def _pair_retries(said: Iterable[tuple[MessageTraits, int, Unit]]) -> None:
     """Marks failed calls with the next call of their task and what users said in between, unless that is a correction.
 
     Nothing but the error makes these a correction, so they leave with it; a retry that fails leaves with the one after it.
@@ -173,12 +192,12 @@ def _pair_retries(said: Iterable[tuple[MessageTraits, Unit]]) -> None:
     failed: list[Unit] = []
     repair: list[Unit] = []
     last, segment = 0, -1
-    for turn, unit in said:
-        if turn.segment != segment or turn.traits & CORRECTION or turn.position > last + PAIR_REACH:
+    for turn, number, unit in said:
+        if turn.segment != segment or turn.traits & CORRECTION or number > last + PAIR_REACH:
             failed, segment = [], turn.segment
         if turn.role == "tool" and turn.traits & ERROR:
             failed.append(unit)
-            repair, last = [], turn.position
+            repair, last = [], number
         elif failed and turn.calls:
             _mark_repair(failed, [*repair, unit])
             failed = []

@@ -36,6 +36,7 @@ report = logging.getLogger(__name__).info  # pytest --log-cli-level=INFO shows t
 HERE = Path(__file__).parent
 HALVES = ["tuning", "held_out"]
 STRATEGIES = ("rolling_window", "importance", "hybrid")
+APART = 20  # positions from one message to the next: so many conversations share the partition
 OVERFULL = 1.0  # of a conversation's tokens are its model's context: it would be filled if nothing left
 # With `hybrid`, by the share of a fresh conversation's tokens that its model's context is: which share of what is needed is
 # there, at least, and how many of those that left are needed, at most. Measured, with two needs of 94 to spare: the aims are
@@ -136,12 +137,12 @@ class Followed:
         decision = prune(self.turns, self.gaps, self._budget, at, "boundary" if began else "usage")
         self.turns, self.gaps = [each for each in self.turns if each.position in set(decision.kept)], decision.gaps
         if "label" in message:
-            self._places[message["label"]] = place
+            self._places[message["label"]] = APART * place
         self.needed += [not gaps_.holds(self.gaps, self._places[label]) for label in message.get("needs", ())]
 
     def _turn(self, place: int, message: dict, found) -> MessageTraits:
         return MessageTraits(
-            position=place,
+            position=APART * place,
             message_id=str(place),
             role=message["role"],
             timestamp=message["minute"] * 60.0,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from schemas.conversations.windows import Gap
 from streams.windows.context import gaps as gaps_
-from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR, LASTING, TASK_COMPLETE
+from streams.windows.detectors.traits import CORRECTION, DIRECTIVE, ERROR, LASTING, TASK_COMPLETE, TOOL_RESULT
 from streams.windows.pruning.pruning import clear, due, prune
 from streams.windows.pruning.reasons import SENTENCES, STAYED
 from streams.windows.pruning.units import group_units
@@ -199,6 +199,19 @@ def test_gaps_of_earlier_prunings_grow():
 def test_a_window_of_nothing_is_left_alone():
     assert decide([]).kept == () == decide([]).removed
     assert clear([], (), budget()).kept == ()
+
+
+@pytest.mark.parametrize("strategy", ["rolling_window", "importance", "hybrid"])
+def test_an_error_and_its_correction_stay_where_twenty_conversations_share_a_partition(strategy):
+    said = [
+        turn(0, "assistant", calls=("a",)),
+        turn(20, "tool", traits=ERROR | TOOL_RESULT, answers="a"),
+        turn(40, "assistant", calls=("b",)),
+        turn(60, "tool", traits=TOOL_RESULT, answers="b"),
+        *(turn(80 + 20 * place, ("user", "assistant")[place % 2]) for place in range(60)),
+    ]
+    decision = prune(said, (), budget(20 * len(said), strategy=strategy, max_messages=30), NOW)
+    assert {0, 20, 40, 60} <= set(decision.kept)
 
 
 def test_every_reason_has_a_sentence():

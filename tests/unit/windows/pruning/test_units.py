@@ -1,5 +1,8 @@
 """Units are questions with their answers and calls with their results, whatever order they come in."""
 
+from msgspec import structs
+
+from schemas.conversations.windows import Gap
 from streams.windows.detectors.traits import CASUAL, CORRECTION, ERROR
 from streams.windows.pruning.units import MOST_CALLS, MOST_RESULTS, PAIR_REACH, group_units
 from streams.windows.traits import MessageTraits
@@ -146,15 +149,41 @@ def test_a_call_after_a_correction_is_none():
 def test_a_call_in_another_task_or_far_behind_repairs_nothing():
     another = turn(3, "assistant", calls=("b",), segment=1)
     assert repaired(call(0, "a"), failed(1, "a"), turn(2, segment=1), another) == []
-    assert repaired(call(0, "a"), failed(1, "a"), call(2 + PAIR_REACH, "b")) == []
+    talk = exchanges(PAIR_REACH // 2, 2)
+    assert repaired(call(0, "a"), failed(1, "a"), *talk, call(2 + PAIR_REACH, "b")) == []
 
 
 def test_a_person_who_speaks_of_an_error_has_made_no_call():
     assert repaired(turn(0, traits=ERROR), call(1, "a")) == []
 
 
-def test_what_is_paired_stays_paired_when_messages_between_leave():
+def interleaved(*turns: MessageTraits) -> list[MessageTraits]:
+    """The same conversation on a partition that it shares with twenty others."""
+    return [structs.replace(each, position=20 * each.position) for each in turns]
+
+
+def test_other_conversations_of_a_partition_do_not_come_between_a_failed_call_and_its_retry():
+    said = (call(0, "a"), failed(1, "a"), turn(2), call(3, "b"), result(4, "b"), turn(5, "assistant"))
+    assert repaired(*interleaved(*said)) == repaired(*said) == [0, 1, 2, 5, 3, 4]
+
+
+def test_other_conversations_of_a_partition_do_not_come_between_an_error_and_its_correction():
+    units = group_units(interleaved(*errors(ERROR, 0, 0, 0, CORRECTION)), [0.5] * 5, 1)
+    assert [unit.corrects for unit in units] == [True, False, False, False, True]
+
+
+def errors(*traits: int) -> list[MessageTraits]:
+    return [turn(place, traits=each) for place, each in enumerate(traits)]
+
+
+def test_messages_that_left_still_count_for_how_far_apart_two_messages_are():
     far = [turn(0, traits=ERROR), *exchanges(PAIR_REACH, 1), turn(40, traits=CORRECTION)]
     assert not group_units(far, [0.5] * len(far), 1)[0].corrects
     near = [far[0], *far[-3:]]
-    assert not group_units(near, [0.5] * len(near), 1)[0].corrects
+    left = (Gap(1, far[-4].position, len(far) - 4, 0),)
+    assert not group_units(near, [0.5] * len(near), 1, left)[0].corrects
+
+
+def test_an_error_and_a_correction_that_others_left_between_stay_a_pair():
+    near = [turn(0, traits=ERROR), turn(400), turn(800, traits=CORRECTION)]
+    assert group_units(near, [0.5] * 3, 1, (Gap(20, 380, 5, 0),))[0].corrects
