@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev check test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-embed bench-recall bench-curate bench-serve bench-import lock clean
+.PHONY: help demo dev check test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding bench-embed bench-recall bench-curate bench-serve bench-import lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -101,6 +101,9 @@ bench-offline: environment $(DEV) ## what the rules keep of public conversations
 
 bench-dedupe: environment $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.dedupe --plot deploy/docs/curation.svg
+
+bench-understanding: environment $(DEV) ## what is known after 357 short conversations (PROVIDER=offline|claude|ollama|oracle|oracle-unaided); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.understanding.run --provider $(or $(PROVIDER),offline)
 
 bench-embed: environment $(DEV) ## texts a second of each embedding model of this process; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.embed

@@ -22,20 +22,18 @@ def message(number: int, content: str = "hello", **fields: Any) -> Message:
 
 
 def ended(**fields: Any) -> ConversationEnded:
-    return ConversationEnded(**({"conversation_id": CONVERSATION, "timestamp": BEGAN} | fields))
+    defaults: dict[str, Any] = {"conversation_id": CONVERSATION, "timestamp": BEGAN}
+    return ConversationEnded(**defaults | fields)
 
 
 def control(kind: str, **fields: Any) -> WindowControl:
-    return WindowControl(**({"conversation_id": CONVERSATION, "kind": kind, "at": BEGAN} | fields))
+    defaults: dict[str, Any] = {"conversation_id": CONVERSATION, "kind": kind, "at": BEGAN}
+    return WindowControl(**defaults | fields)
 
 
 def sliced(position: int, tokens: int = 10, content: str = "hello", **fields: Any) -> SliceMessage:
-    return SliceMessage(
-        **{"message_id": f"m{position}", "role": "user", "timestamp": BEGAN} | fields,
-        content=content,
-        position=position,
-        tokens=tokens,
-    )
+    defaults: dict[str, Any] = {"message_id": f"m{position}", "role": "user", "timestamp": BEGAN}
+    return SliceMessage(**defaults | fields, content=content, position=position, tokens=tokens)
 
 
 def terms(policy: Policy, model_tokens: int = 200_000) -> Terms:

@@ -1,0 +1,71 @@
+"""A stand-in for a good model: it proposes what a scenario names, so that curation is measured alone."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Answer, Context, Proposal
+from schemas.extraction.requests import ExtractionRequest
+from schemas.memories.memories import Memory
+from tests.benchmarks.understanding.scenarios import Proposed, Scenario
+
+Known = Callable[[str], Awaitable[Sequence[Memory]]]
+
+
+class Oracle(OfflineProvider):
+    """`known` tells the memories of an app. With `hints` it names what a candidate contradicts, refines or repeats, as far as a
+    memory says it; without them curation must find it."""
+
+    def __init__(self, scenario: Scenario, known: Known, *, hints: bool) -> None:
+        super().__init__()
+        self._scenario, self._known, self._hints = scenario, known, hints
+
+    async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
+        known = await self._known(self._scenario.id) if self._hints else ()
+        said = {message.message_id for message in request.messages}
+        proposals = [self._proposal(each, known) for each in self._scenario.oracle if f"m{each.of}" in said]
+        return Answer(provider="oracle", model="oracle", proposals=tuple(proposals))
+
+    def _proposal(self, each: Proposed, known: Sequence[Memory]) -> Proposal:
+        ended = [found for number in each.contradicts if (found := self._memory(number, known))]
+        hints: dict[str, Any] = {
+            "contradicts": next(iter(ended), None),
+            "refines": self._memory(each.refines, known),
+            "repeats": self._memory(each.repeats, known),
+        }
+        return Proposal(
+            kind=each.kind,
+            text=each.text,
+            message_ids=(f"m{each.of}",),
+            confidence=0.9,
+            importance=0.6,
+            **hints,
+            **also_ended(ended[1:]),
+            **times(each),
+        )
+
+    def _memory(self, number: int | None, known: Sequence[Memory]) -> str | None:
+        """The memory that holds what an earlier candidate said: by its words, else by its message."""
+        if number is None or not self._hints:
+            return None
+        meant = self._scenario.oracle[number]
+        live = [memory for memory in known if memory.status == "active"]
+        by_text = [memory for memory in live if memory.text == meant.text]
+        from_message = [m for m in live if any(source.message_id == f"m{meant.of}" for source in m.sources)]
+        return next((memory.memory_id for memory in (*by_text, *from_message)), None)
+
+
+def also_ended(memory_ids: Sequence[str]) -> dict[str, Any]:
+    """What it contradicts besides the first, where candidates can say so."""
+    return {"supersedes": tuple(memory_ids)} if memory_ids and "supersedes" in Proposal.__struct_fields__ else {}
+
+
+def times(each: Proposed) -> dict[str, Any]:
+    """From when to the end of which day it holds, where candidates can say so."""
+    given = {"valid_from": each.from_, "valid_until": each.until and each.until + timedelta(days=1)}
+    return {
+        name: datetime.combine(day, time(), UTC)
+        for name, day in given.items()
+        if day is not None and name in Proposal.__struct_fields__
+    }

@@ -1,0 +1,156 @@
+"""Plays a scenario through windows, a provider and the curator, each session as a conversation that ends."""
+
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from datetime import datetime
+from pathlib import Path
+from typing import Final, get_args
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from agents.curation.compactor import Compactor
+from agents.curation.curator import Curator
+from agents.curation.editor import Editor
+from agents.extraction.records import candidate_batches
+from agents.extraction.related import RelatedMemories
+from agents.models.port import Context, Provider
+from agents.retrieval.recall import Recall
+from agents.retrieval.search import Retrieval
+from deploy.embedded.postgres.server import EmbeddedPostgres
+from deploy.policies.files import shipped as presets
+from schemas.conversations.messages import Message
+from schemas.extraction.requests import ExtractionRequest, WindowControl
+from schemas.memories.memories import Memory, Status
+from schemas.policies.policies import Policies, Policy
+from schemas.retrieval.blocks import BlockQuery
+from schemas.retrieval.searches import Found, Query
+from sinks.embeddings.onnx import OnnxEmbedder
+from sinks.memories.lexical import FullText
+from sinks.memories.reader import Memories
+from sinks.outbox.projector import Projector
+from sinks.postgres.connection import Pool, connect
+from sinks.postgres.migrate import migrate
+from streams.windows.window import Window
+from tests.benchmarks.curate_steps import Discarding
+from tests.benchmarks.understanding.measures import Played
+from tests.benchmarks.understanding.scenarios import Scenario
+from tests.embedders import shipped
+from tests.fakes.archive import FakeArchive
+from tests.fakes.chats import always, requests_among, terms
+from tests.fakes.sinks import FakeVectors
+
+NAMESPACES: Final = ("{app_id}/{user_id}",)  # an app a scenario
+MOST: Final = 100  # memories of one person
+
+
+class Stage(Struct, frozen=True):
+    """What all scenarios share: a database, an index and an embedder."""
+
+    pool: Pool
+    vectors: FakeVectors
+    embedder: OnnxEmbedder
+
+    async def known(self, app: str, people: Sequence[str]) -> dict[str, tuple[Memory, ...]]:
+        """The memories of each person, of any status."""
+        memories = Memories(self.pool)
+        every = get_args(Status)
+        return {who: await memories.in_namespace(f"{app}/{who}", statuses=every, limit=MOST) for who in people}
+
+    def curator(self, policy: Policy, clock: "Clock", provider: Provider) -> Curator:
+        return Curator(
+            self.pool,
+            self.vectors,
+            self.embedder,
+            Projector(self.pool, self.vectors, Discarding(), stale_s=0),
+            Policies((policy,)),
+            clock.now,
+            Compactor(provider, self.embedder),
+            Editor(provider),
+        )
+
+    def recall(self, policy: Policy, clock: "Clock") -> Recall:
+        memories = Memories(self.pool)
+        found = Retrieval(self.embedder, self.vectors, FullText(self.pool), memories, clock=clock.now, within_s=60.0)
+        return Recall(MemoriesAlone(found), FakeArchive(), Policies((policy,)), lambda text: len(text) // 4, clock.now)
+
+
+class MemoriesAlone:
+    """A search without passages: what was said is no proof that anything was understood."""
+
+    def __init__(self, retrieval: Retrieval) -> None:
+        self._retrieval = retrieval
+
+    async def search(self, asked: Query) -> Found:
+        return Found() if asked.tier == "said" else await self._retrieval.search(asked)
+
+
+class Clock:
+    """As late as the latest message."""
+
+    def __init__(self, at: datetime) -> None:
+        self.at = at
+
+    def now(self) -> datetime:
+        return self.at
+
+
+async def play(scenario: Scenario, stage: Stage, provider: Provider) -> Played:
+    policy, clock = policy_of(scenario), Clock(scenario.sessions[0][0].timestamp)
+    curator, seen = stage.curator(policy, clock, provider), []
+    related = RelatedMemories(stage.embedder, stage.vectors, Memories(stage.pool))
+    for session in scenario.sessions:
+        clock.at = session[-1].timestamp
+        for request in requests(session, policy):
+            answer = await provider.extract(request, Context(policy=policy, related=await related.of(request, policy)))
+            for batch in candidate_batches(request, answer, clock.at):
+                await curator.curate(batch)
+        seen.append(await stage.known(scenario.id, scenario.people))
+    clock.at = scenario.over
+    await curator.expire()
+    seen.append(await stage.known(scenario.id, scenario.people))
+    return Played(scenario, tuple(seen), await block(scenario, stage.recall(policy, clock)))
+
+
+def policy_of(scenario: Scenario) -> Policy:
+    chosen = Policy(name="default") if scenario.policy == "default" else presets()[scenario.policy]
+    return replace(chosen, namespaces=NAMESPACES)
+
+
+def requests(session: Sequence[Message], policy: Policy) -> list[ExtractionRequest]:
+    """What the window of a session asks for until it is over."""
+    conversation, now = session[0].conversation_id, session[-1].timestamp
+    window, known = Window.opened(conversation, 0), terms(policy)
+    told = [
+        each
+        for at, said in enumerate(session)
+        for each in window.add(said, at, 1 + len(said.content) // 4, always(known), said.timestamp.timestamp())
+    ]
+    flush = WindowControl(conversation_id=conversation, kind="flush", at=now)
+    told += window.control(flush, len(session), known, now.timestamp())
+    return requests_among(told)
+
+
+async def block(scenario: Scenario, recall: Recall) -> str:
+    """What a prompt with the scenario's question is given; empty without a question."""
+    if scenario.ask is None:
+        return ""
+    namespaces = (f"{scenario.id}/{scenario.people[0]}",)
+    return (await recall.block(BlockQuery(namespaces=namespaces, text=scenario.ask), None)).text
+
+
+@asynccontextmanager
+async def stage() -> AsyncIterator[Stage]:
+    with tempfile.TemporaryDirectory(prefix="bench-understanding-") as directory, closing(shipped()) as embedder:
+        postgres = EmbeddedPostgres(Path(directory) / "postgres")
+        await postgres.start()
+        try:
+            await migrate(postgres.dsn)
+            pool = await connect(postgres.dsn)
+            try:
+                yield Stage(pool, FakeVectors(embedding_model=embedder.model), embedder)
+            finally:
+                await pool.close()
+        finally:
+            await postgres.stop()

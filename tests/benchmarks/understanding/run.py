@@ -1,0 +1,129 @@
+"""`make bench-understanding`: what is known after each of the scenarios, counted.
+
+tests/benchmarks/README.md says what the scenarios and the figures are. Failures of the development half are on stderr, those of
+the held-out half are only counted. The last line on stdout is one JSON object.
+"""
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from agents.models.port import Provider
+from deploy.settings import load
+from deploy.wiring import models
+from sinks.embeddings.models import DEFAULT
+from tests.benchmarks.machine import machine
+from tests.benchmarks.understanding.measures import Failure, Measured, figures
+from tests.benchmarks.understanding.oracle import Oracle
+from tests.benchmarks.understanding.play import Stage, play, stage
+from tests.benchmarks.understanding.scenarios import HALVES, Half, Scenario, scenarios
+
+ORACLES: Final = {"oracle": True, "oracle-unaided": False}
+PROVIDERS: Final = ("offline", "claude", "ollama", *ORACLES)
+AT_ONCE: Final = 4  # scenarios, so that their conversations are interleaved
+SHOWN_CHARS: Final = 300
+
+ProviderOf = Callable[[Scenario], Provider]
+
+
+async def run(chosen: Sequence[Scenario], provider: str) -> tuple[list[tuple[Scenario, Measured]], float]:
+    """Each scenario with its measures, in the given order, and the seconds that it took to play all."""
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def measured(scenario: Scenario, on: Stage, provider_of: ProviderOf) -> Measured:
+        async with places:
+            return Measured(await play(scenario, on, provider_of(scenario)))
+
+    async with stage() as on, asking(provider, on) as provider_of:
+        began = time.monotonic()
+        found = await asyncio.gather(*(measured(each, on, provider_of) for each in chosen))
+        return list(zip(chosen, found, strict=True)), time.monotonic() - began
+
+
+@asynccontextmanager
+async def asking(provider: str, on: Stage) -> AsyncIterator[ProviderOf]:
+    """Who is asked: the scenario's own candidates, or a provider as the settings have it."""
+    if provider in ORACLES:
+
+        def oracle(scenario: Scenario) -> Provider:
+            async def known(app: str) -> list[Any]:
+                return [each for of in (await on.known(app, scenario.people)).values() for each in of]
+
+            return Oracle(scenario, known, hints=ORACLES[provider])
+
+        yield oracle
+        return
+    asked = models.provider(load().model_copy(update={"provider": provider}))
+    try:
+        yield lambda scenario: asked
+    finally:
+        await asked.close()
+
+
+def told(found: Sequence[tuple[Scenario, Measured]], half: Half) -> dict[str, Any]:
+    """The figures of a half, in all and by kind."""
+    of_half = [(scenario, measured) for scenario, measured in found if scenario.half == half]
+    by_kind: dict[str, Counter[str]] = {}
+    for scenario, measured in of_half:
+        by_kind.setdefault(scenario.kind, Counter()).update(measured.counts)
+    return {
+        "scenarios": len(of_half),
+        **figures(sum(by_kind.values(), Counter())),
+        "by_kind": {kind: figures(counts) for kind, counts in sorted(by_kind.items())},
+    }
+
+
+def failures(found: Sequence[tuple[Scenario, Measured]], kinds: Sequence[str]) -> list[Failure]:
+    """Those of the development half, some figures alone where they are named."""
+    each = (failure for scenario, one in found if scenario.half == "development" for failure in one.failures)
+    return sorted((failure for failure in each if not kinds or failure.what in kinds), key=lambda one: one[:3])
+
+
+def line(failure: Failure) -> str:
+    texts = " | ".join(failure.texts)[:SHOWN_CHARS].replace("\n", " / ") or "nothing kept"
+    return f"{failure.kind}/{failure.scenario}\t{failure.what}\t{failure.statement}\t{texts}\n"
+
+
+def table(of_half: dict[str, Any]) -> str:
+    """What most of all is looked at, by kind, as Markdown."""
+    names = ("contained", "stale_alive", "ended", "lost_wrongly", "never_kept", "wrong_person", "wrong_subject", "junk")
+    lines = [f"| | {' | '.join(name.replace('_', ' ') for name in names)} |", "|---" * (1 + len(names)) + "|"]
+    for kind, row in {**of_half["by_kind"], "all": of_half}.items():
+        cells = (f"{row.get(name, 0)}/{row[f'{name}_of']}" if f"{name}_of" in row else "" for name in names)
+        lines.append(f"| {kind} | {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="bench-understanding", description=__doc__)
+    parser.add_argument("--provider", choices=PROVIDERS, default="offline")
+    parser.add_argument("--half", choices=HALVES, help="both unless told otherwise")
+    parser.add_argument("--kind", action="append", default=[], help="only scenarios of these kinds")
+    parser.add_argument("--figure", action="append", default=[], help="show only failures of these figures")
+    return parser.parse_args(argv)
+
+
+def main(argv: list[str]) -> int:
+    options = arguments(argv)
+    chosen = [each for each in scenarios(frozenset(options.kind)) if options.half in (None, each.half)]
+    if options.provider in ORACLES:
+        chosen = [each for each in chosen if each.oracle]
+    found, took_s = asyncio.run(run(chosen, options.provider))
+    for failure in failures(found, options.figure):
+        sys.stderr.write(line(failure))
+    halves: dict[str, Any] = {half: told(found, half) for half in HALVES if options.half in (None, half)}
+    for half, row in halves.items():
+        sys.stderr.write(f"\n{half}\n{table(row)}")
+    whole = {"provider": options.provider, "embedder": DEFAULT.name, "took_s": round(took_s, 1), "machine": machine()}
+    sys.stdout.write(json.dumps(whole | halves) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,226 @@
+"""What bench-understanding counts is counted rightly, and its scenarios are well formed."""
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from msgspec import ValidationError, convert
+
+from schemas.memories.memories import Memory
+from tests.benchmarks.understanding.measures import Measured, Played, figures
+from tests.benchmarks.understanding.run import failures, told
+from tests.benchmarks.understanding.scenarios import ONE, Scenario, scenarios
+from tests.benchmarks.understanding.statements import Statement
+from tests.memories import a_memory
+
+ALL = scenarios()
+SAID_AT = datetime(2026, 3, 2, 18, tzinfo=UTC)
+
+
+def a_scenario(*talk: str, **fields: Any) -> Scenario:
+    return convert({"id": "s", "kind": "moves", "talk": talk or ("u: hello",)} | fields, Scenario)
+
+
+def counted(scenario: Scenario, *after: dict[str, list[Memory]] | list[Memory], block: str = "") -> Counter[str]:
+    """Of the memories after each session; a list is those of the only person."""
+    seen = (each if isinstance(each, dict) else {ONE: each} for each in after)
+    played = Played(scenario, tuple({who: tuple(those) for who, those in each.items()} for each in seen), block)
+    return Measured(played).counts
+
+
+def memory(text: str, **fields: Any) -> Memory:
+    return a_memory(text, SAID_AT, **fields)
+
+
+class TestStatements:
+    @pytest.mark.parametrize(
+        ("written", "text"),
+        [
+            ("lyon live|moved", "User moved to Lyon."),
+            ("munchen", "Wohnt in München"),
+            ("01512233445", "User's number is 0151 2233-445"),
+            ("4 birthday", "The birthday is on May 4th"),
+            ("new_york", "User ran in New York"),
+            ("*garten", "Der Schrebergarten"),
+            ("lyon !user|paris", "In Lyon"),
+            ("user lyon", "Der Nutzer wohnt in Lyon"),
+        ],
+    )
+    def test_a_text_with_all_terms_says_it(self, written: str, text: str) -> None:
+        assert Statement.read(written, ONE).says(text)
+
+    @pytest.mark.parametrize(
+        ("written", "text"),
+        [
+            ("lyon live", "User visits Lyon."),
+            ("lyon !sister", "User's sister lives in Lyon"),
+            ("eat", "A great day"),
+            ("4 birthday", "The birthday is on May 14th"),
+            ("01512233445", "User's number is 0151 2233446"),
+            ("m shirt", "My shirt"),
+            ("user lyon", "His sister lives in Lyon"),
+        ],
+    )
+    def test_a_text_without_one_of_them_does_not(self, written: str, text: str) -> None:
+        assert not Statement.read(written, ONE).says(text)
+
+
+class TestMeasures:
+    def test_what_is_known_is_contained_and_what_is_missing_is_not(self) -> None:
+        found = counted(a_scenario(knows=["lyon", "tea"]), [memory("User lives in Lyon")])
+        assert (found["contained"], found["contained_of"]) == (1, 2)
+
+    def test_what_ended_is_not_contained_but_lost(self) -> None:
+        found = counted(
+            a_scenario(knows=[{"say": "lyon", "still": True}]),
+            [memory("In Lyon")],
+            [memory("In Lyon", status="superseded")],
+        )
+        assert (found["contained"], found["lost_wrongly"], found["ended_early"]) == (0, 1, 1)
+
+    def test_a_stale_fact_that_is_alive_is_counted(self) -> None:
+        scenario = a_scenario(knows=["lyon"], stale=["berlin"])
+        found = counted(scenario, [memory("User lives in Berlin"), memory("User lives in Lyon")])
+        assert (found["stale_alive"], found["ended"], found["ended_of"]) == (1, 0, 1)
+
+    @pytest.mark.parametrize(
+        "over", [{"status": "superseded"}, {"valid_until": SAID_AT + timedelta(minutes=5)}, {"status": "deleted"}]
+    )
+    def test_a_stale_fact_that_ended_is_superseded(self, over: dict[str, Any]) -> None:
+        scenario = a_scenario(knows=["lyon"], stale=["berlin"])
+        found = counted(scenario, [memory("User lives in Berlin", **over), memory("User lives in Lyon")])
+        assert (found["stale_alive"], found["ended"], found["ended_of"]) == (0, 1, 1)
+
+    def test_a_fact_that_ends_later_is_alive(self) -> None:
+        later = memory("In Berlin", valid_until=SAID_AT + timedelta(days=9))
+        assert counted(a_scenario(stale=["berlin"]), [later])["stale_alive"] == 1
+
+    def test_what_tells_of_the_past_beside_what_is_so_now_is_not_stale(self) -> None:
+        found = counted(a_scenario(knows=["lyon"], stale=["berlin"]), [memory("User moved from Berlin to Lyon")])
+        assert (found["stale_alive"], found["contained"]) == (0, 1)
+
+    def test_what_must_never_be_kept_counts_also_after_it_ended(self) -> None:
+        found = counted(a_scenario(never=["mars"]), [memory("User lives on Mars", status="deleted")])
+        assert found["never_kept"] == 1
+
+    def test_a_fact_about_another_subject_is_wrong(self) -> None:
+        found = counted(a_scenario(wrong=["dog mia"]), [memory("User's dog is called Mia")])
+        assert (found["wrong_subject"], found["wrong_person"]) == (1, 0)
+
+    def test_a_fact_of_one_person_in_the_memory_of_another_is_wrong(self) -> None:
+        group = a_scenario("ada: I live in Berlin", "bob: No nuts!", knows=["ada: berlin", "bob: nut"])
+        right = {"ada": [memory("User lives in Berlin")], "bob": [memory("User eats no nuts")]}
+        swapped = {"ada": right["bob"], "bob": right["ada"]}
+        assert counted(group, right)["wrong_person"] == 0
+        assert counted(group, swapped)["wrong_person"] == 2
+        assert counted(group, swapped)["contained"] == 0
+
+    def test_what_one_says_of_another_by_name_is_not_misplaced(self) -> None:
+        group = a_scenario("ada: Bob eats no nuts", "bob: no nuts", knows=["bob: nut"], may=["ada: bob"])
+        assert counted(group, {"ada": [memory("Bob eats no nuts")], "bob": []})["wrong_person"] == 0
+
+    def test_what_nothing_expects_is_junk(self) -> None:
+        scenario = a_scenario(knows=["lyon"], may=["tea"])
+        found = counted(scenario, [memory("In Lyon"), memory("Likes tea"), memory("It is late")])
+        assert (found["junk"], found["memories"]) == (1, 3)
+
+    def test_the_same_twice_is_repeated(self) -> None:
+        twice = [memory("In Lyon"), memory("À Lyon", memory_id="2")]
+        assert counted(a_scenario(once=["lyon"]), twice)["repeated"] == 1
+        assert counted(a_scenario(once=["lyon"]), twice[:1])["repeated"] == 0
+
+    def test_a_detail_that_is_in_no_live_memory_is_lost(self) -> None:
+        rex = a_scenario(knows=[{"say": "rex labrador", "detail": True}])
+        assert counted(rex, [memory("User has a dog, Rex")])["details_lost"] == 1
+        assert counted(rex, [memory("User's dog Rex is a labrador")])["details_lost"] == 0
+
+    def test_a_constraint_must_be_in_the_block(self) -> None:
+        nuts = a_scenario(knows=[{"say": "peanut", "always": True}], ask="What shall I cook?")
+        kept = [memory("No peanuts")]
+        assert counted(nuts, kept, block="- No peanuts")["constraints_in_block"] == 1
+        assert counted(nuts, kept, block="- Likes tea")["constraints_in_block"] == 0
+
+    @pytest.mark.parametrize(
+        ("said", "at", "right"),
+        [
+            ("2026-06-01", datetime(2026, 6, 1, tzinfo=UTC), 1),
+            ("2026-06-01", datetime(2026, 6, 4, tzinfo=UTC), 0),
+            ("2026-06", datetime(2026, 6, 30, tzinfo=UTC), 1),
+            ("2026-06", datetime(2026, 9, 1, tzinfo=UTC), 0),
+            ("2031", datetime(2032, 1, 1, tzinfo=UTC), 1),
+            ("2026-06-01", None, 0),
+        ],
+    )
+    def test_a_date_is_right_within_a_day(self, said: str, at: datetime | None, right: int) -> None:
+        until = a_scenario(knows=[{"say": "lyon", "until": said}])
+        begins = a_scenario(knows=[{"say": "lyon", "from": said}])
+        assert counted(begins, [memory("In Lyon", valid_from=at)])["dated"] == right
+        if at is None or at > until.over:
+            assert counted(until, [memory("In Lyon", valid_until=at)])["dated"] == right
+
+    def test_shares_are_of_what_could_be(self) -> None:
+        counts = Counter(contained=3, contained_of=4, ended=2, ended_of=4, lost_wrongly=1, junk=1, junk_of=10)
+        shares = figures(counts)
+        assert (shares["gold_contained"], shares["supersession_recall"], shares["junk_share"]) == (0.75, 0.5, 0.1)
+        assert shares["supersession_precision"] == round(2 / 3, 3)
+
+
+class TestReport:
+    def test_failures_of_the_held_out_half_are_counted_and_not_shown(self) -> None:
+        each = {one.half: one for one in (a_scenario(id=f"s{number}", knows=["lyon"]) for number in range(20))}
+        found = [(one, Measured(Played(one, ({ONE: ()},)))) for one in each.values()]
+        assert [failure.scenario for failure in failures(found, ())] == [each["development"].id]
+        assert told(found, "held_out")["contained_of"] == 1
+
+
+class TestData:
+    def test_there_are_enough_of_every_kind(self) -> None:
+        kinds = Counter(scenario.kind for scenario in ALL)
+        assert sum(kinds.values()) >= 300
+        assert len(kinds) >= 20
+        assert min(kinds.values()) >= 15
+
+    def test_ids_differ_and_both_halves_have_all_kinds(self) -> None:
+        assert len({scenario.id for scenario in ALL}) == len(ALL)
+        for half in ("development", "held_out"):
+            assert {s.kind for s in ALL if s.half == half} == {s.kind for s in ALL}
+
+    @pytest.mark.parametrize("scenario", ALL, ids=lambda scenario: scenario.id)
+    def test_a_scenario_speaks_of_people_who_speak_and_looks_ahead_nowhere(self, scenario: Scenario) -> None:
+        messages = [message for session in scenario.sessions for message in session]
+        assert 1 <= len(messages) <= 10
+        assert messages == sorted(messages, key=lambda message: message.timestamp)
+        fields = ("stale", "never", "wrong", "once", "may")
+        statements = [*(each for _, each in scenario.gold), *scenario.statements(*fields)]
+        assert {each.who for each in statements} <= {*scenario.people}
+        if any(gold.always for gold, _ in scenario.gold):
+            assert scenario.ask
+        for number, each in enumerate(scenario.oracle):
+            assert messages[each.of].role == "user"
+            named = (*each.contradicts, *(other for other in (each.refines, each.repeats) if other is not None))
+            assert all(other < number for other in named)
+
+    @pytest.mark.parametrize("scenario", [s for s in ALL if s.oracle], ids=lambda scenario: scenario.id)
+    def test_the_candidates_of_a_good_model_say_what_must_be_known_and_nothing_wrong(self, scenario: Scenario) -> None:
+        messages = [message for session in scenario.sessions for message in session]
+        kept: dict[str, list[Memory]] = {who: [] for who in scenario.people}
+        ended = {number for each in scenario.oracle for number in each.contradicts}
+        for number, each in enumerate(scenario.oracle):
+            if number not in ended:
+                kept[messages[each.of].user_id or ""].append(memory(each.text, memory_id=str(number)))
+        found = counted(scenario, kept)
+        assert found["contained"] == found["contained_of"] - len(still_in_force(scenario, kept))
+        assert (found["wrong_person"], found["wrong_subject"], found["never_kept"], found["junk"]) == (0, 0, 0, 0)
+
+    def test_a_scenario_with_an_unknown_field_is_refused(self) -> None:
+        with pytest.raises(ValidationError):
+            a_scenario(knwos=[])
+
+
+def still_in_force(scenario: Scenario, kept: dict[str, list[Memory]]) -> list[Statement]:
+    """What a candidate with a date ahead contradicts, and must not end before."""
+    early = {number for each in scenario.oracle if each.from_ for number in each.contradicts}
+    texts = [scenario.oracle[number].text for number in early]
+    missing = (each for _, each in scenario.gold if not any(each.says(m.text) for m in kept[each.who]))
+    return [each for each in missing if any(each.says(text) for text in texts)]
