@@ -22,6 +22,7 @@ READ = (
         "c2701bfc3e6f6cad",
     ),
     ("consumer.py", "faust.transport.consumer:Consumer._drain_messages", "44a2500309e83c63"),
+    ("consumer.py", "faust.transport.consumer:Consumer.verify_all_partitions_active", "4e0e46f5c297305d"),
     ("consumer.py", "faust.transport.consumer:Consumer._filter_tps_with_pending_acks", "f6f9239774234e7e"),
     ("consumer.py", "faust.transport.consumer:Consumer._new_offset", "1d2c7ea89a7ad4f1"),
     ("consumer.py", "faust.transport.consumer:Consumer.on_partitions_revoked", "d04b7ae72c6fc206"),
