@@ -15,7 +15,7 @@ from agents.windows.records import outgoing
 from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.conversations.messages import ConversationEnded, Message
-from schemas.errors import Rejected
+from schemas.errors import MemstreamError, Rejected
 from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
@@ -23,6 +23,7 @@ from schemas.observability import traces
 from streams.apps import BATCH_RECORDS
 from streams.delivery.app import StageApp
 from streams.delivery.batch import Batch
+from streams.delivery.store import Rows
 from streams.kafka.topics import TopicSettings
 from streams.windows.detectors.detect import detect_in
 from streams.windows.effects import Effect
@@ -71,7 +72,7 @@ class WindowAgent:
         await self._app.checkpointer.wait_for_room(batch.partition)
         topic = self._logical[batch.topic]
         log_end = 0
-        heard: Sequence[Decoded] = ()
+        heard: Sequence[tuple[Any, Any]] = ()
         letters: list[Outgoing] = []
         if topic == topics.MESSAGES:
             heard = list(self._decoded(batch, Message, letters))
@@ -83,8 +84,8 @@ class WindowAgent:
             return
         # Nothing may be awaited from here to the end: the epoch was checked, and the changes must be of that epoch.
         self._cache.enter(batch.epoch)
-        effects = [*letters, *self._apply(topic, batch, log_end, heard)]
-        self._app.checkpointer.record(batch, self._cache.take_rows(batch.partition), effects)
+        rows, effects = self._carried_out(topic, batch, log_end, heard, letters)
+        self._app.checkpointer.record(batch, rows, effects)
         if self._urgent(batch, effects):
             self._app.checkpointer.ask(batch.partition)
         batch.release()
@@ -93,15 +94,65 @@ class WindowAgent:
         """Whether somebody waits for an effect. Nobody does for activity, nor while there is a backlog: whole batches."""
         return len(batch.records) < BATCH_RECORDS[STAGE] and any(effect.topic == topics.REQUESTS for effect in effects)
 
-    def _apply(self, topic: str, batch: Batch, log_end: int, heard: Sequence[Decoded]) -> list[Outgoing]:
-        if topic == topics.MESSAGES:
-            return self._apply_messages(batch, heard)
+    def _carried_out(
+        self, topic: str, batch: Batch, log_end: int, heard: Sequence[tuple[Any, Any]], letters: list[Outgoing]
+    ) -> tuple[Rows, list[Outgoing]]:
+        """The rows and effects of a batch. One that fails for a reason nobody foresaw is applied again, record by record."""
+        now = self._clock()
         if topic == topics.ENDED:
-            return self._apply_ends(batch, log_end)
-        return self._apply_controls(batch)
+            heard = list(self._decoded(batch, ConversationEnded, letters))
+        elif topic == topics.WINDOW_CONTROL:
+            heard = list(self._decoded(batch, WindowControl, letters))
+        try:
+            effects = self._take_in(topic, batch, log_end, heard, now)
+            self._cache.save(batch.partition)
+        except MemstreamError:
+            raise
+        except Exception:
+            log.exception("%r fails for a reason nobody foresaw: its records are applied one by one", batch)
+            self._cache.discard(batch.partition)
+            effects = self._one_by_one(topic, batch, log_end, heard, now)
+        if topic == topics.MESSAGES:
+            effects += self._read_to_end(batch, now)
+        return self._cache.take_rows(batch.partition), [*letters, *effects]
 
-    def _apply_messages(self, batch: Batch, heard: Sequence[Decoded]) -> list[Outgoing]:
-        now, terms_of = self._clock(), self._terms.now
+    def _one_by_one(
+        self, topic: str, batch: Batch, log_end: int, heard: Sequence[tuple[Any, Any]], now: float
+    ) -> list[Outgoing]:
+        """The effects of a batch without its records that fail: those would fail on every worker, and must not stop them all."""
+        effects: list[Outgoing] = []
+        for record, event in heard:
+            try:
+                told = self._take_in(topic, batch, log_end, [(record, event)], now)
+                self._cache.save(batch.partition)
+                effects += told
+            except MemstreamError:
+                raise
+            except Exception as exc:
+                log.exception(
+                    "%s[%d]@%d fails for a reason nobody foresaw", record.topic, record.partition, record.offset
+                )
+                self._cache.discard(batch.partition)
+                effects += self._given_up(record, event, exc, now)
+        return effects
+
+    def _given_up(self, record: Any, event: Any, error: Exception, now: float) -> list[Outgoing]:
+        """The dead letter of a record; there is none of what a timer will say again."""
+        if isinstance(event, WindowControl) and event.kind == "due":
+            return []
+        return [dead_letter(record, STAGE, Rejected("unforeseen", repr(error)), datetime.fromtimestamp(now, UTC))]
+
+    def _take_in(
+        self, topic: str, batch: Batch, log_end: int, heard: Sequence[tuple[Any, Any]], now: float
+    ) -> list[Outgoing]:
+        if topic == topics.MESSAGES:
+            return self._take_messages(batch, heard, now)
+        if topic == topics.ENDED:
+            return [told for each in heard for told in self._take_end(batch, *each, log_end, now)]
+        return [told for each in heard for told in self._take_control(batch, *each, now)]
+
+    def _take_messages(self, batch: Batch, heard: Sequence[Decoded], now: float) -> list[Outgoing]:
+        terms_of = self._terms.now
         effects: list[Outgoing] = []
         # Step by step over the whole batch: what a step looks things up in stays in the processor's cache.
         counts = self.counted_messages(heard)
@@ -114,10 +165,23 @@ class WindowAgent:
                 trace = traced(record, message) if record.headers else None
                 if told := window.add(message, record.offset, counts[at], terms_of, now, found[at], trace):
                     effects += self._records(told, batch, now)
+        return effects
+
+    def _read_to_end(self, batch: Batch, now: float) -> list[Outgoing]:
+        """Every message of the batch is applied: ends that waited for them take effect. One that fails waits on."""
+        effects: list[Outgoing] = []
         self._cache.applied(batch.partition, batch.end)
         read_to = self.read_to(batch.partition)
-        for window in self._cache.ready(batch.partition, read_to, now):
-            effects += self._records(window.release(read_to, self._terms.now(window), now), batch, now)
+        for conversation_id in self._cache.ready(batch.partition, read_to, now):
+            try:
+                window = self._cache.window(conversation_id, batch.partition)
+                told = self._records(window.release(read_to, self._terms.now(window), now), batch, now)
+                self._cache.save(batch.partition)
+                effects += told
+            except Exception:
+                log.exception("the end of conversation %r cannot take effect", conversation_id)
+                self._cache.discard(batch.partition)
+                self._cache.put_off(batch.partition, conversation_id)
         return effects
 
     def counted_messages(self, heard: Iterable[Decoded]) -> list[int]:
@@ -125,28 +189,23 @@ class WindowAgent:
         count = self._count_tokens
         return [message_tokens(message, count) for _, message in heard]
 
-    def _apply_ends(self, batch: Batch, log_end: int) -> list[Outgoing]:
-        now, read_to = self._clock(), self.read_to(batch.partition)
-        effects: list[Outgoing] = []
-        for record, event in self._decoded(batch, ConversationEnded, effects):
-            window = self._cache.window(event.conversation_id, batch.partition)
-            told = window.end(event, record.offset, log_end, read_to, self._terms.now(window), now)
-            effects += self._records(told, batch, now)
-        return effects
+    def _take_end(
+        self, batch: Batch, record: Any, event: ConversationEnded, log_end: int, now: float
+    ) -> list[Outgoing]:
+        window = self._cache.window(event.conversation_id, batch.partition)
+        read_to = self.read_to(batch.partition)
+        told = window.end(event, record.offset, log_end, read_to, self._terms.now(window), now)
+        return self._records(told, batch, now)
 
-    def _apply_controls(self, batch: Batch) -> list[Outgoing]:
-        now = self._clock()
-        effects: list[Outgoing] = []
-        for record, control in self._decoded(batch, WindowControl, effects):
-            window = self._cache.existing(control.conversation_id, batch.partition)
-            if window is None:
-                effects += self._new_records(record, control)
-                continue
-            terms = self._terms.now(window)
-            tokens = self._count_tokens(control.summary) if control.summary else 0
-            effects += self._records(window.control(control, record.offset, terms, now, tokens), batch, now)
-            if control.kind != "erase" and window.expired(terms.policy, now):
-                self._cache.forget(window)
+    def _take_control(self, batch: Batch, record: Any, control: WindowControl, now: float) -> list[Outgoing]:
+        window = self._cache.existing(control.conversation_id, batch.partition)
+        if window is None:
+            return self._new_records(record, control)
+        terms = self._terms.now(window)
+        tokens = self._count_tokens(control.summary) if control.summary else 0
+        effects = self._records(window.control(control, record.offset, terms, now, tokens), batch, now)
+        if control.kind != "erase" and window.expired(terms.policy, now):
+            self._cache.forget(window)
         return effects
 
     def _new_records(self, record: Any, control: WindowControl) -> list[Outgoing]:

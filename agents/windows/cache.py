@@ -1,6 +1,7 @@
 """Windows in memory between events, with their alarms: what one epoch of this worker knows of its partitions."""
 
 import heapq
+import logging
 from collections.abc import Callable, Iterator
 from math import inf
 
@@ -11,6 +12,8 @@ from streams.delivery.store import Rows
 from streams.windows.rows import rows
 from streams.windows.rows.head import Head
 from streams.windows.window import Deadline, Window
+
+log = logging.getLogger(__name__)
 
 CACHED_WINDOWS = 20_000
 CACHED_BYTES = 536_870_912  # about; whatever the size of messages
@@ -30,6 +33,7 @@ class WindowCache:
         self._bytes: dict[tuple[int, str], int] = {}
         self._all_bytes = 0
         self._changed: dict[int, dict[str, Window]] = {}
+        self._saved: dict[int, Rows] = {}
         self._forgotten: dict[int, list[Window]] = {}
         self._applied: dict[int, int] = {}
         self._alarms: dict[int, dict[str, Deadline]] = {}
@@ -59,9 +63,18 @@ class WindowCache:
 
     def _find_deadline(self, partition: int, head: Head) -> None:
         """Only an end that is held back needs to know the messages."""
-        window = self._load(head.scope.conversation_id, partition) if head.held else Window(head)
-        assert window is not None
-        self._set_deadline(partition, window)
+        window = self._peek(head.scope.conversation_id, partition) if head.held else Window(head)
+        if window is not None:
+            self._set_deadline(partition, window)
+
+    def _peek(self, conversation_id: str, partition: int) -> Window | None:
+        """The window, not to be changed. One that cannot be read is logged and left alone: it must not stop the others."""
+        try:
+            return self._load(conversation_id, partition)
+        except Exception:
+            log.exception("partition %d: the window of conversation %r cannot be read", partition, conversation_id)
+            self._held.get(partition, set()).discard(conversation_id)
+            return None
 
     def _ledger(self, partition: int) -> Ledger:
         assert self._app.checkpointer is not None
@@ -87,21 +100,32 @@ class WindowCache:
         key = (partition, conversation_id)
         window = self._windows.pop(key, None)
         if window is None:
-            window = rows.load(conversation_id, self._ledger(partition).read)
+            window = rows.load(conversation_id, self._reader(partition))
             if window is None:
                 return None
             self._weigh(key, window.memory_bytes)
         self._windows[key] = window  # the latest used is evicted last
         return window
 
-    def ready(self, partition: int, read_to: int, now: float) -> list[Window]:
-        """The windows whose held end may take effect now, to be changed."""
-        changed, alarms = self._changed.get(partition, {}), self._alarms.get(partition, {})
+    def _reader(self, partition: int) -> rows.Read:
+        """Reads rows, those that were saved and not taken yet included."""
+        read, saved = self._ledger(partition).read, self._saved.get(partition)
+        if not saved:
+            return read
+        return lambda key: saved[key] if key in saved else read(key)
+
+    def ready(self, partition: int, read_to: int, now: float) -> list[str]:
+        """The conversations whose held end may take effect now."""
+        alarms = self._alarms.get(partition, {})
         held = sorted(self._held.get(partition, ()))
-        asked = [each for each in held if each in changed or alarms[each].is_due(read_to, now)]
-        peeked = [self._load(each, partition) for each in asked]
+        asked = [each for each in held if alarms[each].is_due(read_to, now)]
+        peeked = [self._peek(each, partition) for each in asked]
         ready = [w for w in peeked if w is not None and w.deadline(self._policy(w)).is_due(read_to, now)]
-        return [self.window(window.head.scope.conversation_id, partition) for window in ready]
+        return [window.head.scope.conversation_id for window in ready]
+
+    def put_off(self, partition: int, conversation_id: str) -> None:
+        """The conversation's held end is not looked at again before its window changes, or another epoch begins."""
+        self._held.get(partition, set()).discard(conversation_id)
 
     def forget(self, window: Window) -> None:
         """The window's rows go with the batch that is being applied."""
@@ -109,17 +133,31 @@ class WindowCache:
 
     def take_rows(self, partition: int) -> Rows:
         """The rows of every window changed since the last call."""
+        self.save(partition)
+        self._evict()
+        return self._saved.pop(partition, {})
+
+    def save(self, partition: int) -> None:
+        """Writes the rows of every changed window, to be taken later. Where it fails, `discard` undoes what it was to save."""
         changes: Rows = {}
-        for conversation_id, window in self._changed.pop(partition, {}).items():
+        for conversation_id, window in self._changed.get(partition, {}).items():
             changes |= rows.save(window)
             self._set_deadline(partition, window)
             self._weigh((partition, conversation_id), window.memory_bytes)
             self._told_at.pop((partition, conversation_id), None)
-        for window in self._forgotten.pop(partition, []):
+        for window in self._forgotten.get(partition, []):
             changes |= rows.tombstone(window)
             self._drop(partition, window.head.scope.conversation_id)
-        self._evict()
-        return changes
+        self._changed.pop(partition, None)
+        self._forgotten.pop(partition, None)
+        self._saved.setdefault(partition, {}).update(changes)
+
+    def discard(self, partition: int) -> None:
+        """Undoes what changed since rows were last saved or taken: the windows are read anew from them."""
+        self._forgotten.pop(partition, None)
+        for conversation_id in self._changed.pop(partition, {}):
+            self._windows.pop((partition, conversation_id), None)
+            self._weigh((partition, conversation_id), 0)
 
     def _drop(self, partition: int, conversation_id: str) -> None:
         self._windows.pop((partition, conversation_id), None)

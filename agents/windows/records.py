@@ -13,14 +13,17 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.observability import traces
-from streams.windows.effects import ContextPruned, ContextWarning, Effect
+from streams.windows.effects import ContextPruned, ContextWarning, Effect, PruningFailed
 
 
 def outgoing(told: Effect, partition: int, at: datetime) -> Outgoing:
     """The record that tells it, on its conversation's partition or under its key."""
     if isinstance(told, ExtractionRequest):
         return _request(told)
-    event = _warned(told, partition, at) if isinstance(told, ContextWarning) else _pruned(told, partition, at)
+    if isinstance(told, PruningFailed):
+        event = _failed(told, partition, at)
+    else:
+        event = _warned(told, partition, at) if isinstance(told, ContextWarning) else _pruned(told, partition, at)
     key = told.scope.conversation_id.encode()
     return Outgoing(topic=topics.ACTIVITY, key=key, value=codec.encode(event), headers=CLOUD_EVENT)
 
@@ -85,5 +88,17 @@ def _pruned(told: ContextPruned, partition: int, at: datetime) -> ActivityEvent:
     )
 
 
-def _scope(told: ContextWarning | ContextPruned) -> dict[str, Any]:
+def _failed(told: PruningFailed, partition: int, at: datetime) -> ActivityEvent:
+    """`memstream.window.pruning_failed`: the context stays as it was."""
+    conversation_id = told.scope.conversation_id
+    return ActivityEvent(
+        id=ids.activity_id("window.pruning_failed", conversation_id, partition, told.position, told.cause),
+        type="memstream.window.pruning_failed",
+        time=at,
+        subject=conversation_id,
+        data=_scope(told) | {"cause": told.cause, "error": told.error},
+    )
+
+
+def _scope(told: ContextWarning | ContextPruned | PruningFailed) -> dict[str, Any]:
     return dict(to_builtins(told.scope))

@@ -83,8 +83,8 @@ class FencedConsumer(driver.Consumer):
         await super().on_partitions_revoked(revoked)
 
     async def verify_all_partitions_active(self) -> None:
-        """Nothing: Faust would log an error for each changelog, which is never fetched here, and for each partition whose agent is
-        busy. A partition that does not move makes its worker not ready instead (`deploy/metrics/progress.py`)."""
+        """Does nothing. Faust would log an error for each changelog, which is never fetched here, and for each partition whose
+        agent is busy. A partition that does not move makes its worker not ready instead (`deploy/metrics/progress.py`)."""
 
     async def _drain_messages(self, fetcher: Any) -> None:
         """Faust's fetcher loop: reads, and hands over as batches what continues where the partition was left."""

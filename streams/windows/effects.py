@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from schemas.conversations.messages import Scope
-from schemas.conversations.windows import Pruning, Reason, Statistics
+from schemas.conversations.windows import Cause, Pruning, Reason, Statistics
 from schemas.extraction.requests import ExtractionRequest
 
 
@@ -25,4 +25,13 @@ class ContextPruned(Struct, frozen=True):
     statistics: Statistics
 
 
-Effect = ExtractionRequest | ContextWarning | ContextPruned
+class PruningFailed(Struct, frozen=True):
+    """A decision about what leaves the context failed: nothing left, and the message at `position` stays in."""
+
+    scope: Scope
+    position: int
+    cause: Cause
+    error: str
+
+
+Effect = ExtractionRequest | ContextWarning | ContextPruned | PruningFailed

@@ -8,7 +8,7 @@ from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from streams.windows.context import gaps, statistics
 from streams.windows.context.tally import Tally
-from streams.windows.effects import ContextPruned, ContextWarning, Effect
+from streams.windows.effects import ContextPruned, ContextWarning, Effect, PruningFailed
 from streams.windows.entry import Entry
 from streams.windows.extraction import slices
 from streams.windows.pruning import pruning
@@ -94,8 +94,12 @@ class History:
         return [ContextWarning(head.scope, position, statistics.of(head.tally, budget, head.last_prune))]
 
     def prune(self, cause: Cause, terms: Terms, now: float) -> list[Effect]:
-        """Prunes as `pruning.prune` decides."""
-        return self._apply(pruning.prune(self.turns(), self.removals.gaps, terms.budget, now, cause), terms, now)
+        """Prunes as `pruning.prune` decides. Where that fails nothing leaves: a context too large serves better than none."""
+        try:
+            decision = pruning.prune(self.turns(), self.removals.gaps, terms.budget, now, cause)
+        except Exception as exc:  # noqa: BLE001 (the effect tells of it)
+            return [PruningFailed(self._head.scope, next(reversed(self.shown), 0), cause, repr(exc))]
+        return self._apply(decision, terms, now)
 
     def clear(self, terms: Terms, now: float) -> list[Effect]:
         """Takes everything out of context but system prompts; told even when nothing was left to take."""

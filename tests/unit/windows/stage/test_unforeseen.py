@@ -1,0 +1,119 @@
+"""A window that fails for a reason nobody foresaw puts the record aside; its partition, and its other records, go on."""
+
+import pytest
+from msgspec.structs import replace
+
+from agents.dead_letters.writer import letter_headers
+from schemas.conversations.window_settings import WindowSettings
+from schemas.kafka import topics
+from streams.windows.context import history
+from streams.windows.rows import rows
+from streams.windows.window import Window
+from tests.fakes.chats import control, ended
+from tests.unit.windows.stage.window_stage import MESSAGES, POLICY, Stage, said
+
+
+@pytest.fixture
+async def stage() -> Stage:
+    return await Stage().begin()
+
+
+@pytest.fixture
+def poisoned(monkeypatch) -> None:
+    """A message that says "poison" breaks its window after it changed."""
+    add = Window.add
+
+    def fails(window: Window, message, *args, **kwargs):
+        told = add(window, message, *args, **kwargs)
+        if message.content == "poison":
+            raise KeyError("nobody foresaw this")
+        return told
+
+    monkeypatch.setattr(Window, "add", fails)
+
+
+def letters(stage: Stage) -> list[dict[str, str]]:
+    effects = [effect for effect in stage.app.broker.effects if effect.topic == topics.DEAD_LETTERS]
+    return [letter_headers(effect.headers) for effect in effects]
+
+
+async def test_the_record_goes_to_the_dead_letters_and_the_others_of_its_batch_are_applied_once(stage, poisoned):
+    batch = await stage.say(said(1), said(2, "poison"), said(3))
+    await stage.end(ended())
+    await stage.checkpoint()
+    (letter,) = letters(stage)
+    assert (letter["reason"], letter["stage"], letter["topic"]) == ("unforeseen", "windows", MESSAGES)
+    assert (letter["partition"], letter["offset"]) == ("2", "1")
+    assert [m.message_id for m in stage.requests[0].messages] == ["m1", "m3"]
+    assert stage.window().head.received == 2
+    assert batch.acked
+
+
+async def test_what_was_asked_for_in_a_batch_with_such_a_record_is_asked_for_once(poisoned):
+    triggers = replace(POLICY.triggers, on_exchange=True)
+    stage = await Stage(policy=replace(POLICY, triggers=triggers)).begin()
+    await stage.say(said(1), said(2, role="assistant"), said(3, "poison"), said(4), said(5, role="assistant"))
+    await stage.checkpoint()
+    asked = [[m.message_id for m in request.messages] for request in stage.requests]
+    assert asked == [["m1", "m2"], ["m4", "m5"]]
+    assert len({request.request_id for request in stage.requests}) == 2
+
+
+async def test_a_control_that_fails_is_a_dead_letter_but_for_what_a_timer_says_again(stage, monkeypatch):
+    await stage.say(said(1))
+
+    def fails(*_, **__):
+        raise KeyError("nobody foresaw this")
+
+    monkeypatch.setattr(Window, "control", fails)
+    batch = await stage.tell(control("flush"), control("due", read_to=1))
+    await stage.checkpoint()
+    assert [letter["offset"] for letter in letters(stage)] == ["0"]
+    assert batch.acked
+
+
+async def test_rows_that_cannot_be_read_put_aside_the_messages_of_their_conversation_alone(stage, monkeypatch):
+    load = rows.load
+
+    def fails(conversation_id: str, read):
+        if conversation_id == "broken":
+            raise RuntimeError("rows are missing")
+        return load(conversation_id, read)
+
+    monkeypatch.setattr(rows, "load", fails)
+    batch = await stage.say(said(1), replace(said(2), conversation_id="broken"), said(3))
+    await stage.checkpoint()
+    assert [letter["offset"] for letter in letters(stage)] == ["1"]
+    assert list(stage.window().entries) == [0, 2]
+    assert batch.acked
+
+
+async def test_pruning_that_fails_leaves_the_context_unpruned_and_tells_it(monkeypatch):
+    window = WindowSettings(max_messages=10)
+    stage = await Stage(policy=replace(POLICY, window=window)).begin()
+
+    def fails(*_, **__):
+        raise ZeroDivisionError("nobody foresaw this")
+
+    monkeypatch.setattr(history.pruning, "prune", fails)
+    await stage.say(*(said(number) for number in range(12)))
+    await stage.checkpoint()
+    assert letters(stage) == []
+    assert len(stage.window().history.shown) == 12
+    assert {event.type for event in stage.activity} == {"memstream.window.pruning_failed"}
+    assert stage.activity[0].data["error"] == "ZeroDivisionError('nobody foresaw this')"
+
+
+async def test_an_end_that_cannot_take_effect_stops_nobody(stage, monkeypatch):
+    await stage.say(said(1))
+    stage.app.consumer.log_ends[MESSAGES, 2] = 2
+
+    def fails(*_, **__):
+        raise KeyError("nobody foresaw this")
+
+    await stage.end(ended())
+    monkeypatch.setattr(Window, "release", fails)
+    batch = await stage.say(said(2), replace(said(3), conversation_id="other"))
+    await stage.checkpoint()
+    assert batch.acked and letters(stage) == []
+    assert list(stage.window().entries) == [0, 1]
