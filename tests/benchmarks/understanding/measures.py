@@ -15,11 +15,13 @@ DAY: Final = timedelta(days=1)
 
 
 class Played(Struct, frozen=True):
-    """`seen` are the memories after each session, of any status, by person; `block` is what a prompt is given."""
+    """`seen` are the memories after each session, of any status, by person; `block` is what a prompt is given. `tokens` are
+    those sent and answered, as the model bills them, and `calls` how often it was asked."""
 
     scenario: Scenario
     seen: tuple[dict[str, tuple[Memory, ...]], ...]
     block: str = ""
+    tokens: Counter[str] = Counter()
 
 
 class Failure(NamedTuple):
@@ -34,7 +36,7 @@ class Measured:
     """Counts of one scenario. Each figure is a count; `<figure>_of` is what it could be at most."""
 
     def __init__(self, played: Played) -> None:
-        self.counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter(played.tokens)
         self.failures: list[Failure] = []
         self._played, self._scenario = played, played.scenario
         self._now = played.scenario.over

@@ -1,6 +1,8 @@
 """Plays a scenario through windows, a provider and the curator, each session as a conversation that ends."""
 
+import asyncio
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from datetime import datetime
@@ -15,12 +17,13 @@ from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from agents.extraction.records import candidate_batches
 from agents.extraction.related import RelatedMemories
-from agents.models.port import Context, Provider
+from agents.models.port import Answer, Context, Provider, Usage
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
 from deploy.embedded.postgres.server import EmbeddedPostgres
 from deploy.policies.files import shipped as presets
 from schemas.conversations.messages import Message
+from schemas.errors import Retryable
 from schemas.extraction.requests import ExtractionRequest, WindowControl
 from schemas.memories.memories import Memory, Status
 from schemas.policies.policies import Policies, Policy
@@ -43,6 +46,7 @@ from tests.fakes.sinks import FakeVectors
 
 NAMESPACES: Final = ("{app_id}/{user_id}",)  # an app a scenario
 MOST: Final = 100  # memories of one person
+PAUSES_S: Final = (1.0, 5.0, 15.0, 40.0)
 
 
 class Stage(Struct, frozen=True):
@@ -98,19 +102,37 @@ class Clock:
 
 async def play(scenario: Scenario, stage: Stage, provider: Provider) -> Played:
     policy, clock = policy_of(scenario), Clock(scenario.sessions[0][0].timestamp)
-    curator, seen = stage.curator(policy, clock, provider), []
+    curator, seen, tokens = stage.curator(policy, clock, provider), [], Counter[str]()
     related = RelatedMemories(stage.embedder, stage.vectors, Memories(stage.pool))
     for session in scenario.sessions:
         clock.at = session[-1].timestamp
         for request in requests(session, policy):
-            answer = await provider.extract(request, Context(policy=policy, related=await related.of(request, policy)))
+            known = Context(policy=policy, related=await related.of(request, policy))
+            answer = await answered(provider, request, known)
+            tokens.update(billed(answer.usage))
             for batch in candidate_batches(request, answer, clock.at):
                 await curator.curate(batch)
         seen.append(await stage.known(scenario.id, scenario.people))
     clock.at = scenario.over
     await curator.expire()
     seen.append(await stage.known(scenario.id, scenario.people))
-    return Played(scenario, tuple(seen), await block(scenario, stage.recall(policy, clock)))
+    told = await block(scenario, stage.recall(policy, clock))
+    return Played(scenario, tuple(seen), told, tokens)
+
+
+async def answered(provider: Provider, request: ExtractionRequest, known: Context) -> Answer:
+    """Asked again where the model is down or busy, as the stage does. Raises Retryable in the end, and Rejected."""
+    for pause_s in PAUSES_S:
+        try:
+            return await provider.extract(request, known)
+        except Retryable:
+            await asyncio.sleep(pause_s)
+    return await provider.extract(request, known)
+
+
+def billed(usage: Usage) -> dict[str, int]:
+    sent = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    return {"calls": 1, "tokens_sent": sent, "tokens_answered": usage.output_tokens}
 
 
 def policy_of(scenario: Scenario) -> Policy:

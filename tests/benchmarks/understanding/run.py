@@ -17,6 +17,7 @@ from typing import Any, Final
 from agents.models.port import Provider
 from deploy.settings import load
 from deploy.wiring import models
+from schemas.errors import MemstreamError, Rejected, Retryable
 from sinks.embeddings.models import DEFAULT
 from tests.benchmarks.machine import machine
 from tests.benchmarks.understanding.measures import Failure, Measured, figures
@@ -33,17 +34,24 @@ ProviderOf = Callable[[Scenario], Provider]
 
 
 async def run(chosen: Sequence[Scenario], provider: str) -> tuple[list[tuple[Scenario, Measured]], float]:
-    """Each scenario with its measures, in the given order, and the seconds that it took to play all."""
+    """Each scenario that could be played with its measures, in the given order, and the seconds that it took to play all."""
     places = asyncio.Semaphore(AT_ONCE)
 
-    async def measured(scenario: Scenario, on: Stage, provider_of: ProviderOf) -> Measured:
+    async def measured(scenario: Scenario, on: Stage, provider_of: ProviderOf) -> Measured | MemstreamError:
         async with places:
-            return Measured(await play(scenario, on, provider_of(scenario)))
+            try:
+                return Measured(await play(scenario, on, provider_of(scenario)))
+            except (Retryable, Rejected) as exc:
+                return exc
 
     async with stage() as on, asking(provider, on) as provider_of:
         began = time.monotonic()
         found = await asyncio.gather(*(measured(each, on, provider_of) for each in chosen))
-        return list(zip(chosen, found, strict=True)), time.monotonic() - began
+    took_s = time.monotonic() - began
+    for scenario, one in zip(chosen, found, strict=True):
+        if not isinstance(one, Measured):
+            sys.stderr.write(f"{scenario.kind}/{scenario.id}\tnot played\t{one}\n")
+    return [(scenario, one) for scenario, one in zip(chosen, found, strict=True) if isinstance(one, Measured)], took_s
 
 
 @asynccontextmanager
@@ -120,7 +128,13 @@ def main(argv: list[str]) -> int:
     halves: dict[str, Any] = {half: told(found, half) for half in HALVES if options.half in (None, half)}
     for half, row in halves.items():
         sys.stderr.write(f"\n{half}\n{table(row)}")
-    whole = {"provider": options.provider, "embedder": DEFAULT.name, "took_s": round(took_s, 1), "machine": machine()}
+    whole = {
+        "provider": options.provider,
+        "not_played": len(chosen) - len(found),
+        "embedder": DEFAULT.name,
+        "took_s": round(took_s, 1),
+        "machine": machine(),
+    }
     sys.stdout.write(json.dumps(whole | halves) + "\n")
     return 0
 

@@ -1,0 +1,67 @@
+"""The scenarios of bench-understanding go through windows, a provider and the curator, whoever proposes the memories."""
+
+from collections import Counter
+from collections.abc import AsyncIterator
+
+import pytest
+
+from tests.benchmarks.understanding.measures import Measured
+from tests.benchmarks.understanding.run import run
+from tests.benchmarks.understanding.scenarios import Scenario, scenarios
+from tests.messages_server import KEY, MODELS, MessagesServer
+
+CHOSEN = tuple(each for each in scenarios(frozenset({"moves", "groups"})) if each.half == "development")
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MessagesServer]:
+    """The endpoint that the settings name."""
+    async with MessagesServer() as server:
+        monkeypatch.setenv("MEMSTREAM_ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("MEMSTREAM_ANTHROPIC_API_KEY", KEY)
+        monkeypatch.setenv("MEMSTREAM_CLAUDE_MODEL", sorted(MODELS)[0])
+        yield server
+
+
+async def played(provider: str, chosen: tuple[Scenario, ...] = CHOSEN) -> dict[str, Measured]:
+    found, _ = await run(chosen, provider)
+    return {scenario.id: measured for scenario, measured in found}
+
+
+def total(measured: dict[str, Measured]) -> Counter[str]:
+    return sum((each.counts for each in measured.values()), Counter())
+
+
+async def test_a_model_behind_an_endpoint_is_asked_once_about_each_session(server: MessagesServer) -> None:
+    by_model = await played("claude")
+
+    calls = {scenario_id: measured.counts["calls"] for scenario_id, measured in by_model.items()}
+    assert calls == {scenario.id: len(scenario.sessions) for scenario in CHOSEN}
+    assert len(server.seen) == sum(calls.values())
+    assert total(by_model)["tokens_sent"] > 1_000
+    assert total(by_model)["contained"] > 0
+
+
+async def test_a_scenario_that_the_endpoint_refuses_leaves_the_others(server: MessagesServer) -> None:
+    server.script("too_large")
+
+    by_model = await played("claude")
+
+    assert len(by_model) == len(CHOSEN) - 1
+
+
+async def test_the_rules_keep_no_fact_in_the_memory_of_another_person() -> None:
+    counts = total(await played("offline", scenarios(frozenset({"groups"}))))
+
+    assert counts["wrong_person_of"] > 40
+    assert counts["wrong_person"] == 0
+
+
+async def test_the_candidates_of_a_good_model_are_curated_with_their_references() -> None:
+    chosen = tuple(scenario for scenario in CHOSEN if scenario.oracle)
+
+    counts = total(await played("oracle", chosen))
+
+    assert counts["contained"] == counts["contained_of"] > 20
+    assert counts["ended"] == counts["ended_of"] > 3
+    assert counts["wrong_person"] == 0
