@@ -1,6 +1,7 @@
 """Conversations of several people through running workers: what each says is remembered where it belongs, and nowhere else."""
 
 import json
+import os
 import random
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
@@ -15,7 +16,7 @@ from tests.deployment import Deployment, Event, eventually
 from tests.groups import generated, misplaced, sayers
 from tests.integration.pipeline.test_erasure import erase, where
 
-CONVERSATIONS = 200
+CONVERSATIONS = int(os.environ.get("MEMSTREAM_CONVERSATIONS", "200"))
 BEGAN = datetime.now(UTC) - timedelta(hours=1)
 POLICY = {"name": "groups", "namespaces": ["{app_id}/{user_id}", "{app_id}"], "triggers": {"after_tokens": 60}}
 
@@ -38,7 +39,7 @@ async def test_every_memory_of_interleaved_group_conversations_is_its_speakers(d
 
     await deployment.publish(*map(published, interleaved))
     await deployment.publish(*(end(said[0].conversation_id, at=BEGAN, message_count=len(said)) for said in spoken))
-    await deployment.settled(240.0)
+    await deployment.settled(240.0 + CONVERSATIONS / 2)
 
     memories = await deployment.fetch("SELECT namespace, text, sources FROM memories")
     wrong = []
