@@ -13,12 +13,14 @@ from deploy.cli.policy_store import applying, stored
 from deploy.embedded.errors import EmbeddedPartFailed
 from deploy.settings import Settings, load
 from deploy.wiring import connections, models, rerankers, vector_index
+from deploy.wiring.start_offsets import remedy
 from schemas.errors import MemstreamError, Retryable
 from sinks.memories.reader import Memories
 from sinks.passages.store import Passages
 from sinks.postgres.connection import Pool
 from sinks.postgres.migrate import pending
 from sinks.vectors.qdrant import Vectors
+from sinks.windows.start_offsets import StartOffsets
 from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
 
 SECURITY = ", or what of MEMSTREAM_KAFKA_... the line on stderr above complains of"
@@ -54,6 +56,7 @@ async def examine(settings: Settings) -> list[Finding]:
         "topics": topics,
         "postgres": postgres,
         "migrations": migrations,
+        "start": start,
         "qdrant": qdrant,
         "embedder": embedder,
         "reranker": rerankers.probed,
@@ -111,6 +114,13 @@ async def migrations(settings: Settings) -> str:
     if missing := await pending(settings.postgres_dsn.get_secret_value()):
         raise UnhealthyExit(f"{len(missing)} migrations are missing ({', '.join(missing)}): run `memstream migrate`")
     return "all applied"
+
+
+async def start(settings: Settings) -> str:
+    """What first starts skipped, as `start_from` asks: no fault, but not to be overlooked."""
+    async with connections.postgres(settings, max_size=1) as pool:
+        skipped = await StartOffsets(pool).skipped()
+    return "; ".join(map(remedy, skipped)) or "nothing that was published was skipped"
 
 
 async def qdrant(settings: Settings) -> str:

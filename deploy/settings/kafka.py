@@ -28,7 +28,9 @@ class KafkaFields(BaseModel):
     kafka_key_file: Path | None = Field(None, description="PEM file of the key of that certificate")
     kafka_key_password: SecretStr | None = Field(None, min_length=1, description="of that key, if it is encrypted")
     start_from: Literal["now", "earliest"] = Field(
-        "now", description="where a consumer group begins to read at its first start"
+        "now",
+        description="where a consumer group begins to read at its first start; a topic with nothing older than the "
+        "installation is read from its beginning",
     )
     session_timeout_s: float = Field(
         10.0, ge=6.0, le=300.0, description="without a heartbeat for so long, a worker is replaced"

@@ -1,22 +1,43 @@
 """Where a consumer group's very first start begins to read: asked of the broker once, remembered in PostgreSQL."""
 
+import logging
+from collections.abc import Iterable
+from datetime import datetime
+
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
+from msgspec import Struct
 
 from deploy.settings import Settings
 from schemas.errors import Retryable
 from sinks.postgres.connection import Pool
-from sinks.windows.start_offsets import Offsets, StartOffsets
+from sinks.windows.start_offsets import Offsets, Skipped, StartOffsets
 from streams.apps import STAGES
 from streams.kafka.consumer_groups import ConsumerGroups
 from streams.kafka.topics import specs
+
+log = logging.getLogger(__name__)
+
+
+class Bounds(Struct, frozen=True):
+    """By partition: the first offset, the one after the last committed record, and the first that is not older than a moment
+    (None: all are)."""
+
+    beginnings: dict[TopicPartition, int]
+    ends: dict[TopicPartition, int]
+    since: dict[TopicPartition, int | None]
+
+    def began_since(self, tps: Iterable[TopicPartition]) -> bool:
+        """Whether nothing was ever published to these before that moment, as far as the log tells."""
+        return all(self.beginnings[tp] == 0 and (self.ends[tp] == 0 or self.since[tp] == 0) for tp in tps)
 
 
 async def fixed_origins(stage: str, settings: Settings, pool: Pool) -> Offsets:
     """The origins of a stage's partitions, by (physical topic, partition); the first worker to ask decides for all.
 
-    Only chat input starts at `start_from`: what memstream writes to itself is never skipped. A group that has committed offsets
-    started long ago, on a database that was lost: its other partitions are read from their beginning. Raises Retryable.
+    Only chat input starts at `start_from`: what memstream writes to itself is never skipped, nor is a topic to which nothing was
+    published before memstream was installed. A group that has committed offsets started long ago, on a database that was lost:
+    its other partitions are read from their beginning. Raises Retryable.
     """
     topics = settings.topics()
     group = topics.group(stage)
@@ -27,22 +48,56 @@ async def fixed_origins(stage: str, settings: Settings, pool: Pool) -> Offsets:
     tps = [
         TopicPartition(spec.name, n) for spec in specs(topics) if spec.name in inputs for n in range(spec.partitions)
     ]
-    beginnings, ends = await log_bounds(settings, tps)
-    chat = topics.physical("chat.")
+    bounds = await log_bounds(settings, tps, await origins.installed_at())
     committed = await ConsumerGroups(settings.cluster().client()).committed(group)
     from_end = settings.start_from == "now" and not committed
-    chosen = {tp: (ends if from_end and tp.topic.startswith(chat) else beginnings)[tp] for tp in tps}
-    return await origins.fix(group, {(tp.topic, tp.partition): committed.get(tp, chosen[tp]) for tp in tps})
+    skipping = skipped_partitions(tps, topics.physical("chat."), bounds) if from_end else []
+    chosen = bounds.beginnings | {tp: bounds.ends[tp] for tp in skipping}
+    skipped = {(tp.topic, tp.partition): bounds.ends[tp] - bounds.beginnings[tp] for tp in skipping}
+    tell(skipped, group)
+    return await origins.fix(group, {(tp.topic, tp.partition): committed.get(tp, chosen[tp]) for tp in tps}, skipped)
 
 
-async def log_bounds(
-    settings: Settings, tps: list[TopicPartition]
-) -> tuple[dict[TopicPartition, int], dict[TopicPartition, int]]:
-    """The first offset of each partition and the one after its last committed record."""
+def skipped_partitions(tps: Iterable[TopicPartition], chat: str, bounds: Bounds) -> list[TopicPartition]:
+    """Those of chat topics to which something was published before memstream was installed."""
+    by_topic: dict[str, list[TopicPartition]] = {}
+    for tp in tps:
+        if tp.topic.startswith(chat):
+            by_topic.setdefault(tp.topic, []).append(tp)
+    return [tp for each in by_topic.values() if not bounds.began_since(each) for tp in each]
+
+
+def tell(skipped: Offsets, group: str) -> None:
+    by_topic: dict[str, int] = {}
+    for (topic, _), records in skipped.items():
+        by_topic[topic] = by_topic.get(topic, 0) + records
+    for topic, records in by_topic.items():
+        if records:
+            log.warning("first start: %s", remedy(Skipped(group, topic, records)))
+
+
+def remedy(skipped: Skipped) -> str:
+    """What was skipped, and how it is read after all."""
+    return (
+        f"{skipped.group} skips about {skipped.records} records that were in {skipped.topic} before its first start "
+        "(MEMSTREAM_START_FROM=now). To have them read, stop the workers and reset the group's offsets of the topic: "
+        f"kafka-consumer-groups.sh --bootstrap-server BROKERS --group {skipped.group} --topic {skipped.topic} "
+        "--reset-offsets --to-earliest --execute"
+    )
+
+
+async def log_bounds(settings: Settings, tps: list[TopicPartition], since: datetime) -> Bounds:
+    """Raises Retryable."""
     consumer = AIOKafkaConsumer(**settings.cluster().client(), isolation_level="read_committed")
+    moment_ms = int(since.timestamp() * 1000)
     try:
         await consumer.start()
-        return await consumer.beginning_offsets(tps), await consumer.end_offsets(tps)
+        found = await consumer.offsets_for_times(dict.fromkeys(tps, moment_ms))
+        return Bounds(
+            await consumer.beginning_offsets(tps),
+            await consumer.end_offsets(tps),
+            {tp: at.offset if (at := found.get(tp)) is not None else None for tp in tps},
+        )
     except (KafkaError, OSError) as exc:
         raise Retryable(f"cannot ask the brokers for offsets: {exc!r}") from exc
     finally:

@@ -1,12 +1,21 @@
 """Where each consumer group began to read, decided once: a restart before the first commit must not decide again."""
 
 from collections.abc import Mapping
-from typing import TypeAlias
+from datetime import datetime
+from typing import NamedTuple, TypeAlias
 
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.postgres.queries import query
 
 Offsets: TypeAlias = dict[tuple[str, int], int]
+
+
+class Skipped(NamedTuple):
+    """About so many records of a topic, that were there before a group's first start, were not read by it."""
+
+    group: str
+    topic: str
+    records: int
 
 
 class StartOffsets:
@@ -15,8 +24,12 @@ class StartOffsets:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def fix(self, group: str, offsets: Mapping[tuple[str, int], int]) -> Offsets:
+    async def fix(
+        self, group: str, offsets: Mapping[tuple[str, int], int], skipped: Mapping[tuple[str, int], int] | None = None
+    ) -> Offsets:
         """Records the offsets by (topic, partition) if nothing is recorded for the group, and returns what is recorded.
+
+        `skipped` are the records before some of them that the group will not read.
 
         Workers that start together agree: one records, the others get what it recorded. A partition that is missing
         from the answer was added later and is read from its beginning.
@@ -27,7 +40,10 @@ class StartOffsets:
                 if known := await recorded(connection, group):
                     return known
                 topics, partitions = [topic for topic, _ in offsets], [partition for _, partition in offsets]
-                await connection.execute(query("origins", "fix"), group, topics, partitions, list(offsets.values()))
+                unread = [(skipped or {}).get(partition, 0) for partition in offsets]
+                await connection.execute(
+                    query("origins", "fix"), group, topics, partitions, list(offsets.values()), unread
+                )
                 return dict(offsets)
 
     async def recorded(self, group: str) -> Offsets:
@@ -35,6 +51,20 @@ class StartOffsets:
         with translated("reading origins"):
             async with self._pool.acquire() as connection:
                 return await recorded(connection, group)
+
+    async def skipped(self) -> list[Skipped]:
+        """What every group skipped, by group and topic."""
+        with translated("reading origins"):
+            async with self._pool.acquire() as connection:
+                rows = await connection.fetch(query("origins", "skipped"))
+        return [Skipped(row["consumer_group"], row["topic"], row["skipped"]) for row in rows]
+
+    async def installed_at(self) -> datetime:
+        """When the database was first migrated."""
+        with translated("reading when memstream was installed"):
+            async with self._pool.acquire() as connection:
+                installed: datetime = await connection.fetchval(query("origins", "installed"))
+        return installed
 
 
 async def recorded(connection: Connection, group: str) -> Offsets:

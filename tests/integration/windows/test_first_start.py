@@ -1,0 +1,75 @@
+"""A first start from now on: what is older than the installation is skipped, counted and told; nothing else is."""
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from aiokafka import AIOKafkaProducer
+
+from deploy.cli.doctor import start
+from deploy.embedded.stack import EmbeddedStack
+from deploy.settings import Settings
+from deploy.wiring import connections
+from deploy.wiring.start_offsets import fixed_origins
+from schemas.kafka import topics
+from sinks.postgres.connection import Pool
+from tests.preparation import prepared
+
+LONG_AGO_MS = 1_500_000_000_000
+
+
+@pytest.fixture
+async def settings(embedded_stack: EmbeddedStack, tmp_path: Path) -> Settings:
+    return await prepared(embedded_stack, f"first-{uuid4().hex[:8]}", tmp_path, start_from="now")
+
+
+@pytest.fixture
+async def database(settings: Settings) -> AsyncIterator[Pool]:
+    async with connections.postgres(settings, max_size=2) as pool:
+        yield pool
+
+
+async def publish(settings: Settings, partition: int, count: int, timestamp_ms: int | None = None) -> str:
+    topic = settings.topics().physical(topics.MESSAGES)
+    producer = AIOKafkaProducer(**settings.cluster().client())
+    await producer.start()
+    try:
+        for _ in range(count):
+            await producer.send_and_wait(topic, b"{}", key=b"c", partition=partition, timestamp_ms=timestamp_ms)
+    finally:
+        await producer.stop()
+    return topic
+
+
+async def test_a_topic_with_nothing_older_than_the_installation_is_read_from_its_beginning(settings, database, caplog):
+    caplog.set_level(logging.WARNING)
+    topic = await publish(settings, 0, 3)
+    origins = await fixed_origins("archive", settings, database)
+    assert origins[topic, 0] == origins[topic, 1] == 0
+    assert "skip" not in caplog.text
+    assert await start(settings) == "nothing that was published was skipped"
+
+
+async def test_what_a_first_start_skips_of_an_older_topic_is_counted_logged_and_told_with_its_remedy(
+    settings, database, caplog
+):
+    caplog.set_level(logging.WARNING)
+    topic = await publish(settings, 0, 3, LONG_AGO_MS)
+    await publish(settings, 1, 2)
+    origins = await fixed_origins("archive", settings, database)
+    assert (origins[topic, 0], origins[topic, 1]) == (3, 2), "of a topic all partitions begin alike"
+    group = settings.topics().group("archive")
+    assert f"{group} skips about 5 records that were in {topic} before its first start" in caplog.text
+    told = await start(settings)
+    assert "5 records" in told and f"--group {group} --topic {topic} --reset-offsets --to-earliest" in told
+    assert await fixed_origins("archive", settings, database) == origins
+    assert await start(settings) == told
+
+
+async def test_from_the_earliest_nothing_is_skipped(settings, database):
+    topic = await publish(settings, 0, 3, LONG_AGO_MS)
+    origins = await fixed_origins("archive", settings.model_copy(update={"start_from": "earliest"}), database)
+    assert origins[topic, 0] == 0
+    assert "nothing" in await start(settings)
