@@ -51,7 +51,7 @@ class Measured:
     def _knows(self) -> None:
         for gold, statement in self._scenario.gold:
             live = self._live(statement)
-            contained = self._count("contained", bool(live), statement, self._ever(statement))
+            contained = self._count("contained", bool(live), statement, self._texts(statement.who))
             was_kept = bool(self._ever(statement))
             if was_kept:
                 self._count("lost_wrongly", not live, statement, self._ever(statement), bad=True)
