@@ -51,7 +51,7 @@ async def test_every_memory_of_interleaved_group_conversations_is_its_speakers(d
             wrong.append(memory)
     assert not wrong
     assert len({memory["namespace"] for memory in memories}) > 30
-    assert len(memories) > CONVERSATIONS
+    assert len(memories) > 200  # forty people repeat themselves, however many conversations there are
 
 
 def dinner(conversation: str) -> list[Event]:
