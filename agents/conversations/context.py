@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from schemas import codec
 from schemas.conversations.contexts import ContextEntry, ContextQuery, ConversationContext, OmittedMessage
 from schemas.conversations.messages import Message
 from schemas.conversations.windows import Gap, LastPrune, Reason, WindowState
@@ -45,12 +46,16 @@ def build_context(
     budget: Budget,
     count: TokenCount,
     now: float,
+    tool_use: int = 0,
 ) -> ConversationContext:
     """The context of one window's messages, given in order; those that gaps hold only tell where tasks begin.
 
-    Raises Rejected `context_too_small`, naming the sizes, when what is never pruned exceeds the limit alone.
+    `tool_use` are billed tokens that the provider adds to a request with tools, besides their definitions. Raises Rejected
+    `context_too_small`, naming the sizes, when what is never pruned exceeds the limit alone.
     """
-    limited = budget if asked.max_tokens is None else budget.within(asked.max_tokens)
+    asked_for = budget if asked.max_tokens is None else budget.within(asked.max_tokens)
+    tools = budget.billed(count(codec.encode(asked.tools).decode())) + tool_use if asked.tools else 0
+    limited = asked_for.within(max(1, asked_for.max_tokens - tools))  # what is never pruned is refused there
     messages = {each.position: each.message for each in archived} | unpublished_messages(archived, asked, now)
     turns = message_traits(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
     built = building.build(turns, known.gaps, limited, now)
@@ -58,11 +63,12 @@ def build_context(
     return ConversationContext(
         entries=tuple(entries(built, kept, messages, {each.position for each in archived}, now)),
         tokens=built.tokens,
-        billed_tokens=built.billed_tokens,
-        limit_tokens=built.limit_tokens,
+        billed_tokens=built.billed_tokens + tools,
+        limit_tokens=asked_for.max_tokens,
         statistics=statistics.statistics(kept, built.decision.gaps, limited, known.last_prune),
         left_out=tuple(left_out(built.decision, messages)),
         missing=max(0, known.in_context - sum(not gaps.holds(known.gaps, each.position) for each in archived)),
+        tool_tokens=tools,
     )
 
 

@@ -39,10 +39,12 @@ class Contexts:
     async def build(self, conversation: Conversation, asked: ContextQuery) -> ConversationContext:
         """What a model is to be shown of the conversation now. Raises Retryable, and Rejected `context_too_small`."""
         state = conversation.state
-        terms = self._terms.of(conversation.scope, asked.model or (state.model if state else None))
+        model = asked.model or (state.model if state else None)
+        terms = self._terms.of(conversation.scope, model)
+        added = self._terms.tool_use(model) if asked.tools else 0
         archived = await self._messages(conversation)
         now = self._clock().timestamp()
-        return build_context(archived, KnownWindow.of(state), asked, terms.budget, self._count_tokens, now)
+        return build_context(archived, KnownWindow.of(state), asked, terms.budget, self._count_tokens, now, added)
 
     async def _messages(self, conversation: Conversation) -> tuple[ArchivedMessage, ...]:
         """Of a window that nothing is known of yet, in the partition of its latest message."""

@@ -47,6 +47,10 @@ class WindowTerms:
         self._version += 1
         self._terms.clear()
 
+    def tool_use(self, model: str | None) -> int:
+        """Billed tokens that the model's provider adds to a request with tools, at most."""
+        return max(self._limits.tool_use(model, required) for required in (False, True))
+
     def policy(self, scope: Scope) -> Policy:
         key = (scope.tenant_id, scope.app_id, scope.agent_id, scope.mode)
         policy = self._policy.get(key)

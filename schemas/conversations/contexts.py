@@ -1,6 +1,6 @@
 """What a model is shown of a conversation: what is asked for, and the context that is answered."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
@@ -28,12 +28,14 @@ class CurrentMessage(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
 
 class ContextQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """`max_tokens` (billed ones) may make a context smaller than the policy allows, and never larger. `model` is the one that
-    will read it, by default the one that messages name. `system` is a system prompt that is not among the messages."""
+    will read it, by default the one that messages name. `system` is a system prompt that is not among the messages. `tools` are
+    the definitions of the tools that go with the request, as its provider takes them: they count."""
 
     max_tokens: Annotated[int, Meta(ge=1)] | None = None
     model: Identifier | None = None
     system: str | None = None
     current: CurrentMessage | None = None
+    tools: tuple[dict[str, Any], ...] = ()
 
 
 class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -68,7 +70,8 @@ class OmittedMessage(Struct, frozen=True, kw_only=True):
 
 
 class ConversationContext(Struct, frozen=True, kw_only=True):
-    """A context within its limit. `billed_tokens` are what the model's provider is expected to count, markers included.
+    """A context within its limit. `billed_tokens` are what the model's provider is expected to bill for a request with it:
+    messages with their frames, markers, and tools, which take `tool_tokens` of them.
 
     `statistics` are those of this context. `left_out` had no room in it; `missing` messages that are in the conversation's
     context are not in the archive any more.
@@ -81,3 +84,4 @@ class ConversationContext(Struct, frozen=True, kw_only=True):
     statistics: Statistics
     left_out: tuple[OmittedMessage, ...] = ()
     missing: int = 0
+    tool_tokens: int = 0

@@ -126,8 +126,9 @@ class MessagePage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class ContextView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a model is to be shown of the conversation: `messages` in order, with markers (of the role `marker`) where others
-    were. `tokens` are counted ones, `billed_tokens` what the model's provider is expected to count; `limit_tokens` is never
-    exceeded. `left_out` had no room in this context; `missing` messages of the context are not in the archive any more.
+    were. `tokens` are counted ones. `billed_tokens` are what the model's provider is expected to bill for a request with this
+    context and the `tools` that were named, which take `tool_tokens` of them; `limit_tokens` is never exceeded. `left_out` had
+    no room in this context; `missing` messages of the context are not in the archive any more.
     """
 
     conversation_id: str
@@ -140,6 +141,7 @@ class ContextView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     statistics: StatisticsView
     left_out: tuple[OmittedMessage, ...] = ()
     missing: int = 0
+    tool_tokens: int = 0
 
 
 class AcceptedRequest(Struct, frozen=True, kw_only=True):
@@ -218,6 +220,7 @@ def context_view(conversation: Conversation, shown: ConversationContext, now: da
         statistics=statistics_view(shown.statistics),
         left_out=shown.left_out,
         missing=shown.missing,
+        tool_tokens=shown.tool_tokens,
     )
 
 

@@ -16,6 +16,10 @@ from schemas.conversations.windows import Calibration, Gap, Level
 from streams.windows.tokens.calibration import UNCALIBRATED
 from streams.windows.traits import MessageTraits
 
+# Tokens of a model's context that no context may take, so that there is room for an answer: a share of it, up to this many.
+ANSWER_ROOM: Final = 1_024
+ANSWER_SHARE: Final = 0.1
+
 ROLES: Final[tuple[Role, ...]] = ("system", "user", "assistant", "tool")
 PLACE: Final = {role: place for place, role in enumerate(ROLES)}
 
@@ -82,10 +86,12 @@ class Budget(Struct, frozen=True):
 
     @classmethod
     def of(cls, settings: WindowSettings, model_tokens: int, calibration: Calibration = UNCALIBRATED) -> "Budget":
-        """`model_tokens` is the context of the conversation's model, from the table; a setting overrides it."""
+        """`model_tokens` is the context of the conversation's model, from the table; a setting overrides it. Whatever
+        `max_tokens` says, room for an answer is left."""
         size = settings.context_tokens or model_tokens
         default = max(1, int(MAX_TOKENS_SHARE * size))
-        return cls(size, min(settings.max_tokens or default, size), settings, calibration.ratio)
+        most = size - min(ANSWER_ROOM, int(ANSWER_SHARE * size))
+        return cls(size, min(settings.max_tokens or default, most), settings, calibration.ratio)
 
     def within(self, max_tokens: int) -> "Budget":
         """The budget of a context that may hold less than the window, as a single request may ask."""

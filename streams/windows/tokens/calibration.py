@@ -38,11 +38,6 @@ def observe(calibration: Calibration, counted: int, billed: int, fixed: int = 0)
     return Calibration(calibration.mean + weight * (ratio - calibration.mean), observed)
 
 
-def billed_tokens(calibration: Calibration, counted: int, fixed: int = 0) -> int:
-    """What a request of `counted` tokens will be billed, rounded."""
-    return round(counted * calibration.ratio) + fixed
-
-
 def of(calibrations: Mapping[str, Calibration], model: str | None) -> Calibration:
     """What is known of a model: by its name, else by the most observed name that is its own with a version, or without."""
     if not model:

@@ -6,6 +6,7 @@ import tiktoken
 
 from schemas import codec
 from schemas.conversations.messages import Message
+from streams.windows.tokens.calibration import MESSAGE_TOKENS
 
 COUNTED_AT_ONCE = 8_192  # characters; tiktoken's time grows faster than linearly on long runs without a space
 CHARACTERS_PER_TOKEN = 3  # conservative: English averages 4 to 5
@@ -14,8 +15,8 @@ TokenCount = Callable[[str], int]
 
 
 def message_tokens(message: Message, count: TokenCount) -> int:
-    """Of what a model reads of a message: its content, and the names and arguments of its tool calls as JSON."""
-    tokens = count(message.content)
+    """Of what a request has of a message: its content, the names and arguments of its tool calls as JSON, and its frame."""
+    tokens = count(message.content) + MESSAGE_TOKENS
     if not message.tool_calls:
         return tokens
     for call in message.tool_calls:

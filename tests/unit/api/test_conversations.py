@@ -101,13 +101,13 @@ async def test_what_a_model_is_to_be_shown_has_markers_and_reasons_and_fits(talk
     assert [each["role"] for each in told["messages"]] == ["user", "marker", "assistant", "user", "assistant"]
     assert told["messages"][-1]["why"] == "It is one of the most recent messages, which always stay."
     assert 0.0 <= told["messages"][0]["importance"] <= 1.0
-    assert (told["tokens"], told["limit_tokens"], told["statistics"]["messages_in_context"]) == (24, 800, 4)
-    less = (await client.get(f"{OURS}/context", params={"max_tokens": 20})).json()
-    assert less["billed_tokens"] <= 20
+    assert (told["tokens"], told["limit_tokens"], told["statistics"]["messages_in_context"]) == (36, 800, 4)
+    less = (await client.get(f"{OURS}/context", params={"max_tokens": 30})).json()
+    assert less["billed_tokens"] <= 30
     assert [each["reason"] for each in less["left_out"]] == ["oldest", "oldest"]
     refused = await client.get(f"{OURS}/context", params={"max_tokens": 5})
     assert (refused.status_code, refused.json()["type"]) == (422, "urn:memstream:problem:context_too_small")
-    assert "current message 3" in refused.json()["detail"]
+    assert "current message 6" in refused.json()["detail"]
 
 
 async def test_a_prompt_and_a_message_of_this_moment_are_taken_into_the_context(talk: Api):

@@ -73,7 +73,7 @@ def test_a_small_conversation_is_shown_whole_with_what_is_known_of_each_message(
     assert built.entries[0] == ContextEntry(
         role="system",
         content="Be brief.",
-        tokens=2,
+        tokens=5,
         position=0,
         message_id="m0",
         timestamp=system.message.timestamp,
@@ -83,7 +83,7 @@ def test_a_small_conversation_is_shown_whole_with_what_is_known_of_each_message(
     )
     assert (built.entries[3].tool_calls, built.entries[4].tool_call_id) == (call.message.tool_calls, "t")
     assert built.entries[4].importance == 0.9, "0.5, 0.2 as a tool's result, 0.4 for its place, -0.2 for two days"
-    assert (built.tokens, built.statistics.total_tokens, built.limit_tokens) == (8, 8, 800)
+    assert (built.tokens, built.statistics.total_tokens, built.limit_tokens) == (23, 23, 800)
     assert (built.statistics.messages_in_context, built.missing, built.left_out) == (5, 0, ())
 
 
@@ -108,8 +108,8 @@ def test_a_prompt_and_a_message_that_were_not_published_are_shown_first_and_last
 
 
 def test_what_has_no_room_in_this_context_is_told_with_its_reason():
-    built = build(talk(20), limits=budget(1_000, strategy="rolling_window"), max_tokens=50)
-    assert built.billed_tokens <= 50 == built.limit_tokens
+    built = build(talk(20), limits=budget(1_000, strategy="rolling_window"), max_tokens=80)
+    assert built.billed_tokens <= 80 == built.limit_tokens
     assert [each.message_id for each in built.left_out] == [f"m{n}" for n in range(1, 1 + len(built.left_out))]
     assert {(each.reason, each.why) for each in built.left_out} == {("oldest", "It was the oldest that could leave.")}
     assert told(built)[0] == f"... [{len(built.left_out)} messages removed] ..."
@@ -118,7 +118,7 @@ def test_what_has_no_room_in_this_context_is_told_with_its_reason():
 
 def test_a_limit_that_is_too_small_is_refused_with_the_sizes():
     with pytest.raises(
-        Rejected, match="what is never pruned takes 32 tokens: system prompt 0, 9 protected messages 18"
+        Rejected, match="what is never pruned takes 62 tokens: system prompt 0, 9 protected messages 45"
     ) as no:
         build(talk(9), max_tokens=12)
     assert no.value.reason == "context_too_small"

@@ -89,5 +89,5 @@ def test_every_message_is_in_one_slice_whatever_triggers_it_and_again_in_the_sam
 
 
 def test_more_slices_than_may_be_on_their_way_at_a_time_are_all_made():
-    policy = Policy(name="p", slice_tokens=100)
+    policy = Policy(name="p", slice_tokens=130)
     assert len(cut(policy, *(said(number, number) for number in range(500)))) == 50

@@ -46,7 +46,7 @@ async def test_a_window_is_told_of_once_its_checkpoint_has_arrived(stage):
     await stage.checkpoint()
     state = await stage.told()
     assert (state.scope.user_id, state.partition, state.policy, state.phase) == ("user", PARTITION, "app", "open")
-    assert (state.statistics.messages_in_context, state.statistics.total_tokens) == (2, 10)
+    assert (state.statistics.messages_in_context, state.statistics.total_tokens) == (2, 16)
     assert (state.model, state.statistics.context_tokens) == ("small", 1_000)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 
 from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import MARKER_TOKENS, Calibration, Gap
-from streams.windows.tokens.accounting import Account, Budget, cumulative, used_tokens
+from streams.windows.tokens.accounting import ANSWER_ROOM, Account, Budget, cumulative, used_tokens
 from tests.fakes.turns import budget, budgets, exchanges, turn, windows
 
 
@@ -45,9 +45,14 @@ def test_levels_and_targets_are_shares_of_the_models_size(used, level, target):
 
 def test_a_context_holds_four_fifths_of_the_models_size_unless_a_setting_says_otherwise():
     assert budget(1_000).max_tokens == 800
-    assert budget(1_000, max_tokens=950).max_tokens == 950
-    assert budget(1_000, max_tokens=5_000).max_tokens == 1_000
+    assert budget(1_000, max_tokens=850).max_tokens == 850
     assert Budget.of(WindowSettings(context_tokens=500), 1_000).size == 500
+
+
+def test_whatever_a_setting_says_a_context_leaves_room_for_an_answer():
+    assert budget(1_000, max_tokens=1_000).max_tokens == budget(1_000, max_tokens=5_000).max_tokens == 900
+    assert budget(100_000, max_tokens=100_000).max_tokens == 100_000 - ANSWER_ROOM
+    assert budget(1, max_tokens=1).max_tokens == 1
 
 
 def test_a_lower_limit_lowers_the_points_of_pruning_and_their_targets():

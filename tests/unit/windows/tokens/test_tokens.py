@@ -7,6 +7,7 @@ import tiktoken
 
 from deploy.embedded.vocabulary import ensure_vocabulary
 from schemas.conversations.messages import ToolCall
+from streams.windows.tokens.calibration import MESSAGE_TOKENS
 from streams.windows.tokens.counting import CHARACTERS_PER_TOKEN, COUNTED_AT_ONCE, TokenCounter, message_tokens
 from tests.fakes.chats import message
 
@@ -82,4 +83,7 @@ def test_lone_surrogates_have_a_count(count):
 def test_the_calls_that_a_message_makes_count_with_their_arguments():
     calls = (ToolCall(id="1", name="search", arguments={"query": "memory"}), ToolCall(id="2", name="now"))
     said = message(1, "Let me look.", role="assistant", tool_calls=calls)
-    assert message_tokens(said, len) == len("Let me look.") + len("search") + len('{"query":"memory"}') + len("now")
+    assert (
+        message_tokens(said, len)
+        == len("Let me look.") + len("search") + len('{"query":"memory"}') + len("now") + MESSAGE_TOKENS
+    )
