@@ -14,6 +14,7 @@ from agents.models.offline.provider import findings
 from agents.models.offline.rules.condensing import condensed
 from agents.models.offline.rules.keeping import decide
 from agents.models.offline.rules.rating import rated
+from agents.models.offline.rules.reading import Finding
 from agents.models.offline.rules.relations import relate
 from agents.models.port import Subject
 from schemas.extraction.requests import SliceMessage
@@ -79,23 +80,24 @@ def by_rules(prompt: str) -> list[dict[str, Any]]:
             "messages": [number],
             "confidence": finding.confidence,
             "importance": finding.importance,
-            "kinds": [],
             "tags": list(finding.tags),
-            "context": None,
-            "full_text": None,
-            "event_time": finding.event_time.isoformat() if finding.event_time else None,
             "language": language,
-            "repeats": one_based(relate(finding, known).repeats),
-            "refines": None,
-            "contradicts": one_based(relate(finding, known).contradicts),
         }
+        | applying(finding, known)
         for number, message in enumerate(said, 1)
         for language, finding in findings(message)
     ]
 
 
-def one_based(index: int | None) -> int | None:
-    return None if index is None else index + 1
+def applying(finding: Finding, known: list[Memory]) -> dict[str, Any]:
+    """The fields that a model leaves out where they do not apply."""
+    relation = relate(finding, known)
+    fields = {
+        "event_time": finding.event_time and finding.event_time.isoformat(),
+        "repeats": None if relation.repeats is None else relation.repeats + 1,
+        "supersedes": None if relation.contradicts is None else [relation.contradicts + 1],
+    }
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def fenced(prompt: str, name: str) -> list[Any]:

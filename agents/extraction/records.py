@@ -98,6 +98,7 @@ def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, in
                 position=said[message_id].position,
                 timestamp=said[message_id].timestamp,
                 user_id=request.speaker(said[message_id]) if request.speakers else None,
+                attributed_to=request.attributed_to(said[message_id]),
             )
             for message_id in proposal.message_ids
         ),

@@ -54,6 +54,8 @@ class BlockStyle(Struct, frozen=True):
         """The line of a memory. Each value is on one line, whatever it says, so that none begins a line of its own."""
         values = {name: value(memory) for name, value in VALUES.items()} | {"number": str(number), "id": reference}
         line = filled(self.line, {name: one_line(value) for name, value in values.items()})
+        if memory.attributed_to is not None and not uses(self.line, "attributed"):
+            line = f"{line} (according to: {one_line(memory.attributed_to)})"
         return f"{line} [{reference}]" if self.cite and not uses(self.line, "id") else line
 
     def passage(self, passage: Passage, reference: str) -> str:
@@ -88,6 +90,7 @@ VALUES: Final[dict[str, Callable[[Memory], str]]] = {
     "points": lambda memory: str(importance.points(memory.importance)),
     "band": lambda memory: importance.band(importance.points(memory.importance)),
     "confidence": lambda memory: f"{memory.confidence:.1f}",
+    "attributed": lambda memory: memory.attributed_to or "",
 }
 
 

@@ -115,6 +115,14 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
             for each in self.speakers
         }
 
+    def attributed_to(self, message: SliceMessage) -> str | None:
+        """Who says a message that is no user's: the assistant, or a tool by its name."""
+        if message.role == "user":
+            return None
+        calls = (call for each in self.messages for call in each.tool_calls if call.id == message.tool_call_id)
+        name = next((call.name for call in calls), None) if message.role == "tool" else None
+        return f"{message.role} {name}"[:256] if name else message.role
+
     def sayers(self, message_ids: Collection[str]) -> frozenset[str | None]:
         """The people whose words these messages are."""
         users = (each for each in self.messages if each.role == "user" and each.message_id in message_ids)
@@ -130,13 +138,21 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Source(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A message that a memory came from; of a conversation of several people also whose it is."""
+    """A message that a memory came from; of a conversation of several people also whose it is. `attributed_to` is who said it
+    if no user did: `assistant`, or `tool` with the tool's name."""
 
     conversation_id: str
     message_id: str
     position: int | None = None
     timestamp: Moment | None = None
     user_id: str | None = None
+    attributed_to: Annotated[str, Meta(max_length=256)] | None = None
+
+
+def attribution(sources: Collection[Source]) -> str | None:
+    """On whose word a memory rests that no user said; None where a user is among its sources."""
+    names = [source.attributed_to for source in sources]
+    return ", ".join(dict.fromkeys(name for name in names if name)) if names and all(names) else None
 
 
 class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -168,6 +184,11 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         require_storable(self.event_time, self.valid_from, self.valid_until)
+
+    @property
+    def attributed_to(self) -> str | None:
+        """On whose word it rests, where no user said it."""
+        return attribution(self.sources)
 
     @property
     def rated(self) -> Fraction:

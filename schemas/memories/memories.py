@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from schemas.conversations.messages import Moment
-from schemas.extraction.requests import Source
+from schemas.extraction.requests import Source, attribution
 from schemas.memories.links import Link
 from schemas.policies.policies import Fraction
 
@@ -61,6 +61,11 @@ class Memory(Struct, frozen=True, kw_only=True, omit_defaults=True):
     pinned: bool = False
     expires_at: Moment | None = None
     links: tuple[Link, ...] = ()
+
+    @property
+    def attributed_to(self) -> str | None:
+        """On whose word it rests, where no user said it: the assistant's, a tool's."""
+        return attribution(self.sources)
 
     @property
     def said_at(self) -> Moment | None:

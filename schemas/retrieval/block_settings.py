@@ -12,7 +12,7 @@ Order = Literal["best", "newest", "oldest"]
 HEADING_FIELDS: Final = ("namespace", "tenant_id", "app_id", "user_id", "agent_id", "conversation_id", "mode")
 LINE_FIELDS: Final = (
     *("number", "id", "namespace", "kind", "KIND", "kinds", "tags", "text", "full_text", "context"),
-    *("created", "updated", "event", "importance", "tenths", "points", "band", "confidence"),
+    *("created", "updated", "event", "importance", "tenths", "points", "band", "confidence", "attributed"),
 )
 PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 

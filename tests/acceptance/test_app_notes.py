@@ -68,7 +68,7 @@ async def test_of_eleven_notes_ten_stay_and_the_compaction_is_told(service: Chat
     assert await eventually(compacted, "a compaction is told", WITHIN_S)
 
 
-async def test_a_conversation_makes_one_note_of_what_matters_most(engine: Deployment):
+async def test_a_conversation_makes_one_note_that_tells_the_whole_of_it(engine: Deployment):
     service = ChatService(engine, "app-notes-one", user_id="mara")
     talk = service.conversation()
     await service.say(
@@ -76,7 +76,7 @@ async def test_a_conversation_makes_one_note_of_what_matters_most(engine: Deploy
     )
     await service.end(talk)
     await service.extracted(talk)
-    assert await service.texts("app-notes-one") == ["User is allergic to nuts."]
+    assert await service.texts("app-notes-one") == ["User prefers dark mode. User is allergic to nuts."]
 
 
 async def test_an_app_that_is_uninstalled_is_remembered_unless_it_is_to_be_erased(engine: Deployment):

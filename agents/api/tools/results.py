@@ -13,7 +13,8 @@ HAS_MORE: Final = "get_memory with full=true tells more"
 
 
 class Seen(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory. `said_on` is the day it was last said; what holds no longer has a `status`, and `until` when it held."""
+    """A memory. `said_on` is the day it was last said; what holds no longer has a `status`, and `until` when it held. What no
+    user said is `attributed_to` who did."""
 
     memory_id: str
     namespace: str
@@ -23,6 +24,7 @@ class Seen(Struct, frozen=True, kw_only=True, omit_defaults=True):
     said_on: str
     tags: tuple[str, ...] = ()
     context: str | None = None
+    attributed_to: str | None = None
     happens_at: datetime | None = None
     status: Status = "active"
     until: datetime | None = None
@@ -88,6 +90,7 @@ def seen(memory: Memory, *, full: bool = False) -> Seen:
         said_on=said(memory).date().isoformat(),
         tags=memory.tags,
         context=memory.context,
+        attributed_to=memory.attributed_to,
         happens_at=memory.event_time,
         status=memory.status,
         until=memory.valid_until,

@@ -5,12 +5,13 @@ What is valid is kept, whatever came beside it; what is not is counted by reason
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
 import msgspec
 from msgspec import Struct
 
+from agents.models.answers.attribution import SUREST, attributed
 from agents.models.answers.kinds import kind_of
 from agents.models.answers.replies import Unreadable
 from agents.models.answers.speakers import called, is_of_user
@@ -79,7 +80,8 @@ def check(
 ) -> Checked:
     """Drafts (Draft, or builtins out of JSON) as proposals about this slice.
 
-    Reasons: `schema`, `unreadable`, `provenance` (no user's message of the slice), `overlap` (only of messages before it),
+    Reasons: `schema`, `unreadable`, `provenance` (no user's message of the slice; under a policy with `attributed` none at
+    all, or what somebody else says about a person), `overlap` (only of messages before it),
     `speakers` (it rests on messages of several people and would go to one of them), `range`, `kind`, `empty`, `length`, `secret`
     (nothing left beside a credential), `instruction` (it addresses a model).
     Repeats are folded and count as nothing. A number of a message or a memory that there is not is taken out, counted as
@@ -123,6 +125,9 @@ def shaped(draft: object) -> Draft:
 
 def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_tokens: TokenCount) -> Proposal:
     sources = cited(draft.messages, request)
+    told = not any(source.role == "user" for source in sources)
+    if told:
+        attributed(draft.text, sources, context.policy)
     message_ids = tuple(dict.fromkeys(source.message_id for source in sources))
     sayers = request.sayers(message_ids)
     namespaces = fed_by(sayers, draft.text, request)
@@ -132,13 +137,16 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
     if kind is None:
         raise UnusableText("kind")
     text, full_text = fitted(draft.text, draft.full_text, context.policy, count_tokens)
+    ended = superseded(
+        draft.supersedes if draft.contradicts is None else [draft.contradicts], context, namespaces, told
+    )
     further = (kind_of(name, context.policy) for name in draft.kinds)
     tags = (tag.strip().lower() for tag in draft.tags)
     return Proposal(
         kind=kind,
         text=text,
         message_ids=message_ids,
-        confidence=draft.confidence,
+        confidence=min(draft.confidence, SUREST) if told else draft.confidence,
         importance=draft.importance,
         kinds=tuple(dict.fromkeys(name for name in further if name is not None and name != kind)),
         tags=tuple(dict.fromkeys(tag for tag in tags if 0 < len(tag) <= TAG_CHARS))[:MOST_TAGS],
@@ -148,12 +156,8 @@ def proposal(draft: Draft, request: ExtractionRequest, context: Context, count_t
         language=draft.language if LANGUAGE.fullmatch(draft.language or "") else None,
         repeats=related(draft.repeats, context, namespaces),
         refines=related(draft.refines, context, namespaces),
-        contradicts=related(draft.contradicts, context, namespaces),
-        supersedes=tuple(
-            memory_id
-            for number in list(dict.fromkeys(draft.supersedes))[:MOST_SUPERSEDED]
-            if (memory_id := related(number, context, namespaces)) is not None
-        ),
+        contradicts=next(iter(ended), None),
+        supersedes=ended if draft.contradicts is None else superseded(draft.supersedes, context, namespaces, told),
         valid_from=moment(draft.valid_from, sources[0], DAY_BEGINS),
         valid_until=moment(draft.valid_until, sources[0], DAY_BEGINS),
         namespaces=namespaces,
@@ -181,18 +185,22 @@ def said_by(sayers: frozenset[str | None], request: ExtractionRequest, privacy: 
 
 
 def cited(numbers: list[int], request: ExtractionRequest) -> list[SliceMessage]:
-    """The messages of the slice that the numbers name; others are passed over.
-
-    One of them must be a user's: what assistants, systems and tools say is no memory, however well it is cited. What only
-    messages before the slice say was extracted with them.
-    """
+    """The messages of the slice that the numbers name; others are passed over. What only messages before the slice say was
+    extracted with them."""
     messages = request.messages
     found = [messages[number - 1] for number in numbers if 1 <= number <= len(messages)]
     if not found and any(-len(request.overlap) < number <= 0 for number in numbers):
         raise UnusableText("overlap")
-    if not any(message.role == "user" for message in found):
+    if not found:
         raise UnusableText("provenance")
     return found
+
+
+def superseded(numbers: Sequence[int], context: Context, namespaces: Collection[str], told: bool) -> tuple[str, ...]:
+    """The memories that no longer hold, each once. What was `told` by no user ends nothing that a user said."""
+    found = (related(number, context, namespaces) for number in dict.fromkeys(numbers))
+    users = {memory.memory_id for memory in context.related if memory.attributed_to is None}
+    return tuple(each for each in found if each is not None and not (told and each in users))[:MOST_SUPERSEDED]
 
 
 def fitted(text: str, full_text: str | None, policy: Policy, count_tokens: TokenCount) -> tuple[str, str | None]:

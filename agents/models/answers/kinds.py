@@ -23,6 +23,7 @@ NEAREST = {
     "skill": ("fact",),
     "problem": ("insight", "fact"),
     "emotion": ("insight",),
+    "experience": ("pattern", "insight", "fact"),
 }
 
 

@@ -11,10 +11,13 @@ from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.dates.dates import local
 from agents.models.offline.excerpt import excerpt
+from agents.models.offline.experience import experiences, own_sentences
+from agents.models.offline.note import note
 from agents.models.offline.rules.condensing import condensed
 from agents.models.offline.rules.framing import own_part
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.keeping import decide, least
+from agents.models.offline.rules.matter import stated
 from agents.models.offline.rules.rating import rated
 from agents.models.offline.rules.reading import Finding, read
 from agents.models.offline.rules.relations import relate
@@ -56,6 +59,10 @@ class OfflineProvider:
             for own in (own_memories(message, request, context.related, names),)
             for language, finding in findings(message, context.policy.feelings)
         ]
+        if context.policy.attributed:
+            drafts += [*matter(request.messages, context.related), *experiences(request.messages)]
+        if context.policy.note:
+            drafts = note(drafts, request, names, context.policy.max_text_chars)
         checked = check(drafts, request, context, self._count_tokens)
         return Answer(provider=self.name, model=MODEL, proposals=checked.proposals, rejected=checked.rejected)
 
@@ -116,6 +123,16 @@ def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[st
     said_at = local(message.timestamp, message.time_zone)
     for sentence in safe_sentences(content):
         yield from ((tongue.code, finding) for finding in read(tongue, sentence, said_at, feelings))
+
+
+def matter(messages: Sequence[SliceMessage], related: Sequence[Memory]) -> Iterator[Draft]:
+    """What the assistant and tools state about the matter, compared with what they stated before."""
+    known = {number: memory for number, memory in enumerate(related, 1) if memory.attributed_to is not None}
+    for number, message in enumerate(messages, start=1):
+        if message.role in ("assistant", "tool"):
+            said_at = local(message.timestamp, message.time_zone)
+            found = (each for sentence in own_sentences(message) for each in stated(sentence, said_at))
+            yield from (draft(number, language, message, finding, known) for language, finding in found)
 
 
 def own_memories(

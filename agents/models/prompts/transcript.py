@@ -18,6 +18,8 @@ from schemas.policies.policies import Privacy
 
 # System and tool texts are context only; this much shows what they were about.
 CONTEXT_CHARS: Final = 400
+# A tool's text that may be remembered itself.
+ATTRIBUTED_CHARS: Final = 4_000
 # Of one message, some 25 pages: what is longer is pasted, and one message must not cost what a hundred others do.
 MOST_MESSAGE_TOKENS: Final = 16_000
 CHARS_PER_TOKEN: Final = 3  # fewer than English has
@@ -32,11 +34,12 @@ def transcript(
     most_tokens: int,
     first: int = 1,
     roles: Mapping[str, str] = NO_ROLES,
+    tool_chars: int = CONTEXT_CHARS,
 ) -> str:
     """The lines of the messages, numbered from `first`: at most about `most_tokens` of text.
 
     Of messages that are too long for that the middle is left out, and the line says how much. `roles` stand for the role
-    alone, by message_id, where several people speak.
+    alone, by message_id, where several people speak. Of what a tool says `tool_chars` are shown.
     """
     limit = longest_shown([size(message) for message in messages], most_tokens)
     written: list[str] = []
@@ -51,7 +54,9 @@ def transcript(
             day, minute = this_day, ""
         time = f"{at:%H:%M}"
         role = roles.get(message.message_id, message.role)
-        written.append(line(number, role, message, time if time != minute else "", shown(message, privacy, limit)))
+        written.append(
+            line(number, role, message, time if time != minute else "", shown(message, privacy, limit, tool_chars))
+        )
         minute = time
     return "".join(written)
 
@@ -67,12 +72,13 @@ def line(number: int, role: str, message: SliceMessage, time: str, text: str) ->
     return " ".join(part for part in (str(number), role, time, calls, quoted(text)) if part) + "\n"
 
 
-def shown(message: SliceMessage, privacy: Privacy, most_tokens: int) -> str:
+def shown(message: SliceMessage, privacy: Privacy, most_tokens: int, tool_chars: int) -> str:
     """Without credentials and what else need not leave the house; context-only roles cut short."""
     said = message.content
     if message.role in ("system", "tool"):
-        text = beginning(said, CONTEXT_CHARS + 1, privacy)
-        return text if len(text) <= CONTEXT_CHARS else text[:CONTEXT_CHARS] + "…"
+        most = tool_chars if message.role == "tool" else CONTEXT_CHARS
+        text = beginning(said, most + 1, privacy)
+        return text if len(text) <= most else text[:most] + "…"
     if size(message) <= most_tokens:
         return sendable(said, privacy)
     return without_middle(said, len(said) * most_tokens // size(message), privacy)

@@ -64,7 +64,7 @@ async def test_related_memories_travel_under_numbers_and_come_back_as_ids(
 
 async def test_usage_is_what_the_server_counted(server: OllamaServer, provider: OllamaProvider) -> None:
     first = (await provider.extract(SLICE, knowing())).usage
-    assert first.input_tokens > 1_000 and first.output_tokens > 0 and first.cache_read_tokens == 0
+    assert first.input_tokens > 500 and first.output_tokens > 0 and first.cache_read_tokens == 0
     second = (await provider.extract(SLICE, knowing())).usage
     assert second.cache_read_tokens + second.input_tokens == first.input_tokens
     assert second.cache_read_tokens > second.input_tokens

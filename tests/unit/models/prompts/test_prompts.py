@@ -138,7 +138,7 @@ def test_feelings_and_full_texts_are_asked_for_by_policy_only() -> None:
     asking = policy_part(Policy(name="p", style="companion", feelings=True, full_text=True))
     silent = policy_part(Policy(name="p", style="companion"))
     assert "Feelings matter" in asking and "Feelings" not in silent
-    assert "at most 4,000 tokens" in asking and "full_text is null" in silent
+    assert "at most 4,000 tokens" in asking and "full_text" not in silent
 
 
 def test_known_memories_have_short_numbers_and_not_their_ids() -> None:
@@ -233,7 +233,7 @@ def test_credentials_of_what_is_known_do_not_travel() -> None:
 def test_schema_is_closed_and_names_the_policys_kinds() -> None:
     schema = json.loads(json.dumps(answer_schema(DEFAULT_POLICY)))
     memory = schema["properties"]["memories"]["items"]
-    assert memory["additionalProperties"] is False and set(memory["required"]) == set(memory["properties"])
+    assert memory["additionalProperties"] is False and set(memory["required"]) < set(memory["properties"])
     assert memory["properties"]["kind"]["enum"] == list(DEFAULT_POLICY.kinds)
 
 
@@ -241,7 +241,7 @@ def test_kinds_are_shown_with_their_descriptions_and_may_be_made_where_the_polic
     kinds = (Kind(name="pet", description="Animals of the user", icon="🐕"), "place")
     strict, open_to_more = (Policy(name="p", taxonomy=kinds, unknown_kinds=each) for each in ("reject", "create"))
     assert "- pet: Animals of the user\n- place\n" in policy_part(strict)
-    assert "of your own" in policy_part(open_to_more) and "of your own" not in policy_part(strict)
+    assert "name your own" in policy_part(open_to_more) and "name your own" not in policy_part(strict)
     for policy, enum in ((strict, ["pet", "place"]), (open_to_more, None)):
         memory = json.loads(json.dumps(answer_schema(policy)))["properties"]["memories"]["items"]
         assert memory["properties"]["kind"].get("enum") == enum

@@ -1,0 +1,35 @@
+"""What somebody other than a user states: kept as theirs, about the matter and never about a person."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from agents.models.answers.speakers import is_of_user
+from agents.models.answers.texts import UnusableText
+from agents.models.offline.rules.injection import is_injection
+from schemas.extraction.requests import SliceMessage
+from schemas.policies.policies import Policy
+
+SUREST: Final = 0.8  # a confidence: nobody whom it concerns said it
+# "User authentication runs on port 80" is about software, "User runs in the morning" about a person.
+OF_SOFTWARE: Final = re.compile(
+    r"(?:the )?user [a-z]+ (?:is|was|are|has|uses|runs|lives|needs|stores|reads|calls)\b", re.IGNORECASE
+)
+OF_A_PERSON: Final = re.compile(
+    r"\b(?:the )?user(?:['’]s\b| (?:is|was|has|had|does|did|likes|loves|hates|prefers|wants|lives|works|owns|eats|feels|believes"
+    r"|plans|moved|uses|speaks|knows|enjoys|needs|said|says|decided|will|would|can|cannot|should|also|never|always)\b)",
+    re.IGNORECASE,
+)
+
+
+def attributed(text: str, sources: Sequence[SliceMessage], policy: Policy) -> None:
+    """Passes what the assistant or a tool states about the matter, where the policy keeps that.
+
+    Raises UnusableText: `provenance` for anything else, `instruction` if one of the messages addresses a model.
+    """
+    if not policy.attributed or any(source.role == "system" for source in sources):
+        raise UnusableText("provenance")
+    if any(is_injection(source.content) for source in sources):
+        raise UnusableText("instruction")
+    if OF_A_PERSON.search(text) or (is_of_user(text) and not OF_SOFTWARE.match(text)):
+        raise UnusableText("provenance")
