@@ -11,8 +11,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import Struct, field
+from msgspec.structs import replace
 
-from schemas.conversations.messages import Message
+from schemas.conversations.messages import Message, ToolCall
 from tests.benchmarks.understanding.statements import Statement
 
 DIRECTORY: Final = Path(__file__).with_name("cases")
@@ -112,7 +113,8 @@ def sessions(scenario: Scenario) -> Iterator[list[Message]]:
             yield told
             told, at = [], moment(line[1:])
             continue
-        told.append(message(scenario, line, number, at))
+        said = message(scenario, line, number, at)
+        told += [called(said), said] if said.role == "tool" else [said]
         at, number = at + STEP, number + 1
     yield told
 
@@ -134,6 +136,21 @@ def message(scenario: Scenario, line: str, number: int, at: datetime) -> Message
         app_id=scenario.id,
         user_id=speaker if role == "user" else None,
         name=scenario.names.get(speaker) if role == "user" else tool,
+        tool_call_id=f"call-{number}" if role == "tool" else None,
+    )
+
+
+def called(answer: Message) -> Message:
+    """The assistant's call that a tool answers."""
+    call = ToolCall(id=answer.tool_call_id or "", name=answer.name or "tool")
+    return replace(
+        answer,
+        message_id=f"{answer.message_id}-call",
+        role="assistant",
+        content="",
+        name=None,
+        tool_calls=(call,),
+        tool_call_id=None,
     )
 
 
