@@ -7,8 +7,10 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 from rapidfuzz.distance import Levenshtein
 
-from agents.curation.rules.decide import Decision, Merge, Reinforce, Scored, decide
+from agents.curation.rules.decide import Decision, Merge, Reinforce, decide
+from agents.curation.rules.ending import ended_memories
 from agents.curation.rules.normalise import normalise
+from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
 from schemas.extraction.requests import Candidate, Source
 from schemas.memories.memories import Memory
@@ -98,8 +100,10 @@ def decision(case: Case, limits: Thresholds, word: Word = None) -> Decision:
     memory = known(case.pair.memory)
     exact = memory if normalise(case.pair.memory) == normalise(case.pair.candidate) else None
     near = [Scored(memory, case.cosine)] if case.cosine >= limits.related else []
-    contradicted = memory if word == "contradicts" else None
-    return decide(said(case.pair.candidate, word), exact, near, DEFAULT_POLICY, limits, contradicted)
+    akin = [Scored(memory, case.cosine)] if case.cosine >= limits.akin else []
+    candidate, named = said(case.pair.candidate, word), [memory] if word == "contradicts" else []
+    ended, objected = ended_memories(candidate, named, {"m": case.cosine}, akin, limits.akin)
+    return decide(candidate, exact, near, DEFAULT_POLICY, limits, ended, objected)
 
 
 def is_folded(decided: Decision) -> bool:

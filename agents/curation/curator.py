@@ -184,11 +184,14 @@ class Curator:
 
     async def _expire(self, namespace: str, now: datetime) -> int:
         async with self._deciding_transaction(namespace) as connection:
-            over = await Memories(connection).expired(namespace, now, EXPIRED_AT_ONCE)
+            memories = Memories(connection)
+            over = await memories.expired(namespace, now, EXPIRED_AT_ONCE)
+            successors = await memories.by_ids([each.superseded_by for each in over if each.superseded_by])
             ledger = Ledger(namespace, await writer.sequence(connection, namespace), over)
             for memory in over:
-                cause = Cause(actor="memstream", reason="its time is over")
-                ledger.enter("expired", change.expired(memory, now), cause, now)
+                kind, after = change.at_its_end(memory, successors.get(memory.superseded_by or ""), now)
+                reason = "what would have followed was taken back" if kind == "updated" else "its time is over"
+                ledger.enter(kind, after, Cause(actor="memstream", reason=reason), now)
             await writer.record(connection, namespace, ledger.entries, self._vectors.embedding_model)
             return len(over)
 

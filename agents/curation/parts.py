@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from agents.curation.ledgers import open_ledger, same_texts
 from agents.curation.rules.apply_command import ERASED
 from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances
-from agents.curation.rules.incoming import by_importance, is_older, mentioned_ids
-from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.incoming import by_importance, contradicted_ids, is_older, mentioned_ids
+from agents.curation.rules.ledger import Ledger, cosine
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.outcome import Ruling
 from agents.curation.rules.settle import settle
@@ -26,7 +26,7 @@ from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 from sinks.vectors.port import Neighbour, VectorIndex
 
-NEIGHBOURS: Final = 8  # looked at per candidate; what is not among the eight nearest is no duplicate worth finding
+NEIGHBOURS: Final = 24  # looked at per candidate: duplicates are among the nearest, what it ends may be further away
 
 
 async def settle_candidates(
@@ -55,6 +55,8 @@ async def settle_candidates(
     fenced = await fences_of(connection, batch.namespace, batch.conversation_id)
     candidates = with_importances(ledger, batch, prepared, policy, fenced)
     left = await remaining_allowance(connection, batch, policy, ledger)
+    contradicted = [each for candidate in candidates for each in contradicted_ids(candidate)]
+    named = await Memories(connection).vectors(contradicted, vectors.embedding_model) if contradicted else {}
     rulings: dict[int, Ruling] = {}
     for place in by_importance(candidates) if left is not None else range(len(candidates)):
         candidate, near = candidates[place], found[place]
@@ -62,7 +64,11 @@ async def settle_candidates(
             rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=ERASED)
             continue
         vector = prepared.vector(candidate.text)
-        ruling = settle(ledger, batch, candidate, vector, near, policy, limits, now, left is None or left > 0)
+        cosines = {each: cosine(vector, named[each]) for each in contradicted_ids(candidate) if each in named}
+        may_create = left is None or left > 0
+        ruling = settle(
+            ledger, batch, candidate, vector, near, policy, limits, now, may_create, prepared.vector, cosines
+        )
         rulings[place] = ruling
         if left is not None and ruling.memory_id == ids.memory_id(candidate.candidate_id):  # made of this one
             left -= 1
@@ -101,7 +107,7 @@ async def neighbours_of_each(
         if normalise(text) in known:
             return []
         vector = prepared.vector(text)
-        return await vectors.neighbours(namespace, vector, min_score=limits.related, limit=NEIGHBOURS)
+        return await vectors.neighbours(namespace, vector, min_score=limits.akin, limit=NEIGHBOURS)
 
     return list(await asyncio.gather(*map(near, texts)))
 

@@ -260,12 +260,13 @@ class Origin(Struct, frozen=True, kw_only=True, omit_defaults=True):
     language: Annotated[str, Meta(max_length=64)] | None = None
     event_time: Moment | None = None
     valid_from: Moment | None = None
+    valid_until: Moment | None = None
     reinforcement_count: Count = 0
     last_reinforced_at: Moment | None = None
     sources: Annotated[tuple[Source, ...], Meta(max_length=1_000)] = ()
 
     def __post_init__(self) -> None:
-        require_storable(self.created_at, self.event_time, self.valid_from, self.last_reinforced_at)
+        require_storable(self.created_at, self.event_time, self.valid_from, self.valid_until, self.last_reinforced_at)
 
 
 Digest: TypeAlias = Annotated[str, Meta(max_length=64)]

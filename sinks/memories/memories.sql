@@ -56,13 +56,13 @@ LIMIT $2
 -- name: expiring
 -- Namespaces of which something is to expire, those that wait longest first.
 SELECT namespace FROM memories
-WHERE status = 'active' AND expires_at <= $1
-GROUP BY namespace ORDER BY min(expires_at) LIMIT $2
+WHERE status = 'active' AND least(expires_at, valid_until) <= $1
+GROUP BY namespace ORDER BY min(least(expires_at, valid_until)) LIMIT $2
 
 -- name: expired
 SELECT * FROM memories
-WHERE namespace = $1 AND status = 'active' AND expires_at <= $2
-ORDER BY expires_at, memory_id LIMIT $3
+WHERE namespace = $1 AND status = 'active' AND least(expires_at, valid_until) <= $2
+ORDER BY least(expires_at, valid_until), memory_id LIMIT $3
 
 -- name: from_conversation
 SELECT count(*) FROM memories

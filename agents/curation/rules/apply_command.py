@@ -112,10 +112,16 @@ def _undo(
     restored = replace(
         before,
         expires_at=None if over else before.expires_at,
+        valid_until=None if has_ended(before, now) else before.valid_until,
         links=tuple(link for link in before.links if ledger.find(link.memory_id) is not None),
         updated_at=now,
     )
     return accepted(ledger, "restored", restored, command, now, vector)
+
+
+def has_ended(memory: Memory, now: datetime) -> bool:
+    """Whether a live memory's own end has passed meanwhile."""
+    return memory.status == "active" and memory.valid_until is not None and memory.valid_until <= now
 
 
 def _import(ledger: Ledger, command: Command, vector: Vector | None, now: datetime) -> Outcome:

@@ -6,13 +6,14 @@ from typing import Any
 from msgspec.structs import replace
 
 from agents.curation.rules import links
+from agents.curation.rules.conflicts import begins_on_a_day
 from agents.curation.rules.merge import raised_importance
 from agents.curation.rules.sources import bounded, distinct
 from schemas import ids
 from schemas.extraction.requests import Candidate, Command, Origin
 from schemas.memories import importance
 from schemas.memories.links import Link
-from schemas.memories.memories import Memory
+from schemas.memories.memories import Change, Memory
 from schemas.policies.policies import Policy
 
 DEFAULT_KIND = "fact"
@@ -43,6 +44,7 @@ def created(
         created_by=created_by,
         event_time=candidate.event_time,
         valid_from=valid_from(candidate, now),
+        valid_until=valid_until(candidate, now),
         sources=candidate.sources,
         links=linked,
     )
@@ -57,6 +59,30 @@ def superseded(memory: Memory, successor: Memory, until: datetime, now: datetime
         valid_until=max(until, memory.valid_from or until),
         updated_at=now,
     )
+
+
+def ending(memory: Memory, successor: Memory, until: datetime, now: datetime) -> Memory:
+    """Live until a moment that lies ahead, from which on the successor holds instead."""
+    return replace(memory, superseded_by=successor.memory_id, valid_until=until, updated_at=now)
+
+
+def at_its_end(memory: Memory, successor: Memory | None, now: datetime) -> tuple[Change, Memory]:
+    """What becomes of a live memory whose time is over. One whose successor was taken back before its day holds on."""
+    if memory.expires_at is not None and memory.expires_at <= now:
+        return "expired", expired(memory, now)
+    if memory.superseded_by is None or memory.valid_until is None:
+        return "expired", replace(memory, status="expired", pinned=False, updated_at=now)
+    if successor is None or never_held(successor):
+        return "updated", replace(memory, superseded_by=None, valid_until=None, updated_at=now)
+    return "superseded", superseded(memory, successor, memory.valid_until, now)
+
+
+def never_held(memory: Memory) -> bool:
+    """Deleted, or superseded before it began."""
+    if memory.status == "deleted":
+        return True
+    ended = memory.status != "active" and memory.valid_until is not None and memory.valid_from is not None
+    return ended and memory.valid_until <= memory.valid_from  # type: ignore[operator]
 
 
 def merged(memory: Memory, absorbed: Memory, text: str, now: datetime) -> Memory:
@@ -105,8 +131,24 @@ def expired(memory: Memory, now: datetime) -> Memory:
 
 
 def valid_from(candidate: Candidate, now: datetime) -> datetime:
-    said = min((source.timestamp for source in candidate.sources if source.timestamp is not None), default=now)
-    return said if candidate.event_time is None else min(candidate.event_time, said)
+    """As it was said, else the day of its event: of one that lies ahead only where what is told begins on that day, as a home
+    does, else what is told holds already. Else when it was said."""
+    if candidate.valid_from is not None:
+        return candidate.valid_from
+    said = first_said(candidate, now)
+    if candidate.event_time is None:
+        return said
+    return candidate.event_time if begins_on_a_day(candidate.text) else min(candidate.event_time, said)
+
+
+def valid_until(candidate: Candidate, now: datetime) -> datetime | None:
+    """None for what was over when it was said: it tells of the past, and that stays so."""
+    until = candidate.valid_until
+    return until if until is not None and until > max(first_said(candidate, now), valid_from(candidate, now)) else None
+
+
+def first_said(candidate: Candidate, now: datetime) -> datetime:
+    return min((source.timestamp for source in candidate.sources if source.timestamp is not None), default=now)
 
 
 def created_by_command(command: Command, text: str, now: datetime) -> Memory:
@@ -156,6 +198,7 @@ def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memo
         created_by=origin.created_by or command.actor,
         event_time=origin.event_time,
         valid_from=origin.valid_from or origin.created_at or command.at,
+        valid_until=origin.valid_until if origin.valid_until and origin.valid_until > now else None,
         reinforcement_count=origin.reinforcement_count,
         last_reinforced_at=origin.last_reinforced_at,
         sources=bounded(origin.sources),

@@ -5,24 +5,18 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
+from agents.curation.rules.ending import Ended
 from agents.curation.rules.guards import objection
-from agents.curation.rules.merge import adds
+from agents.curation.rules.merge import adds, loses_words
 from agents.curation.rules.normalise import normalise
+from agents.curation.rules.scored import Scored
 from agents.curation.rules.similarity import ALIKE, ratio
 from agents.curation.rules.sources import new_sources, said_later
-from agents.curation.rules.statement import statement
 from agents.curation.rules.thresholds import Thresholds
 from agents.curation.rules.uncertainty import doubt
 from schemas.extraction.requests import Candidate
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-
-
-class Scored(Struct, frozen=True):
-    """A live memory near a candidate; `score` is the cosine."""
-
-    memory: Memory
-    score: float
 
 
 class Reinforce(Struct, frozen=True):
@@ -40,9 +34,9 @@ class Merge(Struct, frozen=True):
 
 
 class Supersede(Struct, frozen=True):
-    """The memory no longer holds. `successor` says what does; None: a memory made of the candidate."""
+    """The memories no longer hold. `successor` says what does; None: a memory made of the candidate."""
 
-    memory: Memory
+    memories: tuple[Memory, ...]
     successor: Memory | None
     reason: str
 
@@ -76,28 +70,28 @@ def decide(
     neighbours: Sequence[Scored],
     policy: Policy,
     thresholds: Thresholds,
-    contradicted: Memory | None = None,
+    ended: Sequence[Ended] = (),
+    objected: str | None = None,
 ) -> Decision:
-    """`exact` has the candidate's normalised text, `contradicted` is the memory that it names; all are live.
+    """`exact` has the candidate's normalised text and is live; so are `ended`, the memories that cannot hold beside it.
 
-    `neighbours` come nearest first, from `thresholds.related`. What the model says is evidence: `contradicts` decides only
-    over a memory that was not said later and says something else; `repeats` and `refines` only without an objection.
+    `neighbours` come nearest first, from `thresholds.related`. What the model says is evidence: `repeats` and `refines` decide
+    only without an objection. `objected` is why its `contradicts` was not believed.
     """
     if candidate.confidence < policy.min_confidence:
         return Drop(f"confidence {candidate.confidence:g} is below {policy.min_confidence:g}")
     if candidate.rated < policy.min_importance:
         return Drop(f"importance {candidate.rated:g} is below {policy.min_importance:g}")
-    if contradicted is not None and says_the_same(candidate, contradicted):
-        contradicted = None
-    if contradicted is not None and said_later(contradicted, candidate):
-        return Drop(f"outdated: {contradicted.memory_id} was said later and contradicts it")
-    others = [near for near in neighbours if contradicted is None or near.memory.memory_id != contradicted.memory_id]
-    match, reason = matching(candidate, exact, others, thresholds)
-    if contradicted is not None:
-        return Supersede(contradicted, match, "the candidate contradicts it")
+    if (later := next((each.memory for each in ended if said_later(each.memory, candidate)), None)) is not None:
+        return Drop(f"outdated: {later.memory_id} was said later and contradicts it")
+    gone = {each.memory.memory_id for each in ended}
+    others = [near for near in neighbours if near.memory.memory_id not in gone]
+    match, reason = matching(candidate, exact, others, thresholds, policy.max_text_chars)
+    if ended:
+        return Supersede(tuple(each.memory for each in ended), match, ended[0].reason)
     if match is None:
-        return Create(reason)
-    if adds(candidate, match):
+        return Create(reason or objected)
+    if adds(candidate, match, policy.max_text_chars):
         return Merge(match, reason or "")
     if not new_sources(candidate, match):
         return Drop(f"repeated: {match.memory_id} has it from the same messages")
@@ -105,7 +99,7 @@ def decide(
 
 
 def matching(
-    candidate: Candidate, exact: Memory | None, neighbours: Sequence[Scored], thresholds: Thresholds
+    candidate: Candidate, exact: Memory | None, neighbours: Sequence[Scored], thresholds: Thresholds, most_chars: int
 ) -> tuple[Memory | None, str | None]:
     """The memory that says the same, and by what it is taken for that; or None, and the guard that objected to the likest."""
     if exact is not None:
@@ -113,6 +107,8 @@ def matching(
     objected = None
     for like in likenesses(candidate, neighbours, thresholds):
         guard = opposition(candidate, like)
+        if guard is None and loses_words(like.memory, candidate, most_chars):
+            guard = "words that both must keep"
         if guard is None:
             return like.memory, like.by
         objected = objected or f"{guard} differ from {like.memory.memory_id} at {like.by}"
@@ -142,11 +138,3 @@ def opposition(candidate: Candidate, like: Likeness) -> str | None:
     if guard is None and like.automatic:
         return doubt(candidate.text, like.memory.text)
     return guard
-
-
-def says_the_same(candidate: Candidate, memory: Memory) -> bool:
-    """Nothing contradicts what it says word for word, or in the same words as far as they mean something."""
-    if normalise(candidate.text) == normalise(memory.text):
-        return True
-    same = statement(candidate.text).content == statement(memory.text).content
-    return same and objection(candidate.text, memory.text) is None and doubt(candidate.text, memory.text) is None

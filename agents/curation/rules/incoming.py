@@ -19,7 +19,13 @@ def mentioned_ids(candidates: Sequence[Candidate], found: Sequence[Sequence[Neig
 
 def named_ids(candidate: Candidate) -> list[str]:
     """The memories that it says something about, but those that say the same."""
-    return [each for each in (candidate.contradicts, candidate.refines, *candidate.supersedes) if each]
+    return [*contradicted_ids(candidate), *([candidate.refines] if candidate.refines else ())]
+
+
+def contradicted_ids(candidate: Candidate) -> list[str]:
+    """The memories that no longer hold by what the model says."""
+    named = [candidate.contradicts, *candidate.supersedes]
+    return list(dict.fromkeys(each for each in named if each))
 
 
 def command_memory_ids(command: Command, undone: UndoneChange | None) -> list[str]:

@@ -6,8 +6,8 @@ from datetime import datetime
 import numpy as np
 from msgspec.structs import replace
 
-from agents.curation.rules.decide import Scored
 from agents.curation.rules.normalise import normalise
+from agents.curation.rules.scored import Scored
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from sinks.memories.entry import LedgerEntry

@@ -6,9 +6,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from agents.curation.rules.decide import Scored
 from agents.curation.rules.guards import objection
 from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.scored import Scored
 from schemas.extraction.requests import Candidate
 from schemas.memories.links import Link, LinkType
 from schemas.memories.memories import Memory
@@ -22,16 +22,14 @@ RIVALS: Final = frozenset(
 
 
 def links_of(
-    candidate: Candidate, near: Sequence[Scored], refined: Memory | None, superseded: Memory | None
+    candidate: Candidate, near: Sequence[Scored], refined: Memory | None, superseded: Sequence[Memory] = ()
 ) -> tuple[Link, ...]:
     """Those of a memory that a candidate makes. `near` are live memories, nearest first, into none of which it was folded.
 
     `refined` is the live memory that the model says it refines, however far away; that is believed of a neighbour if no guard
     objects that the two deny each other. Else they are related, as the nearest neighbours are.
     """
-    found: list[Link] = []
-    if superseded is not None:
-        found.append(link("supersedes", superseded))
+    found = [link("supersedes", each) for each in superseded]
     if refined is not None:
         is_near = any(each.memory.memory_id == refined.memory_id for each in near)
         found.append(link("refines" if is_near and not are_alternatives(candidate, refined) else "relates", refined))
@@ -56,10 +54,10 @@ def distinct(links: Iterable[Link], own_id: str | None = None) -> tuple[Link, ..
     return tuple(first.values())[:MOST_LINKS]
 
 
-def linked_successor(successor: Memory, superseded: Memory) -> Memory:
-    """The memory that says what holds instead of another one."""
-    links = distinct((link("supersedes", superseded), *successor.links))
-    return replace(successor, supersedes=successor.supersedes or superseded.memory_id, links=links)
+def linked_successor(successor: Memory, superseded: Sequence[Memory]) -> Memory:
+    """The memory that says what holds instead of others, at least one."""
+    links = distinct((*(link("supersedes", each) for each in superseded), *successor.links))
+    return replace(successor, supersedes=successor.supersedes or superseded[0].memory_id, links=links)
 
 
 def without_removed_links(memory: Memory, gone: Mapping[str, str | None]) -> Memory:

@@ -13,6 +13,7 @@ from agents.curation.rules.normalise import normalise
 from agents.curation.rules.similarity import alike
 from agents.curation.rules.sources import bounded, distinct, last_said, new_sources
 from agents.curation.rules.statement import Statement, statement
+from agents.curation.rules.uncertainty import news
 from schemas.extraction.requests import Candidate
 from schemas.memories.memories import Memory
 
@@ -22,7 +23,7 @@ PLACES = 9  # so that 0.7 is not told as 0.7000000000000001
 MAX_CONTEXT_CHARS = 1_000  # a context that grows with every repetition is none
 
 
-def merge(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
+def merge(memory: Memory, candidate: Candidate, now: datetime, most_chars: int) -> Memory:
     """The memory with all that the candidate adds: messages, tags, kinds, and its text, context or full text where richer.
 
     Counted as a repetition if it was said in other messages.
@@ -31,7 +32,7 @@ def merge(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
     count = memory.reinforcement_count + bool(fresh)
     return replace(
         memory,
-        text=richer_text(memory, candidate),
+        text=richer_text(memory, candidate, most_chars),
         context=joined_context(memory.context, candidate.context),
         full_text=fuller(memory.full_text, candidate.full_text),
         importance=raised_importance(memory, candidate.rated, count),
@@ -41,29 +42,54 @@ def merge(memory: Memory, candidate: Candidate, now: datetime) -> Memory:
         sources=bounded((*memory.sources, *fresh)),
         reinforcement_count=count,
         last_reinforced_at=max(said, memory.last_reinforced_at or said) if fresh else memory.last_reinforced_at,
+        valid_until=candidate.valid_until or memory.valid_until,
         updated_at=now,
     )
 
 
-def adds(candidate: Candidate, memory: Memory) -> bool:
+def adds(candidate: Candidate, memory: Memory, most_chars: int) -> bool:
     """Whether the memory would say more with it: otherwise it is only said again."""
     return (
-        richer_text(memory, candidate) != memory.text
+        richer_text(memory, candidate, most_chars) != memory.text
         or joined_context(memory.context, candidate.context) != memory.context
         or fuller(memory.full_text, candidate.full_text) != memory.full_text
+        or candidate.valid_until not in (None, memory.valid_until)
     )
 
 
-def richer_text(memory: Memory, candidate: Candidate) -> str:
-    """The candidate's if it says all that the memory says, and more.
+def richer_text(memory: Memory, candidate: Candidate, most_chars: int) -> str:
+    """The candidate's if it says all that the memory says, and more; of a refinement that says something else besides, both.
 
     Where the model says that it refines the memory, more words are enough, if no guard misses anything of the memory's.
     """
     new, old = statement(candidate.text), statement(memory.text)
-    refines = candidate.refines == memory.memory_id and len(new.content) > len(old.content)
-    if not (refines or says_more(new, old)) or objection(memory.text, candidate.text):
-        return memory.text
-    return candidate.text
+    refines = candidate.refines == memory.memory_id
+    richer = (refines and len(new.content) > len(old.content) and not news(old, new)) or says_more(new, old)
+    if richer and not objection(memory.text, candidate.text):
+        return candidate.text
+    if refines and says_news(new, old):
+        return both_texts(memory, candidate, most_chars) or memory.text
+    return memory.text
+
+
+def loses_words(memory: Memory, candidate: Candidate, most_chars: int) -> bool:
+    """Whether folding a refinement into the memory would drop what it adds: the two are too long for one text."""
+    if candidate.refines != memory.memory_id:
+        return False
+    said = statement(richer_text(memory, candidate, most_chars))
+    return says_news(statement(candidate.text), said)
+
+
+def says_news(new: Statement, old: Statement) -> bool:
+    """Whether it has a word, a number, a time or a name that the other one does not have."""
+    named = set(new.names) - set(old.tokens)
+    return bool(news(new, old) or named or new.quantities - old.quantities or new.times - old.times)
+
+
+def both_texts(memory: Memory, candidate: Candidate, most_chars: int) -> str | None:
+    """One after the other, within the policy's length."""
+    both = f"{memory.text.rstrip(' .;')}. {candidate.text}"
+    return both if len(both) <= most_chars else None
 
 
 def says_more(new: Statement, old: Statement) -> bool:

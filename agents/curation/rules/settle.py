@@ -1,15 +1,18 @@
 """Applies a decision about a candidate to the ledger."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from msgspec.structs import replace
 
 from agents.curation.rules import change, links
-from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Scored, Supersede, decide
+from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Supersede, decide
+from agents.curation.rules.ending import ended_memories
+from agents.curation.rules.incoming import contradicted_ids
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.merge import adds, merge
 from agents.curation.rules.outcome import Result, Ruling
+from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
 from schemas import ids
 from schemas.extraction.requests import Candidate, CandidateBatch
@@ -29,9 +32,12 @@ def settle(
     thresholds: Thresholds,
     now: datetime,
     may_create: bool = True,
+    vector_of: Callable[[str], Vector] | None = None,
+    cosines: Mapping[str, float] | None = None,
 ) -> Ruling:
-    """Enters what becomes of a candidate; `found` is what the vector index has near it.
+    """Enters what becomes of a candidate; `found` is what the vector index has near it, from `thresholds.akin` on.
 
+    `vector_of` gives the vectors of other texts, `cosines` how near the memories are that the model named, as far as known.
     Without `may_create` it is dropped if nothing else says it, whatever it contradicts: its conversation has made its number
     of memories.
     """
@@ -39,18 +45,15 @@ def settle(
         return Ruling(
             candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
         )
-    near = ledger.neighbours(vector, found, thresholds.related)
-    decision = decide(
-        candidate,
-        ledger.exact(candidate.text),
-        near,
-        policy,
-        thresholds,
-        ledger.find_live(candidate.contradicts),
-    )
+    akin = ledger.neighbours(vector, found, thresholds.akin)
+    near = [each for each in akin if each.score >= thresholds.related]
+    named = [memory for each in contradicted_ids(candidate) if (memory := ledger.find_live(each)) is not None]
+    known = {each.memory.memory_id: each.score for each in akin} | dict(cosines or {})
+    ended, objected = ended_memories(candidate, named, known, akin, thresholds.akin)
+    decision = decide(candidate, ledger.exact(candidate.text), near, policy, thresholds, ended, objected)
     if creates_memory(decision) and not may_create:
         decision = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
-    return _Settlement(ledger, batch, candidate, vector, near, policy, now).apply(decision)
+    return _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of).apply(decision)
 
 
 def creates_memory(decision: Decision) -> bool:
@@ -70,7 +73,9 @@ class _Settlement:
         near: Sequence[Scored],
         policy: Policy,
         now: datetime,
+        vector_of: Callable[[str], Vector] | None,
     ) -> None:
+        self._vector_of = vector_of
         self._ledger, self._candidate, self._vector, self._now = ledger, candidate, vector, now
         self._near, self._policy = near, policy
         self._cause = Cause(actor=batch.provider, candidate_id=candidate.candidate_id, request_id=batch.request_id)
@@ -84,37 +89,51 @@ class _Settlement:
             case Merge(memory, reason):
                 return self._ruling("merged", self._fold("merged", memory, reason), reason)
             case Create(reason):
-                return self._ruling("created", self._create(reason, None), reason)
-            case Supersede(memory, successor, reason):
-                return self._ruling("superseded", self._supersede(memory, successor, reason), reason)
+                return self._ruling("created", self._create(reason), reason)
+            case Supersede(memories, successor, reason):
+                return self._ruling("superseded", self._supersede(memories, successor, reason), reason)
 
-    def _create(self, reason: str | None, supersedes: Memory | None) -> Memory:
+    def _create(self, reason: str | None, supersedes: Sequence[Memory] = ()) -> Memory:
         refined = self._ledger.find_live(self._candidate.refines)
         linked = links.links_of(self._candidate, self._near, refined, supersedes)
         memory = change.created(self._candidate, self._ledger.namespace, self._cause.actor, self._now, linked)
-        if supersedes is not None:
-            memory = replace(memory, supersedes=supersedes.memory_id)
+        if supersedes:
+            memory = replace(memory, supersedes=supersedes[0].memory_id)
         return self._enter("created", memory, reason, self._vector)
 
     def _fold(self, kind: Change, memory: Memory, reason: str) -> Memory:
         """The candidate's own words go into the reason: where they do not win, they are kept nowhere else."""
-        after = merge(memory, self._candidate, self._now)
-        vector = None if after.text == memory.text else self._vector
+        after = merge(memory, self._candidate, self._now, self._policy.max_text_chars)
+        vector = None if after.text == memory.text else self._vector_for(after.text)
         return self._enter(kind, after, f"{reason}: {self._candidate.text}", vector)
 
-    def _supersede(self, memory: Memory, successor: Memory | None, reason: str) -> Memory:
-        """The new one first: at no point of the sequence is neither known."""
+    def _vector_for(self, text: str) -> Vector:
+        """A text made of two has a vector of its own."""
+        return self._vector if text == self._candidate.text or self._vector_of is None else self._vector_of(text)
+
+    def _supersede(self, memories: Sequence[Memory], successor: Memory | None, reason: str) -> Memory:
+        """The new one first: at no point of the sequence is neither known. What ends on a day that lies ahead holds until
+        then."""
         if successor is None:
-            follows = self._create(None, memory)
+            follows = self._create(None, memories)
         else:
-            kind: Change = "merged" if adds(self._candidate, successor) else "reinforced"
-            follows = self._fold(kind, links.linked_successor(successor, memory), reason)
+            is_more = adds(self._candidate, successor, self._policy.max_text_chars)
+            follows = self._fold(
+                "merged" if is_more else "reinforced", links.linked_successor(successor, memories), reason
+            )
         until = change.valid_from(self._candidate, self._now)
-        self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
+        lies_ahead = until > max(self._now, change.first_said(self._candidate, self._now))  # clocks of senders differ
+        for memory in memories:
+            if lies_ahead:
+                self._enter(
+                    "updated", change.ending(memory, follows, until, self._now), f"{reason}, from {until:%Y-%m-%d}"
+                )
+            else:
+                self._enter("superseded", change.superseded(memory, follows, until, self._now), reason)
         return follows
 
     def _enter(self, kind: Change, memory: Memory, reason: str | None, vector: Vector | None = None) -> Memory:
-        if kind != "superseded":
+        if kind not in ("superseded", "updated"):
             memory = change.with_expiry(memory, self._policy, self._now)
         return self._ledger.enter(kind, memory, replace(self._cause, reason=reason), self._now, vector)
 

@@ -52,11 +52,11 @@ async def test_another_way_to_say_it_reinforces(bench: "Bench") -> None:
     assert second.text == first.text
 
 
-async def test_a_negation_stays_apart_however_near_its_vector_is(bench: "Bench") -> None:
+async def test_a_negation_takes_the_place_of_what_it_denies_however_near_its_vector_is(bench: "Bench") -> None:
     first = await bench.remember("User is allergic to peanuts and to the pollen of birches")
     second = await bench.remember("User is not allergic to peanuts and to the pollen of birches")
-    assert second.memory_id != first.memory_id
-    assert await bench.memories.count_live("n") == 2
+    assert second.supersedes == first.memory_id
+    assert await bench.memories.in_namespace("n") == (second,)
 
 
 async def test_a_contradiction_supersedes_and_the_old_memory_keeps_its_interval(bench: "Bench") -> None:

@@ -94,7 +94,7 @@ async def test_a_contradiction_makes_no_memory_more_than_its_conversation_may(be
     known = [await bench.remember(text, sources=(elsewhere(text),)) for text in ("User has a dog", "User owns a boat")]
     said = [
         bench.candidate(text, contradicts=memory.memory_id)
-        for text, memory in zip(("User gave the puppy away", "User sold the ship"), known, strict=True)
+        for text, memory in zip(("User gave the dog away", "User sold the boat"), known, strict=True)
     ]
     outcome = await curator.curate(bench.batch(*said, policy="one"))
     assert [ruling.result for ruling in outcome.rulings] == ["superseded", "dropped"]
@@ -102,7 +102,7 @@ async def test_a_contradiction_makes_no_memory_more_than_its_conversation_may(be
     late = await curator.curate(bench.batch(replace(said[1], candidate_id="late"), policy="one"))
     assert [ruling.result for ruling in late.rulings] == ["dropped"]
     live = {memory.text for memory in await bench.memories.in_namespace("n")}
-    assert live == {"User gave the puppy away", "User owns a boat"}
+    assert live == {"User gave the dog away", "User owns a boat"}
 
 
 async def test_what_is_known_follows_what_it_contradicts_whatever_the_conversation_made_before(bench: "Bench") -> None:
@@ -112,3 +112,57 @@ async def test_what_is_known_follows_what_it_contradicts_whatever_the_conversati
     outcome = await curator.curate(bench.batch(said, "User owns a boat", policy="one"))
     assert [ruling.result for ruling in outcome.rulings] == ["superseded", "created"]
     assert outcome.rulings[0].memory_id == cat.memory_id
+
+
+async def test_a_home_ends_on_the_day_of_the_move_and_not_before(bench: "Bench") -> None:
+    home = await bench.remember("User lives in Turku")
+    move = bench.candidate("User lives in Oulu from Friday", valid_from=NOON + 5 * DAY)
+    await at(bench, DAY).curate(bench.batch(move))
+    assert await at(bench, DAY * 4.9).expire() == 0
+    assert {each.text for each in await bench.memories.in_namespace("n")} == {home.text, move.text}
+    assert await at(bench, DAY * 5).expire() == 1
+    (left,) = await bench.memories.in_namespace("n")
+    ended = await bench.memories.get(home.memory_id)
+    assert ended is not None
+    assert left.text == move.text
+    assert (ended.status, ended.valid_until, ended.superseded_by) == ("superseded", NOON + 5 * DAY, left.memory_id)
+    changes = [event.data.change for event in bench.events() if event.subject == home.memory_id]
+    assert changes == ["created", "updated", "superseded"]
+    assert bench.vectors.points[home.memory_id].status == "superseded"
+
+
+async def test_a_home_does_not_end_when_the_move_was_deleted_before_its_day(bench: "Bench") -> None:
+    home = await bench.remember("User lives in Turku")
+    move = await bench.remember("User lives in Oulu from Friday", valid_from=NOON + 5 * DAY)
+    gone = Command(command_id=uuid4().hex, kind="delete", namespace="n", at=NOON + DAY, memory_id=move.memory_id)
+    await at(bench, DAY).apply_command(gone)
+    assert await at(bench, DAY * 6).expire() == 1
+    (left,) = await bench.memories.in_namespace("n")
+    assert (left.memory_id, left.valid_until, left.superseded_by) == (home.memory_id, None, None)
+
+
+async def test_the_end_that_a_move_set_is_undone(bench: "Bench") -> None:
+    home = await bench.remember("User lives in Turku")
+    await bench.remember("User lives in Oulu from Friday", valid_from=NOON + 5 * DAY)
+    undo = Command(command_id=uuid4().hex, kind="undo", namespace="n", at=NOON + DAY, memory_id=home.memory_id)
+    await at(bench, DAY).apply_command(undo)
+    assert await at(bench, DAY * 6).expire() == 0
+    left = await bench.memories.get(home.memory_id)
+    assert left is not None
+    assert (left.status, left.valid_until, left.superseded_by) == ("active", None, None)
+    # The plan is still there: only the end was undone.
+    assert {each.text for each in await bench.memories.in_namespace("n")} == {
+        home.text,
+        "User lives in Oulu from Friday",
+    }
+
+
+async def test_what_holds_for_a_time_ends_nothing_and_ends_by_itself(bench: "Bench") -> None:
+    home = await bench.remember("User lives in Turku")
+    await bench.remember("User lives in Porto until Friday", valid_until=NOON + 5 * DAY)
+    assert len(await bench.memories.in_namespace("n")) == 2
+    assert await at(bench, DAY * 5).expire() == 1
+    (left,) = await bench.memories.in_namespace("n")
+    (over,) = await bench.memories.in_namespace("n", statuses=("expired",))
+    assert left.memory_id == home.memory_id
+    assert (over.text, over.valid_until) == ("User lives in Porto until Friday", NOON + 5 * DAY)

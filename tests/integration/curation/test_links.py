@@ -32,7 +32,7 @@ async def states(bench: "Bench") -> dict[str, Memory | None]:
 
 async def two_related(bench: "Bench") -> tuple[Memory, Memory]:
     one = await bench.remember("User is allergic to peanuts and to the pollen of birches")
-    other = await bench.remember("User is not allergic to peanuts and to the pollen of birches")
+    other = await bench.remember("User is allergic to walnuts and to the pollen of birches")
     return one, other
 
 

@@ -1,8 +1,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Scored, Supersede
+from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Supersede
 from agents.curation.rules.decide import decide as decide_within
+from agents.curation.rules.ending import ended_memories
+from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
 from schemas.extraction.requests import Candidate, Source
 from schemas.memories.memories import Memory
@@ -17,7 +19,10 @@ MakeMemory = Callable[..., Memory]
 def decide(
     candidate: Candidate, exact: Memory | None, near: Any, policy: Policy, said: Memory | None = None
 ) -> Decision:
-    return decide_within(candidate, exact, near, policy, Thresholds(related=0.70, merge=0.85), said)
+    """`said` is the memory that the model says the candidate contradicts."""
+    named = [said] if said is not None else []
+    ended, objected = ended_memories(candidate, named, {}, near, Thresholds().akin)
+    return decide_within(candidate, exact, near, policy, Thresholds(related=0.70, merge=0.85), ended, objected)
 
 
 def test_a_candidate_below_the_policys_confidence_is_dropped(candidate: MakeCandidate) -> None:
@@ -66,15 +71,17 @@ def test_a_guard_stands_above_the_models_word_that_it_repeats(candidate: MakeCan
 
 
 def test_behind_a_neighbour_that_is_objected_to_another_may_match(candidate: MakeCandidate, memory: MakeMemory) -> None:
-    first, second = Scored(memory("User hates hiking"), 0.97), Scored(memory("User enjoys hiking"), 0.90)
+    first, second = Scored(memory("User's sister enjoys hiking"), 0.97), Scored(memory("User enjoys hiking"), 0.90)
     decision = decide(candidate("User likes hiking"), None, (first, second), POLICY)
     assert decision == Reinforce(second.memory, "cosine 0.900")
 
 
-def test_a_contradiction_supersedes_however_far_the_vectors_are(candidate: MakeCandidate, memory: MakeMemory) -> None:
+def test_a_contradiction_supersedes_where_nothing_is_known_of_the_vectors(
+    candidate: MakeCandidate, memory: MakeMemory
+) -> None:
     known = memory("User lives in Paris")
     said = candidate("User moved to Berlin")
-    assert decide(said, None, (), POLICY, known) == Supersede(known, None, "the candidate contradicts it")
+    assert decide(said, None, (), POLICY, known) == Supersede((known,), None, "the candidate contradicts it")
 
 
 def test_a_contradicted_memory_is_never_reinforced_by_what_contradicts_it(
@@ -83,7 +90,7 @@ def test_a_contradicted_memory_is_never_reinforced_by_what_contradicts_it(
     known = memory("User works with Python at home")
     said = candidate("User works with Python at home and in class")
     decision = decide(said, None, (Scored(known, 0.99),), POLICY, known)
-    assert decision == Supersede(known, None, "the candidate contradicts it")
+    assert decision == Supersede((known,), None, "the candidate contradicts it")
 
 
 def test_what_says_the_same_in_the_same_words_contradicts_nothing_whatever_the_model_says(
@@ -99,7 +106,7 @@ def test_what_contradicts_one_memory_and_repeats_another_reinforces_the_second(
 ) -> None:
     old, same = memory("User lives in Paris"), memory("User lives in Berlin")
     decision = decide(candidate("User lives in Berlin"), same, (), POLICY, old)
-    assert decision == Supersede(old, same, "the candidate contradicts it")
+    assert decision == Supersede((old,), same, "the candidate contradicts it")
 
 
 def test_no_text_contradicts_itself(candidate: MakeCandidate, memory: MakeMemory) -> None:
@@ -126,8 +133,8 @@ def test_letters_are_compared_before_vectors_and_the_likest_text_wins(
 
 
 def test_a_guard_stands_above_letters_too(candidate: MakeCandidate, memory: MakeMemory) -> None:
-    near = Scored(memory("User's rent is 1,200 euros a month"), 0.80)
-    decision = decide(candidate("User's rent is 1,300 euros a month"), None, (near,), POLICY)
+    near = Scored(memory("User lent Tom 50 euros"), 0.80)
+    decision = decide(candidate("User lent Tom 60 euros"), None, (near,), POLICY)
     assert isinstance(decision, Create)
     assert decision.reason is not None
     assert decision.reason.startswith("numbers differ")

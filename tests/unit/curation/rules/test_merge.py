@@ -25,7 +25,7 @@ def test_folding_counts_and_adds_messages_tags_and_kinds_without_repeats(
 ) -> None:
     before = memory("User has a dog", sources=(source(1),), tags=("pets",), kinds=("pet",))
     said = candidate("User has a dog", sources=(source(1), source(2), source(2)), tags=("dog", "pets"), kind="event")
-    after = merge(before, said, now)
+    after = merge(before, said, now, 200)
     assert after.sources == (source(1), source(2))
     assert after.tags == ("pets", "dog")
     assert (after.kind, after.kinds) == ("fact", ("pet", "event"))
@@ -38,7 +38,7 @@ def test_a_late_repetition_does_not_move_the_last_reinforcement_back(
     candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
 ) -> None:
     before = memory("User has a dog", last_reinforced_at=source(50).timestamp)
-    after = merge(before, candidate("User has a dog", at=20), now)
+    after = merge(before, candidate("User has a dog", at=20), now, 200)
     assert after.last_reinforced_at == source(50).timestamp
 
 
@@ -46,7 +46,7 @@ def test_more_details_of_the_same_message_are_no_repetition(
     candidate: MakeCandidate, memory: MakeMemory, source: MakeSource, now: datetime
 ) -> None:
     before = memory("User wants a house", sources=(source(1),))
-    after = merge(before, candidate("User wants a house with a garden", sources=(source(1),)), now)
+    after = merge(before, candidate("User wants a house with a garden", sources=(source(1),)), now, 200)
     assert after.text == "User wants a house with a garden"
     assert (after.reinforcement_count, after.last_reinforced_at, after.importance) == (0, None, before.importance)
 
@@ -65,7 +65,7 @@ def test_more_details_of_the_same_message_are_no_repetition(
 def test_the_richer_text_wins(
     known: str, said: str, kept: str, candidate: MakeCandidate, memory: MakeMemory, now: datetime
 ) -> None:
-    assert merge(memory(known), candidate(said), now).text == kept
+    assert merge(memory(known), candidate(said), now, 200).text == kept
 
 
 def test_by_the_models_word_a_text_with_more_words_refines_one_in_other_words(
@@ -73,7 +73,7 @@ def test_by_the_models_word_a_text_with_more_words_refines_one_in_other_words(
 ) -> None:
     before = memory("User takes the train to work")
     said = candidate("User commutes to work by the early train", refines=before.memory_id)
-    assert merge(before, said, now).text == said.text
+    assert merge(before, said, now, 200).text == said.text
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_a_full_text_is_replaced_by_one_that_says_all_of_it_and_more(
     before = memory("User has a dog", full_text="A dog from a shelter.")
     more = candidate("User has a dog", full_text="A dog, Rex, from a shelter in Porto.")
     other = candidate("User has a dog", full_text="A dog that barks.")
-    assert merge(before, more, now).full_text == more.full_text
-    assert merge(before, other, now).full_text == before.full_text
+    assert merge(before, more, now, 200).full_text == more.full_text
+    assert merge(before, other, now, 200).full_text == before.full_text
 
 
 def test_an_importance_that_was_raised_has_no_digits_that_floats_add(memory: MakeMemory) -> None:
@@ -148,7 +148,7 @@ def repeated_by(said: Sequence[float], first: float) -> tuple[float, float]:
     memory = made(importance=first, confidence=first)
     for number, fraction in enumerate(said):
         source = Source(conversation_id="c", message_id=f"m{number}")
-        memory = merge(memory, proposing(fraction, source), memory.created_at)
+        memory = merge(memory, proposing(fraction, source), memory.created_at, 200)
     return memory.importance, memory.confidence
 
 
@@ -169,4 +169,4 @@ def proposing(fraction: float, source: Source) -> Candidate:
 
 def test_what_says_no_more_adds_nothing(candidate: MakeCandidate, memory: MakeMemory) -> None:
     known = memory("User has a dog", context="said at work", full_text="A dog.")
-    assert not adds(candidate("User has a dog", context="Said at work!", full_text="a dog"), known)
+    assert not adds(candidate("User has a dog", context="Said at work!", full_text="a dog"), known, 200)

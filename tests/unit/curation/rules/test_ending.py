@@ -1,0 +1,152 @@
+"""What becomes of the memories that a candidate ends: which, when, and whether the model is believed."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from agents.curation.rules import change
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.outcome import Ruling
+from agents.curation.rules.settle import settle
+from agents.curation.rules.thresholds import Thresholds
+from schemas.extraction.requests import Candidate, CandidateBatch
+from schemas.memories.memories import Memory
+from schemas.policies.policies import DEFAULT_POLICY
+from sinks.vectors.port import Neighbour, Vector
+
+MakeCandidate = Callable[..., Candidate]
+MakeMemory = Callable[..., Memory]
+MakeBatch = Callable[..., CandidateBatch]
+
+EAST = np.array((1, 0), np.float32)
+SOUTH = np.array((0, -1), np.float32)
+JUNE = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def settled(ledger: Ledger, batch: CandidateBatch, said: Candidate, now: datetime, cosine: float = 0.6) -> Ruling:
+    found = tuple(Neighbour(each.memory_id, cosine) for each in ledger.live_memories())
+    cosines = dict.fromkeys((each.memory_id for each in ledger.live_memories()), cosine)
+    return settle(
+        ledger,
+        batch,
+        said,
+        EAST,
+        found,
+        DEFAULT_POLICY,
+        Thresholds(),
+        now,
+        vector_of=lambda text: SOUTH,
+        cosines=cosines,
+    )
+
+
+def test_one_statement_ends_every_memory_that_it_contradicts(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    ledger = Ledger("n", 2, [memory("User is vegetarian."), memory("User avoids meat."), memory("User likes tofu.")])
+    ruling = settled(ledger, batch(), candidate("User eats meat again."), now)
+    assert ruling.result == "superseded"
+    assert {each.text for each in ledger.live_memories()} == {"User likes tofu.", "User eats meat again."}
+
+
+def test_the_second_of_two_candidates_of_a_slice_corrects_the_first(
+    candidate: MakeCandidate, batch: MakeBatch, now: datetime
+) -> None:
+    ledger = Ledger("n", 0)
+    settled(ledger, batch(), candidate("User's dentist is called Frey."), now)
+    settled(ledger, batch(), candidate("User's dentist is called Fried.", at=11), now)
+    assert [each.text for each in ledger.live_memories()] == ["User's dentist is called Fried."]
+
+
+def test_a_move_that_lies_ahead_ends_the_home_on_its_day_and_not_before(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    ledger = Ledger("n", 1, [home := memory("User lives in Turku.")])
+    ruling = settled(ledger, batch(), candidate("User is moving to Oulu on 2026-06-01.", event_time=JUNE), now)
+    live = {each.text: each for each in ledger.live_memories()}
+    assert (live[home.text].valid_until, live[home.text].superseded_by) == (JUNE, ruling.memory_id)
+    assert live["User is moving to Oulu on 2026-06-01."].valid_from == JUNE
+    assert [entry.change for entry in ledger.entries] == ["created", "updated"]
+    successor = ledger.find_live(ruling.memory_id)
+    kind, after = change.at_its_end(live[home.text], successor, JUNE)
+    assert (kind, after.status, after.valid_until) == ("superseded", "superseded", JUNE)
+
+
+def test_a_home_holds_on_whose_successor_was_taken_back_before_its_day(memory: MakeMemory, now: datetime) -> None:
+    plan = memory("User is moving to Oulu.", valid_from=JUNE)
+    home = change.ending(memory("User lives in Turku."), plan, JUNE, now)
+    withdrawn = change.superseded(plan, memory("User stays in Turku."), now, now)
+    for successor in (None, change.deleted(plan, now), withdrawn):
+        kind, after = change.at_its_end(home, successor, JUNE + timedelta(days=1))
+        assert (kind, after.status, after.valid_until, after.superseded_by) == ("updated", "active", None, None)
+
+
+def test_what_holds_for_a_time_only_ends_nothing_that_holds_for_good(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    ledger = Ledger("n", 1, [memory("User lives in Turku.")])
+    settled(ledger, batch(), candidate("User lives in Porto until June.", valid_until=JUNE), now)
+    ends = {each.text: each.valid_until for each in ledger.live_memories()}
+    assert ends == {"User lives in Turku.": None, "User lives in Porto until June.": JUNE}
+    porto = ledger.live_memories()[-1]
+    assert change.at_its_end(porto, None, JUNE)[1].status == "expired"
+
+
+def test_an_event_that_lies_ahead_does_not_put_off_its_correction(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    ledger = Ledger("n", 1, [memory("The exam is on Tuesday.")])
+    settled(ledger, batch(), candidate("The exam is on Monday.", event_time=JUNE), now)
+    assert [each.text for each in ledger.live_memories()] == ["The exam is on Monday."]
+
+
+def test_a_refinement_that_says_something_else_besides_is_written_into_the_text_with_a_vector_of_its_own(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    known = memory("User has a dog called Rex.")
+    ledger = Ledger("n", 1, [known])
+    said = candidate("User's dog Rex is a labrador.", refines=known.memory_id)
+    ruling = settled(ledger, batch(), said, now, cosine=0.8)
+    (after,) = ledger.live_memories()
+    assert ruling.result == "merged"
+    assert after.text == "User has a dog called Rex. User's dog Rex is a labrador."
+    written: Vector | None = ledger.entries[-1].vector
+    assert written is SOUTH
+
+
+def test_a_refinement_too_long_for_one_text_is_kept_beside_with_a_link(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    known = memory("User has a dog called Rex, " + "which they found on a long walk through the woods, " * 3)
+    ledger = Ledger("n", 1, [known])
+    said = candidate("User's dog Rex is a labrador with a limp.", refines=known.memory_id)
+    settled(ledger, batch(), said, now, cosine=0.8)
+    beside = ledger.live_memories()[-1]
+    assert beside.text == said.text
+    assert [(each.type, each.memory_id) for each in beside.links] == [("refines", known.memory_id)]
+
+
+def test_the_model_is_not_believed_about_somebody_else_or_about_what_has_nothing_to_do_with_it(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    wife, tea = memory("User's wife plays the cello."), memory("User likes tea.")
+    for known, cosine in ((wife, 0.8), (tea, 0.1)):
+        ledger = Ledger("n", 1, [known])
+        settled(ledger, batch(), candidate("User plays the viola.", contradicts=known.memory_id), now, cosine)
+        assert len(ledger.live_memories()) == 2
+
+
+def test_the_model_is_believed_across_languages_and_about_several_memories(
+    candidate: MakeCandidate, memory: MakeMemory, batch: MakeBatch, now: datetime
+) -> None:
+    first, second = memory("User plays the cello.", language="en"), memory("User owns a cello.", language="en")
+    ledger = Ledger("n", 2, [first, second])
+    said = candidate(
+        "Der Nutzer hat die Musik aufgegeben.",
+        language="de",
+        contradicts=first.memory_id,
+        supersedes=(second.memory_id,),
+    )
+    settled(ledger, batch(), said, now, cosine=0.1)
+    assert [each.text for each in ledger.live_memories()] == [said.text]
