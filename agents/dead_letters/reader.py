@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
-from agents.dead_letters.writer import PREFIX, letter_headers, written_at
+from agents.dead_letters.writer import PREFIX, REPLAYED, letter_headers, written_at
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
@@ -154,6 +154,8 @@ def original_record(letter: Letter, original: Any, prefix: str) -> Outgoing:
             "no_source", f"the letter {letter.place} came from {letter.source.topic}, which is no topic to replay to"
         )
     headers = tuple((header, value) for header, value in original.headers if not header.startswith(PREFIX))
+    if (letter.stage, letter.reason) == ("windows", "unforeseen"):
+        headers = (*headers, (REPLAYED, b"true"))  # it is in the archive, and would be taken for one that was extracted
     return Outgoing(
         topic=name, key=original.key, value=original.value, headers=headers, partition=letter.source.partition
     )

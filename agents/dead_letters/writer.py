@@ -13,6 +13,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 
 PREFIX = "memstream-"
+REPLAYED = PREFIX + "replayed"  # of a record that its window failed at before
 LARGEST_KEY = 65_536
 LARGEST_KEPT = (
     1_572_864  # bytes of key, value and headers; above, a letter may not fit its topic, and only says where it lies

@@ -12,6 +12,7 @@ from agents.dead_letters.writer import dead_letter
 from agents.windows.cache import WindowCache
 from agents.windows.erasures import Decoded, WindowErasures
 from agents.windows.records import outgoing
+from agents.windows.repeats import WindowRepeats
 from agents.windows.terms import WindowTerms
 from schemas import codec
 from schemas.conversations.messages import ConversationEnded, Message
@@ -41,7 +42,7 @@ Event = TypeVar("Event", Message, ConversationEnded, WindowControl)
 
 class WindowAgent:
     """One per process. `clock` gives Unix seconds; `publisher` takes the timers' control events to Kafka; `erasures` says what is
-    older than an erasure."""
+    older than an erasure, `repeats` what was extracted long ago."""
 
     def __init__(
         self,
@@ -52,6 +53,7 @@ class WindowAgent:
         publisher: Publisher,
         clock: Callable[[], float] = time.time,
         erasures: WindowErasures | None = None,
+        repeats: WindowRepeats | None = None,
     ) -> None:
         self._app = app
         self._terms = terms
@@ -59,6 +61,7 @@ class WindowAgent:
         self._publisher = publisher
         self._clock = clock
         self._erasures = erasures
+        self._repeats = repeats
         self._logical = {names.physical(name): name for name in (topics.MESSAGES, topics.ENDED, topics.WINDOW_CONTROL)}
         self._largest = names.max_message_bytes
         self._surely_fits = min(SMALL, self._largest)
@@ -76,7 +79,9 @@ class WindowAgent:
         letters: list[Outgoing] = []
         if topic == topics.MESSAGES:
             heard = list(self._decoded(batch, Message, letters))
-            if self._erasures is not None:
+            if self._repeats is not None:
+                heard = await self._repeats.without_repeated(batch, heard, self._cache)
+            if self._erasures is not None:  # the last: no erasure may come between this and the changes
                 heard = await self._erasures.without_erased(batch, heard)
         if topic == topics.ENDED:
             log_end = await self._app.consumer.log_end(self._messages_topic, batch.partition)

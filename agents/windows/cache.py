@@ -11,6 +11,7 @@ from streams.delivery.ledger import Ledger
 from streams.delivery.store import Rows
 from streams.windows.rows import rows
 from streams.windows.rows.head import Head
+from streams.windows.seen_messages import REMEMBERED
 from streams.windows.window import Deadline, Window
 
 log = logging.getLogger(__name__)
@@ -95,6 +96,11 @@ class WindowCache:
         if window is not None:
             changed[conversation_id] = window
         return window
+
+    def may_have_forgotten(self, conversation_id: str, partition: int) -> bool:
+        """Whether the conversation may have had messages whose ids its window does not know any more."""
+        window = self._peek(conversation_id, partition)
+        return window is None or len(window.history.removals.left) >= REMEMBERED
 
     def _load(self, conversation_id: str, partition: int) -> Window | None:
         key = (partition, conversation_id)

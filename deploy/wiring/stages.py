@@ -9,6 +9,7 @@ from agents.stage.loop import Handle
 from agents.windows.agent import WindowAgent
 from agents.windows.erasures import WindowErasures
 from agents.windows.projection import WindowProjection
+from agents.windows.repeats import WindowRepeats
 from deploy.metrics.instrumented import MeasuredPublisher
 from deploy.metrics.meters import Meters
 from deploy.metrics.sampled import sample
@@ -80,7 +81,15 @@ async def add_windows(wiring: Wiring) -> None:
 
     def handle(app: StageApp) -> Handle:
         erasures = WindowErasures(app, Erasures(wiring.pool), terms, wiring.publisher)
-        agent = WindowAgent(app, settings.topics(), terms, count_tokens, wiring.publisher, erasures=erasures)
+        agent = WindowAgent(
+            app,
+            settings.topics(),
+            terms,
+            count_tokens,
+            wiring.publisher,
+            erasures=erasures,
+            repeats=WindowRepeats(Archive(wiring.pool)),
+        )
         projection = WindowProjection(app, Windows(wiring.pool), terms)
         chores.add("window timers", TICK_S, agent.tick)
         chores.add("erased windows", ERASE_S, erasures.tick)

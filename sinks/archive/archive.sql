@@ -70,6 +70,17 @@ SELECT partition, position, content, body
 FROM waiting
 WHERE newer <= $3 AND newer_bytes < $4
 
+-- name: extracted
+-- Summaries of what left a context (of no namespace) extract nothing.
+SELECT m.conversation_id, m.message_id, m.partition, m.position
+FROM unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id)
+JOIN messages m USING (conversation_id, message_id)
+WHERE EXISTS (
+    SELECT FROM extractions e
+    WHERE e.conversation_id = m.conversation_id AND e.partition = m.partition AND e.completed_at IS NOT NULL
+      AND e.namespaces <> '{}' AND m.position BETWEEN e.first_position AND e.last_position
+)
+
 -- name: window
 -- Of what left the context only the beginning: it tells where tasks begin, and is not shown.
 WITH said AS (

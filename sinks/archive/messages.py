@@ -65,6 +65,13 @@ class Archive:
                 await self._pool.fetch(query("archive", "conversation"), conversation_id, after, limit)
             )
 
+    async def extracted(self, keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], Place]:
+        """Where those of these messages, by conversation and id, were archived that were extracted. Raises Retryable."""
+        conversations, messages = [storable(each) for each, _ in keys], [storable(each) for _, each in keys]
+        with translated("asking which messages were extracted"):
+            rows = await self._pool.fetch(query("archive", "extracted"), conversations, messages)
+        return {(row["conversation_id"], row["message_id"]): (row["partition"], row["position"]) for row in rows}
+
     async def latest(self, conversation_id: str, limit: int) -> tuple[ArchivedMessage, ...]:
         """The last messages of a conversation, oldest first."""
         with translated("reading a conversation"):

@@ -120,3 +120,13 @@ async def test_only_the_latest_are_read(archived: Pool) -> None:
     assert await waiting(archived, limit=2) == ["3-5", "3-6"]
     assert await waiting(archived, most_bytes=11) == ["3-4", "3-5", "3-6"]
     assert await waiting(archived, most_bytes=1) == ["3-6"]
+
+
+async def test_the_archive_tells_where_messages_were_archived_that_were_extracted(pool: Pool) -> None:
+    archive = Archive(pool)
+    await archive.store([said(0), said(1), said(2), said(5)])
+    await completed(pool, 0, 1, LONG_AGO)
+    await completed(pool, 2, 2, None)
+    await completed(pool, 5, 5, LONG_AGO, namespaces=())
+    asked = [("c", f"3-{position}") for position in (0, 1, 2, 5, 9)] + [("d", "3-0")]
+    assert await archive.extracted(asked) == {("c", "3-0"): (3, 0), ("c", "3-1"): (3, 1)}

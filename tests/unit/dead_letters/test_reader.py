@@ -16,7 +16,7 @@ from agents.dead_letters.reader import (
     settlement,
     settlement_of,
 )
-from agents.dead_letters.writer import LARGEST_KEPT, dead_letter
+from agents.dead_letters.writer import LARGEST_KEPT, REPLAYED, dead_letter
 from schemas.errors import Rejected
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
@@ -118,3 +118,11 @@ def test_letters_are_meant_by_place_range_reason_stage_and_time_together():
 def test_what_is_no_place_is_named(text: str):
     with pytest.raises(ValueError, match="no place of a dead letter"):
         places([text])
+
+
+def test_a_record_that_its_window_failed_at_says_so_when_it_goes_back():
+    """It is in the archive, and would be taken for one that was extracted."""
+    for reason, said in (("unforeseen", True), ("invalid", False)):
+        letter = put_aside(source(), reason=reason)
+        back = original_record(letter_of(letter), letter, "a.")
+        assert ((REPLAYED, b"true") in back.headers) is said
