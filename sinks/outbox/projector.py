@@ -15,7 +15,7 @@ from schemas.replay.shadows import is_reserved
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.postgres.queries import query
-from sinks.vectors.port import VectorIndex
+from sinks.vectors.port import Point, PointsRefused, VectorIndex
 
 log = logging.getLogger(__name__)
 
@@ -118,8 +118,28 @@ class Projector:
             return
         wanted = set(memory_ids)
         points = await Memories(connection).points(wanted, self._vectors.embedding_model)
-        await self._vectors.upsert(points)
+        await self._indexed(points)
         await self._vectors.delete(wanted - {point.memory_id for point in points})
+
+    async def _indexed(self, points: Sequence[Point]) -> None:
+        """A point that the index takes for wrong must not hold up its namespace: a dead letter says that it is missing there."""
+        try:
+            await self._vectors.upsert(points)
+        except PointsRefused as refused:
+            if len(points) > 1:
+                for point in points:
+                    await self._indexed([point])
+                return
+            (point,) = points
+            log.error("memory %s is not in the index: %s", point.memory_id, refused.plain)
+            await self._publisher.publish([refused_point(point, refused)])
+
+
+def refused_point(point: Point, refused: PointsRefused) -> Outgoing:
+    """The memory is in Postgres, and found by its words."""
+    told = {"reason": "refused", "detail": str(refused), "stage": "outbox", "topic": "vectors"}
+    headers = tuple((f"memstream-{name}", value.encode("utf-8", "replace")) for name, value in told.items())
+    return Outgoing(topic=topics.DEAD_LETTERS, key=point.memory_id.encode(), value=b"", headers=headers)
 
 
 def dead_letter_of(record: Outgoing, rejected: Rejected) -> Outgoing:

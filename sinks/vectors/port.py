@@ -9,12 +9,17 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from schemas.conversations.messages import EARLIEST
+from schemas.errors import Retryable
 from schemas.memories.memories import Memory, Status
 from schemas.retrieval.searches import LIVE, Filters
 
 Vector: TypeAlias = NDArray[np.float32]
 
 STORED = np.dtype("<f4")  # float32, little-endian: what the embeddings table holds
+
+
+class PointsRefused(Retryable):
+    """The index is up and takes some of these points for wrong: to send the same ones again mends nothing."""
 
 
 class Point(Struct, frozen=True, kw_only=True):
@@ -104,7 +109,7 @@ class VectorIndex(Protocol):
         """Memories of any of the namespaces that the filters accept, nearest first."""
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """Writes the points, replacing those of the same memory."""
+        """Writes the points, replacing those of the same memory. Raises PointsRefused when some are wrong, and Retryable."""
 
     async def delete(self, memory_ids: Collection[str]) -> None:
         """Removes the points; those that are not there do not matter."""

@@ -10,11 +10,12 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from schemas.errors import MemstreamError, Misconfigured, Retryable
 from schemas.retrieval.searches import LIVE, Filters
-from sinks.vectors.port import Neighbour, Point, Vector
+from sinks.vectors.port import Neighbour, Point, PointsRefused, Vector
 from sinks.vectors.qdrant_payload import INDEXES, any_of, as_qdrant, search_filter
 
 DEFAULT_COLLECTION = "memories"
 REFUSED = (401, 403)  # a wrong key: trying again mends nothing
+WRONG = (400, 413, 422)  # a wrong request
 CONFLICT = 409  # two workers created the collection at once
 
 # Keys of the collection's metadata.
@@ -184,7 +185,13 @@ class Vectors:
         if not points:
             return
         with translated("writing points"):
-            await self._client.upsert(self._collection, [as_qdrant(point) for point in points], wait=True)
+            try:
+                await self._client.upsert(self._collection, [as_qdrant(point) for point in points], wait=True)
+            except UnexpectedResponse as exc:
+                if exc.status_code not in WRONG:
+                    raise
+                await self._wait_until_whole()  # vectors of another dimension are wrong too, and no fault of the points
+                raise PointsRefused(f"Qdrant refuses {len(points)} points", str(exc)) from exc
 
     async def delete(self, memory_ids: Collection[str]) -> None:
         if not memory_ids:

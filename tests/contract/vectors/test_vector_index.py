@@ -12,7 +12,7 @@ from deploy.embedded.stack import EmbeddedStack
 from schemas.errors import Misconfigured, Retryable
 from schemas.retrieval.searches import Filters
 from sinks.embeddings.models import MINILM
-from sinks.vectors.port import Point, Vector, VectorIndex
+from sinks.vectors.port import Point, PointsRefused, Vector, VectorIndex
 from sinks.vectors.qdrant import Vectors
 from sinks.vectors.qdrant_direct import DirectVectors
 from sinks.vectors.qdrant_payload import INDEXES
@@ -234,4 +234,18 @@ async def test_a_missing_collection_and_a_missing_server_are_retryable(embedded_
             await vectors.count()
         with pytest.raises(Retryable):
             await vectors.upsert([point()])
+        await client.close()
+
+
+async def test_points_that_are_wrong_are_refused_by_an_index_that_is_up(embedded_stack: EmbeddedStack) -> None:
+    client = AsyncQdrantClient(url=embedded_stack.qdrant_url)
+    vectors = Vectors(client, dimension=DIMENSION, embedding_model="m", collection=f"index-{uuid4().hex}")
+    await vectors.ensure_collection()
+    try:
+        with pytest.raises(PointsRefused, match="Qdrant refuses 1 points"):
+            await vectors.upsert([point(vector=np.ones(DIMENSION - 1, np.float32))])
+        await vectors.upsert([good := point()])
+        assert await vectors.count() == 1, good
+    finally:
+        await vectors.drop_collection()
         await client.close()

@@ -1,6 +1,6 @@
 """A crash at any step is healed: Qdrant and Kafka end where Postgres is, in order and without a gap."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,8 @@ from schemas.kafka.records import Outgoing
 from schemas.observability import traces
 from sinks.outbox.projector import put_records
 from sinks.postgres.queries import query
-from tests.fakes.sinks import Fuse
+from sinks.vectors.port import Point, PointsRefused
+from tests.fakes.sinks import FakeVectors, Fuse
 from tests.fakes.spans import CAUSE, OTHER
 
 if TYPE_CHECKING:
@@ -167,3 +168,34 @@ async def test_records_leave_with_the_trace_of_their_decision_whoever_publishes_
     with traces.span("another decision", causes=[OTHER]):
         await bench.projector.project_now("n")
     assert [dict(record.headers) for record in bench.publisher.records] == [{"traceparent": CAUSE.encode()}, {}]
+
+
+class Picky(FakeVectors):
+    """An index that takes points about cats for wrong."""
+
+    asked = 0
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        self.asked += 1
+        if any("cat" in point.text for point in points):
+            raise PointsRefused("Qdrant refuses points", "400 wrong input")
+        await super().upsert(points)
+
+
+async def test_a_point_that_the_index_takes_for_wrong_holds_up_no_other_and_is_tried_a_bounded_number_of_times(
+    bench: "Bench",
+) -> None:
+    picky = Picky()
+    bench.projector._vectors = picky
+    batch = bench.batch(
+        *(bench.candidate(f"User has a {pet}", pet) for pet in ("dog", "cat", "bird")), request_id="r", namespace="pets"
+    )
+    await bench.curator.curate(batch)
+    assert {point.text for point in picky.points.values()} == {"User has a dog", "User has a bird"}
+    assert picky.asked == 4, "all at once, then each by itself"
+    assert await bench.pool.fetchval("SELECT count(*) FROM outbox WHERE namespace = 'pets'") == 0
+    (letter,) = bench.publisher.on("memory.dead-letters")
+    headers = dict(letter.headers)
+    assert (headers["memstream-reason"], headers["memstream-stage"]) == (b"refused", b"outbox")
+    assert letter.key == memory_id("cat").encode()
+    assert len(bench.events("pets")) == 3

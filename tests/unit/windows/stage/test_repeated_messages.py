@@ -44,7 +44,9 @@ class Remembering(Stage):
             for each in request.messages:
                 self.archive.places[CONVERSATION, each.message_id] = (PARTITION, each.position)
             await self.tell(
-                WindowControl(conversation_id=CONVERSATION, kind="extraction_completed", at=BEGAN, request_id=request.request_id)
+                WindowControl(
+                    conversation_id=CONVERSATION, kind="extraction_completed", at=BEGAN, request_id=request.request_id
+                )
             )
 
 
