@@ -163,7 +163,7 @@ def owners(text: str) -> frozenset[str]:
     """The user's people and animals with whom a statement begins; none where it begins with the user."""
     found: list[str] = []
     for token in statement(text).tokens:
-        if token in words.RELATIONS:
+        if token in words.RELATIONS and token != "team":
             found.append(meaning(token))
         elif token in words.WAS | words.IS | words.LISTED or token not in words.GENERIC_SUBJECTS | words.FUNCTION_WORDS:
             break

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from agents.curation.rules.attributes import owners
+from agents.curation.rules.attributes import owners, readings
 from agents.curation.rules.conflicts import conflict
 from agents.curation.rules.guards import objection
 from agents.curation.rules.normalise import normalise
@@ -15,6 +15,7 @@ from agents.curation.rules.uncertainty import doubt
 from schemas.extraction.requests import Candidate
 from schemas.memories.memories import Memory
 
+FAR: Final = 0.25  # of what is left of a cosine above `akin`: as far below it, a model is not believed either
 MODEL: Final = "the candidate contradicts it"
 
 
@@ -63,17 +64,22 @@ def disbelief(candidate: Candidate, memory: Memory, cosine: float | None, akin: 
         return None
     if of_others(candidate.text, memory.text):
         return "it is about somebody else"
-    if cosine is not None and cosine < akin and of_one_language(candidate, memory):
+    if cosine is not None and cosine < akin - (1 - akin) * FAR and of_one_language(candidate, memory):
         return f"it has nothing to do with it, cosine {cosine:.3f}"
     return None
 
 
 def of_others(text: str, other: str) -> bool:
-    """Whether they are plainly about different people."""
-    mine, theirs = statement(text), statement(other)
-    if not (mine.understood and theirs.understood):
+    """Whether a statement is plainly about somebody else than the other one. What tells that something of the user's is over, or
+    names whom the other one names, may be about the same: `is divorced`, `husband is Pavel`."""
+    new, old, mine, theirs = statement(text), statement(other), owners(text), owners(other)
+    if mine == theirs or not (new.understood and old.understood):
         return False
-    return owners(text) != owners(other)
+    attributes = {each.attribute for each in readings(text)}
+    if attributes & {each.attribute for each in readings(other)} or not theirs:
+        return True
+    is_over = new.ended or new.denied or new.negated is not None or any(each.state for each in readings(text))
+    return not is_over and set(new.names).isdisjoint(old.names)
 
 
 def of_one_language(candidate: Candidate, memory: Memory) -> bool:
