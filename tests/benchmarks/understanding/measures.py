@@ -76,6 +76,8 @@ class Measured:
             ever = [each for each in self._ever(statement) if not self._says_any(current, statement.who, each)]
             if ever:
                 self.counts.update(ended_of=1, ended=int(not live))
+                if all(self._live(each) for each in current):
+                    self.counts.update(replaced_of=1, replaced=int(not live))
 
     def _never(self) -> None:
         for statement in self._scenario.statements("never"):

@@ -83,6 +83,11 @@ class TestMeasures:
         scenario = a_scenario(knows=["lyon"], stale=["berlin"])
         found = counted(scenario, [memory("User lives in Berlin"), memory("User lives in Lyon")])
         assert (found["stale_alive"], found["ended"], found["ended_of"]) == (1, 0, 1)
+        assert (found["replaced"], found["replaced_of"]) == (0, 1)
+
+    def test_nothing_was_replaced_where_what_holds_now_is_not_known(self) -> None:
+        found = counted(a_scenario(knows=["lyon"], stale=["berlin"]), [memory("User lives in Berlin")])
+        assert (found["ended_of"], found["replaced_of"]) == (1, 0)
 
     @pytest.mark.parametrize(
         "over", [{"status": "superseded"}, {"valid_until": SAID_AT + timedelta(minutes=5)}, {"status": "deleted"}]
