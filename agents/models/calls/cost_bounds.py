@@ -5,7 +5,7 @@ from math import ceil
 from typing import Any, Final
 
 from agents.models.answers.summaries import estimated_tokens
-from agents.models.calls.exchange import MAX_TOKENS, Calls
+from agents.models.calls.exchange import Calls, first_max_tokens
 from agents.models.calls.metering import LONGEST_CHARS
 from agents.models.port import Usage
 from agents.models.prompts.questions import Question
@@ -33,7 +33,8 @@ class Bounds:
         """
         counted = sum(map(self._count_fixed, calls.fixed(question))) + self._counted(question.asked)
         prompt = ceil(request_tokens(counted, 1) * DEAREST) + ADDED_TOKENS
-        return Usage(cache_write_tokens=2 * prompt + MAX_TOKENS, output_tokens=MAX_TOKENS + calls.larger_max_tokens)
+        first = first_max_tokens(calls, question)
+        return Usage(cache_write_tokens=2 * prompt + first, output_tokens=first + calls.larger_max_tokens)
 
     def _counted(self, text: str) -> int:
         """Counting a long text would stall the event loop."""

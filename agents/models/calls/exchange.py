@@ -1,7 +1,7 @@
 """A question put to a model: one call, and a second one when the reply broke off or is not the JSON asked for."""
 
 from collections.abc import Sequence
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -14,7 +14,6 @@ from agents.models.prompts.questions import Question
 from schemas.errors import Rejected
 
 T = TypeVar("T")
-MAX_TOKENS: Final = 2_048
 
 
 class ChatTurn(Struct, frozen=True):
@@ -53,7 +52,7 @@ class Calls(Protocol):
     name: str
     leaves_machine: bool
     larger_max_tokens: int
-    """What a reply that did not fit MAX_TOKENS gets, once."""
+    """The most that any reply gets: one that did not fit its question's `answer_tokens` once more."""
 
     async def trouble(self) -> str | None:
         """As a Provider's."""
@@ -109,15 +108,24 @@ async def exchange(
 
 async def reply_of(calls: Calls, question: Question[T], tab: list[Bill]) -> Replies:
     asked = (ChatTurn("user", question.asked),)
-    first = await bills_of(calls, question, asked, MAX_TOKENS, tab)
+    first = await bills_of(calls, question, asked, first_max_tokens(calls, question), tab)
     if first.broke_off:
-        again = await bills_of(calls, question, asked, calls.larger_max_tokens, tab)
-        return Replies((unbroken(again, calls.larger_max_tokens),), ((asked, first), (asked, again)))
+        part = question.part(first.text)
+        asking = asked if part is None else repaired(asked, part, question.resume)
+        again = await bills_of(calls, question, asking, calls.larger_max_tokens, tab)
+        told = unbroken(again, calls.larger_max_tokens)
+        whole = told if part is None else question.joined((part, told))
+        return Replies((whole,), ((asked, first), (asking, again)))
     if question.read(first.text) is not None:
         return Replies((first.text,), ((asked, first),))
     repairing = repaired(asked, first.text, question.repair)
     second = await bills_of(calls, question, repairing, calls.larger_max_tokens, tab)
     return Replies((first.text, second.text), ((asked, first), (repairing, second)))
+
+
+def first_max_tokens(calls: Calls, question: Question[Any]) -> int:
+    """Of the first reply; nothing that is not written is billed."""
+    return min(question.answer_tokens, calls.larger_max_tokens)
 
 
 async def bills_of(

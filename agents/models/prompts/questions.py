@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+import orjson
 from msgspec import Struct
 
 from agents.models.answers.candidates import check
@@ -17,6 +18,7 @@ from agents.models.billing import Payer
 from agents.models.port import Context
 from agents.models.prompts.extraction import MOST_TOKENS, STABLE, answer_schema, data_part, policy_part
 from agents.models.prompts.summary import SUMMARISE, SUMMARY_SCHEMA, length_part, summary_data
+from agents.models.prompts.transcript import size
 from schemas.budgets.usage import Operation
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
@@ -33,11 +35,23 @@ REPAIR: Final = (
     f"{NOT_THE_JSON}the list `memories`, each with all its fields, a kind of the list, confidence and importance from 0 to 1, "
     "nothing before or after it."
 )
+CONTINUE: Final = (
+    "That answer broke off. Answer with the list `memories` again, with only those that are still missing from it."
+)
 REPAIR_SUMMARY: Final = f"{NOT_THE_JSON}the string `summary`, nothing before or after it."
+
+
+# What an answer comes to for a token that was said, at the most that conversations full of facts have; and for a call at least.
+ANSWERED_SHARE: Final = 0.75
+LEAST_ANSWER_TOKENS: Final = 2_048
 
 
 def nothing(replies: Sequence[str]) -> None:
     """Of replies that are not the JSON asked for nothing is kept."""
+
+
+def no_part(reply: str) -> None:
+    """A reply that broke off is asked for again."""
 
 
 class Question(Struct, Generic[T], frozen=True, kw_only=True):
@@ -45,7 +59,9 @@ class Question(Struct, Generic[T], frozen=True, kw_only=True):
 
     One that is `local_only` may not leave the machine. `repair` is said to a reply that is not of the `schema`. `read` is
     what a reply says, None unless it is the JSON asked for; `salvaged` is what can be made out of replies of which none is,
-    None if that is nothing. `payer` is for whom it is asked.
+    None if that is nothing. `part` is what a reply that broke off says so far, as a reply of its own that `resume` has gone on
+    with; None if it must be asked for again. An answer has `answer_tokens` at most, unless it turns out to need more.
+    `payer` is for whom it is asked.
     """
 
     purpose: Purpose
@@ -58,6 +74,10 @@ class Question(Struct, Generic[T], frozen=True, kw_only=True):
     repair: str
     read: Callable[[str], T | None]
     salvaged: Callable[[Sequence[str]], T | None] = nothing
+    part: Callable[[str], str | None] = no_part
+    joined: Callable[[Sequence[str]], str] = lambda texts: texts[-1]
+    resume: str = ""
+    answer_tokens: int = LEAST_ANSWER_TOKENS
 
 
 def extraction_question(
@@ -78,7 +98,30 @@ def extraction_question(
         repair=REPAIR,
         read=partial(sound_drafts, request=request, context=context, count_tokens=count_tokens),
         salvaged=most_drafts,
+        part=complete_part,
+        joined=all_drafts,
+        resume=CONTINUE,
+        answer_tokens=answer_tokens(request),
     )
+
+
+def answer_tokens(request: ExtractionRequest) -> int:
+    """Room for the answer: what a slice says bounds what there is to tell of it."""
+    return max(LEAST_ANSWER_TOKENS, round(ANSWERED_SHARE * sum(map(size, request.messages))))
+
+
+def complete_part(text: str) -> str | None:
+    """The memories that are complete in a reply that broke off, as a reply."""
+    drafts = read_reply(text).drafts
+    return orjson.dumps({"memories": drafts}).decode() if drafts else None
+
+
+def all_drafts(texts: Sequence[str]) -> str:
+    """A reply that broke off and what went on from it, as one; the last one alone if it is none."""
+    replies = [read_reply(text) for text in texts]
+    if not replies[-1].whole:
+        return texts[-1]
+    return orjson.dumps({"memories": [draft for reply in replies for draft in reply.drafts]}).decode()
 
 
 def summary_question(request: ExtractionRequest, policy: Policy, most_tokens: int = MOST_TOKENS) -> Question[str]:

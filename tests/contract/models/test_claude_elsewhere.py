@@ -10,10 +10,10 @@ import pytest
 from llmock.pytest_plugin import LLMock
 from llmock.scenarios import Reply
 
-from agents.models.calls.exchange import MAX_TOKENS
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.claude.provider import ClaudeProvider
 from agents.models.port import Answer
+from agents.models.prompts.questions import LEAST_ANSWER_TOKENS
 from schemas.errors import MemstreamError, Misconfigured, Rejected, Retryable
 from tests.slices import knowing, slice_of
 
@@ -121,7 +121,10 @@ async def test_answer_that_broke_off_is_asked_for_with_more_room(llmock: LLMock,
     llmock.add(Reply(text=REPLY[:40], finish_reason="length")).reply(REPLY)
     answer = await asked(provider)
     assert len(answer.proposals) == 1
-    assert [record.body["max_tokens"] for record in llmock.requests] == [MAX_TOKENS, ClaudeCalls.larger_max_tokens]
+    assert [record.body["max_tokens"] for record in llmock.requests] == [
+        LEAST_ANSWER_TOKENS,
+        ClaudeCalls.larger_max_tokens,
+    ]
 
 
 async def test_prose_is_repaired_once_and_never_taken_for_an_empty_answer(

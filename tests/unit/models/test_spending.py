@@ -8,12 +8,11 @@ from msgspec.structs import replace
 
 from agents.models.billing import Payer
 from agents.models.calls.cost_bounds import Bounds
-from agents.models.calls.exchange import MAX_TOKENS
 from agents.models.claude.provider import ClaudeProvider
 from agents.models.model_provider import ModelProvider
 from agents.models.port import Context, Subject, Usage
 from agents.models.prompts import compaction, rating, shortening
-from agents.models.prompts.questions import extraction_question, summary_question
+from agents.models.prompts.questions import LEAST_ANSWER_TOKENS, extraction_question, summary_question
 from schemas.budgets.budgets import Budget
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.policies.policies import Policy
@@ -133,8 +132,8 @@ def test_the_most_a_question_can_cost_is_its_two_calls_at_their_dearest():
     question = extraction_question(slice_of("tea " * 1_000), knowing())
     calls, counted = FakeCalls(), words(question.stable) + words(question.policy) + words(question.asked)
     most = Bounds(words).of(calls, question)
-    assert most.cache_write_tokens >= 2 * 1.6 * counted + MAX_TOKENS
-    assert most.output_tokens == MAX_TOKENS + calls.larger_max_tokens
+    assert most.cache_write_tokens >= 2 * 1.6 * counted + LEAST_ANSWER_TOKENS
+    assert most.output_tokens == LEAST_ANSWER_TOKENS + calls.larger_max_tokens
     assert most.input_tokens == most.cache_read_tokens == 0
 
 

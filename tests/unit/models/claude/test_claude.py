@@ -5,9 +5,9 @@ import json
 import pytest
 from msgspec import structs
 
-from agents.models.calls.exchange import MAX_TOKENS
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.claude.provider import ClaudeProvider
+from agents.models.prompts.questions import LEAST_ANSWER_TOKENS
 from schemas.errors import Rejected
 from tests.messages_server import KEY, MessagesServer
 from tests.slices import knowing, said, slice_of
@@ -82,7 +82,7 @@ async def test_truncated_answer_is_asked_again_with_more_room(server: MessagesSe
     answer = await provider.extract(SLICE, knowing())
     await provider.close()
     assert len(answer.proposals) == 2
-    assert [body["max_tokens"] for body in server.seen] == [MAX_TOKENS, ClaudeCalls.larger_max_tokens]
+    assert [body["max_tokens"] for body in server.seen] == [LEAST_ANSWER_TOKENS, ClaudeCalls.larger_max_tokens]
     assert answer.usage.cache_read_tokens > 0 and answer.usage.cache_write_tokens > 0
 
 

@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 from msgspec import structs
 
-from agents.models.calls.exchange import MAX_TOKENS, ChatTurn, ModelReply
+from agents.models.calls.exchange import ChatTurn, ModelReply
 from agents.models.calls.rate_limits import Allowance, RateLimited
 from agents.models.claude.calls import ClaudeCalls
 from agents.models.claude.provider import ClaudeProvider, client_at
@@ -25,7 +25,7 @@ QUESTION = extraction_question(SLICE, knowing())
 async def asked(server: MessagesServer, question: Question[Any] = QUESTION) -> ModelReply:
     async with client_at(server.url, KEY, 5.0, 0) as client:
         calls = ClaudeCalls(client, "claude-test-1", 5.0, "claude-test-2")
-        return await calls.call(question, (ChatTurn("user", question.asked),), MAX_TOKENS)
+        return await calls.call(question, (ChatTurn("user", question.asked),), 2_048)
 
 
 async def raised(server: MessagesServer, step: str) -> MemstreamError:

@@ -1,0 +1,74 @@
+"""Answers that broke off: what is complete in them is kept and only the rest is asked for, once."""
+
+import json
+from collections import deque
+from collections.abc import Sequence
+
+import pytest
+
+from agents.models.calls.exchange import ChatTurn, ModelReply, exchange
+from agents.models.prompts.questions import CONTINUE, LEAST_ANSWER_TOKENS, Question, extraction_question
+from schemas.errors import Rejected
+from tests.fakes.calls import USAGE, FakeCalls
+from tests.slices import knowing, slice_of
+
+
+def memory(number: int) -> dict[str, object]:
+    return {"kind": "fact", "text": f"User has cat {number}.", "messages": [1], "confidence": 0.9, "importance": 0.5}
+
+
+def reply(*numbers: int) -> str:
+    return json.dumps({"memories": [memory(number) for number in numbers]})
+
+
+class Replying(FakeCalls):
+    """Each call gives the next text; those that begin with `…` broke off."""
+
+    larger_max_tokens = 8_192
+
+    def __init__(self, *texts: str) -> None:
+        super().__init__(takes_s=0.0)
+        self.texts = deque(texts)
+        self.asked: list[tuple[tuple[ChatTurn, ...], int]] = []
+
+    async def call(self, question: Question, turns: Sequence[ChatTurn], max_tokens: int) -> ModelReply:
+        self.asked.append((tuple(turns), max_tokens))
+        text = self.texts.popleft()
+        return ModelReply(text=text.removeprefix("…"), broke_off=text.startswith("…"), model="m", usage=USAGE)
+
+
+def asking(said: str = "I have cats.") -> Question:
+    return extraction_question(slice_of(said), knowing())
+
+
+async def texts_of(calls: Replying, question: Question) -> list[str]:
+    return [draft["text"] for draft in (await exchange(calls, question)).reply]
+
+
+async def test_only_what_is_missing_is_asked_for():
+    calls = Replying(f"…{reply(1, 2)[:-20]}", reply(2, 3))
+    assert await texts_of(calls, asking()) == ["User has cat 1.", "User has cat 2.", "User has cat 3."]
+    _, (turns, _) = calls.asked
+    assert [turn.role for turn in turns] == ["user", "assistant", "user"]
+    assert (turns[1].text, turns[2].text) == (reply(1).replace(": ", ":").replace(", ", ","), CONTINUE)
+
+
+async def test_nothing_complete_is_asked_for_whole_with_more_room():
+    calls = Replying(f"…{reply(1)[:-20]}", reply(1))
+    assert await texts_of(calls, asking()) == ["User has cat 1."]
+    assert [(len(turns), room) for turns, room in calls.asked] == [(1, LEAST_ANSWER_TOKENS), (1, 8_192)]
+
+
+async def test_a_second_answer_that_breaks_off_is_not_paid_for_a_third_time():
+    calls = Replying(f"…{reply(1, 2)[:-20]}", f"…{reply(3, 4)[:-20]}")
+    with pytest.raises(Rejected) as caught:
+        await exchange(calls, asking())
+    assert caught.value.reason == "truncated" and len(calls.asked) == 2
+
+
+@pytest.mark.parametrize(("words", "room"), [(100, LEAST_ANSWER_TOKENS), (3_000, 4_500), (90_000, 8_192)])
+async def test_the_room_for_an_answer_follows_the_slice(words: int, room: int):
+    calls = Replying(reply(1))
+    await exchange(calls, asking("a cat " * words))
+    ((_, given),) = calls.asked
+    assert given == pytest.approx(room, rel=0.35) and given <= calls.larger_max_tokens
