@@ -93,7 +93,11 @@ def applying(finding: Finding, known: list[Memory]) -> dict[str, Any]:
     """The fields that a model leaves out where they do not apply."""
     relation = relate(finding, known)
     fields = {
-        "event_time": finding.event_time and finding.event_time.isoformat(),
+        **{
+            name: moment.isoformat()
+            for name in ("event_time", "valid_from", "valid_until")
+            if (moment := getattr(finding, name)) is not None
+        },
         "repeats": None if relation.repeats is None else relation.repeats + 1,
         "supersedes": None if relation.contradicts is None else [relation.contradicts + 1],
     }

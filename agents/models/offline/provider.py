@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import zip_longest
 
 from msgspec import structs
 
@@ -14,7 +15,7 @@ from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, own_sentences
 from agents.models.offline.note import note
 from agents.models.offline.rules.condensing import condensed
-from agents.models.offline.rules.framing import own_part
+from agents.models.offline.rules.framing import ends_role, is_joke_before, is_role, own_part
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.keeping import decide, least
 from agents.models.offline.rules.matter import stated
@@ -51,7 +52,8 @@ class OfflineProvider:
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Never raises; the same request and context give the same answer. Async only because the port is."""
-        numbered = enumerate(request.messages, start=1)
+        own_words = set(said_in_earnest(request.messages))
+        numbered = ((number, each) for number, each in enumerate(request.messages, start=1) if number in own_words)
         names = called(request.speakers, context.policy.privacy)
         drafts = [
             draft(number, language, message, finding, own)
@@ -109,6 +111,24 @@ class OfflineProvider:
         """Nothing to end."""
 
 
+def said_in_earnest(messages: Sequence[SliceMessage]) -> Iterator[int]:
+    """The numbers of the users' messages that are neither part of a role that somebody plays nor taken back as a joke."""
+    playing, users = (
+        set[str | None](),
+        [(number, each) for number, each in enumerate(messages, 1) if each.role == "user"],
+    )
+    for (number, message), following in zip_longest(users, users[1:]):
+        content = message.content
+        if ends_role(content):
+            playing.discard(message.user_id)
+        elif message.user_id in playing:
+            continue
+        if is_role(content):
+            playing.add(message.user_id)
+        if following is None or not (following[1].user_id == message.user_id and is_joke_before(following[1].content)):
+            yield number
+
+
 def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[str, Finding]]:
     """What a message says about its speaker; nothing unless a user said it, in a language with rules, without tricks."""
     if message.role != "user":
@@ -162,6 +182,8 @@ def draft(number: int, language: str, message: SliceMessage, finding: Finding, o
         importance=min(1.0, finding.importance + (MARKED_IMPORTANT if message.important else 0.0)),
         tags=list(finding.tags),
         event_time=written(finding.event_time),
+        valid_from=written(finding.valid_from),
+        valid_until=written(finding.valid_until),
         language=language,
         repeats=None if relation.repeats is None else numbers[relation.repeats],
         contradicts=None if relation.contradicts is None else numbers[relation.contradicts],

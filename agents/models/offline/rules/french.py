@@ -151,7 +151,8 @@ FRENCH = Tongue(
     ),
     doubtful=anywhere(r"\b(?:je pense|je crois|probablement|sans doute|il me semble)\b"),
     unreal=anywhere(
-        r"\b(?:peut-être|si j(?:e |')|si nous|éventuellement|imagine|supposons|j'aimerais|je voudrais|serais|aurais)(?!\w)"
+        r"\b(?:peut-être|si j(?:e |')|si nous|éventuellement|imagine|supposons|j'aimerais|je voudrais|serais|aurais"
+        r"|\w{2,}erais)(?!\w)"
     ),
     casual=anywhere(rf"{POINTING}\b"),
     doubt="incertain",

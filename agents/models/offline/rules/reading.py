@@ -7,7 +7,8 @@ from datetime import datetime
 from msgspec import Struct, structs
 
 from agents.models.dates.dates import Dated, a_week_earlier, dates_in, event_time, with_dates
-from agents.models.offline.rules.framing import is_hearsay
+from agents.models.dates.validity import Validity, validity
+from agents.models.offline.rules.framing import is_hearsay, is_unreal
 from agents.models.offline.rules.rule import Rule, Tongue
 
 DOUBTED = 0.45
@@ -66,13 +67,15 @@ class Finding(Struct, frozen=True, kw_only=True):
     importance: float
     tags: tuple[str, ...]
     event_time: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
     old: str | None = None
     new: str | None = None
 
 
 def read(tongue: Tongue, sentence: str, said_at: datetime, feelings: bool = False) -> Iterator[Finding]:
     """What one sentence says about its speaker; nothing for questions, suppositions and small talk."""
-    if is_hearsay(sentence):
+    if is_hearsay(sentence) or is_unreal(sentence):
         return
     asked = sentence.rstrip(' "”»)').endswith("?")
     plain = tongue.normalise(EMOJI.sub("", sentence))
@@ -145,7 +148,9 @@ def taken(tongue: Tongue, rule: Rule, match: re.Match[str], said_at: datetime) -
         return None
     dated = [] if rule.timeless else [meant(found, rule) for found in dates_in(clause, said_at, tongue.code)]
     dated = [found for found in dated if not found.bare or hold_once(rule)]
-    if rule.dated and not any(found.day > said_at.date() for found in dated):
+    holds = Validity() if rule.timeless else validity(clause, said_at, tongue.code)
+    to_come = any(each is not None and each > said_at for each in (holds.valid_from, holds.valid_until))
+    if rule.dated and not (to_come or any(found.day > said_at.date() for found in dated)):
         return None
     text, remark = worded(tongue, rule, match, dated)
     topic = next((each for each in rule.topics if each.about.search(clause)), rule)
@@ -157,6 +162,8 @@ def taken(tongue: Tongue, rule: Rule, match: re.Match[str], said_at: datetime) -
         importance=topic.importance,
         tags=topic.tags,
         event_time=event_time(day, clause, said_at, tongue.code) if day else None,
+        valid_from=holds.valid_from,
+        valid_until=holds.valid_until,
         old=groups.get("old") or groups.get("old2"),
         new=groups.get("new"),
     )

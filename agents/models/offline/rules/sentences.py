@@ -26,6 +26,8 @@ BREAK = re.compile(
     r"\bMr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\bz\.B\.)"
     r"(?<!\b\d\.)(?<!\b\d\d\.)\s+"
 )
+# Single marks are apostrophes too: only a long text between two that stand apart is a quotation.
+SINGLE_QUOTATION = re.compile(r"(?:(?<=\s)|(?<=[(:])|^)'(?=[A-ZÀ-Þ])[^\n']{1,3}[^\n]{16,400}?[.!?,…]'(?=\s|$)")
 WORDS_OF_A_NAME = 4
 # Nobody says more in one breath: longer is pasted, and patterns need not search it.
 LONGEST_CHARS = 600
@@ -48,6 +50,7 @@ def own_words(text: str) -> str:
         text = text[: announced.start()]
     text = QUOTED_LINE.sub("", text)
     text = INLINE_CODE.sub(r"\1", text)
+    text = SINGLE_QUOTATION.sub(" … ", text)
     return QUOTATION.sub(short_quotation, text)
 
 

@@ -1,0 +1,169 @@
+"""From when and until when what a sentence states holds, where it says so: "until March", "from June on", "starting 2026-06-01".
+
+A day, a month or a year ends what it is the end of when it is over, "until March" when March begins. Recurring times ("every
+March") and single events state no such time.
+"""
+
+import re
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from typing import Final
+
+from msgspec import Struct
+
+from agents.models.dates.dates import Dated, dates_in, day_or_none
+from agents.models.dates.words import MONTHS
+
+UNTIL, SINCE = "until", "since"
+# What stands before a time, with nothing but articles, "the end of" or "around" between.
+LEADS: Final = {
+    "en": {
+        UNTIL: r"from [\w ]{3,20} to|until|till|til|'til|through|up to|runs out|expires?|ends?",
+        SINCE: r"from|since|starting|as of|beginning|effective",
+    },
+    "de": {UNTIL: r"bis|läuft ab|endet", SINCE: r"ab|seit"},
+    "fr": {UNTIL: r"jusqu'(?:à|au|en)|jusque|expire|prend fin", SINCE: r"à partir d[eu']|dès|depuis"},
+    "es": {UNTIL: r"hasta|vence|termina|caduca", SINCE: r"a partir del?|desde"},
+}
+BETWEEN: Final = (
+    r"(?: ?(?:in|on|by|zum|zur|dem|der|den|am|im|le|la|l'|el|de|del|the|mid|early|late|around|about|about the|mes de))*"
+)
+ENDS: Final = {"en": r"end of", "de": r"ende", "fr": r"fin", "es": r"finales de|fin de|final de"}
+# What begins on a day to come, or began on one, and goes on from then.
+BEGINS: Final = {
+    "en": (
+        r"mov(?:e|es|ed|ing) (?:in|to|from|back)|start(?:s|ed|ing)?|begin(?:s|ning)?|began|join(?:s|ed|ing)?"
+        r"|retir(?:e|es|ed|ing)|relocat\w+|switch\w*"
+    ),
+    "de": r"(?:um|aus|ein)?(?:ziehe\w*|gezogen)|fange|anfange|beginne\w*|starte\w*|wechs\w+",
+    "fr": r"(?:em|dé)ménag\w*|commenc\w*|rejoin\w*",
+    "es": r"mud\w*|empiez\w*|empec\w*|empez\w*|comienz\w*",
+}
+# What was so at that time, and is not said to be so now.
+WAS: Final = {
+    "en": r"(?:I|we) (?:\w+ )?(?:lived|worked|studied|rented|stayed|taught|was (?:in|at|based|an?))",
+    "de": r"(?:wohnte|lebte|arbeitete|studierte|war (?:in|bei))",
+    "fr": r"(?:habitais|vivais|travaillais|étudiais|étais|avais)",
+    "es": r"(?:vivía|viví|trabajaba|trabajé|estudiaba|estudié|estaba|tenía)",
+}
+
+
+class Validity(Struct, frozen=True):
+    """UTC moments; None where nothing was said."""
+
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+
+
+class Time(Struct, frozen=True):
+    """A time in a sentence: where it begins, its first day, and the day after its last."""
+
+    start: int
+    first: date
+    after: date
+
+
+def validity(sentence: str, said_at: datetime, language: str) -> Validity:
+    """By the words before each of the sentence's times. `said_at` is on the speaker's clock."""
+    found: dict[str, date] = {}
+    times = times_in(sentence, said_at, language)
+    for each in times:
+        for end in (UNTIL, SINCE):
+            lead = before(end, language).search(sentence[: each.start])
+            if lead is not None and end not in found:
+                found[end] = past(lead[0], each, said_at.date()) or moment_of(
+                    each, end, lead["ends"] is not None or each.first <= said_at.date()
+                )
+    if not found and times:
+        found = implied(sentence, times, said_at.date(), language)
+    return Validity(midnight(found.get(SINCE), said_at), midnight(found.get(UNTIL), said_at))
+
+
+def past(lead: str, each: Time, today: date) -> date | None:
+    """ "Since October", said in May, is the last one."""
+    if not lead.lower().startswith(("since", "seit", "depuis", "desde")) or each.first <= today:
+        return None
+    return day_or_none(each.first.year - 1, each.first.month, each.first.day)
+
+
+def moment_of(each: Time, end: str, to_the_end: bool) -> date:
+    """ "Until March" ends with its first day, "until the end of March" and "until March 20" with the last one over."""
+    is_day = each.after - each.first == timedelta(days=1)
+    return each.after if end == UNTIL and (is_day or to_the_end) else each.first
+
+
+def implied(sentence: str, times: list[Time], today: date, language: str) -> dict[str, date]:
+    """Of what begins on a named day, and of what was so in a time that is over."""
+    last = times[-1]
+    if found(BEGINS[language]).search(sentence):
+        return {SINCE: last.first}
+    longer = last.after - last.first > timedelta(days=1)
+    if longer and last.after <= today and found(WAS[language]).search(sentence):
+        return {SINCE: last.first, UNTIL: last.after}
+    return {}
+
+
+def times_in(sentence: str, said_at: datetime, language: str) -> list[Time]:
+    """Days, and months and years that stand alone, in their order."""
+    dated = dates_in(sentence, said_at, language)
+    times = [Time(without_lead(each, language), each.day, each.day + timedelta(days=each.days)) for each in dated]
+    taken = [range(each.start, each.end) for each in dated]
+    for match in alone(language).finditer(sentence):
+        if not any(match.start("time") in span or match.end() - 1 in span for span in taken):
+            times += month_or_year(match, said_at.date(), language)
+    return sorted(times, key=lambda each: each.start)
+
+
+def without_lead(dated: Dated, language: str) -> int:
+    """Where the time begins behind a word such as "until", which the date may have taken with it."""
+    leads = "|".join((*LEADS[language].values(), "on", "by", "am", "le", "el"))
+    lead = re.match(rf"(?:{leads})\b(?: dem| zum| le)? ", dated.said, re.IGNORECASE)
+    return dated.start + (lead.end() if lead else 0)
+
+
+def month_or_year(match: re.Match[str], today: date, language: str) -> list[Time]:
+    if match["month"] is None:
+        year = int(match["year_alone"])
+        return [Time(match.start("time"), date(year, 1, 1), date(year + 1, 1, 1))]
+    month = MONTHS[language].split().index(match["month"].lower()) + 1
+    year = int(match["year"]) if match["year"] else nearest_year(month, today)
+    first = day_or_none(year, month, 1)
+    after = day_or_none(year + month // 12, month % 12 + 1, 1)
+    return [Time(match.start("time"), first, after)] if first and after else []
+
+
+def nearest_year(month: int, today: date) -> int:
+    """A month without a year is this one or the next of its name."""
+    return today.year if month >= today.month else today.year + 1
+
+
+@cache
+def alone(language: str) -> re.Pattern[str]:
+    months = MONTHS[language].replace(" ", "|")
+    return re.compile(
+        rf"\b(?P<time>(?P<month>{months})(?:,? (?:de )?(?P<year>\d{{4}}))?"
+        rf"|(?<=[a-zäöüéàí] )(?P<year_alone>(?:19|20)\d{{2}}))(?![\d.,:]*\d)(?! ?(?:%|€|\$|euros?|people|\d))",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def before(end: str, language: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"\b(?:{LEADS[language][end]}){BETWEEN}(?P<ends> ?(?:{ENDS[language]}))?{BETWEEN} ?$", re.IGNORECASE
+    )
+
+
+@cache
+def found(words: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{words})\b", re.IGNORECASE)
+
+
+def midnight(day: date | None, said_at: datetime) -> datetime | None:
+    """On the speaker's clock."""
+    if day is None:
+        return None
+    try:
+        return datetime.combine(day, time(), said_at.tzinfo).astimezone(UTC)
+    except (OverflowError, ValueError):
+        return None

@@ -1,0 +1,60 @@
+"""From when and until when a statement holds, resolved against the moment it was said."""
+
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from agents.models.dates.validity import validity
+from agents.models.offline.provider import OfflineProvider
+from tests.slices import knowing, slice_of
+
+SAID_AT = datetime(2026, 2, 2, 10, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence", "since", "until"),
+    [
+        ("en", "until March I'm in Porto", None, "2026-03-01"),
+        ("en", "until the end of March I'm in Porto", None, "2026-04-01"),
+        ("en", "until February I'm in Porto", None, "2026-03-01"),
+        ("en", "no lifting for me until March 20", None, "2026-03-21"),
+        ("en", "my membership runs out on 30 June 2026", None, "2026-07-01"),
+        ("en", "our rate is fixed until 2031, 1.9 %", None, "2031-01-01"),
+        ("en", "we're moving to Lyon on 2026-06-01", "2026-06-01", None),
+        ("en", "from June on I work at Bayer", "2026-06-01", None),
+        ("en", "I have lived in Rome since 2019", "2019-01-01", None),
+        ("en", "I have lived in Rome since October", "2025-10-01", None),
+        ("en", "last year I lived in Rome", "2025-01-01", "2026-01-01"),
+        ("en", "I worked there from 2015 to 2019", "2015-01-01", "2020-01-01"),
+        ("de", "Ab 1. September ziehe ich nach Mainz", "2026-09-01", None),
+        ("de", "bis Ende März bin ich in Porto", None, "2026-04-01"),
+        ("de", "seit 2019 wohne ich in Trier", "2019-01-01", None),
+        ("fr", "à partir de juin j'habite à Lyon", "2026-06-01", None),
+        ("fr", "jusqu'en mars je suis à Porto", None, "2026-03-01"),
+        ("es", "hasta marzo vivo en Oporto", None, "2026-03-01"),
+        ("es", "a partir de junio trabajo en Bayer", "2026-06-01", None),
+        ("en", "I fly to Rome on 2026-04-01", None, None),  # a single event
+        ("en", "I visit my mother every March", None, None),
+        ("en", "I was born in 1987", None, None),
+        ("en", "I may move", None, None),
+        ("en", "my flat costs 2000 euros", None, None),
+        ("en", "we march until dawn", None, None),
+    ],
+)
+def test_a_state_holds_from_and_until_when_it_is_said_to(
+    language: str, sentence: str, since: str | None, until: str | None
+) -> None:
+    found = validity(sentence, SAID_AT, language)
+    assert [moment and f"{moment:%Y-%m-%d}" for moment in (found.valid_from, found.valid_until)] == [since, until]
+
+
+def test_a_day_begins_on_the_speakers_clock() -> None:
+    there = SAID_AT.astimezone(ZoneInfo("Asia/Tokyo"))
+    assert validity("from June on I work at Bayer", there, "en").valid_from == datetime(2026, 5, 31, 15, tzinfo=UTC)
+
+
+async def test_the_rules_fill_what_a_statement_says_of_its_time() -> None:
+    (found,) = (await OfflineProvider().extract(slice_of("We're moving to Lyon on 2026-06-01."), knowing())).proposals
+    assert found.valid_from is not None and found.valid_from.isoformat() == "2026-05-31T22:00:00+00:00"
+    assert found.valid_until is None and found.event_time is not None

@@ -1,0 +1,80 @@
+"""What is said in another's name, in a dream, a game or a part, or as a joke, is nothing about whoever says it."""
+
+import pytest
+
+from agents.models.offline.provider import OfflineProvider
+from tests.slices import knowing, said, slice_of
+
+
+async def kept(*messages: str) -> list[str]:
+    answer = await OfflineProvider().extract(slice_of(*messages), knowing())
+    return [each.text for each in answer.proposals]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "I had the weirdest dream: I was a teacher in Alaska and married to a moose.",
+        "I dreamt that I live on Mars.",
+        "Ich habe geträumt, ich wohne in Davos.",
+        "J'ai rêvé que j'habite à Lyon.",
+        "Soñé que vivo en Sevilla.",
+        "In Minecraft I own a castle with 40 rooms.",
+        "Here's my poem: I live in rivers, I have no mother.",
+        "TL;DR please: I am a founder, I never eat breakfast.",
+        "My favourite article says 'As a founder I live in Paris and I never eat breakfast.'",
+        "You are the king, I'm your spy. I have two wives and a castle in Blois.",
+        "On joue : tu es le roi, moi je suis ton espion. J'ai deux femmes et un château à Blois.",
+        "Tu so als wärst du mein Arzt. Ich wohne in Kiel.",
+        "Juguemos: eres el médico. Vivo en Sevilla.",
+    ],
+)
+async def test_dreams_games_parts_and_others_texts_are_no_facts(told: str) -> None:
+    assert await kept(told) == []
+
+
+async def test_what_is_said_beside_a_game_is_kept() -> None:
+    assert await kept("In Skyrim I live in Whiterun. I live in Turin.") == ["User lives in Turin."]
+
+
+async def test_a_part_is_played_until_it_is_over() -> None:
+    talk = ("Pretend to be my therapist.", "I have a daughter called Mia.", "I live in Alaska.")
+    assert await kept(*talk) == []
+    assert await kept(*talk, "Back to reality: I live in Turin.", "I have a dog called Rex.") == [
+        "User lives in Turin.",
+        "User has a dog called Rex.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "taken_back", ["Just kidding!", "lol jk, I was joking", "War nur ein Scherz.", "Je plaisante.", "Era broma."]
+)
+async def test_a_joke_that_is_taken_back_is_not_kept(taken_back: str) -> None:
+    assert await kept("I am the king of Sweden.", taken_back, "I live in Turin.") == ["User lives in Turin."]
+
+
+async def test_the_part_that_one_person_plays_is_not_another_persons() -> None:
+    playing = said("Pretend to be my therapist. I live in Alaska.")
+    assert await kept("I live in Turin.") == ["User lives in Turin."]
+    answer = await OfflineProvider().extract(slice_of(playing, said("Hm.", 2, role="assistant")), knowing())
+    assert answer.proposals == ()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "If I moved to Miami, what would rent be like?",
+        "If I won the lottery I'd buy a vineyard.",
+        "What if I was allergic to bees?",
+        "Falls ich die Stelle bekomme, ziehen wir um.",
+        "Angenommen, ich wohne in Davos.",
+        "Si j'étais riche, j'habiterais à Nice.",
+        "Si viviera en Madrid, tendría un perro.",
+        "If it rains I take the bus.",
+        "Imagine I live in Rome.",
+        "Stell dir vor, ich wohne in Rom.",
+        "Imagina que vivo en Roma.",
+    ],
+)
+async def test_what_is_supposed_is_no_fact(told: str) -> None:
+    assert [text for text in await kept(told) if "rains" not in text] == []
