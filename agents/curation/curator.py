@@ -20,9 +20,16 @@ from agents.curation.eraser import Ends, Eraser
 from agents.curation.imports import Importer, Vectors
 from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
 from agents.curation.parts import fences_of, settle_candidates
+from agents.curation.resolver import Resolver
 from agents.curation.rules import change
 from agents.curation.rules.apply_command import UndoneChange, apply_command, needs_completion
-from agents.curation.rules.decision_inputs import DecisionInputs, NeedsCompletion, NeedsImportances, NeedsVector
+from agents.curation.rules.decision_inputs import (
+    DecisionInputs,
+    NeedsCompletion,
+    NeedsImportances,
+    NeedsVector,
+    NeedsVerdicts,
+)
 from agents.curation.rules.incoming import command_memory_ids, erases
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
@@ -38,6 +45,7 @@ from sinks.embeddings.port import Embedder
 from sinks.erasure.purges import Purges
 from sinks.memories import writer
 from sinks.memories.reader import Memories
+from sinks.memories.resolutions import drop_verdicts
 from sinks.memories.settlements import Part, Settlements
 from sinks.outbox.projector import Projector, put_records
 from sinks.postgres.connection import Connection, Pool, translated
@@ -66,6 +74,7 @@ class Curator:
         compactor: Compactor,
         editor: Editor,
         *,
+        resolver: Resolver | None = None,
         ends: Ends | None = None,
         concurrency: int = 4,
     ) -> None:
@@ -77,6 +86,7 @@ class Curator:
         self._clock = clock
         self._compactor = compactor
         self._editor = editor
+        self._resolver = resolver
         self._deciders = asyncio.Semaphore(concurrency)
         self._eraser = Eraser(self._deciding_transaction, policies, clock, ends)
         self._importer = Importer(pool, embedder, policies, clock, self._deciding_transaction, self.apply_command)
@@ -100,7 +110,7 @@ class Curator:
                 return await record_part(connection, part, outcome, now)
 
         texts = [candidate.text for candidate in batch.candidates]
-        return await self._decide(decide, await self._embed(texts), batch.namespace, policy)
+        return await self._decide(decide, await self._embed(texts), batch.namespace, policy, batch=batch)
 
     async def fences_of(self, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:
         """The erasure fences of a namespace that apply to a conversation."""
@@ -202,9 +212,10 @@ class Curator:
         namespace: str,
         policy: Policy,
         command: Command | None = None,
+        batch: CandidateBatch | None = None,
     ) -> Outcome:
         """Decides; begins anew with what was missing, for which models are asked with nothing locked."""
-        prepared = DecisionInputs(vectors=vectors)
+        prepared = DecisionInputs(vectors=vectors, verdicts={} if self._resolver is None else None)
         for _ in range(MOST_BEGINNINGS):
             try:
                 return await decide(prepared)
@@ -214,6 +225,11 @@ class Curator:
             except NeedsImportances as unrated:
                 importances = await self._editor.rate(unrated.candidates, namespace, policy)
                 prepared = replace(prepared, importances=importances)
+            except NeedsVerdicts as open_:
+                assert batch is not None, "only candidates are compared"
+                assert self._resolver is not None
+                verdicts = await self._resolver.resolve(batch, open_.candidates, open_.memories, policy)
+                prepared = replace(prepared, verdicts=verdicts)
             except NeedsCompletion:
                 assert command is not None, "only commands are completed"
                 prepared = replace(prepared, completed=await self._editor.complete(command, policy))
@@ -258,6 +274,7 @@ async def change_to_undo(connection: Connection, command: Command) -> UndoneChan
 async def record_part(connection: Connection, part: Part, outcome: Outcome, now: datetime) -> Outcome:
     """Stores the part as the last step, because it locks the extraction's row."""
     settlements = Settlements(connection)
+    await drop_verdicts(connection, part)
     if not await settlements.record_part(part, outcome, now):
         return outcome
     results = await settlements.results(part.request_id)

@@ -55,7 +55,7 @@ class Forecast:
         texts = list(dict.fromkeys(candidate.text for candidate in batch.candidates))
         if not texts:
             return ForecastResult((), ())
-        prepared = DecisionInputs(vectors=dict(zip(texts, await self._embedder.embed(texts), strict=True)))
+        prepared = DecisionInputs(vectors=dict(zip(texts, await self._embedder.embed(texts), strict=True)), verdicts={})
         for _ in range(MOST_BEGINNINGS):
             try:
                 return await self._decide_once(batch, policy, prepared)

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from agents.curation.ledgers import open_ledger, same_texts
 from agents.curation.rules.apply_command import ERASED
-from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances
+from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsVerdicts
 from agents.curation.rules.incoming import by_importance, contradicted_ids, is_older, mentioned_ids
 from agents.curation.rules.ledger import Ledger, cosine
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.outcome import Ruling
+from agents.curation.rules.resolving import resolved, to_be_resolved
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds, thresholds
 from schemas import ids
@@ -26,6 +27,8 @@ from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 from sinks.vectors.port import Neighbour, VectorIndex
 
+SHOWN_OF_EACH: Final = 6  # neighbours of a candidate that a model is shown, of those at most
+MOST_SHOWN: Final = 24
 NEIGHBOURS: Final = 24  # looked at per candidate: duplicates are among the nearest, what it ends may be further away
 
 
@@ -54,6 +57,7 @@ async def settle_candidates(
         ledger.learn([*same, *(await Memories(connection).by_ids(mentions)).values()])
     fenced = await fences_of(connection, batch.namespace, batch.conversation_id)
     candidates = with_importances(ledger, batch, prepared, policy, fenced)
+    candidates = with_verdicts(ledger, candidates, found, prepared, policy)
     left = await remaining_allowance(connection, batch, policy, ledger)
     contradicted = [each for candidate in candidates for each in contradicted_ids(candidate)]
     named = await Memories(connection).vectors(contradicted, vectors.embedding_model) if contradicted else {}
@@ -110,6 +114,34 @@ async def neighbours_of_each(
         return await vectors.neighbours(namespace, vector, min_score=limits.akin, limit=NEIGHBOURS)
 
     return list(await asyncio.gather(*map(near, texts)))
+
+
+def with_verdicts(
+    ledger: Ledger,
+    candidates: Sequence[Candidate],
+    found: Sequence[Sequence[Neighbour]],
+    prepared: DecisionInputs,
+    policy: Policy,
+) -> tuple[Candidate, ...]:
+    """The candidates with what a model says they are to memories. Raises NeedsVerdicts where the policy has it asked, nobody was
+    asked yet, and there is something to compare that is not known word for word."""
+    if policy.resolve and prepared.verdicts is None:
+        new = [
+            place
+            for place, each in enumerate(candidates)
+            if ledger.exact(each.text) is None and not ledger.knows(ids.memory_id(each.candidate_id))
+        ]
+        near = [
+            [memory for each in found[place] if (memory := ledger.find_live(each.memory_id)) is not None]
+            for place in new
+        ]
+        asked, memories = to_be_resolved(
+            [candidates[place] for place in new], [each[:SHOWN_OF_EACH] for each in near], MOST_SHOWN
+        )
+        if asked:
+            raise NeedsVerdicts(asked, memories)
+    verdicts = prepared.verdicts or {}
+    return tuple(resolved(each, verdicts.get(each.candidate_id)) for each in candidates)
 
 
 def with_importances(

@@ -6,9 +6,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, TypeVar
 
 from agents.models.local_only import require_staying
-from agents.models.port import Answer, Compaction, Context, Provider, Rating, ShortText, Subject, Summary
+from agents.models.port import Answer, Compaction, Context, Provider, Rating, Resolution, ShortText, Subject, Summary
 from schemas.errors import Misconfigured, Retryable
-from schemas.extraction.requests import ExtractionRequest
+from schemas.extraction.requests import Candidate, ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 
@@ -54,6 +54,11 @@ class AutoProvider:
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
         return await self._first(policy, lambda provider: provider.shorten(full_text, policy, namespace))
+
+    async def resolve(
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+    ) -> Resolution:
+        return await self._first(policy, lambda provider: provider.resolve(candidates, memories, policy, namespace))
 
     async def trouble(self) -> str | None:
         """What is wrong with each of them, unless one is available."""

@@ -11,11 +11,11 @@ from agents.models.calls.cost_bounds import Bounds
 from agents.models.calls.exchange import Calls, Exchange, exchange
 from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.calls.metering import Meter
-from agents.models.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
-from agents.models.prompts import compaction, rating, reranking, shortening
+from agents.models.port import Answer, Compaction, Context, Rating, Resolution, ShortText, Subject, Summary
+from agents.models.prompts import compaction, rating, reranking, resolving, shortening
 from agents.models.prompts.extraction import MOST_TOKENS
 from agents.models.prompts.questions import Drafts, Question, extraction_question, summary_question
-from schemas.extraction.requests import ExtractionRequest
+from schemas.extraction.requests import Candidate, ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from streams.windows.tokens.counting import TokenCount
@@ -111,6 +111,20 @@ class ModelProvider:
         exchange = await self._exchange(shortening.question(full_text, policy, self._count_tokens, namespace))
         return ShortText(
             provider=self.name, model=exchange.model, text=exchange.reply, usage=exchange.usage, calls=exchange.calls
+        )
+
+    async def resolve(
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+    ) -> Resolution:
+        """Raises as `compact` does."""
+        asked = resolving.question(candidates, memories, policy, namespace, self._count_tokens)
+        exchange = await self._exchange(asked)
+        return Resolution(
+            provider=self.name,
+            model=exchange.model,
+            verdicts=exchange.reply,
+            usage=exchange.usage,
+            calls=exchange.calls,
         )
 
     async def rerank(

@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Protocol
 from msgspec import Meta, Struct
 
 from schemas.conversations.messages import Moment
-from schemas.extraction.requests import ExtractionRequest
+from schemas.extraction.requests import Candidate, ExtractionRequest
 from schemas.memories import importance
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction, Policy
@@ -151,6 +151,27 @@ class ShortText(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field
     calls: tuple[Call, ...] = ()
 
 
+class Verdict(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a candidate is to memories of its namespace. `same` says what it says; where it tells more, `text` says all of both.
+    `ends` no longer hold, nor does what the candidates of `corrects` say, which come before it."""
+
+    candidate_id: str
+    same: str | None = None
+    text: str | None = None
+    ends: tuple[str, ...] = ()
+    corrects: tuple[str, ...] = ()
+
+
+class Resolution(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="resolution"):
+    """A verdict about each candidate that has to do with a memory, or with another candidate; none about the others."""
+
+    provider: str
+    model: str
+    verdicts: tuple[Verdict, ...] = ()
+    usage: Usage = Usage()
+    calls: tuple[Call, ...] = ()
+
+
 class Provider(Protocol):
     """Turns a slice into proposals or a summary; decides about memories, rates them and tells them in short."""
 
@@ -186,6 +207,12 @@ class Provider(Protocol):
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
         """One model call, which `namespace` pays. The text has at most `policy.max_text_chars` characters, keeps the language of
         the full text and has no secrets. Raises as `compact` does."""
+
+    async def resolve(
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+    ) -> Resolution:
+        """One model call about candidates of one slice and the memories near them, all of one namespace, which pays. Ids of the
+        answer are of those given. Rules have no verdicts. Raises as `compact` does."""
 
     async def trouble(self) -> str | None:
         """Why a request would have no chance now, and what to do about it; None if it has one. Cheap, never raises."""

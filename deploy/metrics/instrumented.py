@@ -6,12 +6,12 @@ from typing import TypeVar
 
 from opentelemetry.trace import SpanKind
 
-from agents.models.port import Answer, Compaction, Context, Provider, Rating, ShortText, Subject, Summary
+from agents.models.port import Answer, Compaction, Context, Provider, Rating, Resolution, ShortText, Subject, Summary
 from deploy.metrics.meters import Meters
 from schemas.budgets.budgets import Amount
 from schemas.budgets.usage import Consumed
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.extraction.requests import ExtractionRequest
+from schemas.extraction.requests import Candidate, ExtractionRequest
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.memories.memories import Memory
 from schemas.observability import traces
@@ -25,7 +25,7 @@ OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
     (Rejected, "rejected"),
 )
 
-A = TypeVar("A", Answer, Summary, Compaction, Rating, ShortText)
+A = TypeVar("A", Answer, Summary, Compaction, Rating, Resolution, ShortText)
 
 
 class MeasuredProvider:
@@ -54,6 +54,11 @@ class MeasuredProvider:
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
         return await self._timed("shorten", self._provider.shorten(full_text, policy, namespace))
+
+    async def resolve(
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+    ) -> Resolution:
+        return await self._timed("resolve", self._provider.resolve(candidates, memories, policy, namespace))
 
     async def trouble(self) -> str | None:
         return await self._provider.trouble()

@@ -10,6 +10,7 @@ from agents.curation.agent import CurationAgent
 from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
+from agents.curation.resolver import Resolver
 from agents.extraction.agent import ExtractionAgent
 from agents.extraction.batches.agent import BatchAgent
 from agents.extraction.extractor import Extractor
@@ -35,6 +36,7 @@ from sinks.extraction.batches import Batches
 from sinks.extraction.calibrations import Calibrations
 from sinks.extraction.parked import Parking
 from sinks.memories.reader import Memories
+from sinks.memories.resolutions import Resolutions
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
 from sinks.vectors.qdrant import Vectors
@@ -179,6 +181,7 @@ async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, v
         now,
         Compactor(asked, embedder),
         Editor(asked),
+        resolver=Resolver(asked, Resolutions(wiring.pool), now),
         ends=partial(message_ends, wiring.settings),
         concurrency=wiring.settings.curation_concurrency,
     )

@@ -12,6 +12,7 @@ from msgspec import Struct
 from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
+from agents.curation.resolver import Resolver
 from agents.extraction.extractor import Extractor
 from agents.extraction.related import RelatedMemories
 from agents.models.local_only import check_policies
@@ -32,6 +33,7 @@ from sinks.embeddings.port import Embedder
 from sinks.extraction.answers import Extractions
 from sinks.extraction.calibrations import Calibrations
 from sinks.memories.reader import Memories
+from sinks.memories.resolutions import Resolutions
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool
 from sinks.replay.generations import Generations
@@ -125,6 +127,7 @@ async def replayer(parts: Parts, generation: Generation, before: Policies) -> Re
         now,
         Compactor(provider, parts.embedder),
         Editor(provider),
+        resolver=Resolver(provider, Resolutions(pool), now),
         concurrency=settings.curation_concurrency,
     )
     terms = WindowTerms(plan.policies, models.model_limits(settings), models.most_slice_tokens(settings))

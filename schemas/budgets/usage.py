@@ -7,7 +7,7 @@ from msgspec import Struct
 from schemas.conversations.messages import Moment
 from schemas.extraction.requests import Lane
 
-Operation = Literal["extract", "summarise", "compact", "score", "shorten", "rerank"]
+Operation = Literal["extract", "summarise", "compact", "score", "shorten", "rerank", "resolve"]
 Outcome = Literal["answered", "failed"]
 
 

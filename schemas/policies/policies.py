@@ -112,10 +112,12 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     `min_confidence` or `min_importance` is dropped.
     A memory's text has at most `max_text_chars` characters, and 500 tokens; with `full_text` it may have a full text beside it,
     of at most 4,000 tokens. With `complete` a model is asked for the importance and the short text that a memory came without;
-    else it has importance 0.5, and a short text made by rules. `style` says what is looked for; with `feelings` that is also
-    how users feel about what they tell. With `attributed` what the assistant and tools state about the matter (documents, orders,
-    projects, results) is kept as well, as theirs, and what was done with tools; nothing that they say about a person. With `note`
-    a conversation is told as a whole, in one text, instead of statement by statement.
+    else it has importance 0.5, and a short text made by rules. With `resolve` a model is asked, once for the candidates of a
+    slice and namespace, what they are to the memories near them: the same, more, or their end; else rules alone tell. `style`
+    says what is looked for; with `feelings` that is also how users feel about what they tell. With `attributed` what the
+    assistant and tools state about the matter (documents, orders, projects, results) is kept as well, as theirs, and what was
+    done with tools; nothing that they say about a person. With `note` a conversation is told as a whole, in one text, instead
+    of statement by statement.
     A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message; the ends of the
     `overlap_messages` before it go with it, so that an answer is understood without its question. An end event waits
     `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a request
@@ -146,6 +148,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     note: bool = False
     full_text: bool = False
     complete: bool = True
+    resolve: bool = False
     max_text_chars: Annotated[int, Meta(ge=20, le=4_000)] = 200
     min_confidence: Fraction = 0.3
     min_importance: Fraction = 0.0

@@ -128,6 +128,10 @@ DELETE FROM parked WHERE conversation_id = ANY ($1::text[]) AND namespaces = '{}
 -- What dry runs said would become of its memories.
 DELETE FROM consolidation_findings WHERE namespace = $1
 
+-- name: drop_resolutions
+-- A model is asked again where there is something left to ask.
+DELETE FROM resolutions WHERE namespace = $1
+
 -- name: quieten_windows
 -- What markers say of what left, in windows that the messages' fields are of.
 UPDATE windows SET gaps = (SELECT coalesce(jsonb_agg(gap - 5 - 4 ORDER BY place), '[]')

@@ -2,10 +2,22 @@
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from agents.models.port import Answer, Call, Compaction, Context, Proposal, Rating, ShortText, Subject, Summary
-from schemas.extraction.requests import ExtractionRequest
+from agents.models.port import (
+    Answer,
+    Call,
+    Compaction,
+    Context,
+    Proposal,
+    Rating,
+    Resolution,
+    ShortText,
+    Subject,
+    Summary,
+    Verdict,
+)
+from schemas.extraction.requests import Candidate, ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 
@@ -28,6 +40,7 @@ class FakeProvider:
         self.rejected: dict[str, int] = {}
         self.running = self.most = 0
         self.wrong: str | None = None
+        self.verdicts: Callable[[Sequence[Candidate], Sequence[Memory]], tuple[Verdict, ...]] = lambda said, known: ()
         self.closed = False
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
@@ -53,6 +66,12 @@ class FakeProvider:
 
     async def shorten(self, full_text: str, policy: Policy, namespace: str | None = None) -> ShortText:
         return ShortText(provider=self.name, model="fake-1", text=await self._made("shorten"))
+
+    async def resolve(
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+    ) -> Resolution:
+        await self._made("resolve")
+        return Resolution(provider=self.name, model="fake-1", verdicts=self.verdicts(candidates, memories))
 
     async def _text(self, request: ExtractionRequest) -> str:
         return await self._made(request.request_id)

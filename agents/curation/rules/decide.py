@@ -133,8 +133,16 @@ def likenesses(candidate: Candidate, neighbours: Sequence[Scored], thresholds: T
 def opposition(candidate: Candidate, like: Likeness) -> str | None:
     """The guard that objects. Of a refinement it is asked the other way round: what does the memory say besides?"""
     guard = objection(candidate.text, like.memory.text)
+    if not like.automatic and in_other_language(candidate, like.memory):
+        return guard if guard in ("numbers", "times") else None
     if guard is not None and candidate.refines == like.memory.memory_id:
         guard = objection(like.memory.text, candidate.text)
     if guard is None and like.automatic:
         return doubt(candidate.text, like.memory.text)
     return guard
+
+
+def in_other_language(candidate: Candidate, memory: Memory) -> bool:
+    """Words of two languages differ whatever they say: then only figures can object to the model's word."""
+    mine, theirs = candidate.language, memory.language
+    return mine is not None and theirs is not None and mine.partition("-")[0] != theirs.partition("-")[0]

@@ -7,7 +7,9 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from agents.curation.rules.limits import NeedsInput, PlannedStep
+from agents.models.port import Verdict
 from schemas.extraction.requests import Candidate, Command
+from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction
 from sinks.vectors.port import Vector
 
@@ -15,15 +17,16 @@ Plan: TypeAlias = Sequence[PlannedStep]
 
 
 class DecisionInputs(Struct, frozen=True, kw_only=True):
-    """`vectors` go by their texts, `importances` by the ids of candidates; what nobody could rate is missing there.
+    """`vectors` go by their texts, `importances` and `verdicts` by ids of candidates; what nobody could tell is missing there.
 
-    `plan`, `importances` and `completed`, the command with what it came without, are None until they are asked for.
+    `plan`, `importances`, `verdicts` and `completed`, the command with what it came without, are None until they are asked for.
     """
 
     vectors: Mapping[str, Vector]
     plan: Plan | None = None
     importances: Mapping[str, Fraction] | None = None
     completed: Command | None = None
+    verdicts: Mapping[str, Verdict] | None = None
 
     def vector(self, text: str) -> Vector:
         """Raises NeedsVector."""
@@ -46,6 +49,15 @@ class NeedsImportances(NeedsInput):
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         super().__init__(f"{len(candidates)} candidates without an importance")
         self.candidates = tuple(candidates)
+
+
+class NeedsVerdicts(NeedsInput):
+    """A model may tell what candidates are to the memories near them."""
+
+    def __init__(self, candidates: Sequence[Candidate], memories: Sequence[Memory]) -> None:
+        super().__init__(f"{len(candidates)} candidates to be compared with {len(memories)} memories")
+        self.candidates = tuple(candidates)
+        self.memories = tuple(memories)
 
 
 class NeedsCompletion(NeedsInput):

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from agents.curation.rules import change, links
-from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Supersede, decide
+from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Supersede, decide, in_other_language
 from agents.curation.rules.ending import ended_memories
 from agents.curation.rules.incoming import contradicted_ids
 from agents.curation.rules.ledger import Ledger
@@ -46,7 +46,12 @@ def settle(
             candidate_id=candidate.candidate_id, result="dropped", reason="repeated: this candidate was settled"
         )
     akin = ledger.neighbours(vector, found, thresholds.akin)
-    near = [each for each in akin if each.score >= thresholds.related]
+    near = [
+        each
+        for each in akin
+        if each.score >= thresholds.related
+        or (each.memory.memory_id == candidate.repeats and in_other_language(candidate, each.memory))
+    ]
     named = [memory for each in contradicted_ids(candidate) if (memory := ledger.find_live(each)) is not None]
     known = {each.memory.memory_id: each.score for each in akin} | dict(cosines or {})
     ended, objected = ended_memories(candidate, named, known, akin, thresholds.akin)

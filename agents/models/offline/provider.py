@@ -23,10 +23,10 @@ from agents.models.offline.rules.rating import rated
 from agents.models.offline.rules.reading import Finding, read
 from agents.models.offline.rules.relations import relate
 from agents.models.offline.statements import beginning, safe_sentences, tongue_of
-from agents.models.port import Answer, Compaction, Context, Rating, ShortText, Subject, Summary
+from agents.models.port import Answer, Compaction, Context, Rating, Resolution, ShortText, Subject, Summary
 from agents.models.prompts import compaction, rating, shortening
 from schemas.errors import Rejected
-from schemas.extraction.requests import ExtractionRequest, SliceMessage
+from schemas.extraction.requests import Candidate, ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from streams.windows.tokens.counting import TokenCount
@@ -103,6 +103,12 @@ class OfflineProvider:
         except UnusableText as unfit:
             raise Rejected(str(unfit), "the full text says nothing that may be kept in a short one") from unfit
         return ShortText(provider=self.name, model=MODEL, text=text)
+
+    async def resolve(
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+    ) -> Resolution:
+        """No verdicts: the curator's own rules decide."""
+        return Resolution(provider=self.name, model=MODEL)
 
     async def trouble(self) -> None:
         """Rules are always there."""

@@ -6,7 +6,7 @@ REACHED = {
     # with a namespace (sinks/erasure/purges.sql, sinks/replay/generations.sql)
     *("memories", "memory_versions", "embeddings", "memory_accesses", "outbox"),
     # with a conversation too (sinks/erasure/erasures.sql)
-    *("messages", "extractions", "parked", "windows", "window_prunings", "consolidation_findings"),
+    *("messages", "extractions", "parked", "windows", "window_prunings", "consolidation_findings", "resolutions"),
     # with their messages, or with a namespace alone (sinks/passages/passages.sql)
     "passages",
 }

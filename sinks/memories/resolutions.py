@@ -1,0 +1,36 @@
+"""What a model said that the candidates of a part are to memories, from its answer until the part is settled."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from schemas.extraction.requests import CandidateBatch
+from sinks.memories.settlements import Part
+from sinks.postgres.connection import Connection, Pool, storable_json, translated
+from sinks.postgres.queries import query
+
+
+class Resolutions:
+    """The `resolutions` table."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def of(self, batch: CandidateBatch) -> Any | None:
+        """The verdicts about a part, as builtins; None if nobody was asked yet."""
+        with translated("reading verdicts"):
+            return await self._pool.fetchval(query("resolutions", "of_part"), batch.request_id, batch.part)
+
+    async def keep(self, batch: CandidateBatch, verdicts: Sequence[Any], at: datetime) -> None:
+        """The first answer stays."""
+        told = [storable_json(msgspec.to_builtins(each)) for each in verdicts]
+        names = (batch.request_id, batch.part, batch.namespace, batch.conversation_id)
+        with translated("storing verdicts"):
+            await self._pool.execute(query("resolutions", "keep"), *names, told, at)
+
+
+async def drop_verdicts(connection: Connection, part: Part) -> None:
+    """Of a part that is settled: what was decided is in the versions of its memories."""
+    await connection.execute(query("resolutions", "drop_part"), part.request_id, part.part)

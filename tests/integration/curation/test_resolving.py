@@ -1,0 +1,120 @@
+"""A model says what candidates are to the memories near them: once, as evidence that the rules hold to what is there."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from agents.curation.compactor import Compactor
+from agents.curation.curator import Curator
+from agents.curation.editor import Editor
+from agents.curation.resolver import Resolver
+from agents.models.port import Verdict
+from schemas.errors import Retryable
+from schemas.extraction.requests import Candidate
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies, Policy
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.memories.resolutions import Resolutions
+
+if TYPE_CHECKING:
+    from tests.integration.curation_bench import Bench
+
+RESOLVING = Policy(name="resolving", resolve=True)
+
+
+def curator(bench: "Bench") -> Curator:
+    embedder = FakeEmbedder()
+    return Curator(
+        bench.pool,
+        bench.vectors,
+        embedder,
+        bench.projector,
+        Policies((RESOLVING,)),
+        bench.now,
+        Compactor(bench.provider, embedder),
+        Editor(bench.provider),
+        resolver=Resolver(bench.provider, Resolutions(bench.pool), bench.now),
+    )
+
+
+def about_first(
+    bench: "Bench", **fields: object
+) -> Callable[[Sequence[Candidate], Sequence[Memory]], tuple[Verdict, ...]]:
+    """A verdict about the first candidate and the first memory; what is True stands for that memory."""
+
+    def verdicts(said: Sequence[Candidate], known: Sequence[Memory]) -> tuple[Verdict, ...]:
+        named = {name: known[0].memory_id if value is True else value for name, value in fields.items()}
+        return (Verdict(candidate_id=said[0].candidate_id, **named),)  # type: ignore[arg-type]
+
+    return verdicts
+
+
+async def test_a_text_made_of_both_takes_the_memorys_place(bench: "Bench") -> None:
+    known = await bench.remember("User has a dog called Rex")
+    both = "User has a dog called Rex, a labrador"
+    bench.provider.verdicts = about_first(bench, same=True, text=both)
+    outcome = await curator(bench).curate(bench.batch("User's dog called Rex is a labrador", policy="resolving"))
+    (after,) = await bench.memories.in_namespace("n")
+    assert [ruling.result for ruling in outcome.rulings] == ["merged"]
+    assert (after.memory_id, after.text) == (known.memory_id, both)
+    assert await bench.pool.fetchval("SELECT count(*) FROM resolutions") == 0, "the part is settled"
+
+
+async def test_a_text_that_drops_what_the_memory_says_is_not_taken(bench: "Bench") -> None:
+    await bench.remember("User has a dog called Rex")
+    bench.provider.verdicts = about_first(bench, same=True, text="User has a labrador")
+    await curator(bench).curate(bench.batch("User has a dog that is a labrador", policy="resolving"))
+    said = " ".join(each.text for each in await bench.memories.in_namespace("n"))
+    assert "Rex" in said
+    assert "labrador" in said
+
+
+async def test_the_same_in_another_language_is_one_memory(bench: "Bench") -> None:
+    known = await bench.remember("User lives in Turku", language="en")
+    bench.provider.verdicts = about_first(bench, same=True)
+    said = bench.candidate("User wohnt in Turku", language="de")
+    await curator(bench).curate(bench.batch(said, policy="resolving"))
+    (after,) = await bench.memories.in_namespace("n")
+    assert (after.memory_id, after.text, after.reinforcement_count) == (known.memory_id, known.text, 1)
+
+
+async def test_one_candidate_takes_back_what_an_earlier_one_of_its_slice_says(bench: "Bench") -> None:
+    first, second = bench.candidate("User takes the jacket in medium"), bench.candidate("User always takes large")
+    bench.provider.verdicts = lambda said, known: (
+        Verdict(candidate_id=second.candidate_id, corrects=(first.candidate_id,)),
+    )
+    await curator(bench).curate(bench.batch(first, second, policy="resolving"))
+    assert [each.text for each in await bench.memories.in_namespace("n")] == [second.text]
+
+
+async def test_a_redelivered_part_asks_nobody_twice(bench: "Bench", monkeypatch: pytest.MonkeyPatch) -> None:
+    await bench.remember("User lives in Turku")
+    bench.provider.verdicts = about_first(bench, ends=())
+    batch = bench.batch("User lives in a house", policy="resolving")
+
+    async def fails(*given: object, **named: object) -> None:
+        raise Retryable("the store is away")
+
+    with monkeypatch.context() as broken, pytest.raises(Retryable):
+        broken.setattr("agents.curation.curator.close_ledger", fails)
+        await curator(bench).curate(batch)
+    await curator(bench).curate(batch)
+    await curator(bench).curate(batch)
+    assert bench.provider.asked["resolve"] == 1
+
+
+async def test_without_an_answer_the_rules_decide(bench: "Bench") -> None:
+    home = await bench.remember("User lives in Turku")
+    bench.provider.failures.append(Retryable("away"))
+    await curator(bench).curate(bench.batch("User lives in Oulu", policy="resolving"))
+    (after,) = await bench.memories.in_namespace("n")
+    assert (after.text, after.supersedes) == ("User lives in Oulu", home.memory_id)
+
+
+async def test_nobody_is_asked_where_there_is_nothing_to_compare(bench: "Bench") -> None:
+    await curator(bench).curate(bench.batch("User lives in Turku", policy="resolving"))
+    known = bench.candidate("User lives in Turku")
+    await curator(bench).curate(bench.batch(replace(known, candidate_id="again"), policy="resolving"))
+    assert bench.provider.asked["resolve"] == 0
