@@ -121,7 +121,13 @@ def numbered(each: Statement) -> frozenset[str]:
 
 
 def is_thing(token: str) -> bool:
-    return is_content(token) and token not in TIMES and token not in words.OTHER_TIMES and token not in ORDINALS
+    return (
+        bool(token)
+        and is_content(token)
+        and token not in TIMES
+        and token not in words.OTHER_TIMES
+        and token not in ORDINALS
+    )
 
 
 def times_differ(new: Statement, old: Statement) -> bool:

@@ -50,6 +50,7 @@ def test_a_statement_ends_what_the_same_one_had_before(said: str, known: str) ->
         ("User works as a nurse.", "User works at Kone."),
         ("User has read chapter 4 of the manual.", "User has read chapter 3 of the manual."),
         ("Ticket 12 is open.", "Ticket 13 is open."),
+        ("User owns thing number 4", "User owns thing number 3"),
     ],
 )
 def test_a_statement_leaves_what_may_hold_beside_it(said: str, known: str) -> None:
