@@ -71,7 +71,7 @@ def summed_up(prompt: str) -> str:
 
 def by_rules(prompt: str) -> list[dict[str, Any]]:
     """What the offline rules find in the prompt's transcript, in the shape that the prompt asks for."""
-    known = [remembered(line) for line in fenced(prompt, "memories")]
+    known = [known_memory(line) for line in inside(prompt, "memories")]
     said = spoken(prompt)
     return [
         {
@@ -105,10 +105,20 @@ def applying(finding: Finding, known: list[Memory]) -> dict[str, Any]:
 
 
 def fenced(prompt: str, name: str) -> list[Any]:
+    return [json.loads(line) for line in inside(prompt, name)]
+
+
+def inside(prompt: str, name: str) -> list[str]:
     if f"<{name}>\n" not in prompt:
         return []
-    inside = prompt.split(f"<{name}>\n")[1].split(f"</{name}>")[0]
-    return [json.loads(line) for line in inside.split("\n") if line]  # a JSON string may hold other line breaks
+    between = prompt.split(f"<{name}>\n")[1].split(f"</{name}>")[0]
+    return [line for line in between.split("\n") if line]  # a JSON string may hold other line breaks
+
+
+def known_memory(line: str) -> Memory:
+    """Of a line `1 "text"`, in a group `1 user2 "text"`."""
+    head, _, text = line.partition(' "')
+    return remembered({"id": head.split()[0], "kind": "fact", "text": json.loads(f'"{text}')})
 
 
 def spoken(prompt: str) -> list[SliceMessage]:

@@ -34,6 +34,8 @@ from tests.memories import a_memory
 
 FILE = ("memorybank", "memory_bank_en.json")
 AIM = 1.5  # input tokens for each token said
+SHORT_AIM = 2.0  # of a short conversation, without a cache
+SHORT_TOKENS = (400, 800, 1_600)
 MODEL_TOKENS = 200_000
 EXCHANGES = Policy(name="exchanges", triggers=Triggers(on_exchange=True))
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -51,6 +53,11 @@ def run(history: Path) -> dict[str, Any]:
         "aim_input_per_raw_token": AIM,
         "memstream": measured(people, DEFAULT_POLICY, counter),
         "memstream_full_slices": measured(everything, DEFAULT_POLICY, counter),
+        "aim_short_uncached": SHORT_AIM,
+        **{
+            f"conversations_of_{most}_tokens": measured(list(short(people, most, counter)), DEFAULT_POLICY, counter)
+            for most in SHORT_TOKENS
+        },
         "every_exchange": measured(people, EXCHANGES, counter),
     }
 
@@ -59,6 +66,17 @@ def renumbered(people: Conversations) -> Iterator[Message]:
     """All of them as one conversation, so that slices are as full as the policy lets them be."""
     for number, message in enumerate(message for messages in people for message in messages):
         yield structs.replace(message, conversation_id="all", message_id=str(number))
+
+
+def short(people: Conversations, most: int, counter: TokenCounter) -> Iterator[tuple[Message, ...]]:
+    """Each person's messages in conversations of about `most` tokens, which begin with the person."""
+    for messages in people:
+        part: list[Message] = []
+        for message in messages:
+            if message.role == "user" and sum(counter(each.content) for each in part) >= most:
+                yield tuple(part)
+                part = []
+            part.append(message)
 
 
 def measured(conversations: Conversations, policy: Policy, counter: TokenCounter) -> dict[str, Any]:

@@ -3,9 +3,17 @@
 from typing import Final
 
 from agents.models.port import Context
-from agents.models.prompts.speakers import RULES, people, roles, whose
+from agents.models.prompts.speakers import RULES, People, people, roles, whose
 from agents.models.prompts.styles import style_part
-from agents.models.prompts.transcript import ATTRIBUTED_CHARS, CONTEXT_CHARS, fenced, lines, transcript
+from agents.models.prompts.transcript import (
+    ATTRIBUTED_CHARS,
+    CHARS_PER_TOKEN,
+    CONTEXT_CHARS,
+    fenced,
+    quoted,
+    size,
+    transcript,
+)
 from agents.privacy.scrub import sendable
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
@@ -51,6 +59,9 @@ NOTE: Final = (
 FULL_TEXT: Final = "full_text: what the text leaves out and still matters, at most 4,000 tokens."
 MOST_TOKENS: Final = 100_000  # of a slice, for a model of which nothing is known but that it is a large one
 OVERLAP_TOKENS: Final = 4_000
+# What the known memories shown come to, of the tokens of a slice, and at least.
+KNOWN_SHARE: Final = 0.25
+LEAST_KNOWN_TOKENS: Final = 50
 OWN_KIND: Final = "If none fits, name your own: one or two lower-case words."
 REQUIRED: Final = ("kind", "text", "messages", "confidence", "importance")
 
@@ -82,10 +93,7 @@ def data_part(request: ExtractionRequest, context: Context, most_tokens: int = M
     """The known memories, what was said before, and the slice, fenced; at most about `most_tokens` of the slice."""
     privacy = context.policy.privacy
     group = people(request, privacy)
-    known = lines(
-        {"id": number, "kind": memory.kind, "text": sendable(memory.text, privacy)} | whose(memory, request, group)
-        for number, memory in enumerate(context.related, 1)
-    )
+    known = known_part(context, request, group)
     overlap, called = request.overlap, roles(request, group)
     before = transcript(overlap, privacy, OVERLAP_TOKENS, first=1 - len(overlap), roles=called)
     tool_chars = ATTRIBUTED_CHARS if context.policy.attributed else CONTEXT_CHARS
@@ -97,6 +105,20 @@ def data_part(request: ExtractionRequest, context: Context, most_tokens: int = M
         f"<transcript>\n{said}</transcript>\n",
     )
     return f"{RULES if called else ''}{''.join(parts)}The memories, as JSON:"
+
+
+def known_part(context: Context, request: ExtractionRequest, group: People) -> str:
+    """One known memory a line: its number, in a group whose it is, its text. The nearest come first, and a short slice, which
+    speaks of few things, is shown few of them."""
+    room = max(KNOWN_SHARE * sum(map(size, request.messages)), LEAST_KNOWN_TOKENS) * CHARS_PER_TOKEN
+    written: list[str] = []
+    for number, memory in enumerate(context.related, 1):
+        parts = (str(number), whose(memory, request, group), quoted(sendable(memory.text, context.policy.privacy)))
+        written.append(" ".join(filter(None, parts)) + "\n")
+        room -= len(memory.text)
+        if room <= 0:
+            break
+    return "".join(written)
 
 
 def answer_schema(policy: Policy) -> dict[str, object]:

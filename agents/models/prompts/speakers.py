@@ -21,7 +21,7 @@ data too.
 RULES: Final = f"""\
 {NUMBERS}A memory is about one speaker, called "User" in its text, and cites no other speaker's messages. What one says of \
 another is a memory about who says it, and names the other: "User says that Bob is allergic to nuts". What several decide \
-together names them instead of "User". A known memory with `of` is that speaker's: compare it with what that speaker says only.
+together names them instead of "User". A known memory with a speaker is that one's: compare it with what that speaker says only.
 """
 
 
@@ -54,9 +54,9 @@ def roles(request: ExtractionRequest, known: People) -> dict[str, str]:
     return {each.message_id: f"user{known.numbers[request.speaker(each)]}" for each in said if each.role == "user"}
 
 
-def whose(memory: Memory, request: ExtractionRequest, known: People) -> dict[str, object]:
-    """The number of the speaker whose memory it is; nothing where it is everybody's, or only one speaks."""
+def whose(memory: Memory, request: ExtractionRequest, known: People) -> str:
+    """The speaker whose memory it is, by the number; nothing where it is everybody's, or only one speaks."""
     if not known.numbers:
-        return {}
+        return ""
     owners = [each.user_id for each in request.speakers if memory.namespace in each.namespaces]
-    return {"of": known.numbers[owners[0]]} if owners else {}
+    return f"user{known.numbers[owners[0]]}" if owners else ""

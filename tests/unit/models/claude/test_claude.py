@@ -42,7 +42,7 @@ async def test_related_memories_travel_under_numbers_and_come_back_as_ids(server
     await provider.close()
     assert answer.proposals[0].contradicts == "User eats peanuts."
     assert answer.proposals[1].repeats is None
-    assert '"id":2' in server.seen[0]["messages"][0]["content"]
+    assert '\n2 "User eats peanuts."' in server.seen[0]["messages"][0]["content"]
 
 
 async def test_empty_answer_means_that_nothing_was_worth_keeping(server: MessagesServer) -> None:

@@ -143,10 +143,13 @@ def test_feelings_and_full_texts_are_asked_for_by_policy_only() -> None:
 
 def test_known_memories_have_short_numbers_and_not_their_ids() -> None:
     prompt = data_part(slice_of("Hi."), knowing("User lives in Rome.", "User likes tea."))
-    assert [json.loads(line) for line in inside(prompt, "memories")] == [
-        {"id": 1, "kind": "fact", "text": "User lives in Rome."},
-        {"id": 2, "kind": "fact", "text": "User likes tea."},
-    ]
+    assert inside(prompt, "memories") == ['1 "User lives in Rome."', '2 "User likes tea."']
+
+
+def test_a_short_slice_is_shown_the_nearest_known_memories_and_a_long_one_all() -> None:
+    context = knowing(*(f"User's cat number {number} sleeps in the kitchen of the house." for number in range(8)))
+    short, long = data_part(slice_of("Hi."), context), data_part(slice_of("I have cats. " * 300), context)
+    assert (len(inside(short, "memories")), len(inside(long, "memories"))) == (3, 8)
 
 
 def test_tool_text_is_cut_short_and_calls_are_named() -> None:

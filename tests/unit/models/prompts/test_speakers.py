@@ -44,7 +44,7 @@ def test_a_known_memory_says_whose_it_is_where_several_speak() -> None:
     prompt = asked([says(0, "ada", "Hi."), says(1, "bob", "Hi.")], related=(bobs, everybodys))
 
     first, second = inside(prompt, "memories")
-    assert '"of":2' in first and '"of"' not in second
+    assert first == '1 user2 "User lives in Lyon."' and second == '2 "Bob lives in Lyon."'
 
 
 def test_a_hostile_name_stays_a_name() -> None:
