@@ -102,8 +102,8 @@ bench-offline: environment $(DEV) ## what the rules keep of public conversations
 bench-dedupe: environment $(DEV) ## what is folded of labelled pairs, rightly and wrongly, over thresholds; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.dedupe --plot deploy/docs/curation.svg
 
-bench-understanding: environment $(DEV) ## what is known after 357 short conversations (PROVIDER=offline|claude|ollama|oracle|oracle-unaided); the last line is JSON
-	@$(BIN)/python -m tests.benchmarks.understanding.run --provider $(or $(PROVIDER),offline)
+bench-understanding: environment $(DEV) ## what is known after 357 short conversations (PROVIDER=offline|claude|ollama|oracle|oracle-unaided, RESOLVE=1); the last line is JSON
+	@$(BIN)/python -m tests.benchmarks.understanding.run --provider $(or $(PROVIDER),offline) $(if $(RESOLVE),--resolve)
 
 bench-embed: environment $(DEV) ## texts a second of each embedding model of this process; the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.embed

@@ -1,13 +1,14 @@
 """A stand-in for a good model: it proposes what a scenario names, so that curation is measured alone."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from agents.models.offline.provider import OfflineProvider
-from agents.models.port import Answer, Context, Proposal
-from schemas.extraction.requests import ExtractionRequest
+from agents.models.port import Answer, Context, Proposal, Resolution, Verdict
+from schemas.extraction.requests import Candidate, ExtractionRequest
 from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
 from tests.benchmarks.understanding.scenarios import Proposed, Scenario
 
 Known = Callable[[str], Awaitable[Sequence[Memory]]]
@@ -26,6 +27,16 @@ class Oracle(OfflineProvider):
         said = {message.message_id for message in request.messages}
         proposals = [self._proposal(each, known) for each in self._scenario.oracle if f"m{each.of}" in said]
         return Answer(provider="oracle", model="oracle", proposals=tuple(proposals))
+
+    async def resolve(
+        self, candidates: Sequence[Candidate], memories: Sequence[Memory], policy: Policy, namespace: str
+    ) -> Resolution:
+        """What the scenario says that a candidate is to those before it, as far as they are among what is shown."""
+        shown = {memory.text: memory.memory_id for memory in memories}
+        others = {candidate.text: candidate.candidate_id for candidate in candidates}
+        proposed = {each.text: each for each in self._scenario.oracle}
+        found = (verdict(each, proposed[each.text], self._scenario.oracle, shown, others) for each in candidates)
+        return Resolution(provider="oracle", model="oracle", verdicts=tuple(each for each in found if each is not None))
 
     def _proposal(self, each: Proposed, known: Sequence[Memory]) -> Proposal:
         ended = [found for number in each.contradicts if (found := self._memory(number, known))]
@@ -54,6 +65,27 @@ class Oracle(OfflineProvider):
         by_text = [memory for memory in live if memory.text == meant.text]
         from_message = [m for m in live if any(source.message_id == f"m{meant.of}" for source in m.sources)]
         return next((memory.memory_id for memory in (*by_text, *from_message)), None)
+
+
+def verdict(
+    candidate: Candidate,
+    meant: Proposed,
+    oracle: Sequence[Proposed],
+    shown: Mapping[str, str],
+    others: Mapping[str, str],
+) -> Verdict | None:
+    """None where it has to do with nothing that is shown. What refines a memory is told with its text."""
+    over = [oracle[number].text for number in meant.contradicts]
+    same = meant.refines if meant.repeats is None else meant.repeats
+    before = None if same is None else oracle[same].text
+    made = Verdict(
+        candidate_id=candidate.candidate_id,
+        same=shown.get(before or ""),
+        text=f"{candidate.text} ({before})" if before in shown and meant.refines is not None else None,
+        ends=tuple(shown[text] for text in over if text in shown),
+        corrects=tuple(others[text] for text in over if text in others),
+    )
+    return made if made.same or made.ends or made.corrects else None
 
 
 def also_ended(memory_ids: Sequence[str]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
+from agents.curation.resolver import Resolver
 from agents.extraction.records import candidate_batches
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider, Usage
@@ -32,6 +33,7 @@ from schemas.retrieval.searches import Found, Query
 from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.memories.lexical import FullText
 from sinks.memories.reader import Memories
+from sinks.memories.resolutions import Resolutions
 from sinks.outbox.projector import Projector
 from sinks.postgres.connection import Pool, connect
 from sinks.postgres.migrate import migrate
@@ -72,6 +74,7 @@ class Stage(Struct, frozen=True):
             clock.now,
             Compactor(provider, self.embedder),
             Editor(provider),
+            resolver=Resolver(provider, Resolutions(self.pool), clock.now),
         )
 
     def recall(self, policy: Policy, clock: "Clock") -> Recall:
@@ -100,8 +103,9 @@ class Clock:
         return self.at
 
 
-async def play(scenario: Scenario, stage: Stage, provider: Provider) -> Played:
-    policy, clock = policy_of(scenario), Clock(scenario.sessions[0][0].timestamp)
+async def play(scenario: Scenario, stage: Stage, provider: Provider, *, resolve: bool = False) -> Played:
+    """With `resolve` a model is asked what candidates are to the memories near them."""
+    policy, clock = replace(policy_of(scenario), resolve=resolve), Clock(scenario.sessions[0][0].timestamp)
     curator, seen, tokens = stage.curator(policy, clock, provider), [], Counter[str]()
     related = RelatedMemories(stage.embedder, stage.vectors, Memories(stage.pool))
     for session in scenario.sessions:

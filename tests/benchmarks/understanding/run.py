@@ -33,14 +33,16 @@ SHOWN_CHARS: Final = 300
 ProviderOf = Callable[[Scenario], Provider]
 
 
-async def run(chosen: Sequence[Scenario], provider: str) -> tuple[list[tuple[Scenario, Measured]], float]:
+async def run(
+    chosen: Sequence[Scenario], provider: str, *, resolve: bool = False
+) -> tuple[list[tuple[Scenario, Measured]], float]:
     """Each scenario that could be played with its measures, in the given order, and the seconds that it took to play all."""
     places = asyncio.Semaphore(AT_ONCE)
 
     async def measured(scenario: Scenario, on: Stage, provider_of: ProviderOf) -> Measured | MemstreamError:
         async with places:
             try:
-                return Measured(await play(scenario, on, provider_of(scenario)))
+                return Measured(await play(scenario, on, provider_of(scenario), resolve=resolve))
             except (Retryable, Rejected) as exc:
                 return exc
 
@@ -111,6 +113,7 @@ def table(of_half: dict[str, Any]) -> str:
 def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench-understanding", description=__doc__)
     parser.add_argument("--provider", choices=PROVIDERS, default="offline")
+    parser.add_argument("--resolve", action="store_true", help="ask what candidates are to memories near them (policy)")
     parser.add_argument("--half", choices=HALVES, help="both unless told otherwise")
     parser.add_argument("--kind", action="append", default=[], help="only scenarios of these kinds")
     parser.add_argument("--figure", action="append", default=[], help="show only failures of these figures")
@@ -122,7 +125,7 @@ def main(argv: list[str]) -> int:
     chosen = [each for each in scenarios(frozenset(options.kind)) if options.half in (None, each.half)]
     if options.provider in ORACLES:
         chosen = [each for each in chosen if each.oracle]
-    found, took_s = asyncio.run(run(chosen, options.provider))
+    found, took_s = asyncio.run(run(chosen, options.provider, resolve=options.resolve))
     for failure in failures(found, options.figure):
         sys.stderr.write(line(failure))
     halves: dict[str, Any] = {half: told(found, half) for half in HALVES if options.half in (None, half)}
@@ -130,6 +133,7 @@ def main(argv: list[str]) -> int:
         sys.stderr.write(f"\n{half}\n{table(row)}")
     whole = {
         "provider": options.provider,
+        "resolve": options.resolve,
         "not_played": len(chosen) - len(found),
         "embedder": DEFAULT.name,
         "took_s": round(took_s, 1),

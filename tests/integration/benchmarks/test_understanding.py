@@ -23,8 +23,8 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[MessagesServe
         yield server
 
 
-async def played(provider: str, chosen: tuple[Scenario, ...] = CHOSEN) -> dict[str, Measured]:
-    found, _ = await run(chosen, provider)
+async def played(provider: str, chosen: tuple[Scenario, ...] = CHOSEN, *, resolve: bool = False) -> dict[str, Measured]:
+    found, _ = await run(chosen, provider, resolve=resolve)
     return {scenario.id: measured for scenario, measured in found}
 
 
@@ -65,3 +65,15 @@ async def test_the_candidates_of_a_good_model_are_curated_with_their_references(
     assert counts["contained"] == counts["contained_of"] > 20
     assert counts["ended"] == counts["ended_of"] > 3
     assert counts["wrong_person"] == 0
+
+
+async def test_a_model_that_is_asked_about_neighbours_finds_what_nobody_referred_to() -> None:
+    chosen = tuple(scenario for scenario in CHOSEN if scenario.oracle)
+
+    alone, asked = (
+        total(await played("oracle-unaided", chosen)),
+        total(await played("oracle-unaided", chosen, resolve=True)),
+    )
+
+    assert alone["ended"] < asked["ended"] == asked["ended_of"]
+    assert asked["contained"] == asked["contained_of"]
