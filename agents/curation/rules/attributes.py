@@ -186,11 +186,17 @@ def pattern(attribute: str) -> re.Pattern[str]:
 
 
 def bounded(phrase: str) -> str:
-    """As words of their own, where the script has spaces between words."""
+    """As words of their own, where the script has spaces between words. `…` stands for some words between; what comes behind a
+    `+` must be said later."""
     if UNSPACED.search(phrase):
         return re.escape(phrase)
+    phrase, _, later = phrase.partition(" + ")
+    if later:
+        return rf"{bounded(phrase)}(?=.*\b{re.escape(later)}\b)"
+    if "…" in phrase:
+        return r"(?: \S+){0,5}? ".join(bounded(part) for part in phrase.split(" … "))
     return rf"(?<=\W){re.escape(phrase)}(?=\W|$)".replace(
-        r"\ ", "(?: now| currently| still| jetzt| maintenant| ahora)? "
+        r"\ ", "(?: now| currently| still| jetzt| maintenant| ahora| ya)? "
     )
 
 

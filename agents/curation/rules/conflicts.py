@@ -1,5 +1,7 @@
 """Whether a statement ends what a memory says: tied to whom both are about, and to what they tell of it."""
 
+import re
+
 from agents.curation.rules import guards, words
 from agents.curation.rules.attributes import opposed_words, readings, table
 from agents.curation.rules.meaning import meaning
@@ -17,6 +19,8 @@ FILLERS = frozenset(
     )
 )
 ORDINALS = words.words("st nd rd th")
+REASON = re.compile(r",|;| (?:because|since|after|as|according|weil|seit|nach|parce|depuis|porque|desde) ")
+MAIN = ("it is denied", "another number or time")
 RECURRING = words.words(
     " ".join(line for line in words.WEEKDAYS if line.split()[0].endswith("s") and "lunes" not in line)
 )
@@ -31,7 +35,10 @@ def conflict(candidate: str, memory: str) -> str | None:
     new, old = statement(candidate), statement(memory)
     if new.relations != old.relations or of_other_subject(new, old):
         return None
-    return next((name for name, denies in DENIALS.items() if denies(new, old)), None)
+    if (name := next((name for name, denies in DENIALS.items() if denies(new, old)), None)) is not None:
+        return name
+    main = statement(REASON.split(candidate, maxsplit=1)[0])  # without why it is so
+    return None if main.scope != new.scope else next((name for name in MAIN if DENIALS[name](main, old)), None)
 
 
 def begins_on_a_day(text: str) -> bool:
@@ -103,7 +110,7 @@ def other_figure(new: Statement, old: Statement) -> bool:
         return False
     if not numbers_differ(new, old) and not times_differ(new, old):
         return False
-    return moved or not (is_single_event(new) or is_single_event(old))
+    return moved or not (is_one_of_several(new) or words_of_past(old) or is_recurring(old))
 
 
 def numbers_differ(new: Statement, old: Statement) -> bool:
@@ -136,11 +143,16 @@ def times_differ(new: Statement, old: Statement) -> bool:
     return bool((new.times - old.times) & dates and (old.times - new.times) & dates)
 
 
-def is_single_event(each: Statement) -> bool:
-    """One of several that there may be: of the past, an indefinite one with a time, or one that recurs."""
+def is_one_of_several(each: Statement) -> bool:
+    """An event of the past, an indefinite one with a time, or something that is done again and again."""
     timed = bool(each.times) or any(sign in number for number in each.quantities for sign in ":-")
     indefinite = timed and not INDEFINITE.isdisjoint(each.tokens) and each.subject is None
-    return bool(words_of_past(each)) or indefinite or not RECURRING.isdisjoint(each.tokens)
+    return bool(words_of_past(each)) or indefinite or is_recurring(each)
+
+
+def is_recurring(each: Statement) -> bool:
+    """Done on some day of each week; what `is` on such a day has that one."""
+    return not RECURRING.isdisjoint(each.tokens) and words.COPULAS.isdisjoint(each.tokens)
 
 
 def words_of_past(each: Statement) -> frozenset[str]:
