@@ -39,6 +39,12 @@ BEGINS: Final = {
     "fr": r"(?:em|dé)ménag\w*|commenc\w*|rejoin\w*",
     "es": r"mud\w*|empiez\w*|empec\w*|empez\w*|comienz\w*",
 }
+BEGAN: Final = {
+    "en": r"moved|started|began|joined|retired|relocated|switched",
+    "de": r"\w*gezogen|fing|begann|anfing|\w*gewechselt",
+    "fr": r"(?:em|dé)ménagé\w*|commencé|rejoint",
+    "es": r"mud[éó]|mudamos|empecé|empezó|comencé|comenzó",
+}
 # What was so at that time, and is not said to be so now.
 WAS: Final = {
     "en": r"(?:I|we) (?:\w+ )?(?:lived|worked|studied|rented|stayed|taught|was (?:in|at|based|an?))",
@@ -95,6 +101,9 @@ def moment_of(each: Time, end: str, to_the_end: bool) -> date:
 def implied(sentence: str, times: list[Time], today: date, language: str) -> dict[str, date]:
     """Of what begins on a named day, and of what was so in a time that is over."""
     last = times[-1]
+    if found(BEGAN[language]).search(sentence) and last.first > today:
+        begun = day_or_none(last.first.year - 1, last.first.month, last.first.day)
+        return {SINCE: begun} if begun else {}
     if found(BEGINS[language]).search(sentence):
         return {SINCE: last.first}
     longer = last.after - last.first > timedelta(days=1)

@@ -51,6 +51,18 @@ CHANGES = (
         importance=0.65,
         tags=("change",),
     ),
+    # A standing wish that is taken back.
+    Rule(
+        pattern=starting(
+            r"(?:please |pls )?no more (?!(?:questions?|thanks|time|problems?|ideas?|than|or|excuses)\b)"
+            r"(?P<old>[\w-]+)(?: please)?(?=$|,)"
+        ),
+        kind="preference",
+        importance=0.65,
+        confidence=0.8,
+        tags=("change",),
+        text="User wants no more {old}.",
+    ),
     Rule(
         pattern=starting(
             rf"(?:I|we) {HAVE}(?:stopped|quit|gave up|given up) (?:(?:using|drinking|eating|playing|taking"

@@ -18,7 +18,60 @@ STYLE = (
     r"|newsletters?)"
 )
 
+# A wish for this once, which a standing one is not.
+THIS_ONCE = r"(?!.*\b(?:yet|right now|for now|today|tonight|tomorrow|this (?:time|one|week)|until)\b)"
+LANGUAGES = (
+    r"English|German|French|Spanish|Italian|Portuguese|Dutch|Polish|Swedish|Danish|Japanese|Chinese|Turkish|Russian"
+)
+
 PREFERENCES = (
+    Rule(
+        pattern=starting(
+            rf"(?:from now on|in (?:the )?future"
+            rf"|going forward)[,:]? (?:only )?(?:in )?(?P<language>{LANGUAGES})(?: only)?(?: please)?$"
+        ),
+        kind="preference",
+        importance=0.8,
+        confidence=0.9,
+        tags=("directive", "language"),
+        text="User wants the assistant to answer in {language} from now on.",
+    ),
+    Rule(
+        pattern=starting(
+            r"(?:please |pls )?(?P<wish>keep (?:it|things|everything) (?:very )?(?:short|brief|simple|concise"
+            r"|formal|informal|casual"
+            r"|to the point)\b.*|(?:end|begin|start|finish|sign) (?:every|each|all) (?:of )?(?:your )?"
+            r"(?:answer|message|reply|mail|e-?mail|text)\w* .+)"
+        ),
+        kind="preference",
+        importance=0.75,
+        confidence=0.85,
+        tags=("directive",),
+        text="User wants the assistant to {wish}.",
+    ),
+    Rule(
+        pattern=starting(
+            rf"{THIS_ONCE}(?:please |pls )?(?:do not|never) (?:ever )?(?P<wish>(?:schedule|plan|book|suggest"
+            rf"|recommend|offer|send|serve"
+            r"|show|put) (?:me |us )?(?:any\w*|things|meetings?|appointments?|calls?|[\w-]+ (?:on|before|after"
+            r"|with|at))\b.+)"
+        ),
+        kind="preference",
+        importance=0.8,
+        tags=("directive",),
+        text="User wants the assistant to never {wish}.",
+    ),
+    Rule(
+        pattern=starting(
+            rf"{THIS_ONCE}(?:please |pls )?no (?P<wish>(?:[\w/-]+ ){{0,2}}(?:meetings?|calls?|appointments?|charts?"
+            rf"|visits?|deliver(?:y|ies))"
+            r"(?: (?:on|before|after|at|during|in) .+)?)$"
+        ),
+        kind="preference",
+        importance=0.75,
+        tags=("directive",),
+        text="User does not want {wish}.",
+    ),
     Rule(
         pattern=starting(
             r"(?:please |pls )?(?:from now on|in (?:the )?future|going forward|as of now)[,:]? (?:please )?"

@@ -23,7 +23,7 @@ PET = (
 )
 HEALTH = (
     r"(?:allerg\w+|intoleran\w+|celiac|coeliac|diabet\w+|asthma\w*|adhd|hay fever|migraines?|arthritis|epilep\w+|dyslexi\w+"
-    r"|high blood pressure|insomnia|eczema|colou?r-?blind|deaf|blind|pregnant|hard of hearing|wheelchair|cancer"
+    r"|high blood pressure|insomnia|eczema|colou?r[- ]?blind|deaf|blind|pregnant|hard of hearing|wheelchair|cancer"
     r"|(?:have|suffer from|diagnosed with) (?:an? )?[\w-]+ condition)"
 )
 # What tells nothing of the speaker for itself: talk about the talk, wishes of the moment, and modal verbs.
@@ -59,7 +59,8 @@ TRAIT = (
     r" with)|at (?:an? |the )?(?:\w+ )?(?:school|college|university)|on (?:the|an?) (?:\w+ )?(?:team|diet|medication|board)|\d+"
     r"|(?:\w+teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)|single|married|divorced|engaged|widowed|separated"
     r"|retired|expecting|pregnant|(?:un|self-)?employed|freelance|vegan|vegetarian|pescatarian|gluten|lactose|diabetic|epileptic"
-    r"|asthmatic|dyslexic|allergic|intolerant|sensitive to|celiac|colou?r-?blind|blind|deaf|hard of hearing|left-handed|disabled"
+    r"|asthmatic|dyslexic|allergic|intolerant|sensitive to|celiac|colou?r[- ]?blind|blind|deaf|hard of hearing|left-handed"
+    r"|disabled"
     r"|gay|straight|bisexual|trans|tall|short|bald|blonde?|overweight|religious|christian|catholic|muslim|jewish|hindu|buddhist"
     r"|atheist|athletic|shy|introverted|extroverted|creative|picky|lazy|outgoing|clumsy|originally|native|fluent|born|half"
     r"|obsessed|addicted|afraid of|scared of|terrified of|good (?:at|with)|bad (?:at|with)|fond|keen|interested|passionate"
@@ -144,8 +145,8 @@ IDENTITY = (
     ),
     Rule(
         pattern=starting(
-            r"(?:(?:please )?call me|I go by|everyone calls me|you can call me|I am called) "
-            r"(?P<name>(?-i:[A-ZÀ-Þ])[\w'-]+)(?= |$|[,.;])"
+            r"(?:(?:please )?(?:call me|(?:address|refer to) me as)|I go by|everyone calls me|you can call me|I am called) "
+            r"(?P<name>(?:(?:Dr|Prof|Mr|Mrs|Ms)\.? )?(?-i:[A-ZÀ-Þ])[\w'-]+)(?= |$|[,.;])"
         ),
         kind="preference",
         importance=0.75,
@@ -163,6 +164,27 @@ IDENTITY = (
     ),
 )
 STATEMENTS = (
+    # What somebody is, without saying "I am": "Vegan here", "Type 1 diabetic".
+    Rule(
+        pattern=starting(
+            r"(?P<object>(?:(?:strict|lifelong|type [12]|red-green|severely|mostly) )*(?:diabetic|vegan|vegetarian|pescatarian"
+            r"|c(?:o)?eliac|(?:lactose|gluten)[- ]intolerant|colou?r[- ]?blind|deaf|blind|allergic to [\w ]{3,30}))"
+            r"(?: here)?(?=$|,| since\b| for \w+ years)"
+        ),
+        kind="fact",
+        importance=0.8,
+        topics=TOPICS,
+        text="User is {object}.",
+    ),
+    Rule(
+        pattern=starting(
+            rf"I am {ADV}(?P<object>(?:[\w-]+ ){{0,2}}?(?:colou?r[- ]?blind|diabetic|intolerant to .+))(?=$|,)"
+        ),
+        kind="fact",
+        importance=0.85,
+        topics=TOPICS,
+        text="User is {object}.",
+    ),
     Rule(
         pattern=starting(rf"(?:I|we) {ADV}(?:have )?(?:{ADV})?(?:moved|relocated) (?:back )?to (?P<new>.+)"),
         kind="fact",

@@ -105,6 +105,13 @@ RULES = (
         0.75,
         "directive",
     ),
+    templated(
+        r"(?:jamais de|pas de) (?P<x>\w+ (?:le (?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche)|avant|après)\b.*)",
+        "Souhait de l'utilisateur : pas de {x}",
+        "preference",
+        0.75,
+        "directive",
+    ),
     templated(rf"{JE} {OBJECT}", QUI + " {verb} {object}", "plan", 0.65, "plan", dated=True),
     templated(rf"{JE} {OBJECT}", QUI + " {verb} {object}", "fact", 0.5, topics=TOPICS),
     templated(rf"(?:nous avons|on a) {OBJECT}", QUI + " a {object}", "fact", 0.5, topics=TOPICS),

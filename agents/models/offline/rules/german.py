@@ -49,19 +49,24 @@ UNCHANGED = (
 )
 # What tells nothing of the speaker for itself.
 SAYS_NOTHING = (
-    r"(?:denke|dachte|glaube|glaubte|meine|meinte|hoffe|wünsche|weiß|wusste|verstehe|finde|fand|sehe|sah|sage|sagte|frage|fragte"
+    r"(?:denke|dachte|glaube|glaubte|meine|meinte|hoffe|wünsche|weiß|wusste|verstehe|finde|fand|sehe|sah"
+    r"|sage|sagte|frage|fragte"
     r"|danke|bitte|möchte|würde|hätte|wäre|könnte|sollte|müsste|muss|musste|kann|konnte|darf|soll|will|wollte|werde|brauche"
     r"|brauchte"
-    r"|fürchte|vermute|schätze|nehme an|stimme|freue|freute|höre|hörte|versuche|versuchte|suche|hole|komme|kam|gehe|rufe|zeige"
+    r"|fürchte|vermute|schätze|nehme an|stimme|freue|freute|höre|hörte|versuche|versuchte|suche|hole|komme"
+    r"|kam|gehe|rufe|zeige"
     r"|bringe"
-    r"|gebe|erinnere|entschuldige|schwöre|verspreche|wette|warte|schaue|sorge|empfehle|schlage|stelle|fühle|fühlte|nehme|nahm"
+    r"|gebe|erinnere|entschuldige|schwöre|verspreche|wette|warte|schaue|sorge|empfehle|schlage|stelle"
+    r"|fühle|fühlte|nehme|nahm"
     r"|tue|tat"
     r"|habe (?:eine? |keine? |die |den |das |noch |auch |schon |gerade |nur )*(?:frage|idee|ahnung|problem|zeit|lust|hunger"
     r"|durst|angst"
-    r"|bitte|gehört|gesehen|gedacht|gesagt|vergessen|verstanden|recht|gefragt|es|ihn|sie|das|dich|ihnen|mich gefragt|glück|vor"
+    r"|bitte|gehört|gesehen|gedacht|gesagt|vergessen|verstanden|recht|gefragt|es|ihn|sie|das|dich|ihnen"
+    r"|mich gefragt|glück|vor"
     r"|zu"
     r"|hier|gerade|gewusst|versucht|gefunden)"
-    r"|bin (?:mir |so |sehr |nicht |auch |gerade |noch |schon |wirklich |ziemlich |etwas |zu |total |einfach )*(?:sicher|froh"
+    r"|bin (?:mir |so |sehr |nicht |auch |gerade |noch |schon |wirklich |ziemlich |etwas |zu |total "
+    r"|einfach )*(?:sicher|froh"
     r"|glücklich|traurig|müde|bereit|fertig|neugierig|hier|da|gleich|gespannt|überrascht|beschäftigt|hungrig|durstig|krank"
     r"|aufgeregt"
     r"|spät|zurück|wütend|besorgt|dabei|es|einverstanden|dankbar|enttäuscht|interessiert|ihrer meinung|deiner meinung|stolz"
@@ -113,7 +118,8 @@ CHANGES = (
         "change",
     ),
     templated(
-        r"ich (?P<verb>\w+) (?P<n>kein(?:en?)?|nicht) (?P<old>.+?) mehr(?P<rest>(?:,? (?:sondern|ich \w+) (?:jetzt |nur noch "
+        r"ich (?P<verb>\w+) (?P<n>kein(?:en?)?|nicht) (?P<old>.+?) mehr(?P<rest>(?:,? (?:sondern"
+        r"|ich \w+) (?:jetzt |nur noch "
         r"|lieber )*"
         r"(?P<new>.+))?)$",
         WER + " {verb} {n} {old} mehr{rest}",
@@ -145,9 +151,9 @@ RULES = (
         "decision",
     ),
     templated(
-        r"(?:bitte )?(?P<x>(?:antworte|schreib|sprich|erkläre?|benutze|verwende|nutze|gib)\b.*\b(?:immer"
+        r"(?:bitte )?(?P<said>(?:antworte|schreib|sprich|erkläre?|benutze|verwende|nutze|gib)\b.*\b(?:immer"
         r"|nur|nie|niemals|stets|keine|auf (?-i:[A-Z])\w+)\b.*)",
-        "Wunsch des Nutzers: {x}",
+        "Wunsch des Nutzers: {said}",
         "preference",
         0.75,
         "directive",
@@ -155,6 +161,15 @@ RULES = (
     templated(
         r"(?P<x>ab (?:jetzt|sofort) (?:bitte )?.+|bitte (?:immer|nie|niemals|keine) .+)",
         "Wunsch des Nutzers: {x}",
+        "preference",
+        0.75,
+        "directive",
+    ),
+    templated(
+        r"(?P<x>(?:montags|dienstags|mittwochs|donnerstags|freitags|samstags|sonntags|zu hause"
+        r"|bei uns) (?:gibt es|gibt's|essen wir|trinken wir)"
+        r"(?: bei uns)? (?:kein\w*|nie|nur) .+)",
+        "Beim Nutzer gilt: {x}",
         "preference",
         0.75,
         "directive",
@@ -206,9 +221,11 @@ GERMAN = Tongue(
     reword=reword,
     third=third,
     lead_in=starting(
-        r"(?:(?:hallo|hi|hey|moin|servus|guten (?:tag|morgen|abend)|also|ja|nein|ok|okay|übrigens|danke|oh|ach ja|naja|nun|gut"
+        r"(?:(?:hallo|hi|hey|moin|servus|guten (?:tag|morgen|abend)|also|ja|nein|ok|okay|übrigens|danke|oh"
+        r"|ach ja|naja|nun|gut"
         r"|super"
-        r"|ach|und|aber|außerdem|zur info|korrektur|eigentlich|ehrlich gesagt|klar|sicher|tut mir leid|toll|schön|wow|nun ja)"
+        r"|ach|und|aber|außerdem|zur info|korrektur|eigentlich|ehrlich gesagt|klar|sicher|tut mir leid|toll"
+        r"|schön|wow|nun ja)"
         r"(?:\s*[,:;!.–-]+\s*|\s+(?=(?:ich|wir|mein|meine|bitte)\b))|(?:bitte )?(?:merk|merke|denk) "
         r"(?:dir|daran)(?: bitte)?[,:]?(?: dass)?\s+)"
     ),
@@ -228,7 +245,7 @@ GERMAN = Tongue(
     ),
     doubtful=anywhere(r"\b(?:ich glaube|ich denke|wahrscheinlich|vermutlich|ungefähr|glaub ich)\b"),
     unreal=anywhere(
-        r"\b(?:vielleicht|eventuell|wenn ich|falls|würde|hätte|wäre|angenommen|stell dir vor|möglicherweise)\b"
+        r"\b(?:vielleicht|eventuell|(?<!auch )wenn ich|falls|würde|hätte|wäre|angenommen|stell dir vor|möglicherweise)\b"
     ),
     casual=anywhere(rf"{POINTING}\b"),
     doubt="nicht sicher",

@@ -1,7 +1,7 @@
 """Applies a language's rules to a sentence: what is found, in whose words, how surely, and what changed from what."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from msgspec import Struct, structs
@@ -184,7 +184,8 @@ def worded(tongue: Tongue, rule: Rule, match: re.Match[str], dated: list[Dated])
     if rule.text is None:
         return tongue.reword(replaced), remark
     again = rule.pattern.match(replaced) or match
-    reworded = {name: tongue.third if name == "verb" else tongue.reword for name in again.groupdict()}
+    turned: dict[str, Callable[[str], str]] = {"verb": tongue.third, "said": str}  # what is quoted stays as it was said
+    reworded = {name: turned.get(name, tongue.reword) for name in again.groupdict()}
     groups = {name: inner(name, reworded[name](value).rstrip()) for name, value in again.groupdict().items() if value}
     filled = rule.text.format_map(dict.fromkeys(again.groupdict(), "") | groups)
     return " ".join(filled.split()).rstrip("."), remark

@@ -124,6 +124,13 @@ RULES = (
         0.6,
         "preference",
     ),
+    templated(
+        r"(?:(?:en casa|nosotros) )?no (?P<v>comemos|bebemos|tomamos) (?P<x>(?:\w+ ?){1,4})",
+        "En casa del usuario: no {v} {x}",
+        "preference",
+        0.75,
+        "diet",
+    ),
     templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "plan", 0.65, "plan", dated=True),
     templated(rf"(?:yo )?{VERB} {OBJECT}", QUIEN + " {verb} {object}", "fact", 0.5, topics=TOPICS),
     templated(

@@ -25,6 +25,8 @@ SAID_AT = datetime(2026, 2, 2, 10, tzinfo=UTC)
         ("en", "from June on I work at Bayer", "2026-06-01", None),
         ("en", "I have lived in Rome since 2019", "2019-01-01", None),
         ("en", "I have lived in Rome since October", "2025-10-01", None),
+        ("en", "I moved to Brest in June", "2025-06-01", None),
+        ("de", "Ich bin im Juni nach Kiel gezogen", "2025-06-01", None),
         ("en", "last year I lived in Rome", "2025-01-01", "2026-01-01"),
         ("en", "I worked there from 2015 to 2019", "2015-01-01", "2020-01-01"),
         ("de", "Ab 1. September ziehe ich nach Mainz", "2026-09-01", None),
