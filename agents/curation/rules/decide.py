@@ -85,7 +85,7 @@ def decide(
     if (later := next((each.memory for each in ended if said_later(each.memory, candidate)), None)) is not None:
         return Drop(f"outdated: {later.memory_id} was said later and contradicts it")
     gone = {each.memory.memory_id for each in ended}
-    others = [near for near in neighbours if near.memory.memory_id not in gone]
+    others = [near for near in neighbours if near.memory.memory_id not in gone and of_one_word(candidate, near.memory)]
     match, reason = matching(candidate, exact, others, thresholds, policy.max_text_chars)
     if ended:
         return Supersede(tuple(each.memory for each in ended), match, ended[0].reason)
@@ -96,6 +96,11 @@ def decide(
     if not new_sources(candidate, match):
         return Drop(f"repeated: {match.memory_id} has it from the same messages")
     return Reinforce(match, reason or "")
+
+
+def of_one_word(candidate: Candidate, memory: Memory) -> bool:
+    """Whether users said both, or neither: else the assistant's words would become a user's, unless they are the same."""
+    return (candidate.attributed_to is None) == (memory.attributed_to is None)
 
 
 def matching(

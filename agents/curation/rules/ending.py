@@ -38,6 +38,7 @@ def ended_memories(
     objected: str | None = None
     for memory in named:
         guard = disbelief(candidate, memory, cosines.get(memory.memory_id), akin)
+        guard = "a user said it, and this is attributed" if outweighed(candidate, memory) else guard
         if guard is None:
             found[memory.memory_id] = Ended(memory, MODEL)
         else:
@@ -45,9 +46,16 @@ def ended_memories(
     for each in near:
         if each.memory.memory_id in found or each.memory.memory_id in (candidate.repeats, candidate.refines):
             continue
+        if outweighed(candidate, each.memory):
+            continue
         if not stands_beside(candidate, each.memory) and (why := conflict(candidate.text, each.memory.text)):
             found[each.memory.memory_id] = Ended(each.memory, why)
     return tuple(found.values()), objected
+
+
+def outweighed(candidate: Candidate, memory: Memory) -> bool:
+    """What the assistant or a tool states ends nothing that a user said."""
+    return candidate.attributed_to is not None and memory.attributed_to is None
 
 
 def stands_beside(candidate: Candidate, memory: Memory) -> bool:

@@ -1,0 +1,48 @@
+"""What the assistant or a tool states, beside what users say: neither becomes the other."""
+
+from collections.abc import Callable
+
+from msgspec import structs
+
+from agents.curation.rules.decide import Create, Reinforce, Supersede, decide
+from agents.curation.rules.ending import ended_memories
+from agents.curation.rules.scored import Scored
+from agents.curation.rules.thresholds import Thresholds
+from schemas.extraction.requests import Candidate, Source
+from schemas.memories.memories import Memory
+from schemas.policies.policies import DEFAULT_POLICY
+
+MakeCandidate = Callable[..., Candidate]
+MakeMemory = Callable[..., Memory]
+MakeSource = Callable[..., Source]
+
+
+def decided(said: Candidate, known: Memory, exact: Memory | None = None) -> object:
+    ended, _ = ended_memories(said, [known], {known.memory_id: 0.95}, [Scored(known, 0.95)], 0.5)
+    return decide(said, exact, [Scored(known, 0.95)], DEFAULT_POLICY, Thresholds(), ended)
+
+
+def test_an_attributed_statement_ends_nothing_that_a_user_said(
+    candidate: MakeCandidate, memory: MakeMemory, source: MakeSource
+) -> None:
+    told = structs.replace(source(10), attributed_to="assistant")
+    users, assistants = (
+        memory("The deadline is March 15.", sources=(each,))
+        for each in (source(0), structs.replace(told, message_id="m0"))
+    )
+    said = candidate("The deadline is March 20.", sources=(told,), contradicts=users.memory_id)
+    assert not isinstance(decided(said, users), Supersede)
+    assert isinstance(decided(said, assistants), Supersede)
+    by_user = candidate("The deadline is March 20.", sources=(source(10),), contradicts=users.memory_id)
+    assert isinstance(decided(by_user, users), Supersede) and isinstance(decided(by_user, assistants), Supersede)
+
+
+def test_more_words_of_the_assistant_do_not_become_a_users_and_the_same_words_do(
+    candidate: MakeCandidate, memory: MakeMemory, source: MakeSource
+) -> None:
+    told = structs.replace(source(10), attributed_to="assistant")
+    users = memory("The order number is 4711.", sources=(source(0),))
+    more = candidate("The order number is 4711, shipped by train.", sources=(told,))
+    assert isinstance(decided(more, users), Create)
+    same = candidate("The order number is 4711.", sources=(told,))
+    assert isinstance(decided(same, users, exact=users), Reinforce)
