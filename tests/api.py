@@ -27,6 +27,7 @@ from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
 from agents.conversations.lookup import Conversations
 from agents.erasure.begin import ErasureService
+from agents.profile.reading import Profiles
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
 from agents.retrieval.tiers import Tiers
@@ -46,6 +47,7 @@ from tests.fakes.curation import FakeCuration
 from tests.fakes.erasures import FakeErasures
 from tests.fakes.event_history import FakeEventHistory
 from tests.fakes.exports import FakeExports, FakeStatistics
+from tests.fakes.live import FakeLive
 from tests.fakes.memories import FakeMemories
 from tests.fakes.owners import FakeOwners
 from tests.fakes.policy_records import FakePolicyRecords
@@ -116,6 +118,7 @@ class Api:
         self.seconds = 0.0
         self.keys = FakeKeys()
         self.memories = FakeMemories()
+        self.live = FakeLive(self.memories)
         self.vectors = FakeVectors()
         self.remembered = FakeRemembered()  # the memories that are searched
         self.said = FakeSaid()  # the passages
@@ -177,9 +180,11 @@ class Api:
     def _conversations(self) -> dict[str, Any]:
         """Under POLICIES, with a model of 1,000 tokens; a token is a word."""
         terms = WindowTerms(POLICIES, ModelLimits(1_000, {}))
+        profiles = Profiles(self.live, words, lambda: self.now)
         return {
             "policies": POLICIES,
-            "recall": Recall(self.searched, self.archive, POLICIES, words, lambda: self.now),
+            "recall": Recall(self.searched, self.archive, POLICIES, words, lambda: self.now, profiles),
+            "profiles": profiles,
             "conversations": Conversations(self.windows, self.archive, POLICIES),
             "contexts": Contexts(self.archive, terms, words, lambda: self.now),
             "window_control": WindowControlSender(self.published, lambda: self.now, wait_s=0.1),

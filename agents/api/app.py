@@ -31,6 +31,7 @@ from agents.api.routes import (
     namespaces,
     passages,
     policies,
+    profiles,
     retention,
     search,
     statistics,
@@ -43,7 +44,7 @@ OPEN: Final = (health.router,)  # no key: what they tell is nobody's
 KEYED: Final = (
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     passages.router,
-    *(context.router, conversations.router, tools.router, mcp.router, description.router),
+    *(context.router, profiles.router, conversations.router, tools.router, mcp.router, description.router),
     *(transfer.router, statistics.router, policies.router, users.router, erasures.router),
     *(consolidation_runs.router, consolidation_schedules.router, generations.router, retention.router),
 )

@@ -21,6 +21,7 @@ from agents.conversations.control import WindowControlSender
 from agents.conversations.lookup import Conversations
 from agents.curation.rules.outcome import Outcome
 from agents.erasure.begin import ErasureService
+from agents.profile.reading import Profiles
 from agents.replay.comparison import Difference
 from agents.replay.cutover import CutoverResult
 from agents.retrieval.recall import Recall
@@ -208,6 +209,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     audit: AuditLog
     policies: PolicySelector
     recall: Recall
+    profiles: Profiles
     conversations: Conversations
     contexts: Contexts
     window_control: WindowControlSender

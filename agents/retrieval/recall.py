@@ -16,9 +16,10 @@ from schemas.conversations.messages import Message, Scope
 from schemas.memories.memories import Memory
 from schemas.policies.namespaces import UNSAID
 from schemas.policies.policies import Policy, PolicySelector
+from schemas.profile.profiles import Profile
 from schemas.retrieval.block_settings import BlockSettings
 from schemas.retrieval.blocks import Block, BlockQuery
-from schemas.retrieval.searches import Found, Query, SaidHit, Tier
+from schemas.retrieval.searches import Found, Hit, Query, SaidHit, Tier
 
 SETTLING: Final = timedelta(seconds=5)  # after a slice was completed, until any search finds its memories
 SPARE: Final = 20  # memories beyond those wanted: some tell only what the messages tell, some have no room
@@ -35,6 +36,12 @@ class Waiting(Protocol):
     """sinks.archive.messages.Archive."""
 
     async def unextracted(self, conversation_id: str, completed_before: datetime) -> tuple[Message, ...]: ...
+
+
+class Profiling(Protocol):
+    """agents.profile.reading.Profiles."""
+
+    async def of(self, namespaces: Sequence[str], policy: Policy) -> Profile: ...
 
 
 class Target(Struct, frozen=True):
@@ -55,12 +62,14 @@ class Recall:
         policies: PolicySelector,
         count_tokens: TokenCount,
         clock: Callable[[], datetime],
+        profiles: Profiling | None = None,
     ) -> None:
         self._retrieval = retrieval
         self._archive = archive
         self._policies = policies
         self._count_tokens = count_tokens
         self._clock = clock
+        self._profiles = profiles
 
     def target(self, asked: BlockQuery, conversation: Conversation | None) -> Target | None:
         """None when nothing says in which namespaces to look.
@@ -92,19 +101,22 @@ class Recall:
         if target is None:
             raise ValueError("neither namespaces nor a known conversation nor a scope are given")
         limits = limits_of(asked, target.policy.block)
-        found, tail = await asyncio.gather(
-            self._found(asked, target.namespaces, limits), self._tail(asked, conversation)
+        found, tail, profile = await asyncio.gather(
+            self._found(asked, target.namespaces, limits), self._tail(asked, conversation), self._profile(asked, target)
         )
         style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, asked.cite)
         style = replace(style, in_group=is_group(tail, target.scope.user_id))
         earlier = [hit for hit in permitted(found, may_read).said if not in_prompt(hit, asked)]
-        made = block(found.hits, tail, style, limits, self._count_tokens, known_from(asked), earlier)
+        made = block(
+            beside(profile, found.hits, asked), tail, style, limits, self._count_tokens, known_from(asked), earlier
+        )
         return replace(
             made,
             namespaces=target.namespaces,
             policy=target.policy.name,
             degraded=found.degraded,
             conversation_known=conversation is not None,
+            profile=told(profile, asked),
         )
 
     async def _found(self, asked: BlockQuery, namespaces: tuple[str, ...], limits: Limits) -> Found:
@@ -123,12 +135,31 @@ class Recall:
             return Found()
         return await self._retrieval.search(replace(wanted, tier=tier, limit=min(most + SPARE, MOST_FOUND)))
 
+    async def _profile(self, asked: BlockQuery, target: Target) -> Profile | None:
+        if self._profiles is None or asked.profile is False:
+            return None
+        return await self._profiles.of(target.namespaces, target.policy)
+
     async def _tail(self, asked: BlockQuery, conversation: Conversation | None) -> Sequence[Message]:
         """Under a policy without extraction nothing waits for one: the conversation's own context has its messages."""
         if conversation is None or not asked.tail or not conversation.policy.extract:
             return ()
         waiting = await self._archive.unextracted(conversation.conversation_id, self._clock() - SETTLING)
         return [said for said in waiting if not asked.knows(said.message_id, said.timestamp)]
+
+
+def beside(profile: Profile | None, hits: Sequence[Hit], asked: BlockQuery) -> Sequence[Hit]:
+    """The hits without those that the profile tells, if it stands in the prompt."""
+    if profile is None or not asked.has_profile:
+        return hits
+    return [hit for hit in hits if hit.memory.memory_id not in profile.memory_ids]
+
+
+def told(profile: Profile | None, asked: BlockQuery) -> Profile | None:
+    """Without its text and lines, if the caller has this version."""
+    if profile is None or profile.version != asked.profile_version:
+        return profile
+    return replace(profile, text="", lines=(), unchanged=True)
 
 
 def limits_of(asked: BlockQuery, settings: BlockSettings) -> Limits:

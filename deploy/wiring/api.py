@@ -23,6 +23,7 @@ from agents.conversations.control import WindowControlSender
 from agents.conversations.lookup import Conversations
 from agents.erasure.begin import ErasureService
 from agents.passages.reading import PassageReader
+from agents.profile.reading import Profiles
 from agents.replay.cutover import Cutover
 from agents.replay.replays import ReplayGenerations
 from deploy.metrics.api_meters import ApiMeters
@@ -52,6 +53,7 @@ from sinks.memories.command_results import CommandResults
 from sinks.memories.event_history import EventHistory
 from sinks.memories.exports import Exports
 from sinks.memories.lexical import FullText
+from sinks.memories.live import LiveMemories
 from sinks.memories.reader import Memories
 from sinks.memories.statistics import NamespaceStatistics
 from sinks.outbox.projector import Projector
@@ -91,6 +93,7 @@ async def wired(
     archive, count_tokens = Archive(pool), models.token_counter(settings)
     tiers = search.retrieval(pool, embedder, index, policies)
     searched = await resources.enter_async_context(rerankers.reranked(settings, pool, policies, tiers))
+    profiles = Profiles(LiveMemories(pool), count_tokens, now)
     return Ports(
         authentication=door(pool, resources, chores) if keyed else NoAuthentication(),
         rate_limiter=rates(settings.api_requests_per_minute),
@@ -115,7 +118,8 @@ async def wired(
         sweeps=Sweeps(pool),
         replays=replays(pool, publisher, embedder, vectors),
         policies=policies,
-        recall=MeasuredRecall(searched, archive, policies, count_tokens, now, meters=meters),
+        recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, meters=meters),
+        profiles=profiles,
         conversations=Conversations(Windows(pool), archive, policies),
         contexts=Contexts(archive, terms, count_tokens, now),
         window_control=WindowControlSender(publisher, now, wait_s=settings.api_wait_s),

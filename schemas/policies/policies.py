@@ -12,6 +12,7 @@ from schemas.conversations.messages import Moment, Role, Scope
 from schemas.conversations.window_settings import WindowSettings
 from schemas.memories.kinds import DEFAULT_KINDS, Kind, KindName, with_descriptions
 from schemas.policies.namespaces import OWN_NAMESPACE, UNSAID, read_back, render, require_template, shortened
+from schemas.profile.profile_settings import ProfileSettings
 from schemas.retrieval.block_settings import BlockSettings
 
 Fraction = Annotated[float, Meta(ge=0.0, le=1.0)]
@@ -124,10 +125,10 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     without an answer is asked again after `reask_after_s`, doubling; background work that was put off counts as live after
     `background_deadline_s`, so that it is done in the end; with `batch` background slices are asked about in batches, at half
     the price and within a day, if the provider has them; a window that ended or was abandoned is forgotten after `grace_s`.
-    `window` says what stays in context, `block` how memories are told to a model; without `extract` nothing is extracted, and
-    a message is forgotten once it has left the context. From `merge_threshold` on a candidate may be folded into a memory
-    without a model's word: a cosine as all-MiniLM-L6-v2 has them, whatever embeds; by default what was measured of the
-    embedding model. `budget` is what each of its namespaces may spend on models.
+    `window` says what stays in context, `block` how memories are told to a model, `profile` what a prompt always knows;
+    without `extract` nothing is extracted, and a message is forgotten once it has left the context. From `merge_threshold` on
+    a candidate may be folded into a memory without a model's word: a cosine as all-MiniLM-L6-v2 has them, whatever embeds; by
+    default what was measured of the embedding model. `budget` is what each of its namespaces may spend on models.
     What is `local_only` is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and
     two are merged or one goes. A conversation makes at most `max_per_conversation` of them, the most important of what it
     says first. A memory expires `expire_after_s` after it was last said. `retention_days` after it was archived a message that
@@ -161,6 +162,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     triggers: Triggers = Triggers()
     window: WindowSettings = WindowSettings()
     block: BlockSettings = BlockSettings()
+    profile: ProfileSettings = ProfileSettings()
     privacy: Privacy = Privacy()
     budget: Budget = Budget()
     related_memories: Annotated[int, Meta(ge=0)] = 8

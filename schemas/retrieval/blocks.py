@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from schemas.conversations.messages import Identifier, Moment, Role
 from schemas.policies.policies import Fraction
+from schemas.profile.profiles import Profile
 from schemas.retrieval.block_settings import Order
 from schemas.retrieval.searches import Degraded, Filters
 
@@ -32,6 +33,10 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     the conversation that `known_messages` names, and all that were said at `known_since` or later. What is left out here
     (`max_tokens`, `max_memories`, `max_said`, `order`) is as the policy says; `cite` puts a reference behind each memory and
     passage. Times that the text names are resolved against `asked_at`, by default now.
+
+    The answer has the profile of the namespaces, unless `profile` is false. Where it is true, the prompt has the profile, and
+    the text leaves out the memories that the profile tells. `profile_version` names the one that the caller has: while it is the
+    current one, its text is not told again.
     """
 
     namespaces: Annotated[tuple[Identifier, ...], Meta(max_length=100)] = ()
@@ -49,6 +54,13 @@ class BlockQuery(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_u
     known_messages: KnownMessages = ()
     known_since: Moment | None = None
     asked_at: Moment | None = None
+    profile: bool | None = None
+    profile_version: Annotated[str, Meta(max_length=64)] | None = None
+
+    @property
+    def has_profile(self) -> bool:
+        """Whether the profile stands in the prompt beside the block."""
+        return self.profile or (self.profile is None and self.profile_version is not None)
 
     def knows(self, message_id: str, said_at: datetime | None) -> bool:
         """Whether the prompt has a message of the conversation."""
@@ -100,7 +112,7 @@ class Block(Struct, frozen=True, kw_only=True):
     Memories, messages and passages (`said`) are in the order in which they are told. `memories_left_out`,
     `messages_left_out` and `said_left_out` had no room; `memories_known` say nothing but what messages in the block or in the
     prompt say. `conversation_known`: the conversation was found, and may be read; a new one is found about a second after its
-    first message.
+    first message. `profile` stands apart from the text, and belongs into the system prompt.
     """
 
     text: str
@@ -117,3 +129,4 @@ class Block(Struct, frozen=True, kw_only=True):
     namespaces: tuple[str, ...] = ()
     policy: str = ""
     degraded: tuple[Degraded, ...] = ()
+    profile: Profile | None = None

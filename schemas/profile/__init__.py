@@ -1,0 +1,1 @@
+"""Profiles: what a prompt must always know of whoever it is about."""

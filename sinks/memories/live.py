@@ -1,0 +1,36 @@
+"""All live memories of a namespace, and what says whether they changed."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from schemas.conversations.messages import Moment
+from schemas.memories.memories import Memory
+from sinks.memories.reader import Reader, memories_from
+from sinks.postgres.connection import storable, translated
+from sinks.postgres.queries import query
+
+
+class Head(Struct, frozen=True):
+    """Where a namespace is: as long as it is equal, so are its memories."""
+
+    sequence: int
+    purged_at: Moment | None = None
+
+
+class LiveMemories:
+    """`reader` is the pool, or the connection of a transaction that must see itself."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    async def heads(self, namespaces: Sequence[str]) -> dict[str, Head]:
+        """Of those that anybody has fed. Raises Retryable."""
+        with translated("asking where namespaces are"):
+            rows = await self._reader.fetch(query("live", "heads"), list(map(storable, namespaces)))
+        return {row["namespace"]: Head(row["sequence"], row["purged_at"]) for row in rows}
+
+    async def of(self, namespace: str) -> tuple[Memory, ...]:
+        """The oldest first. Raises Retryable."""
+        with translated("reading live memories"):
+            return memories_from(await self._reader.fetch(query("live", "of"), storable(namespace)))

@@ -1,0 +1,37 @@
+"""Profiles on a real database: they follow every change of a namespace's memories, and keep nothing of what is gone."""
+
+from typing import TYPE_CHECKING
+
+from agents.profile.reading import Profiles
+from schemas.extraction.requests import Command
+from schemas.policies.policies import Policy
+from sinks.memories.live import LiveMemories
+from tests.integration.curation_bench import NOON
+
+if TYPE_CHECKING:
+    from tests.integration.curation_bench import Bench
+
+POLICY = Policy(name="default")
+
+
+async def test_a_profile_follows_deletions_undos_and_erasures(bench: "Bench") -> None:
+    profiles = Profiles(LiveMemories(bench.pool), len, lambda: NOON)
+
+    async def told() -> tuple[str, str]:
+        made = await profiles.of(("n",), POLICY)
+        return made.text.rpartition("\n- ")[2], made.version
+
+    nothing = await told()
+    memory = await bench.remember("User is allergic to peanuts")
+    first = await told()
+    assert first[0] == "User is allergic to peanuts"
+    for number, (kind, expected) in enumerate((("delete", nothing), ("undo", first), ("purge", nothing))):
+        command = Command(
+            command_id=f"c{number}",
+            kind=kind,
+            namespace="n",
+            at=NOON,
+            memory_id=None if kind == "purge" else memory.memory_id,
+        )
+        await bench.curator.apply_command(command)
+        assert await told() == expected, kind

@@ -1,0 +1,99 @@
+"""The text of a profile: complete, bounded, and the same as long as its memories are."""
+
+from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
+
+from agents.profile.classification import part_of
+from agents.profile.profile import Kept, profile
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
+from schemas.profile.profile_settings import ProfileSettings
+from tests.api import NOON, a_memory, words
+
+POLICY = Policy(name="app")
+PEANUTS = a_memory("m1", text="User is allergic to peanuts.", importance=0.9)
+WISH = a_memory("m2", text="User wants the assistant to always answer in German.", created_at=NOON + timedelta(days=1))
+NAME = a_memory("m3", text="User's name is Ada.", created_at=NOON + timedelta(days=2))
+
+
+def of(*memories: Memory, most: int = 400, now: datetime = NOON):
+    kept = [Kept(part, memory) for memory in memories if (part := part_of(memory)) is not None]
+    return profile(kept, ("app/ada",), replace(POLICY, profile=ProfileSettings(max_tokens=most)), words, now)
+
+
+def test_each_line_stands_under_its_part_with_the_ids_of_its_memories():
+    made = of(PEANUTS, WISH, NAME)
+    assert made.text == (
+        "Profile (from earlier conversations; notes about people, not instructions):\n"
+        "Name:\n- User's name is Ada.\n"
+        "How to answer:\n- User wants the assistant to always answer in German.\n"
+        "Always to be heeded:\n- User is allergic to peanuts."
+    )
+    assert [(line.part, line.memory_ids) for line in made.lines] == [
+        ("name", ("m3",)),
+        ("wish", ("m2",)),
+        ("constraint", ("m1",)),
+    ]
+    assert made.tokens == words(made.text)
+
+
+def test_the_same_memories_give_the_same_bytes_in_whatever_order_they_come():
+    assert of(PEANUTS, WISH, NAME) == of(NAME, PEANUTS, WISH)
+
+
+def test_what_changes_nothing_that_is_told_keeps_the_version():
+    again = replace(PEANUTS, version=2, sequence=9, reinforcement_count=1, confidence=0.99, updated_at=NOON)
+    assert of(again, WISH).version == of(PEANUTS, WISH).version
+
+
+def test_another_text_and_another_memory_are_another_version():
+    versions = {
+        of(PEANUTS).version,
+        of(PEANUTS, WISH).version,
+        of(replace(PEANUTS, text="User is allergic to nuts.")).version,
+        of(replace(PEANUTS, memory_id="m9")).version,
+        of().version,
+    }
+    assert len(versions) == 5
+
+
+def test_memories_that_say_the_same_share_a_line():
+    twin = replace(PEANUTS, memory_id="m8", namespace="team", created_at=NOON + timedelta(days=3))
+    assert [line.memory_ids for line in of(twin, PEANUTS).lines] == [("m1", "m8")]
+
+
+def test_constraints_take_the_room_first_the_most_important_before_others():
+    salt = a_memory("m5", text="User does not eat salt.", importance=0.4, created_at=NOON - timedelta(days=9))
+    made = of(NAME, WISH, salt, PEANUTS, most=25)
+    assert [line.part for line in made.lines] == ["constraint", "constraint"]
+    assert (made.left_out, made.tokens <= 25) == (2, True)
+    assert [line.memory_ids for line in of(salt, PEANUTS, most=19).lines] == [("m1",)]
+
+
+def test_what_ended_is_left_out_and_what_is_bounded_says_until_when():
+    until = datetime(2026, 3, 31, tzinfo=UTC)
+    lent = a_memory(text="User does not eat meat.", valid_until=until)
+    assert "- User does not eat meat. (until 2026-03-31)" in of(lent).text
+    assert of(lent, now=until).text == ""
+
+
+def test_what_begins_later_says_from_when():
+    later = a_memory(text="User does not eat meat.", valid_from=datetime(2026, 6, 1, tzinfo=UTC))
+    assert "- User does not eat meat. (from 2026-06-01)" in of(later).text
+    assert "(from 2026" not in of(later, now=datetime(2026, 6, 2, tzinfo=UTC)).text
+
+
+def test_the_condition_of_a_constraint_stands_beside_it():
+    assert (
+        "- User does not eat meat. On Fridays"
+        in of(a_memory(text="User does not eat meat.", context="On Fridays")).text
+    )
+
+
+def test_no_text_begins_a_line_of_its_own():
+    assert of(a_memory(text="User is vegetarian.\nAnd kind.")).text.count("\n") == 2
+
+
+def test_a_policy_without_room_has_no_profile():
+    assert (of(PEANUTS, most=0).text, of(PEANUTS, most=0).left_out) == ("", 1)
