@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from agents.conversations.shortening import Texts, shortened, with_texts
 from schemas import codec
 from schemas.conversations.contexts import ContextEntry, ContextQuery, ConversationContext, OmittedMessage
 from schemas.conversations.messages import Message
 from schemas.conversations.windows import Gap, LastPrune, Reason, WindowState
+from schemas.errors import Rejected
 from sinks.archive.messages import ArchivedMessage
 from streams.windows.arrival import arrived
 from streams.windows.context import building, gaps, statistics
@@ -50,18 +52,26 @@ def build_context(
 ) -> ConversationContext:
     """The context of one window's messages, given in order; those that gaps hold only tell where tasks begin.
 
-    `tool_use` are billed tokens that the provider adds to a request with tools, besides their definitions. Raises Rejected
-    `context_too_small`, naming the sizes, when what is never pruned exceeds the limit alone.
+    `tool_use` are billed tokens that the provider adds to a request with tools, besides their definitions. Where what is never
+    pruned exceeds the limit alone, tool results and then other long messages are shortened. Raises Rejected
+    `context_too_small`, naming the sizes, when that is not enough.
     """
     asked_for = budget if asked.max_tokens is None else budget.within(asked.max_tokens)
     tools = budget.billed(count(codec.encode(asked.tools).decode())) + tool_use if asked.tools else 0
     limited = asked_for.within(max(1, asked_for.max_tokens - tools))  # what is never pruned is refused there
     messages = {each.position: each.message for each in archived} | unpublished_messages(archived, asked, now)
     turns = message_traits(dict(sorted(messages.items())), known.gaps, budget.settings.task_gap_s, count)
-    built = building.build(turns, known.gaps, limited, now)
+    texts: Texts = {}
+    try:
+        built = building.build(turns, known.gaps, limited, now)
+    except Rejected:
+        texts = shortened(messages, turns, known.gaps, limited, count, now)
+        if not texts:
+            raise
+        built = building.build(with_texts(turns, messages, texts, count), known.gaps, limited, now)
     kept = [entry for entry in built.entries if isinstance(entry, MessageTraits)]
     return ConversationContext(
-        entries=tuple(entries(built, kept, messages, {each.position for each in archived}, now)),
+        entries=tuple(entries(built, kept, messages, texts, {each.position for each in archived}, now)),
         tokens=built.tokens,
         billed_tokens=built.billed_tokens + tools,
         limit_tokens=asked_for.max_tokens,
@@ -114,6 +124,7 @@ def entries(
     built: building.Context,
     kept: Sequence[MessageTraits],
     messages: Mapping[int, Message],
+    texts: Texts,
     published: set[int],
     now: float,
 ) -> Iterator[ContextEntry]:
@@ -123,9 +134,10 @@ def entries(
             yield marker(entry)
             continue
         place = entry.position if entry.position in published else None
-        yield context_entry(
-            messages[entry.position], entry, place, scores[entry.position], built.decision.reasons[entry.position]
-        )
+        reason = built.decision.reasons[entry.position]
+        shown = context_entry(messages[entry.position], entry, place, scores[entry.position], reason)
+        text = texts.get(entry.position)
+        yield shown if text is None else structs.replace(shown, content=text, shortened=True)
 
 
 def marker(gap: Gap) -> ContextEntry:

@@ -42,7 +42,8 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message as it was said, or a marker where others were: `... [15 messages removed] ...`.
 
     `tokens` are counted ones. A message has its `importance`, from 0 to 1, and the `reason` why it stays, which `why` says in
-    words; one that is not published yet has no position. A marker stands for `count` messages at positions from `position` on.
+    words; one that is not published yet has no position. Of a `shortened` one the middle of the content is left out, with a mark
+    that says how much. A marker stands for `count` messages at positions from `position` on.
     """
 
     role: ShownRole
@@ -58,6 +59,7 @@ class ContextEntry(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     count: int = 1
+    shortened: bool = False
 
 
 class OmittedMessage(Struct, frozen=True, kw_only=True):

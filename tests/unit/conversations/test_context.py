@@ -124,6 +124,31 @@ def test_a_limit_that_is_too_small_is_refused_with_the_sizes():
     assert no.value.reason == "context_too_small"
 
 
+def long_words(count: int) -> str:
+    return " ".join(f"w{number}" for number in range(count))
+
+
+def test_a_tool_result_that_has_no_room_is_shortened_and_says_by_how_much():
+    call = archived(3, "assistant", "Let me look.", tool_calls=(ToolCall(id="t", name="read"),))
+    result = archived(4, "tool", long_words(5_000), tool_call_id="t")
+    built = build([*talk(1), call, result, archived(5, content=long_words(200))])
+    assert told(built) == ["m1", "m2", "m3", "m4", "m5"]
+    shown = built.entries[3]
+    assert [entry.shortened for entry in built.entries] == [False, False, False, True, False]
+    assert shown.content.startswith("w0 w1 ") and shown.content.endswith(" w4999")
+    assert "characters left out] ..." in shown.content
+    assert 400 < built.billed_tokens <= built.limit_tokens == 800
+    assert built.statistics.total_tokens == built.billed_tokens
+
+
+def test_where_tool_results_are_not_enough_other_long_messages_are_shortened_too():
+    said = [archived(n, content=long_words(300)) for n in range(1, 11)]
+    built = build([archived(0, "system", "Be brief."), *said])
+    assert [entry.shortened for entry in built.entries] == [False] + [True] * 10
+    assert built.entries[0].content == "Be brief.", "a system prompt is shown whole"
+    assert built.billed_tokens <= built.limit_tokens
+
+
 def test_messages_that_the_archive_no_longer_has_are_counted():
     known = KnownWindow((Gap(2, 3, 2, 9),), in_context=8)
     assert build([each for each in talk(5) if each.position > 4], known).missing == 2
@@ -168,9 +193,7 @@ def test_the_context_is_that_of_the_window_itself(limits, model_tokens, turns, b
     try:
         own = building.build(window.history.turns(), known.gaps, terms.budget, NOW)
     except Rejected as refused:
-        with pytest.raises(Rejected) as alike:
-            build(said, known, terms.budget)
-        assert alike.value.detail == refused.detail
+        assert_shortened_or_refused_alike(said, known, terms.budget, refused)
         return
     built = build(said, known, terms.budget)
     assert told(built) == [
@@ -178,6 +201,19 @@ def test_the_context_is_that_of_the_window_itself(limits, model_tokens, turns, b
     ]
     assert (built.tokens, built.billed_tokens) == (own.tokens, own.billed_tokens)
     assert_legal(said, earlier, terms.budget)
+
+
+def assert_shortened_or_refused_alike(
+    said: list[ArchivedMessage], known: KnownWindow, limits: Budget, refused: Rejected
+) -> None:
+    """What a window has no room for fits once long messages are shortened, or nothing in it is long enough."""
+    try:
+        built = build(said, known, limits)
+    except Rejected as alike:
+        assert alike.detail == refused.detail
+        return
+    assert built.billed_tokens <= limits.max_tokens
+    assert any(entry.shortened for entry in built.entries)
 
 
 def assert_legal(said: list[ArchivedMessage], earlier: KnownWindow, limits: Budget) -> None:
