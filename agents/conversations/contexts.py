@@ -2,15 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from math import inf
 from typing import Protocol
 
 from agents.conversations.context import KnownWindow, build_context
+from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversation
 from agents.windows.terms import WindowTerms
 from schemas.conversations.contexts import ContextQuery, ConversationContext
 from schemas.conversations.windows import Gap
 from sinks.archive.messages import ArchivedMessage, Place
-from streams.windows.tokens.counting import TokenCount
+from streams.windows.arrival import arrived
+from streams.windows.context import gaps
+from streams.windows.detectors.detect import detect_in
+from streams.windows.pruning.importance import RECENCY, importance
+from streams.windows.segments import Segmentation
+from streams.windows.tokens.counting import TokenCount, message_tokens
 
 
 class ArchivedPages(Protocol):
@@ -33,7 +40,7 @@ class Contexts:
     ) -> None:
         self._archive = archive
         self._terms = terms
-        self._count_tokens = count_tokens
+        self._count_tokens = count_tokens if isinstance(count_tokens, KeptCounts) else KeptCounts(count_tokens)
         self._clock = clock
 
     async def build(self, conversation: Conversation, asked: ContextQuery) -> ConversationContext:
@@ -43,8 +50,22 @@ class Contexts:
         terms = self._terms.of(conversation.scope, model)
         added = self._terms.tool_use(model) if asked.tools else 0
         archived = await self._messages(conversation)
+        gaps_of = () if state is None else state.gaps
+        await self._count_tokens.prepare(
+            each.message.content for each in archived if not gaps.holds(gaps_of, each.position)
+        )
         now = self._clock().timestamp()
         return build_context(archived, KnownWindow.of(state), asked, terms.budget, self._count_tokens, now, added)
+
+    async def measured(
+        self, conversation: Conversation, archived: Sequence[ArchivedMessage]
+    ) -> list[tuple[int, float]]:
+        """Counted tokens of each message, and how important it is now. Raises Retryable."""
+        name, now = conversation.conversation_id, self._clock().timestamp()
+        latest = await self._archive.page(name, beyond=None, limit=len(RECENCY), backwards=True)
+        said = [(each.partition, each.position) for each in latest if each.message.role != "system"]
+        await self._count_tokens.prepare(each.message.content for each in archived)
+        return [measures(each, said, self._count_tokens, now) for each in archived]
 
     async def _messages(self, conversation: Conversation) -> tuple[ArchivedMessage, ...]:
         """Of a window that nothing is known of yet, in the partition of its latest message."""
@@ -53,3 +74,12 @@ class Contexts:
             return await self._archive.window(name, state.partition, state.opened, state.gaps)
         latest = await self._archive.page(name, beyond=None, limit=1, backwards=True)
         return await self._archive.window(name, latest[0].partition, 0, ()) if latest else ()
+
+
+def measures(archived: ArchivedMessage, latest: Sequence[Place], count: TokenCount, now: float) -> tuple[int, float]:
+    """`latest` are the places of the conversation's last messages but system prompts."""
+    message, place = archived.message, (archived.partition, archived.position)
+    tokens = message_tokens(message, count)
+    _, turn, _ = arrived(message, detect_in(message), archived.position, tokens, Segmentation(), inf)
+    newer = sum(other[0] == place[0] and other > place for other in latest)
+    return tokens, importance(turn, newer, now)

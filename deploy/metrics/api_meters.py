@@ -25,9 +25,19 @@ class ApiMeters:
             "Memories that were found, read or put into a context.",
             registry=self.registry,
         )
+        self.token_counts = Counter(
+            "memstream_token_counts",
+            "Texts of conversations whose tokens were asked for, by whether their count was kept.",
+            ("kept",),
+            registry=self.registry,
+        )
         self.blocks = Counter(
             "memstream_context_blocks",
             "Blocks made for prompts, by whether they hold memories.",
             ("memories",),
             registry=self.registry,
         )
+
+    def counted(self, kept: bool) -> None:
+        """The tokens of a text were asked for."""
+        self.token_counts.labels(str(kept).lower()).inc()

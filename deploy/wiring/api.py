@@ -20,6 +20,7 @@ from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Authentication, Ports
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
+from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversations
 from agents.erasure.begin import ErasureService
 from agents.passages.reading import PassageReader
@@ -121,7 +122,7 @@ async def wired(
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, meters=meters),
         profiles=profiles,
         conversations=Conversations(Windows(pool), archive, policies),
-        contexts=Contexts(archive, terms, count_tokens, now),
+        contexts=Contexts(archive, terms, KeptCounts(count_tokens, meters.counted), now),
         window_control=WindowControlSender(publisher, now, wait_s=settings.api_wait_s),
         clock=now,
         ready=partial(require_answers, pool),

@@ -108,11 +108,13 @@ class PruningPage(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class MessageView(Message, frozen=True, kw_only=True, omit_defaults=True):
-    """A message as it was said, and where it lies in Kafka. Whether it is `in_context` and `extracted` is said as far as it is
-    known of its partition's window."""
+    """A message as it was said, and where it lies in Kafka; its counted `tokens`, and its `importance` now, from 0 to 1.
+    Whether it is `in_context` and `extracted` is said as far as it is known of its partition's window."""
 
     partition: int
     position: int
+    tokens: int
+    importance: float
     in_context: bool | None = None
     extracted: bool | None = None
 
@@ -195,10 +197,11 @@ def pruning_view(pruning: Pruning) -> PruningView:
     return PruningView(**fields, count=pruning.count)
 
 
-def message_view(archived: ArchivedMessage, state: WindowState | None) -> MessageView:
+def message_view(archived: ArchivedMessage, state: WindowState | None, tokens: int, importance: float) -> MessageView:
     position = archived.position
     known = state is not None and state.partition == archived.partition
     fields = asdict(archived.message) | {"partition": archived.partition, "position": position}
+    fields |= {"tokens": tokens, "importance": importance}
     if state is None or not known:
         return MessageView(**fields)
     return MessageView(

@@ -66,9 +66,9 @@ async def list_messages(
         if len(found) > limit
         else None
     )
-    return json_response(
-        MessagePage(messages=tuple(message_view(each, conversation.state) for each in page), next=more)
-    )
+    measured = await ports.contexts.measured(conversation, page)
+    views = (message_view(each, conversation.state, *of) for each, of in zip(page, measured, strict=True))
+    return json_response(MessagePage(messages=tuple(views), next=more))
 
 
 @router.get(f"{ONE}/context", openapi_extra=documented(ContextView))

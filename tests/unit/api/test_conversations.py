@@ -84,6 +84,13 @@ async def test_messages_come_in_pages_with_whether_they_are_in_context_and_extra
     assert (await client.get(f"{OURS}/messages", params={"cursor": "none-of-ours"})).status_code == 422
 
 
+async def test_each_message_tells_its_tokens_and_its_importance(talk: Api):
+    page = (await talk.client(read="app/*").get(f"{OURS}/messages")).json()["messages"]
+    assert [each["tokens"] for each in page] == [6] * 6
+    assert all(0.0 <= each["importance"] <= 1.0 for each in page)
+    assert page[-1]["importance"] > page[0]["importance"], "the newest are more important"
+
+
 async def test_what_was_said_to_a_window_that_was_forgotten_is_extracted_and_not_in_context(talk: Api):
     await talk.windows.project([known(opened=5, revision=2)])
     page = (await talk.client(read="app/*").get(f"{OURS}/messages")).json()["messages"]
