@@ -64,7 +64,7 @@ def curator(bench: "Bench", vectors: Vectors) -> Curator:
 async def fill(bench: "Bench", curator: Curator) -> dict[str, str]:
     """Memories in three namespaces, one of them deleted and one superseded; the points that there should be."""
     for namespace in ("a", "b", "c"):
-        await curator.curate(bench.batch(*(f"{namespace} {n} dogs" for n in range(2, 9)), namespace=namespace))
+        await curator.curate(bench.batch(*(f"{namespace} dog {n}" for n in range(2, 9)), namespace=namespace))
     (first, second, *_) = await bench.memories.in_namespace("a")
     said = bench.candidate("something else", contradicts=first.memory_id)
     await curator.curate(bench.batch(said, namespace="a"))
@@ -85,7 +85,7 @@ async def test_a_lost_collection_is_rebuilt(bench: "Bench", curator: Curator, ve
     await vectors.drop_collection()
     assert await reindex(bench.pool, vectors, page=4) == Reindexed(written=len(points), removed=0, left_out=0)
     assert await held(vectors) == points
-    again = await curator.curate(bench.batch("The b 5 dogs", namespace="b"))
+    again = await curator.curate(bench.batch("The b dog 5", namespace="b"))
     assert again.rulings[0].result == "reinforced"
 
 
@@ -95,7 +95,7 @@ async def test_nothing_is_decided_by_an_index_that_is_being_filled(
     """A candidate that comes while a lost collection is written would find nothing near it, and become a second memory."""
     await fill(bench, curator)
     await vectors.drop_collection()
-    again = bench.batch("the user has b 5 dogs", namespace="b")
+    again = bench.batch("the user has b dog 5", namespace="b")
     with pytest.raises(Retryable):
         await curator.curate(again)
     await vectors.begin_anew()
@@ -196,7 +196,7 @@ async def test_another_model_is_refused_until_every_memory_is_embedded_by_it(
         moved = Curator(
             bench.pool, switched, other, projector, Policies(), bench.now, compactor, Editor(bench.provider)
         )
-        again = await moved.curate(bench.batch("The b 5 dogs", namespace="b"))
+        again = await moved.curate(bench.batch("The b dog 5", namespace="b"))
         assert again.rulings[0].result == "reinforced"
     with pytest.raises(Misconfigured, match="memstream reindex"):
         await vectors.ensure_collection()
