@@ -25,6 +25,7 @@ from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Ports
 from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
+from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversations
 from agents.erasure.begin import ErasureService
 from agents.profile.reading import Profiles
@@ -186,7 +187,7 @@ class Api:
             "recall": Recall(self.searched, self.archive, POLICIES, words, lambda: self.now, profiles),
             "profiles": profiles,
             "conversations": Conversations(self.windows, self.archive, POLICIES),
-            "contexts": Contexts(self.archive, terms, words, lambda: self.now),
+            "contexts": Contexts(self.archive, terms, KeptCounts(words), lambda: self.now),
             "window_control": WindowControlSender(self.published, lambda: self.now, wait_s=0.1),
         }
 

@@ -36,11 +36,11 @@ class Contexts:
     """`terms` are told of changed policies and calibrations by whoever made them."""
 
     def __init__(
-        self, archive: ArchivedPages, terms: WindowTerms, count_tokens: TokenCount, clock: Callable[[], datetime]
+        self, archive: ArchivedPages, terms: WindowTerms, count_tokens: KeptCounts, clock: Callable[[], datetime]
     ) -> None:
         self._archive = archive
         self._terms = terms
-        self._count_tokens = count_tokens if isinstance(count_tokens, KeptCounts) else KeptCounts(count_tokens)
+        self._count_tokens = count_tokens
         self._clock = clock
 
     async def build(self, conversation: Conversation, asked: ContextQuery) -> ConversationContext:

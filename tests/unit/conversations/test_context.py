@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from agents.conversations.context import KnownWindow, build_context
 from agents.conversations.contexts import Contexts
+from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversations
 from agents.windows.terms import WindowTerms
 from schemas.conversations.contexts import ContextEntry, ContextQuery, ConversationContext, CurrentMessage
@@ -237,7 +238,7 @@ class Stage:
         terms = WindowTerms(policies, ModelLimits(1_000, {"small": 200}))
         self.archive, self.windows = FakeArchive(), FakeWindows()
         self.conversations = Conversations(self.windows, self.archive, policies)
-        self.contexts = Contexts(self.archive, terms, words, lambda: datetime.fromtimestamp(NOW, UTC))
+        self.contexts = Contexts(self.archive, terms, KeptCounts(words), lambda: datetime.fromtimestamp(NOW, UTC))
 
     async def build(self, **asked: Any) -> ConversationContext:
         conversation = await self.conversations.find("talk", lambda namespace: True)
