@@ -23,11 +23,11 @@ USER: Final = {
 # Health, disability, diet, belief and law: stated of anybody.
 STATE: Final = _any(
     {
-        "en": r"\ballergic\b|\ban(?:aphyla\w+)\b|\ballerg(?:y|ies) to\b"
+        "en": r"\ballergic\b|\banaphyla\w+|\ballerg(?:y|ies) to\b"
         r"|\b(?:has|have|having|with|from|severe|food|nut|drug|known)\b(?: [\w-]+){0,4} (?:allerg(?:y|ies)|intolerances?)\b"
-        r"|\bintolerant\b|\bc(?:o)?eliac\b|\bdiabetic\b|\b(?:type [12] )?diabetes\b|\basthma(?:tic)?\b|\bepilep\w+"
+        r"|\bintolerant\b|\bco?eliac\b|\bdiabetic\b|\b(?:type [12] )?diabetes\b|\basthma(?:tic)?\b|\bepilep\w+"
         r"|\bseizures\b"
-        r"|\bpregnant\b|\bbreast-?feeding\b|\bpacemaker\b|\bh(?:a)?emophili\w+|\bblood thinners?\b|\banticoagulants?\b"
+        r"|\bpregnant\b|\bbreast-?feeding\b|\bpacemaker\b|\bha?emophili\w+|\bblood thinners?\b|\banticoagulants?\b"
         r"|\binsulin\b"
         r"|\bimmuno(?:compromised|suppress\w+)|\bdialysis\b|\bheart (?:condition|disease|failure)\b|\bhypertension\b"
         r"|\bhigh blood pressure\b|\b(?:has|with|diagnosed with)\b.{0,30}\bcancer\b|\bdyslexi\w+|\bcolou?r-?blind\b"

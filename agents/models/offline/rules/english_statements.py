@@ -168,7 +168,7 @@ STATEMENTS = (
     Rule(
         pattern=starting(
             r"(?P<object>(?:(?:strict|lifelong|type [12]|red-green|severely|mostly) )*(?:diabetic|vegan|vegetarian|pescatarian"
-            r"|c(?:o)?eliac|(?:lactose|gluten)[- ]intolerant|colou?r[- ]?blind|deaf|blind|allergic to [\w ]{3,30}))"
+            r"|co?eliac|(?:lactose|gluten)[- ]intolerant|colou?r[- ]?blind|deaf|blind|allergic to [\w ]{3,30}))"
             r"(?: here)?(?=$|,| since\b| for \w+ years)"
         ),
         kind="fact",

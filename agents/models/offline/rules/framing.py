@@ -43,12 +43,13 @@ FICTION = re.compile(
 )
 # A dream or a game: what is said of it is not so, whoever plays or dreams.
 UNREAL_WORLD = re.compile(
-    r"\b(?:dream(?:ed|t)|(?:had|have) (?:an?|the|this|such an?) (?:[\w-]+ ){0,2}dreams?|(?:weirdest"
+    r"\b(?:dream(?:ed|t)|(?:had|have) (?:an?|the|this|such an?) (?:[\w-]+ ){0,2}dreams?(?! (?:job|home|house)\b)"
+    r"|(?:weirdest"
     r"|strangest|worst|best|craziest) dream"
     r"|geträumt|träumte|im traum|j'ai (?:rêvé|fait un rêve)|he soñado|soñé|soñaba"
     r"|in[- ]game|npc|in (?:stardew\w*|minecraft|skyrim|zelda|the sims|animal crossing|elden ring|fortnite"
     r"|roblox|gta|wow|dnd|d&d"
-    r"|civ\w*|pok[eé]mon\w*|baldur'?s gate|cyberpunk|fallout|factorio|terraria|valheim))\b",
+    r"|civ(?:ilization)? (?:\d|[ivx]+\b)|pok[eé]mon\w*|baldur'?s gate|cyberpunk|fallout|factorio|terraria|valheim))\b",
     re.IGNORECASE,
 )
 # From here on somebody plays a part, until they say that it is over.

@@ -37,6 +37,12 @@ async def test_what_is_said_beside_a_game_is_kept() -> None:
     assert await kept("In Skyrim I live in Whiterun. I live in Turin.") == ["User lives in Turin."]
 
 
+async def test_words_that_only_resemble_a_game_or_a_dream_are_facts() -> None:
+    assert await kept("I work in civil engineering.") == ["User works in civil engineering."]
+    assert await kept("I have a dream house and live in Turin.") != []
+    assert await kept("In Civ 6 I live in Rome.") == []
+
+
 async def test_a_part_is_played_until_it_is_over() -> None:
     talk = ("Pretend to be my therapist.", "I have a daughter called Mia.", "I live in Alaska.")
     assert await kept(*talk) == []
