@@ -15,8 +15,8 @@ DAY: Final = timedelta(days=1)
 
 
 class Played(Struct, frozen=True):
-    """`seen` are the memories after each session, of any status, by person; `block` is what a prompt is given. `tokens` are
-    those sent and answered, as the model bills them, and `calls` how often it was asked."""
+    """`seen` are the memories after each session, of any status, by person; `block` is what a prompt is given, the profile and
+    the block. `tokens` are those sent and answered, as the model bills them, and `calls` how often it was asked."""
 
     scenario: Scenario
     seen: tuple[dict[str, tuple[Memory, ...]], ...]

@@ -19,6 +19,7 @@ from agents.curation.resolver import Resolver
 from agents.extraction.records import candidate_batches
 from agents.extraction.related import RelatedMemories
 from agents.models.port import Answer, Context, Provider, Usage
+from agents.profile.reading import Profiles
 from agents.retrieval.recall import Recall
 from agents.retrieval.search import Retrieval
 from deploy.embedded.postgres.server import EmbeddedPostgres
@@ -32,6 +33,7 @@ from schemas.retrieval.blocks import BlockQuery
 from schemas.retrieval.searches import Found, Query
 from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.memories.lexical import FullText
+from sinks.memories.live import LiveMemories
 from sinks.memories.reader import Memories
 from sinks.memories.resolutions import Resolutions
 from sinks.outbox.projector import Projector
@@ -80,7 +82,8 @@ class Stage(Struct, frozen=True):
     def recall(self, policy: Policy, clock: "Clock") -> Recall:
         memories = Memories(self.pool)
         found = Retrieval(self.embedder, self.vectors, FullText(self.pool), memories, clock=clock.now, within_s=60.0)
-        return Recall(MemoriesAlone(found), FakeArchive(), Policies((policy,)), lambda text: len(text) // 4, clock.now)
+        profiles = Profiles(LiveMemories(self.pool), tokens, clock.now)
+        return Recall(MemoriesAlone(found), FakeArchive(), Policies((policy,)), tokens, clock.now, profiles)
 
 
 class MemoriesAlone:
@@ -106,14 +109,14 @@ class Clock:
 async def play(scenario: Scenario, stage: Stage, provider: Provider, *, resolve: bool = False) -> Played:
     """With `resolve` a model is asked what candidates are to the memories near them."""
     policy, clock = replace(policy_of(scenario), resolve=resolve), Clock(scenario.sessions[0][0].timestamp)
-    curator, seen, tokens = stage.curator(policy, clock, provider), [], Counter[str]()
+    curator, seen, sent = stage.curator(policy, clock, provider), [], Counter[str]()
     related = RelatedMemories(stage.embedder, stage.vectors, Memories(stage.pool))
     for session in scenario.sessions:
         clock.at = session[-1].timestamp
         for request in requests(session, policy):
             known = Context(policy=policy, related=await related.of(request, policy))
             answer = await answered(provider, request, known)
-            tokens.update(billed(answer.usage))
+            sent.update(billed(answer.usage))
             for batch in candidate_batches(request, answer, clock.at):
                 await curator.curate(batch)
         seen.append(await stage.known(scenario.id, scenario.people))
@@ -121,7 +124,7 @@ async def play(scenario: Scenario, stage: Stage, provider: Provider, *, resolve:
     await curator.expire()
     seen.append(await stage.known(scenario.id, scenario.people))
     told = await block(scenario, stage.recall(policy, clock))
-    return Played(scenario, tuple(seen), told, tokens)
+    return Played(scenario, tuple(seen), told, sent)
 
 
 async def answered(provider: Provider, request: ExtractionRequest, known: Context) -> Answer:
@@ -159,11 +162,16 @@ def requests(session: Sequence[Message], policy: Policy) -> list[ExtractionReque
 
 
 async def block(scenario: Scenario, recall: Recall) -> str:
-    """What a prompt with the scenario's question is given; empty without a question."""
+    """What a prompt with the scenario's question is given, the profile first; empty without a question."""
     if scenario.ask is None:
         return ""
     namespaces = (f"{scenario.id}/{scenario.people[0]}",)
-    return (await recall.block(BlockQuery(namespaces=namespaces, text=scenario.ask), None)).text
+    made = await recall.block(BlockQuery(namespaces=namespaces, text=scenario.ask, profile=True), None)
+    return "\n".join(part for part in (made.profile.text if made.profile else "", made.text) if part)
+
+
+def tokens(text: str) -> int:
+    return len(text) // 4
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ LINE: Final = re.compile(r"([\w.-]+)(?: ([\w-]+))?: (.+)", re.DOTALL)  # "ada: .
 
 
 class Gold(Struct, frozen=True, forbid_unknown_fields=True, rename={"from_": "from"}):
-    """What must be known. `still`: nothing that came later ends it. `always`: it is in the block for any question. `detail`: it
+    """What must be known. `still`: nothing that came later ends it. `always`: it is in the prompt for any question. `detail`: it
     was added to something known before. `from`, `until`: a day, month or year in which it begins or ends to hold."""
 
     say: str
