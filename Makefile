@@ -13,6 +13,7 @@ export MEMSTREAM_SETUP_PYTHON := $(PYTHON)
 export MEMSTREAM_SETUP_CHOSEN := $(if $(filter file,$(origin PYTHON)),,yes)
 
 RUNTIME_LOCK := deploy/requirements.lock
+EXTRAS_LOCK := deploy/extras.lock
 DEV_LOCK := tests/requirements.lock
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
@@ -120,8 +121,8 @@ bench-import: environment $(DEV) ## memories a second through /v1/import, beside
 bench-serve: environment $(DEV) ## how long the API takes to answer, by how much is stored (STORED=10000,100000); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.serve --sizes $(STORED)
 
-lock: environment ## write both lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
-	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(DEV_LOCK)
+lock: environment ## write the lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
+	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(EXTRAS_LOCK) $(DEV_LOCK)
 
 clean: ## remove the environment and caches; data in .memstream stays
 	rm -rf $(VENV) *.egg-info build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

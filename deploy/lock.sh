@@ -1,9 +1,9 @@
 #!/bin/sh
-# Writes the lock files from pyproject.toml: deploy/lock.sh UV_VERSION RUNTIME_LOCK DEV_LOCK
+# Writes the lock files from pyproject.toml: deploy/lock.sh UV_VERSION RUNTIME_LOCK EXTRAS_LOCK DEV_LOCK
 # Universal: one file for every platform and Python that pyproject.toml allows. UPGRADE=1 takes the newest versions.
 set -eu
 
-uv_version=$1 runtime_lock=$2 dev_lock=$3
+uv_version=$1 runtime_lock=$2 extras_lock=$3 dev_lock=$4
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "${MEMSTREAM_SETUP_PYTHON:-python3}" -m venv "$scratch/venv"
@@ -15,5 +15,6 @@ compile() {
 }
 
 compile --extra build --output-file "$runtime_lock"
-compile --extra build --extra dev --constraint "$runtime_lock" --output-file "$dev_lock"
-grep -c '^[a-z]' "$runtime_lock" "$dev_lock"
+compile --extra build --extra msk --extra schema-registry --constraint "$runtime_lock" --output-file "$extras_lock"
+compile --extra build --extra dev --constraint "$extras_lock" --output-file "$dev_lock"
+grep -c '^[a-z]' "$runtime_lock" "$extras_lock" "$dev_lock"

@@ -26,6 +26,10 @@ def instructions(name: str) -> list[str]:
     return [line.removeprefix(name).strip() for line in joined.splitlines() if line.startswith(f"{name} ")]
 
 
+def pins(lock: Path) -> set[str]:
+    return set(re.findall(r"^[a-z0-9].*==[^ ]+", lock.read_text(), re.MULTILINE))
+
+
 def test_the_linter_has_nothing_to_say_of_the_dockerfile_and_would_have_of_a_worse_one():
     text = DOCKERFILE.read_text()
     assert complaints(text) == []
@@ -35,8 +39,18 @@ def test_the_linter_has_nothing_to_say_of_the_dockerfile_and_would_have_of_a_wor
 
 def test_packages_are_those_of_the_lock_with_their_hashes():
     (lock, project) = [line for line in instructions("RUN") if "pip install" in line]
-    assert "--require-hashes --requirement deploy/requirements.lock" in lock
+    assert '--require-hashes --requirement "deploy/${LOCK}"' in lock
+    assert "LOCK=requirements.lock" in instructions("ARG")
     assert "--no-deps" in project
+
+
+def test_the_lock_with_extras_has_the_other_one_s_versions_and_more():
+    runtime, extras = (pins(ROOT / "deploy" / name) for name in ("requirements.lock", "extras.lock"))
+    assert runtime < extras
+    assert {line.partition("==")[0] for line in extras - runtime} >= {
+        "aws-msk-iam-sasl-signer-python",
+        "confluent-kafka",
+    }
 
 
 def test_what_builds_is_left_behind():
