@@ -1,7 +1,7 @@
 """`make bench-coherence`: what each strategy keeps of real conversations, beside truncation and chance.
 
-deploy/docs/windows.md says what the data is and what each figure means. The last line on stdout is one JSON object; the
-tables, and progress, are on stderr.
+deploy/docs/window-measurements.md says what the data is and what each figure means. The last line on stdout is one JSON
+object; the tables, and progress, are on stderr.
 """
 
 import argparse
@@ -102,7 +102,7 @@ def main(argv: list[str]) -> int:
     people, calls = (public_data.found(*parts) for parts in FILES)
     if people is None or calls is None:
         missing = " and ".join("/".join(parts) for parts in FILES if public_data.found(*parts) is None)
-        parser.error(f"{public_data.ABSENT} {missing}; deploy/docs/windows.md says where they come from")
+        parser.error(f"{public_data.ABSENT} {missing}; deploy/docs/window-measurements.md says where they come from")
     os.environ["TIKTOKEN_CACHE_DIR"] = str(ensure_vocabulary(options.cache_dir / "vocabulary"))
     sys.stdout.write(json.dumps(run(people, calls)) + "\n")
     return 0

@@ -11,6 +11,7 @@ from schemas.conversations.messages import Message, Role
 from streams.windows.detectors import casual, directive, error, lexicon
 from streams.windows.detectors.cleaning import cleaned, flattened, inspected
 from streams.windows.detectors.redundancy import fingerprint
+from streams.windows.detectors.specific import specific
 from streams.windows.detectors.traits import (
     CASUAL,
     CORRECTION,
@@ -19,6 +20,7 @@ from streams.windows.detectors.traits import (
     GRATEFUL,
     LASTING,
     REFERENCE,
+    SPECIFIC,
     TASK_BEGINS,
     TASK_COMPLETE,
     TOOL_CALL,
@@ -60,6 +62,8 @@ def detect(role: Role, text: str, calls_tools: bool = False) -> Detected:
         traits |= lexicon.ENDS[role].traits(ends)
     if count <= casual.MOST_WORDS and role != "tool":
         traits = _casual(traits, words, seen)
+    if role == "user" and not traits & CASUAL and specific(seen, count):
+        traits |= SPECIFIC
     return Detected(traits, fingerprint(text, clean))
 
 

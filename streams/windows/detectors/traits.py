@@ -16,6 +16,7 @@ TASK_BEGINS: Final = 1 << 7
 TASK_SWITCHES: Final = 1 << 8  # it begins a task, and the one before is over
 LASTING: Final = 1 << 9  # a directive that is about more than its task
 GRATEFUL: Final = 1 << 10  # thanks for something, which makes a message casual if it asks nothing; settled on arrival
+SPECIFIC: Final = 1 << 14  # a user states something with a number, a name or many words
 
 NAMES: Final = {
     TOOL_CALL: "tool_call",
@@ -27,20 +28,21 @@ NAMES: Final = {
     TASK_COMPLETE: "task_complete",
     TASK_BEGINS: "task_begins",
     TASK_SWITCHES: "task_switches",
+    SPECIFIC: "specific",
 }
 
-REFERENCE: Final = 1 << 11  # one reference to an earlier message: the bits from here on are a count
+REFERENCE: Final = 1 << 11  # one reference to an earlier message: three bits from here on are a count
 MOST_REFERENCES: Final = 7
 
 
 def references(traits: int) -> int:
     """How many references to earlier messages were found, at most `MOST_REFERENCES`."""
-    return traits // REFERENCE
+    return traits // REFERENCE & MOST_REFERENCES
 
 
 def with_references(traits: int, count: int) -> int:
     """The traits with their count of references replaced."""
-    return traits % REFERENCE + min(count, MOST_REFERENCES) * REFERENCE
+    return traits & ~(MOST_REFERENCES * REFERENCE) | min(count, MOST_REFERENCES) * REFERENCE
 
 
 def names(traits: int) -> tuple[str, ...]:

@@ -22,9 +22,10 @@ CORRECTED: Final = 5
 
 PLACE_WEIGHT: Final = 0.3  # points of importance by which, with hybrid, the window's newest is ahead of its oldest
 # With hybrid, what users say is ahead of what others say, and the steps of a work behind it: later messages need the first
-# more often, and of the second mostly what came of them. (Labelled conversations; deploy/docs/windows.md.)
+# more often, and of the second mostly what came of them. (Labelled conversations; deploy/docs/window-measurements.md.)
 USERS_WEIGHT: Final = 0.3
 STEPS_WEIGHT: Final = 0.3
+SPECIFIC_WEIGHT: Final = 0.3  # more, if what they say is specific: of what later messages need, most is
 
 Ranked = tuple[int, Unit]
 
@@ -72,5 +73,5 @@ def _key(candidate: Ranked, strategy: Strategy, size: int) -> tuple[int, float, 
         return rank, 0.0, place
     if strategy == "importance":
         return rank, unit.score, place
-    said = USERS_WEIGHT * unit.users - STEPS_WEIGHT * unit.steps
+    said = USERS_WEIGHT * unit.users + SPECIFIC_WEIGHT * unit.specific - STEPS_WEIGHT * unit.steps
     return rank, unit.score + said + PLACE_WEIGHT * place / size, place

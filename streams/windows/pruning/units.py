@@ -12,6 +12,7 @@ from streams.windows.detectors.traits import (
     DIRECTIVE,
     ERROR,
     LASTING,
+    SPECIFIC,
     TOOL_CALL,
     TOOL_RESULT,
 )
@@ -29,7 +30,7 @@ class Unit(Struct):
     things are to be done, `lasting`: in later tasks too. `corrects`: one of them is a correction, or is what a correction
     corrects. `leaves_at` is the place in whose turn it leaves, among units that are otherwise equal: its first one, or,
     where only the error before it makes it a correction, that error's. `users`: a user said one of them; `steps`: none is
-    more than a tool call or its result.
+    more than a tool call or its result; `specific`: a user states something specific in one of them.
     """
 
     places: list[int]
@@ -45,6 +46,7 @@ class Unit(Struct):
     protected: bool
     users: bool
     steps: bool
+    specific: bool
 
 
 def group_units(
@@ -112,6 +114,7 @@ def _unit(turns: Sequence[MessageTraits], scores: Sequence[float], places: list[
         protected=places[-1] >= recent,
         users=users,
         steps=steps,
+        specific=any_of & SPECIFIC != 0,
     )
 
 

@@ -40,6 +40,7 @@ def test_several_traits_are_found_in_one_message():
     assert names(detect("user", "It doesn't work. Don't touch the database, as I said.").traits) == (
         "directive",
         "error",
+        "specific",
         "reference",
     )
 

@@ -1,0 +1,35 @@
+"""Specific statements of users are found, and nothing that asks, chats or comes from others."""
+
+import pytest
+
+from streams.windows.detectors.detect import detect
+from streams.windows.detectors.traits import MOST_REFERENCES, SPECIFIC, references, with_references
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the dog weighs 34 kilos",
+        "we fly to Lisbon",
+        "mon mari s'appelle Étienne",
+        "the light on the box goes red for a second and then everything in the house drops",
+    ],
+)
+def test_a_statement_with_a_number_a_name_or_many_words_is_specific(text):
+    assert detect("user", text).traits & SPECIFIC
+
+
+@pytest.mark.parametrize("text", ["It drops.", "Where is Lisbon, 300 km away?", "thanks a lot!", "Okay", "go on then"])
+def test_what_asks_chats_or_says_little_is_not(text):
+    assert not detect("user", text).traits & SPECIFIC
+
+
+@pytest.mark.parametrize("role", ["assistant", "tool", "system"])
+def test_only_users_make_specific_statements(role):
+    assert not detect(role, "the dog weighs 34 kilos").traits & SPECIFIC
+
+
+@pytest.mark.parametrize("count", range(MOST_REFERENCES + 2))
+def test_the_count_of_references_and_the_trait_leave_each_other_alone(count):
+    assert references(with_references(SPECIFIC, count)) == min(count, MOST_REFERENCES)
+    assert with_references(SPECIFIC, count) & SPECIFIC
