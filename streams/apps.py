@@ -26,8 +26,9 @@ STAGES: dict[str, tuple[str, ...]] = {
     "curation": (names.CANDIDATES, names.COMMANDS),
 }
 
-# Records an event carries at most: cheap work in thousands, calls to models and decisions in a few.
-BATCH_RECORDS = {"windows": 4_000, "archive": 500, "passages": 256, "extraction": 8, "curation": 32}
+# Records an event carries at most: cheap work in thousands, calls to models in a few. Of imports an event carries
+# several transactions: one is decided while the next is embedded.
+BATCH_RECORDS = {"windows": 4_000, "archive": 500, "passages": 256, "extraction": 8, "curation": 256}
 
 
 class CheckpointedTable(faust.Table):

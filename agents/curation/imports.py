@@ -30,7 +30,9 @@ from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.vectors.port import Vector
 
-AT_ONCE: Final = 128  # imports in one transaction: the namespace is locked for some 0.3 s
+AT_ONCE: Final = (
+    64  # imports in one transaction: the namespace is locked for some 0.1 s, and the next are embedded meanwhile
+)
 
 Vectors: TypeAlias = Mapping[str, Vector]
 Deciding: TypeAlias = Callable[[str], AbstractAsyncContextManager[Connection]]
