@@ -30,9 +30,7 @@ from sinks.outbox.projector import put_records
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.vectors.port import Vector
 
-AT_ONCE: Final = (
-    64  # imports in one transaction: the namespace is locked for some 0.1 s, and the next are embedded meanwhile
-)
+AT_ONCE: Final = 64  # imports in one transaction: the namespace is locked for some 0.1 s
 
 Vectors: TypeAlias = Mapping[str, Vector]
 Deciding: TypeAlias = Callable[[str], AbstractAsyncContextManager[Connection]]

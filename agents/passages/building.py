@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
-from agents.privacy.scrub import sendable, storable
+from agents.privacy.scrub import storable
 from schemas.policies.policies import Privacy
 
+# Of how passages are built, and of what privacy takes out. `memstream reindex` builds those of another version anew.
+VERSION: Final = 1
 PIECE_WORDS: Final = 200  # of a part
 WHOLE_WORDS: Final = 250  # a text of so many words stays whole: about as many as the smallest model reads
 MOST_PIECES: Final = 200
@@ -15,8 +18,14 @@ SENTENCE_END: Final = re.compile(r"(?<=[.!?。！？])\s+|(?<=[。！？])|\n+")
 
 
 def searchable_text(content: str, privacy: Privacy) -> str:
-    """What of a message may be embedded, indexed and shown: neither stored secrets nor what no model is sent."""
-    return sendable(storable(content, privacy), privacy)
+    """What of a message may be embedded, indexed and shown. What no model is sent is not stored either."""
+    return storable(content, privacy)
+
+
+@lru_cache
+def privacy_mark(privacy: Privacy) -> int:
+    """Of what is taken out of texts, as a signed 32-bit number: settings, and how they are applied."""
+    return number_of(f"{VERSION} {privacy.before_sending} {' '.join(sorted(privacy.scrub))}")
 
 
 def pieces(text: str) -> list[str]:
@@ -58,4 +67,8 @@ def embedded_text(speaker: str, piece: str) -> str:
 
 def digest(piece: str) -> int:
     """Of a passage's text, as a signed 32-bit number: whether it is still what was indexed."""
-    return int.from_bytes(blake2b(piece.encode(errors="surrogatepass"), digest_size=4).digest(), "big", signed=True)
+    return number_of(piece)
+
+
+def number_of(text: str) -> int:
+    return int.from_bytes(blake2b(text.encode(errors="surrogatepass"), digest_size=4).digest(), "big", signed=True)

@@ -6,7 +6,15 @@ from typing import Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from agents.passages.building import digest, embedded_text, only_asks, pieces, searchable_text
+from agents.passages.building import (
+    VERSION,
+    digest,
+    embedded_text,
+    only_asks,
+    pieces,
+    privacy_mark,
+    searchable_text,
+)
 from agents.passages.words import stems, terms
 from agents.stage.prepared_ahead import prepared_ahead
 from schemas import ids
@@ -103,24 +111,38 @@ def keys_of(recalled: Recalled) -> list[tuple[str, str, str]]:
 def build(recalled: Recalled) -> Built:
     """The passages of a message, one a piece and namespace, without vectors; each with the text to embed."""
     archived, privacy, namespaces = recalled
-    parts = pieces(searchable_text(archived.message.content, privacy))
-    return [made(archived, namespace, number, part) for number, part in enumerate(parts) for namespace in namespaces]
-
-
-def made(archived: ArchivedMessage, namespace: str, number: int, part: str) -> tuple[str, Piece]:
     said = archived.message
+    content, name = searchable_text(said.content, privacy), searchable_text(said.name or "", privacy)
+    clean = (content, name) == (said.content, said.name or "")
+    source = Source(archived, name, privacy_mark(privacy) if clean else None)
+    parts = enumerate(pieces(content))
+    return [made(source, namespace, number, part) for number, part in parts for namespace in namespaces]
+
+
+class Source(NamedTuple):
+    """A message, its speaker's name without what privacy takes out, and the privacy that takes nothing out of it."""
+
+    archived: ArchivedMessage
+    name: str
+    clean_under: int | None
+
+
+def made(source: Source, namespace: str, number: int, part: str) -> tuple[str, Piece]:
+    said = source.archived.message
     speaker = speaker_of(said)
     piece = Piece(
         passage_id=passage_id(namespace, said, number),
         namespace=namespace,
-        archived=archived,
+        archived=source.archived,
         piece=number,
         speaker=speaker,
         asks=only_asks(part),
         digest=digest(part),
-        terms=terms(namespace, [*stems(speaker), *stems(part)]),
+        version=VERSION,
+        clean_under=source.clean_under,
+        terms=terms(namespace, [*stems(speaker), *stems(source.name), *stems(part)]),
     )
-    return embedded_text(speaker, part), piece
+    return embedded_text(source.name or speaker, part), piece
 
 
 def passage_id(namespace: str, said: Message, number: int) -> str:

@@ -6,11 +6,11 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from agents.passages.building import digest, pieces, searchable_text
+from agents.passages.building import digest, pieces, privacy_mark, searchable_text
 from schemas.conversations.messages import Scope
 from schemas.passages.passages import Passage, ReadPassage
 from schemas.policies.namespaces import read_back, render, shortened
-from schemas.policies.policies import Policy, PolicySelector
+from schemas.policies.policies import Policy, PolicySelector, Privacy
 from sinks.passages.store import PassageText
 
 PERSONAL: Final = re.compile(r"\{(user_id|conversation_id)\}")
@@ -54,15 +54,27 @@ class PassageReader:
 def readable(found: PassageText, policies: PolicySelector) -> Passage | None:
     """The piece of the message that the passage stands for, as privacy has it now. None where the policy lets nobody search it
     any more, or takes out more than when it was indexed: what is taken out must not be found either."""
-    policy, content = policies.match(found.scope), found.passage.text
+    policy = policies.match(found.scope)
     if not policy.recalls(found.passage.role, found.passage.said_at):
         return None
-    shown = searchable_text(content, policy.privacy)
-    parts = pieces(shown) or [""]
-    text = parts[min(found.passage.piece, len(parts) - 1)]
+    if found.clean_under == privacy_mark(policy.privacy):  # scrubbing takes milliseconds for each 1,000 characters
+        return replace(found.passage, text=part_of(found.passage.text, found.passage.piece))
+    return scrubbed(found, policy.privacy)
+
+
+def scrubbed(found: PassageText, privacy: Privacy) -> Passage | None:
+    """None where it is not what was indexed."""
+    content, name = found.passage.text, found.passage.name
+    shown = searchable_text(content, privacy)
+    text = part_of(shown, found.passage.piece)
     if shown != content and digest(text) != found.digest:
         return None
-    return replace(found.passage, text=text)
+    return replace(found.passage, text=text, name=name and searchable_text(name, privacy))
+
+
+def part_of(text: str, number: int) -> str:
+    parts = pieces(text) or [""]
+    return parts[min(number, len(parts) - 1)]
 
 
 def owners(found: PassageText, policies: PolicySelector) -> tuple[str, ...]:

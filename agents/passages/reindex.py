@@ -19,7 +19,7 @@ from sinks.embeddings.port import Embedder
 from sinks.embeddings.turns import embedded
 from sinks.passages.numbering import MessageKey, message_key
 from sinks.passages.renewal import BEGINNING, IndexedPassage, PassageRenewal
-from sinks.passages.store import point
+from sinks.passages.store import Piece, point
 from sinks.passages.vectors import PassageVectors
 from sinks.vectors.reindex import recreated
 
@@ -72,15 +72,18 @@ class PassageReindexer:
     async def _page(self, messages: Sequence[ArchivedMessage]) -> tuple[int, int]:
         """Points that were missing and are written, and messages that were replaced."""
         indexed = await self._renewal.indexed([message_key(each) for each in messages])
-        lacking, replaced = Built(), 0
+        clean_under = {each.passage_id: each.clean_under for rows in indexed.values() for each in rows}
+        lacking, changed, replaced = Built(), list[Piece](), 0
         missing = await self._vectors.missing([each.passage_id for rows in indexed.values() for each in rows])
         for archived in await self._audience.found(messages):
             rows = indexed.get(message_key(archived), [])
             built = self._built(archived, dict.fromkeys(each.namespace for each in rows))
             if is_current(rows, built):
                 lacking += [each for each in built if each[1].passage_id in missing]
+                changed += [piece for _, piece in built if clean_under.get(piece.passage_id) != piece.clean_under]
             else:
                 replaced += await self._replace(message_key(archived), archived, built)
+        await self._renewal.mark_clean(changed)
         return await self._write(lacking), replaced
 
     def _built(self, archived: ArchivedMessage, namespaces: Collection[str]) -> Built:
@@ -112,5 +115,6 @@ class PassageReindexer:
 
 
 def is_current(rows: Sequence[IndexedPassage], built: Built) -> bool:
-    """Whether the rows are of the texts that would be indexed now."""
-    return {each.passage_id: each.digest for each in rows} == {piece.passage_id: piece.digest for _, piece in built}
+    """Whether the rows are of the texts that would be indexed now, and built as they would be."""
+    known = {each.passage_id: (each.digest, each.version) for each in rows}
+    return known == {piece.passage_id: (piece.digest, piece.version) for _, piece in built}

@@ -60,7 +60,7 @@ class BlockStyle(Struct, frozen=True):
 
     def passage(self, passage: Passage, reference: str) -> str:
         """When it was said, by whom, and what; on one line."""
-        line = f"- {day(passage.said_at)}, {one_line(passage.speaker)}: {one_line(passage.text)}"
+        line = f"- {day(passage.said_at)}, {one_line(passage.said_by)}: {one_line(passage.text)}"
         return f"{line} [{reference}]" if self.cite else line
 
     def message(self, message: Message, content: str) -> str:

@@ -66,7 +66,7 @@ class RerankedSearch:
     def _text(self, hit: Hit | SaidHit) -> str:
         """With its day, and who said it: questions ask for both. A passage is without what privacy takes out already."""
         if isinstance(hit, SaidHit):
-            return f"{day(hit.passage.said_at)}, {hit.passage.speaker}: {hit.passage.text}"
+            return f"{day(hit.passage.said_at)}, {hit.passage.said_by}: {hit.passage.text}"
         memory = hit.memory
         return f"{day(said(memory))}: {self._sendable(memory.text, memory.namespace)}"
 

@@ -58,7 +58,9 @@ class PassageStore(Protocol):
 class NearestPassages(Protocol):
     """sinks.passages.vectors.PassageVectors."""
 
-    async def nearest(self, vector: Vector, namespaces: Collection[str], *, limit: int) -> list[Neighbour]: ...
+    async def nearest(
+        self, vector: Vector, namespaces: Collection[str], filters: PassageFilters = ANY_PASSAGE, *, limit: int
+    ) -> list[Neighbour]: ...
 
 
 class SaidFound(Struct, frozen=True, kw_only=True):
@@ -105,7 +107,7 @@ class SaidSearch:
         of_namespaces = {namespace: terms(namespace, words) for namespace in namespaces}
         any_term = {term for each in of_namespaces.values() for term in each}
         near, matches = await asyncio.gather(
-            self._near(text, namespaces),
+            self._near(text, namespaces, filters),
             self._passages.matches(any_term, namespaces, filters, limit=SHARING_WORDS),
         )
         if not matches.passages:
@@ -118,14 +120,16 @@ class SaidSearch:
         best = ranked(rows, cosines, question, spans, self.scale, self._weights)[:limit]
         return SaidFound(hits=tuple(await self._shown(best)), degraded=degraded)
 
-    async def _near(self, text: str, namespaces: Collection[str]) -> tuple[dict[str, float], tuple[Degraded, ...]]:
+    async def _near(
+        self, text: str, namespaces: Collection[str], filters: PassageFilters
+    ) -> tuple[dict[str, float], tuple[Degraded, ...]]:
         """Cosines of the nearest passages, the nearest first."""
         question = sendable(text[: 2 * EMBEDDED_CHARS], Privacy())[:EMBEDDED_CHARS]
         embedded = await self._embedding.ask(lambda: self._embedder.embed_questions([question]))
         if embedded.value is None:
             return {}, embedded.degraded
         vector = embedded.value[0]
-        found = await self._indexed.ask(lambda: self._vectors.nearest(vector, namespaces, limit=NEAREST))
+        found = await self._indexed.ask(lambda: self._vectors.nearest(vector, namespaces, filters, limit=NEAREST))
         if found.value is None:
             return {}, found.degraded
         return {each.memory_id: each.score for each in found.value}, ()

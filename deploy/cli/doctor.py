@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from agents.models.auto import AutoProvider
 from agents.models.local_only import check_policies
+from agents.passages.building import VERSION
 from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.cli.policy_store import applying, stored
@@ -24,6 +25,8 @@ from sinks.windows.start_offsets import StartOffsets
 from streams.kafka.topics import changelog_problems, partition_counts, problems, specs
 
 SECURITY = ", or what of MEMSTREAM_KAFKA_... the line on stderr above complains of"
+
+OTHER_VERSION = "some built by another version of memstream, found as before but more slowly until `memstream reindex`"
 
 cli = one_command()
 
@@ -134,6 +137,8 @@ async def qdrant(settings: Settings) -> str:
                 await collection(memories, "memories", partial(holds, settings, lambda pool: Memories(pool).any())),
                 await collection(passages, "passages", partial(holds, settings, lambda pool: Passages(pool).any())),
             ]
+            if await holds(settings, lambda pool: Passages(pool).of_other_version(VERSION)):
+                found.append(OTHER_VERSION)
         except Retryable as exc:
             raise UnhealthyExit(f"{exc}: start Qdrant (`memstream dev`), or set MEMSTREAM_QDRANT_URL") from exc
     return ", ".join([settings.qdrant_url, *found])

@@ -146,7 +146,7 @@ def show_passages(title: str, hits: Sequence[SaidHit], explained: bool) -> None:
             f"{hit.score:.2f}",
             *((cosine(hit.cosine), f"{hit.words:.2f}") if explained else ()),
             f"{hit.passage.said_at:%Y-%m-%d}",
-            hit.passage.speaker,
+            hit.passage.said_by,
             hit.passage.text,
             hit.passage.conversation_id,
         )

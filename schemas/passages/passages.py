@@ -12,7 +12,7 @@ Names = Annotated[tuple[Identifier, ...], Meta(max_length=100)]
 class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What search gives back. `text` is read from the archive, without what privacy takes out; `piece` numbers the parts of a
     long message from 0. `ordinal` numbers the messages of the conversation that have passages, in the order they were said, not
-    necessarily from 0."""
+    necessarily from 0. `speaker` is an id, `name` what the message calls the speaker."""
 
     passage_id: str
     namespace: str
@@ -24,6 +24,12 @@ class Passage(Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
     piece: int = 0
     ordinal: int = 0
+    name: str | None = None
+
+    @property
+    def said_by(self) -> str:
+        """The name, where there is one, and the id."""
+        return f"{self.name} ({self.speaker})" if self.name and self.name != self.speaker else self.speaker
 
 
 class ReadPassage(Struct, frozen=True, kw_only=True):

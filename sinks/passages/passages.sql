@@ -43,12 +43,14 @@ WHERE p.conversation_id = $1 AND p.message_id = given.message_id
 
 -- name: store
 -- Only of messages that the archive has: what was erased or has left it is in no index. They stay until this is committed.
-INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, digest, terms)
-SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, asks, digest,
-       string_to_array(terms, ' ')::integer[]
+INSERT INTO passages (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, digest, version,
+                      clean_under, terms)
+SELECT passage_id, namespace, conversation_id, message_id, piece, ordinal, given.said_at, speaker, asks, digest, version,
+       clean_under, string_to_array(terms, ' ')::integer[]
 FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::smallint[], $6::integer[], $7::timestamptz[], $8::text[],
-            $9::boolean[], $10::integer[], $11::text[])
-         AS given (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, digest, terms)
+            $9::boolean[], $10::integer[], $11::smallint[], $12::integer[], $13::text[])
+         AS given (passage_id, namespace, conversation_id, message_id, piece, ordinal, said_at, speaker, asks, digest, version,
+                   clean_under, terms)
      JOIN messages m USING (conversation_id, message_id)
 ORDER BY passage_id
 FOR KEY SHARE OF m
@@ -113,8 +115,8 @@ FROM unnest($1::text[]) AS space
 
 -- name: with_texts
 -- What a message does not say of whose it is, its conversation does.
-SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest,
-       m.role, m.content, coalesce(m.tenant_id, w.tenant_id) AS tenant_id, coalesce(m.app_id, w.app_id) AS app_id,
+SELECT p.passage_id::text, p.namespace, p.conversation_id, p.message_id, p.piece, p.ordinal, p.said_at, p.speaker, p.digest, p.clean_under,
+       m.body->>'name' AS name, m.role, m.content, coalesce(m.tenant_id, w.tenant_id) AS tenant_id, coalesce(m.app_id, w.app_id) AS app_id,
        coalesce(m.user_id, w.user_id) AS user_id, coalesce(m.agent_id, w.agent_id) AS agent_id, coalesce(m.mode, w.mode) AS mode,
        ARRAY(SELECT DISTINCT namespace FROM passages of_it
              WHERE of_it.conversation_id = p.conversation_id AND of_it.message_id = p.message_id) AS namespaces
@@ -152,7 +154,7 @@ FROM (SELECT DISTINCT conversation_id, message_id FROM passages
 ORDER BY conversation_id, message_id
 
 -- name: indexed
-SELECT conversation_id, message_id, passage_id::text, namespace, digest
+SELECT conversation_id, message_id, passage_id::text, namespace, digest, version, clean_under
 FROM passages JOIN unnest($1::text[], $2::text[]) AS asked (conversation_id, message_id) USING (conversation_id, message_id)
 
 -- name: drop_message
@@ -160,6 +162,14 @@ DELETE FROM passages WHERE conversation_id = $1 AND message_id = $2
 
 -- name: any
 SELECT EXISTS (SELECT FROM passages)
+
+-- name: of_other_version
+SELECT EXISTS (SELECT FROM passages WHERE version IS DISTINCT FROM $1)
+
+-- name: mark_clean
+UPDATE passages p SET clean_under = given.clean_under
+FROM unnest($1::uuid[], $2::integer[]) AS given (passage_id, clean_under)
+WHERE p.passage_id = given.passage_id
 
 -- name: existing
 SELECT passage_id::text FROM passages WHERE passage_id = ANY ($1::uuid[])

@@ -15,11 +15,13 @@ BEGINNING: MessageKey = ("", "")
 
 
 class IndexedPassage(Struct, frozen=True, kw_only=True):
-    """A row of the index; `digest` is that of its text, where it is known."""
+    """A row of the index; see Piece. Of older rows not all is known."""
 
     passage_id: str
     namespace: str
     digest: int | None
+    version: int | None
+    clean_under: int | None
 
 
 class PassageRenewal:
@@ -35,12 +37,13 @@ class PassageRenewal:
             return list(archived_messages(await self._pool.fetch(query("passages", "indexed_messages"), *after, limit)))
 
     async def indexed(self, keys: Sequence[MessageKey]) -> dict[MessageKey, list[IndexedPassage]]:
-        columns = list(map(list, zip(*keys, strict=True)))
+        asked = list(map(list, zip(*keys, strict=True)))
         with translated("reading what is indexed"):
-            rows = await self._pool.fetch(query("passages", "indexed"), *columns)
+            rows = await self._pool.fetch(query("passages", "indexed"), *asked)
         passages: dict[MessageKey, list[IndexedPassage]] = {}
         for row in rows:
-            each = IndexedPassage(passage_id=row["passage_id"], namespace=row["namespace"], digest=row["digest"])
+            columns = IndexedPassage.__struct_fields__
+            each = IndexedPassage(**{name: row[name] for name in columns})
             passages.setdefault((row["conversation_id"], row["message_id"]), []).append(each)
         return passages
 
@@ -60,6 +63,13 @@ class PassageRenewal:
         with translated("replacing passages"):
             async with self._pool.acquire() as connection, connection.transaction():
                 return await store_within(connection, pieces, self._vectors, [partition], replacing=key)
+
+    async def mark_clean(self, pieces: Sequence[Piece]) -> None:
+        """Notes of passages which privacy takes nothing out of their message."""
+        if pieces:
+            marks = [each.clean_under for each in pieces]
+            with translated("noting what privacy takes out"):
+                await self._pool.execute(query("passages", "mark_clean"), [each.passage_id for each in pieces], marks)
 
     async def remove_unknown(self, page: int) -> int:
         """Points without rows; how many. Nothing is stored while a page of them is compared."""

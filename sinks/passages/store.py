@@ -21,7 +21,8 @@ NO_VECTOR: Vector = np.empty(0, np.float32)
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """A passage on its way into the index; its ordinal is counted when it is stored."""
+    """A passage on its way into the index; its ordinal is counted when it is stored. `version` is of how it was built,
+    `clean_under` the privacy that takes nothing out of its message."""
 
     passage_id: str
     namespace: str
@@ -30,18 +31,21 @@ class Piece(Struct, frozen=True, kw_only=True):
     speaker: str
     asks: bool
     digest: int
+    version: int
+    clean_under: int | None
     terms: tuple[int, ...]
     vector: Vector = NO_VECTOR
 
 
 class PassageText(Struct, frozen=True, kw_only=True):
     """A passage with the whole content of its message, as archived: who shows it takes the piece, without what privacy takes out.
-    `namespaces` are all that have passages of the message."""
+    `namespaces` are all that have passages of the message; the privacy `clean_under` takes nothing out of it."""
 
     passage: Passage
     scope: Scope
     namespaces: tuple[str, ...]
     digest: int | None = None
+    clean_under: int | None = None
 
 
 class Passages:
@@ -97,6 +101,11 @@ class Passages:
     async def any(self) -> bool:
         with translated("looking for passages"):
             return bool(await self._pool.fetchval(query("passages", "any")))
+
+    async def of_other_version(self, version: int) -> bool:
+        """Whether some were built otherwise than by this version."""
+        with translated("looking for passages"):
+            return bool(await self._pool.fetchval(query("passages", "of_other_version"), version))
 
     async def texts(self, passage_ids: Collection[str]) -> dict[str, PassageText]:
         """By id, with the whole content of their messages."""
@@ -176,12 +185,21 @@ def row_of(piece: Piece, ordinal: int) -> tuple[Any, ...]:
     return (
         *(piece.passage_id, piece.namespace, storable(said.conversation_id), storable(said.message_id)),
         *(piece.piece, ordinal, said.timestamp, storable(piece.speaker), piece.asks, piece.digest),
+        *(piece.version, piece.clean_under),
         " ".join(map(str, piece.terms)),
     )
 
 
 def point(piece: Piece) -> PassagePoint:
-    return PassagePoint(piece.passage_id, piece.namespace, piece.vector)
+    said = piece.archived.message
+    return PassagePoint(
+        passage_id=piece.passage_id,
+        namespace=piece.namespace,
+        conversation_id=storable(said.conversation_id),
+        speaker=storable(piece.speaker),
+        said_at=said.timestamp,
+        vector=piece.vector,
+    )
 
 
 def passage_text(row: Any) -> PassageText:
@@ -194,6 +212,7 @@ def passage_text(row: Any) -> PassageText:
         "ordinal",
         "said_at",
         "speaker",
+        "name",
         "role",
     )
     fields = ("conversation_id", "tenant_id", "app_id", "user_id", "agent_id", "mode")
@@ -202,4 +221,5 @@ def passage_text(row: Any) -> PassageText:
         scope=Scope(**{name: row[name] for name in fields}),
         namespaces=tuple(row["namespaces"]),
         digest=row["digest"],
+        clean_under=row["clean_under"],
     )

@@ -102,7 +102,7 @@ def seen(memory: Memory, *, full: bool = False) -> Seen:
 def quote(passage: Passage) -> Quote:
     return Quote(
         said_at=passage.said_at,
-        speaker=passage.speaker,
+        speaker=passage.said_by,
         text=passage.text,
         conversation_id=passage.conversation_id,
         message_id=passage.message_id,

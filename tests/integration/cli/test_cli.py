@@ -209,6 +209,23 @@ def test_the_doctor_finds_nothing_wrong_when_all_is_well(memstream: Run):
     assert done.returncode == 0
 
 
+def test_the_doctor_tells_of_passages_that_another_version_built_until_they_are_built_anew(
+    memstream_here: Run, samples: Any
+):
+    def passages() -> str:
+        done = memstream_here("doctor", "--json")
+        assert done.returncode == 0, "they are found meanwhile"
+        return {finding["name"]: finding["said"] for finding in lines(done)}["qdrant"]
+
+    assert "another version" not in passages()
+    dsn = samples.deployment.settings.postgres_dsn.get_secret_value()
+    asyncio.run(administer(dsn, "UPDATE passages SET version = NULL, clean_under = NULL WHERE piece = 0"))
+    assert "built by another version of memstream" in passages()
+    (rebuilt,) = lines(memstream_here("reindex", "--json"))
+    assert rebuilt["passages"]["replaced"] > 0
+    assert "another version" not in passages()
+
+
 @pytest.mark.parametrize(
     ("missing", "remedy", "change"),
     [

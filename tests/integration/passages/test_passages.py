@@ -1,5 +1,7 @@
 """What was said is found again, once, in its namespace, for as long as the archive has it."""
 
+from datetime import timedelta
+
 from agents.passages.reading import PassageReader
 from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
@@ -155,3 +157,25 @@ async def test_a_policy_that_stops_recalling_hides_what_is_indexed(said: Said) -
     await said.said(said.message("The plums are ripe."))
     said.search._policies = Policies((Policy(name="kitchen", recall=False),))
     assert await said.found("plums") == []
+
+
+async def test_a_filter_finds_what_lies_behind_many_that_are_nearer(said: Said) -> None:
+    near = [said.message("plum", conversation="other") for _ in range(10)]
+    await said.said(*near, said.message("A long talk about one plum and much else.", conversation="mine"))
+    vectors = await said.search._embedder.embed_questions(["plum"])
+    for filters in (
+        PassageFilters(conversations=("mine",)),
+        PassageFilters(said_from=MONDAY + timedelta(minutes=11)),
+    ):
+        found = await said.vectors.nearest(vectors[0], ("kitchen/ada",), filters, limit=5)
+        assert len(found) == 1
+    assert (
+        len(await said.vectors.nearest(vectors[0], ("kitchen/ada",), PassageFilters(speakers=("bob",)), limit=5)) == 0
+    )
+
+
+async def test_a_speaker_is_found_and_shown_by_name_too(said: Said) -> None:
+    await said.said(said.message("I bring the plums.", user="u-17", name="Ada Lovelace"))
+    (hit,) = (await said.search.search("lovelace plums", ("kitchen/u-17",))).hits
+    assert (hit.passage.speaker, hit.passage.name) == ("u-17", "Ada Lovelace")
+    assert hit.passage.said_by == "Ada Lovelace (u-17)"

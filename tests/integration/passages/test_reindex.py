@@ -5,6 +5,8 @@ from contextlib import aclosing, asynccontextmanager
 
 import pytest
 
+from agents.passages import reading
+from agents.passages.building import VERSION
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.policies.audience import Audience
 from schemas.errors import Misconfigured
@@ -13,7 +15,7 @@ from sinks.archive.participants import Participants
 from sinks.embeddings.fake import FakeEmbedder
 from sinks.passages.renewal import PassageRenewal
 from sinks.passages.vectors import PassagePoint, PassageVectors
-from tests.integration.passages.conftest import Said
+from tests.integration.passages.conftest import MONDAY, Said
 
 
 class OtherEmbedder(FakeEmbedder):
@@ -49,7 +51,9 @@ async def test_only_missing_points_are_written_and_unknown_ones_removed(said: Sa
     lost, *_ = sorted(await said.rows())
     await said.vectors.delete([lost])
     (vector,) = await FakeEmbedder().embed(["stray"])
-    await said.vectors.write([PassagePoint("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "kitchen/ada", vector)])
+    await said.vectors.write(
+        [PassagePoint("6ba7b810-9dad-11d1-80b4-00c04fd430c8", "kitchen/ada", "c1", "ada", MONDAY, vector)]
+    )
     assert await reindexed(said) == PassagesReindexed(written=1, removed=1, replaced=0)
     assert await said.rows() == await said.points()
     assert await reindexed(said) == PassagesReindexed(written=0, removed=0, replaced=0)
@@ -101,3 +105,26 @@ async def test_what_a_crash_left_in_qdrant_of_an_erased_message_goes_when_it_is_
     await said.pool.execute("TRUNCATE passage_removals")  # as if the row had never been committed
     assert await said.indexer.index(await said.heard([message])) == 0
     assert await said.points() == set()
+
+
+async def test_what_another_version_built_is_made_anew(said: Said) -> None:
+    await said.said(said.message("The plums are ripe."))
+    await said.pool.execute("UPDATE passages SET version = version - 1")
+    assert await said.passages.of_other_version(VERSION)
+    assert (await reindexed(said)).replaced == 1
+    assert not await said.passages.of_other_version(VERSION)
+    assert (await reindexed(said)).replaced == 0
+
+
+async def test_after_privacy_changed_what_holds_nothing_of_it_is_read_without_scrubbing_again(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await said.said(said.message("Bring the plums."))
+    said.restrict()
+    assert await reindexed(said) == PassagesReindexed(written=0, removed=0, replaced=0)
+    monkeypatch.setattr(reading, "searchable_text", refused)
+    assert await said.found("plums") == ["Bring the plums."]
+
+
+def refused(text: str, _privacy: object) -> str:
+    raise AssertionError(f"scrubbed again: {text!r}")
