@@ -7,6 +7,7 @@ from functools import partial
 from agents.passages.agent import STAGE, PassageAgent
 from agents.passages.backfill import Backfill, Backfilled, Progress
 from agents.passages.indexer import PassageIndexer
+from agents.passages.refused import RefusedPassages
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.policies.audience import Audience
 from deploy.settings import Settings
@@ -33,6 +34,7 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     passages = Passages(wiring.pool)
     await refuse_a_lost_index(passages, vectors)
     await vectors.ensure_collection()
+    vectors.on_refused = RefusedPassages(wiring.publisher).tell
     indexer = PassageIndexer(passages, vectors, embedder, wiring.policies)
     agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.audience(), now)
     await wiring.add("passages", lambda _app: agent.handle)

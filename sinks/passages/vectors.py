@@ -1,18 +1,21 @@
 """The vectors of passages: a collection of their own beside that of memories, with nothing in it that was said."""
 
-from collections.abc import Collection, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple, TypeAlias
 
 import msgspec
-from qdrant_client import models
+from qdrant_client import AsyncQdrantClient, models
 
 from schemas.passages.passages import ANY_PASSAGE, PassageFilters
 from sinks.postgres.connection import storable
-from sinks.vectors.port import Neighbour, Vector
+from sinks.vectors.port import Neighbour, PointsRefused, Vector
 from sinks.vectors.qdrant import translated
 from sinks.vectors.qdrant_direct import DirectVectors
 from sinks.vectors.qdrant_payload import KEYWORD, NUMBER, any_of, seconds
+
+log = logging.getLogger(__name__)
 
 SAID: Final = "said"  # seconds since 1970; points of earlier versions have nothing but their namespace
 SUFFIX = "-passages"  # behind the name of the memories' collection
@@ -29,6 +32,9 @@ class PassagePoint(NamedTuple):
     vector: Vector
 
 
+OnRefused: TypeAlias = Callable[[PassagePoint, PointsRefused], Awaitable[None]]
+
+
 class PassageVectors(DirectVectors):
     """Raises as VectorIndex does. Writes are visible when they return."""
 
@@ -38,6 +44,10 @@ class PassageVectors(DirectVectors):
         "speaker": KEYWORD,
         SAID: NUMBER,
     }
+
+    def __init__(self, client: AsyncQdrantClient, **known: Any) -> None:
+        super().__init__(client, **known)
+        self.on_refused: OnRefused = only_logged
 
     async def nearest(
         self,
@@ -67,15 +77,25 @@ class PassageVectors(DirectVectors):
         return set(passage_ids) - {str(each.id) for each in points}
 
     async def write(self, points: Sequence[PassagePoint]) -> None:
-        """Replaces those of the same passage."""
-        if not points:
-            return
-        structs = [
-            models.PointStruct(id=each.passage_id, vector=each.vector.tolist(), payload=payload(each))
-            for each in points
-        ]
-        with translated("writing passages"):
-            await self._client.upsert(self._collection, structs, wait=True)
+        """Replaces those of the same passage. One that Qdrant takes for wrong holds up no other: it is told, and left out."""
+        try:
+            await self._written([as_struct(each) for each in points])
+        except PointsRefused as refused:
+            if len(points) > 1:
+                for each in points:
+                    await self.write([each])
+                return
+            (point,) = points
+            log.error("passage %s is not in the index: %s", point.passage_id, refused.plain)
+            await self.on_refused(point, refused)
+
+
+async def only_logged(_: PassagePoint, __: PointsRefused) -> None:
+    """Whoever writes has nobody else to tell."""
+
+
+def as_struct(point: PassagePoint) -> models.PointStruct:
+    return models.PointStruct(id=point.passage_id, vector=point.vector.tolist(), payload=payload(point))
 
 
 def payload(point: PassagePoint) -> dict[str, Any]:

@@ -182,16 +182,19 @@ class Vectors:
         return [Neighbour(str(point.id), point.score) for point in answer.points]
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        if not points:
+        await self._written([as_qdrant(point) for point in points])
+
+    async def _written(self, structs: Sequence[models.PointStruct]) -> None:
+        if not structs:
             return
         with translated("writing points"):
             try:
-                await self._client.upsert(self._collection, [as_qdrant(point) for point in points], wait=True)
+                await self._client.upsert(self._collection, list(structs), wait=True)
             except UnexpectedResponse as exc:
                 if exc.status_code not in WRONG:
                     raise
                 await self._wait_until_whole()  # vectors of another dimension are wrong too, and no fault of the points
-                raise PointsRefused(f"Qdrant refuses {len(points)} points", str(exc)) from exc
+                raise PointsRefused(f"Qdrant refuses {len(structs)} points", str(exc)) from exc
 
     async def delete(self, memory_ids: Collection[str]) -> None:
         if not memory_ids:

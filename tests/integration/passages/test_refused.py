@@ -1,0 +1,88 @@
+"""A passage whose point Qdrant takes for wrong holds up no other, and is sent a bounded number of times."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from agents.passages.refused import RefusedPassages
+from schemas.kafka import topics
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.passages.vectors import PassagePoint
+from tests.fakes.publisher import FakePublisher
+from tests.integration.passages.conftest import Said
+from tests.integration.passages.test_reindex import reindexed
+
+
+class BrokenEmbedder(FakeEmbedder):
+    """Vectors of texts about cats are too short for any index."""
+
+    async def embed(self, texts: Sequence[str]) -> Any:
+        vectors = await super().embed(texts)
+        return [row[:-1] if "cat" in text else row for text, row in zip(texts, vectors, strict=True)]
+
+
+@pytest.fixture
+def sent(said: Said, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many points each write had."""
+    counts: list[int] = []
+    written = said.vectors._written
+
+    async def counted(structs: Sequence[Any]) -> None:
+        counts.append(len(structs))
+        await written(structs)
+
+    monkeypatch.setattr(said.vectors, "_written", counted)
+    return counts
+
+
+async def test_a_refused_passage_is_told_by_a_dead_letter_and_found_by_its_words(said: Said, sent: list[int]) -> None:
+    publisher = FakePublisher()
+    said.vectors.on_refused = RefusedPassages(publisher).tell
+    said.indexer._embedder = BrokenEmbedder()
+    assert await said.said(*(said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird"))) == 3
+    assert sent == [3, 1, 1, 1]
+    (refused,) = await said.rows() - await said.points()
+    (letter,) = publisher.on(topics.DEAD_LETTERS)
+    headers = dict(letter.headers)
+    assert (letter.key, letter.value) == (refused.encode(), b"")
+    assert (headers["memstream-reason"], headers["memstream-stage"]) == (b"refused", b"passages")
+    assert "The cat eats plums." in await said.found("cat plums")
+
+
+async def test_a_message_that_comes_again_sends_a_refused_passage_no_more(said: Said, sent: list[int]) -> None:
+    said.indexer._embedder = BrokenEmbedder()
+    message = said.message("The cat eats plums.")
+    await said.said(message)
+    sent.clear()
+    assert await said.said(message) == 0
+    assert sent == []
+
+
+async def test_a_reindex_goes_on_behind_a_passage_that_is_refused_and_mends_it_once_it_is_not(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said.indexer._embedder = BrokenEmbedder()
+    await said.said(*(said.message(f"The {pet} eats plums.") for pet in ("dog", "cat", "bird")))
+    for passage_id in await said.points():
+        await said.vectors.delete([passage_id])
+    monkeypatch.setattr("tests.integration.passages.test_reindex.FakeEmbedder", BrokenEmbedder)
+    await reindexed(said)
+    assert len(await said.points()) == 2
+    monkeypatch.undo()
+    await reindexed(said)
+    assert await said.points() == await said.rows()
+
+
+async def test_while_the_collection_is_not_whole_nothing_is_taken_for_refused(said: Said) -> None:
+    refused: list[PassagePoint] = []
+
+    async def noted(point: PassagePoint, _: object) -> None:
+        refused.append(point)
+
+    said.vectors.on_refused = noted
+    await said.vectors.begin_anew()
+    said.indexer._embedder = BrokenEmbedder()
+    with pytest.raises(Exception, match="not whole yet"):
+        await said.said(said.message("The cat eats plums."))
+    assert refused == []
