@@ -4,9 +4,13 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from opentelemetry.trace import SpanKind
+from prometheus_client import Counter
 
 from agents.models.port import Answer, Compaction, Context, Provider, Rating, Resolution, ShortText, Subject, Summary
+from agents.passages.indexer import PassageIndexer
 from deploy.metrics.meters import Meters
 from schemas.budgets.budgets import Amount
 from schemas.budgets.usage import Consumed
@@ -15,8 +19,12 @@ from schemas.extraction.requests import Candidate, ExtractionRequest
 from schemas.kafka.records import Outgoing, Publisher
 from schemas.memories.memories import Memory
 from schemas.observability import traces
-from schemas.policies.policies import Policy
+from schemas.policies.policies import Policy, PolicySelector
+from sinks.archive.messages import ArchivedMessage
 from sinks.budgets.ledger import Ledger
+from sinks.embeddings.port import Embedder
+from sinks.passages.store import Passages
+from sinks.passages.vectors import PassageVectors
 from sinks.postgres.connection import Pool
 
 OUTCOMES: tuple[tuple[type[Exception], str], ...] = (
@@ -93,6 +101,47 @@ class MeasuredPublisher:
     async def publish(self, records: Sequence[Outgoing]) -> None:
         await self._publisher.publish(records)
         self._meters.sent(records)
+
+
+class MeasuredEmbedder:
+    """Implements sinks.embeddings.port.Embedder; counts the seconds that texts to store took."""
+
+    def __init__(self, embedder: Embedder, seconds: Counter, clock: Callable[[], float] = time.monotonic) -> None:
+        self._embedder = embedder
+        self._seconds = seconds
+        self._clock = clock
+        self.model = embedder.model
+        self.dimension = embedder.dimension
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        begun = self._clock()
+        try:
+            return await self._embedder.embed(texts)
+        finally:
+            self._seconds.inc(self._clock() - begun)
+
+    async def embed_questions(self, questions: Sequence[str]) -> NDArray[np.float32]:
+        return await self._embedder.embed_questions(questions)
+
+
+class MeasuredIndexer(PassageIndexer):
+    """Counts the passages that are new, and the seconds that their texts took to be embedded."""
+
+    def __init__(
+        self,
+        passages: Passages,
+        vectors: PassageVectors,
+        embedder: Embedder,
+        policies: PolicySelector,
+        meters: Meters,
+    ) -> None:
+        super().__init__(passages, vectors, MeasuredEmbedder(embedder, meters.passage_embedding_s), policies)
+        self._meters = meters
+
+    async def index(self, messages: Sequence[ArchivedMessage]) -> int:
+        stored = await super().index(messages)
+        self._meters.passages_indexed.inc(stored)
+        return stored
 
 
 class MeasuredLedger(Ledger):

@@ -38,6 +38,7 @@ class Meters:
         self.registry.register(self.delivery)
         self._models()
         self._published()
+        self._passages()
         self._stored_counts()
 
     def _models(self) -> None:
@@ -104,6 +105,24 @@ class Meters:
             "memstream_published_records",
             "Records published, as the brokers confirmed them.",
             ("topic",),
+            registry=registry,
+        )
+
+    def _passages(self) -> None:
+        registry = self.registry
+        self.passages_indexed = Counter(
+            "memstream_passages_indexed", "Passages that became searchable.", registry=registry
+        )
+        self.passage_embedding_s = Counter(
+            "memstream_passage_embedding_seconds", "Time that passages took to be embedded.", registry=registry
+        )
+        self.passages = Gauge("memstream_passages_all", "Passages that can be searched, about.", registry=registry)
+        self.passage_bytes = Gauge(
+            "memstream_passage_bytes_all", "Bytes of passages in PostgreSQL, with their indexes.", registry=registry
+        )
+        self.passage_removals_age_s = Gauge(
+            "memstream_passage_removals_oldest_age_seconds_all",
+            "How long the oldest vector whose passage is gone has waited to leave Qdrant.",
             registry=registry,
         )
 

@@ -27,6 +27,9 @@ async def sample(meters: Meters, pool: Pool, budget: Budget) -> None:
     meters.outbox.set(found.outbox)
     meters.outbox_age_s.set(found.outbox_age_s)
     meters.memories.set(found.memories)
+    meters.passages.set(found.passages)
+    meters.passage_bytes.set(found.passage_bytes)
+    meters.passage_removals_age_s.set(found.passage_removals_age_s)
     meters.namespaces.labels("some").set(found.namespaces_with_memories)
     meters.namespaces.labels("none").set(found.namespaces - found.namespaces_with_memories)
     for phase in PHASES:

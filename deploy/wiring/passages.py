@@ -10,6 +10,7 @@ from agents.passages.indexer import PassageIndexer
 from agents.passages.refused import RefusedPassages
 from agents.passages.reindex import PassageReindexer, PassagesReindexed
 from agents.policies.audience import Audience
+from deploy.metrics.instrumented import MeasuredIndexer
 from deploy.settings import Settings
 from deploy.wiring import vector_index
 from deploy.wiring.stage_parts import Wiring, now
@@ -35,7 +36,7 @@ async def add(wiring: Wiring, embedder: Embedder) -> None:
     await refuse_a_lost_index(passages, vectors)
     await vectors.ensure_collection()
     vectors.on_refused = RefusedPassages(wiring.publisher).tell
-    indexer = PassageIndexer(passages, vectors, embedder, wiring.policies)
+    indexer = MeasuredIndexer(passages, vectors, embedder, wiring.policies, wiring.meters)
     agent = PassageAgent(Archive(wiring.pool), indexer, wiring.publisher, wiring.audience(), now)
     await wiring.add("passages", lambda _app: agent.handle)
     wiring.chores.add("removed passages", REMOVE_S, partial(passages.drop_removed, vectors))

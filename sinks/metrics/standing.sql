@@ -14,4 +14,8 @@ SELECT
      FROM (SELECT status, count(*) AS n FROM consolidation_runs
            WHERE NOT dry_run AND created_at > clock_timestamp() - interval '1 day' GROUP BY status) AS by_status) AS runs,
     (SELECT greatest(0, coalesce(extract(epoch FROM clock_timestamp() - min(next_due)), 0))::double precision
-     FROM consolidation_schedules) AS overdue_s
+     FROM consolidation_schedules) AS overdue_s,
+    (SELECT n_live_tup FROM pg_stat_user_tables WHERE relid = 'passages'::regclass) AS passages,
+    pg_total_relation_size('passages') AS passage_bytes,
+    (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(removed_at)), 0)::double precision
+     FROM passage_removals) AS passage_removals_age_s

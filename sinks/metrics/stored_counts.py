@@ -9,7 +9,8 @@ from sinks.postgres.queries import query
 class StoredCounts(Struct, frozen=True, kw_only=True):
     """Of the whole deployment. `windows` by phase, `parked` requests by lane, consolidation `runs` of the last day by status.
 
-    `overdue_s`: how long ago the earliest moment of a schedule came that has no run yet.
+    `overdue_s`: how long ago the earliest moment of a schedule came that has no run yet. `passages` are those that
+    PostgreSQL's statistics know of: to count a million takes too long.
     """
 
     outbox: int
@@ -21,6 +22,9 @@ class StoredCounts(Struct, frozen=True, kw_only=True):
     parked: dict[str, int]
     runs: dict[str, int]
     overdue_s: float
+    passages: int
+    passage_bytes: int
+    passage_removals_age_s: float
 
 
 async def stored_counts(pool: Pool) -> StoredCounts:

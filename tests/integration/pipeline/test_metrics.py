@@ -63,6 +63,8 @@ async def test_a_worker_tells_what_it_did_how_far_it_is_and_whether_it_is_ready(
     assert told("dead_letters_total", stage="windows") == 1
     assert told("delivery_records_total", group=deployment.group("windows")) >= 3
     assert told("consumer_lag_seconds") == 0
+    assert told("passages_indexed_total") == 1
+    assert told("passage_embedding_seconds_total") > 0
 
     async def ended() -> bool:
         return await deployment.count("windows WHERE phase = 'ended'") == 1
@@ -78,10 +80,15 @@ async def assert_standing(settings: Settings) -> None:
     async with connections.postgres(settings, max_size=1) as pool:
         await Runs(pool).add(manual_run(RunRequest(), (), "ada", datetime.now(UTC)))
         await pool.execute("INSERT INTO consolidation_schedules VALUES ('p', '{}', now() - interval '1 hour')")
+        await pool.execute("ANALYZE passages")
+        await pool.execute("INSERT INTO passage_removals VALUES (gen_random_uuid(), now() - interval '2 minutes')")
         await sample(meters, pool, budgets.overall(settings))
     value = meters.registry.get_sample_value
     assert value("memstream_memories_all") == 1
     assert value("memstream_namespaces_all", {"memories": "some"}) == 1
+    assert value("memstream_passages_all") == 1
+    assert value("memstream_passage_bytes_all") > 0
+    assert 120 <= value("memstream_passage_removals_oldest_age_seconds_all") < 180
     assert value("memstream_outbox_rows_all") == 0
     assert value("memstream_outbox_oldest_age_seconds_all") == 0
     assert value("memstream_windows_all", {"phase": "ended"}) == 1
