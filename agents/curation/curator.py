@@ -22,7 +22,7 @@ from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_t
 from agents.curation.parts import fences_of, settle_candidates
 from agents.curation.resolver import Resolver
 from agents.curation.rules import change
-from agents.curation.rules.apply_command import UndoneChange, apply_command, needs_completion
+from agents.curation.rules.apply_command import UndoneChange, apply_command, needs_completion, rejected
 from agents.curation.rules.decision_inputs import (
     DecisionInputs,
     NeedsCompletion,
@@ -32,9 +32,11 @@ from agents.curation.rules.decision_inputs import (
 )
 from agents.curation.rules.incoming import command_memory_ids, erases
 from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.lengths import fitted, too_long
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.scrubbing import scrub_command
+from agents.models.answers.summaries import estimated_tokens
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
 from schemas.errors import Retryable
@@ -44,12 +46,14 @@ from schemas.policies.policies import Policy, PolicySelector
 from sinks.embeddings.port import Embedder
 from sinks.erasure.purges import Purges
 from sinks.memories import writer
+from sinks.memories.access_counts import Accesses
 from sinks.memories.reader import Memories
 from sinks.memories.resolutions import drop_verdicts
 from sinks.memories.settlements import Part, Settlements
 from sinks.outbox.projector import Projector, put_records
 from sinks.postgres.connection import Connection, Pool, translated
 from sinks.vectors.port import Vector, VectorIndex
+from streams.windows.tokens.counting import TokenCount
 
 EXPIRED_AT_ONCE: Final = 500  # namespaces, and memories of each
 MOST_BEGINNINGS: Final = 8  # of one decision: for a model, a plan, a text; and for changes by others meanwhile
@@ -77,6 +81,7 @@ class Curator:
         resolver: Resolver | None = None,
         ends: Ends | None = None,
         concurrency: int = 4,
+        count_tokens: TokenCount = estimated_tokens,
     ) -> None:
         self._pool = pool
         self._vectors = vectors
@@ -87,6 +92,7 @@ class Curator:
         self._compactor = compactor
         self._editor = editor
         self._resolver = resolver
+        self._count_tokens = count_tokens
         self._deciders = asyncio.Semaphore(concurrency)
         self._eraser = Eraser(self._deciding_transaction, policies, clock, ends)
         self._importer = Importer(pool, embedder, policies, clock, self._deciding_transaction, self.apply_command)
@@ -135,7 +141,7 @@ class Curator:
         """Applies a command after removing secrets from it. An invalid command gives a `rejected` outcome, not an exception.
         `vectors` are of texts that are embedded already."""
         policy = self._policies.governing(command.namespace)
-        command = scrub_command(command, policy.privacy)
+        command = fitted(scrub_command(command, policy.privacy), self._count_tokens)
         if erases(command) and (erased := await self._eraser.erase(command)) is not None:
             return erased
 
@@ -164,9 +170,15 @@ class Curator:
             connection, command.namespace, same, command_memory_ids(asked, undone), policy.max_memories
         )
         fenced = (await Purges(connection).fences([command.namespace])).get(command.namespace)
-        if prepared.completed is None and (fenced is None or command.at > fenced) and needs_completion(ledger, command):
-            raise NeedsCompletion
-        outcome = apply_command(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
+        too_long_for_it = too_long(asked, self._count_tokens)
+        may_be_completed = too_long_for_it is None and (fenced is None or command.at > fenced)
+        if prepared.completed is None and may_be_completed and needs_completion(ledger, command):
+            known = ledger.find_live(command.memory_id)
+            raise NeedsCompletion(known.reinforcement_count if known else 0)
+        if too_long_for_it is not None:
+            outcome = rejected(ledger, too_long_for_it)
+        else:
+            outcome = apply_command(ledger, asked, prepared.vector(text) if text else None, now, undone, fenced)
         most = policy.max_memories if outcome.change in ("created", "restored") else None
         cause = Cause(actor=command.actor, command_id=command.command_id)
         limit = LiveLimit(most=most, plan=prepared.plan, spared=outcome.memory_id)
@@ -230,12 +242,20 @@ class Curator:
                 assert self._resolver is not None
                 verdicts = await self._resolver.resolve(batch, open_.candidates, open_.memories, policy)
                 prepared = replace(prepared, verdicts=verdicts)
-            except NeedsCompletion:
+            except NeedsCompletion as incomplete:
                 assert command is not None, "only commands are completed"
-                prepared = replace(prepared, completed=await self._editor.complete(command, policy))
+                references = incomplete.repeated + await self._times_read(command.memory_id)
+                completed = await self._editor.complete(command, policy, references)
+                prepared = replace(prepared, completed=completed)
             except NeedsVector as unembedded:
                 prepared = replace(prepared, vectors={**prepared.vectors, **await self._embed([unembedded.text])})
         raise Retryable(f"{namespace!r} changed {MOST_BEGINNINGS} times while one decision was made")
+
+    async def _times_read(self, memory_id: str | None) -> int:
+        if memory_id is None:
+            return 0
+        counted = await Accesses(self._pool).of([memory_id])
+        return counted[memory_id].access_count if memory_id in counted else 0
 
     @asynccontextmanager
     async def _deciding_transaction(self, namespace: str) -> AsyncIterator[Connection]:

@@ -35,9 +35,9 @@ class Editor:
         found = await asyncio.gather(*(self._importance(subject, policy) for subject in asked.values()))
         return {name: rating for name, rating in zip(asked, found, strict=True) if rating is not None}
 
-    async def complete(self, command: Command, policy: Policy) -> Command:
+    async def complete(self, command: Command, policy: Policy, references: int = 0) -> Command:
         """The command with a short text of its full one, if it has none, and an importance, if it has none and creates a memory
-        or brings another full text.
+        or brings another full text. `references` is how often its memory was said again or read.
 
         Without a text still, where the full one has nothing that may be kept.
         """
@@ -48,7 +48,9 @@ class Editor:
         subject = Subject(
             text=command.full_text or command.text or "",
             kind=command.memory_kind or DEFAULT_KIND,
+            kinds=command.kinds or (),
             context=command.context,
+            references=references,
             namespace=command.namespace,
         )
         text, importance = await asyncio.gather(short, self._importance(subject, policy))
@@ -89,5 +91,6 @@ def subject_of(candidate: Candidate, namespace: str) -> Subject:
         kind=candidate.kind,
         kinds=candidate.kinds,
         context=candidate.context,
+        references=max(0, len({source.message_id for source in candidate.sources}) - 1),
         namespace=namespace,
     )

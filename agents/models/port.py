@@ -127,7 +127,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 
 
 class Rating(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="answers", tag="rating"):
-    """How much a memory matters, in points from 0 to 10,000 (bands: `schemas.memories.importance`), and why in a few words."""
+    """How much a memory matters, in points from 0 to 10,000 and more (`schemas.memories.importance`), and why in a few words."""
 
     provider: str
     model: str

@@ -13,7 +13,7 @@ from agents.api.memories.access_counter import FLUSH_S, AccessCounter
 from agents.api.memories.commands import Commands
 from agents.api.tools.mcp import serve_stdio
 from agents.api.tools.ports import Blocks, ToolPorts
-from agents.api.tools.tools import ToolAccess, Tools, kinds_of
+from agents.api.tools.tools import Tools, access
 from agents.conversations.lookup import Conversations
 from agents.passages.reading import PassageReader
 from agents.retrieval.recall import Recall
@@ -100,12 +100,7 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
     accesses = AccessCounter(Accesses(pool), now)
     resources.push_async_callback(accesses.flush)
     chores.add("reads", FLUSH_S, accesses.flush)
-    reach = ToolAccess(
-        namespaces=asked.namespaces,
-        writable=asked.namespaces if asked.writable else (),
-        actor=asked.actor,
-        kinds=kinds_of(policies, asked.namespaces),
-    )
+    reach = access(policies, asked.namespaces, asked.namespaces if asked.writable else (), asked.actor)
     ports = ToolPorts(
         retrieval=retrieval,
         memories=memories,

@@ -184,6 +184,7 @@ async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, v
         resolver=Resolver(asked, Resolutions(wiring.pool), now),
         ends=partial(message_ends, wiring.settings),
         concurrency=wiring.settings.curation_concurrency,
+        count_tokens=models.token_counter(wiring.settings),
     )
 
     def handle(app: StageApp) -> Handle:

@@ -276,7 +276,8 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A change to memories asked for by a person or a service, on `memory.commands` under its namespace.
 
     create needs `text`, or a `full_text` of which a short one is made, as it is when an update gives a new full text alone; its
-    importance is rated if it gives none. update, delete and undo need `memory_id`. undo: the memory is again as it was before
+    importance is rated if it gives none. `memory_kind` is its first kind, `kinds` are further ones, and replace those that there
+    were. update, delete and undo need `memory_id`. undo: the memory is again as it was before
     its latest change, or before the one that made `version`. purge: all memories that the namespace has while that is carried
     out go for good, also those that came meanwhile of later words; nothing comes back that was said, or commanded, until the
     moment of the erasure `erasure_id`, which is when that was asked for, or until the purge was begun, if it names none.
@@ -297,6 +298,7 @@ class Command(Struct, frozen=True, kw_only=True, omit_defaults=True):
     memory_id: str | None = None
     text: Text | None = None
     memory_kind: Identifier | None = None
+    kinds: Labels | None = None
     tags: Labels | None = None
     context: Text | None = None
     full_text: FullText | None = None

@@ -1,6 +1,8 @@
-"""The three scales of importance: a fraction from 0 to 1, which is stored; tenths from 0 to 10; points from 0 to 10,000.
+"""The three scales of importance: a fraction from 0 to 1, which is stored; tenths from 0 to 10; points from 0
+to 1,000,000, of which few memories have more than 10,000.
 
-Points are for people who rate memories by bands. Between the bounds of the bands fractions and points go in straight lines:
+Points are for people who rate memories by bands. Between the bounds of the bands fractions and points go in straight lines;
+above 10,000 points the fraction grows with their logarithm, in the last hundred-thousandth, so that no two of them are one:
 
 | Band | Points | Fraction |
 |---|---|---|
@@ -9,42 +11,51 @@ Points are for people who rate memories by bands. Between the bounds of the band
 | notable | 101 to 500 | up to 0.6 |
 | important | 501 to 1,000 | up to 0.75 |
 | very important | 1,001 to 5,000 | up to 0.9 |
-| critical | 5,001 to 9,999 | below 1 |
-| maximum | 10,000 and above | 1 |
+| critical | 5,001 to 9,999 | below 0.99999 |
+| maximum | 10,000 to 1,000,000 | 0.99999 to 1 |
 """
 
 from itertools import pairwise
+from math import log
 from typing import Final, Literal, TypeAlias
 
 from schemas.policies.policies import Fraction
 
 Band: TypeAlias = Literal["trivial", "casual", "notable", "important", "very important", "critical", "maximum"]
 
-DEFAULT: Final = 0.5  # of a memory that nobody rated
-MOST_POINTS: Final = 10_000
-ANCHORS: Final = ((0, 0.0), (10, 0.2), (100, 0.4), (500, 0.6), (1_000, 0.75), (5_000, 0.9), (MOST_POINTS, 1.0))
+DEFAULT: Final = 0.4  # of a memory that nobody rated: 100 points, casual
+MAXIMUM: Final = 10_000  # points, from which on a memory is of the highest band
+MOST_POINTS: Final = 1_000_000
+LEAST_MAXIMUM: Final = 0.99999  # the fraction of 10,000 points
+RATIO: Final = MOST_POINTS / MAXIMUM
+ANCHORS: Final = ((0, 0.0), (10, 0.2), (100, 0.4), (500, 0.6), (1_000, 0.75), (5_000, 0.9), (MAXIMUM, 1.0))
 BANDS: Final[tuple[tuple[int, Band], ...]] = (
     (10, "trivial"),
     (100, "casual"),
     (500, "notable"),
     (1_000, "important"),
     (5_000, "very important"),
-    (MOST_POINTS - 1, "critical"),
+    (MAXIMUM - 1, "critical"),
 )
 
 
 def points(importance: Fraction) -> int:
-    """From 0 to 10,000; only 1.0 itself has 10,000."""
+    """From 0 to 1,000,000; only 1.0 itself has 1,000,000."""
+    if importance >= LEAST_MAXIMUM:
+        above = (importance - LEAST_MAXIMUM) / (1.0 - LEAST_MAXIMUM)
+        return MOST_POINTS if importance >= 1.0 else min(round(MAXIMUM * RATIO**above), MOST_POINTS - 1)
     for (low, least), (high, most) in pairwise(ANCHORS):
         if importance < most:
             exact = low + (high - low) * (importance - least) / (most - least)
-            return min(round(exact), MOST_POINTS - 1)
-    return MOST_POINTS
+            return min(round(exact), MAXIMUM - 1)
+    return MAXIMUM
 
 
 def of_points(rated: int) -> Fraction:
-    """The fraction that stands for so many points: those below 0 for none, those above 10,000 for as many."""
+    """The fraction that stands for so many points: those below 0 for none, those above 1,000,000 for as many."""
     rated = min(max(rated, 0), MOST_POINTS)
+    if rated >= MAXIMUM:
+        return 1.0 if rated == MOST_POINTS else LEAST_MAXIMUM + (1.0 - LEAST_MAXIMUM) * log(rated / MAXIMUM, RATIO)
     (low, least), (high, most) = next(pair for pair in pairwise(ANCHORS) if rated <= pair[1][0])
     return least + (most - least) * (rated - low) / (high - low)
 

@@ -113,7 +113,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     `min_confidence` or `min_importance` is dropped.
     A memory's text has at most `max_text_chars` characters, and 500 tokens; with `full_text` it may have a full text beside it,
     of at most 4,000 tokens. With `complete` a model is asked for the importance and the short text that a memory came without;
-    else it has importance 0.5, and a short text made by rules. With `resolve` a model is asked, once for the candidates of a
+    else it has importance 0.4, and a short text made by rules. With `resolve` a model is asked, once for the candidates of a
     slice and namespace, what they are to the memories near them: the same, more, or their end; else rules alone tell. `style`
     says what is looked for; with `feelings` that is also how users feel about what they tell. With `attributed` what the
     assistant and tools state about the matter (documents, orders, projects, results) is kept as well, as theirs, and what was

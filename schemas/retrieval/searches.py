@@ -56,9 +56,10 @@ class Filterable(Protocol):
 class Filters(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a memory must be: any of the values of each field that is given, and so for every field.
 
-    Bounds of importance are on the `scale`: 0 to 1, 0 to 10, or 0 to 10,000. `created_*` is when it was stored; `happened_*`
-    the time of its event or, without, since when it holds. From is included, to is not. `valid_at`: it held at that moment, as
-    far as is known, which lets in what was superseded or has expired since; without, only live memories are found.
+    Bounds of importance are on the `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more. `created_*` is when it was stored;
+    `happened_*` the time of its event or, without, since when it holds. From is included, to is not. `valid_at`: it held at
+    that moment, as far as is known, which lets in what was superseded or has expired since; without, only live memories are
+    found.
     """
 
     kinds: Words = ()

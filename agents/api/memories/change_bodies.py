@@ -15,16 +15,18 @@ Said = Annotated[Text, Meta(min_length=1, pattern=r"\S")]
 Reason = Annotated[str, Meta(max_length=1_000)]
 Importance = Annotated[float, Meta(ge=0, le=1_000_000)]
 
-MOST: dict[Scale, float] = {"fraction": 1.0, "tenths": 10.0}  # points above 10,000 count as many
+MOST: dict[Scale, float] = {"fraction": 1.0, "tenths": 10.0}  # points above 1,000,000 count as many
 
 
 class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A memory made by hand: with a `text`, or with a `full_text` of which a short one is made. Its `importance` is on the
-    `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more; without one it is rated."""
+    """A memory made by hand: with a `text`, or with a `full_text` of which a short one is made. `kind` is its first kind, `kinds`
+    are further ones; filters find it by each. Its `importance` is on the `scale`: 0 to 1, 0 to 10, or 0 to 10,000 and more;
+    without one it is rated."""
 
     namespace: Identifier
     text: Said | None = None
     kind: Identifier | None = None
+    kinds: Labels | None = None
     tags: Labels | None = None
     context: Text | None = None
     full_text: FullText | None = None
@@ -48,11 +50,13 @@ class NewMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ChangedMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is to be different about a memory; what is left out stays, and nothing can be null. `tags` and `links` replace those
-    that there are. Of a new `full_text` without a `text` a short one is made. The `importance` is on the `scale`."""
+    """What is to be different about a memory; what is left out stays, and nothing can be null. `kinds` (further ones), `tags` and
+    `links` replace those that there are. Of a new `full_text` without a `text` a short one is made. The `importance` is on
+    the `scale`."""
 
     text: Said | UnsetType = UNSET
     kind: Identifier | UnsetType = UNSET
+    kinds: Labels | UnsetType = UNSET
     tags: Labels | UnsetType = UNSET
     context: Text | UnsetType = UNSET
     full_text: FullText | UnsetType = UNSET

@@ -9,7 +9,7 @@ from agents.api.http.cursors import decode_cursor, unknown_cursor
 from schemas.retrieval.searches import Scale, as_fraction
 from sinks.memories.listing import Listing, Order, Place
 
-# Of the scales that end; points above 10,000 count as so many.
+# Of the scales that end; points above 1,000,000 count as so many.
 MOST: dict[Scale, float] = {"fraction": 1.0, "tenths": 10.0}
 
 Label = Annotated[str, Field(min_length=1, max_length=256)]
@@ -26,7 +26,9 @@ class ListQuery(BaseModel):
     status: list[Literal["active", "superseded", "expired"]] = Field(
         ["active"], max_length=4, description="Memories of any of these; live ones are `active`."
     )
-    scale: Scale = Field("fraction", description="What the two importances are said in: 0 to 1, 0 to 10, 0 to 10,000.")
+    scale: Scale = Field(
+        "fraction", description="What the two importances are said in: 0 to 1, 0 to 10, 0 to 10,000 and more."
+    )
     min_importance: float = Field(0.0, ge=0, le=1e9, description="Of at least this importance.")
     max_importance: float | None = Field(None, ge=0, le=1e9, description="Of at most this importance.")
     created_from: AwareDatetime | None = Field(None, description="Created then or later.")

@@ -17,7 +17,7 @@ LONG = {"full_text": None, "context": None, "sources": ()}  # what only the full
 
 
 class MemoryView(Memory, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory, with its importance also in tenths (0 to 10), in points (0 to 10,000) and as a band's name.
+    """A memory, with its importance also in tenths (0 to 10), in points (0 to 10,000 and more) and as a band's name.
 
     `attributed_to`: on whose word it rests where no user said it, as the assistant's. The short view leaves out `full_text`,
     `context` and `sources`. How often it was read, and when last, is counted some seconds

@@ -66,8 +66,9 @@ class SimpleQuery(BaseModel):
     kind: list[Label] = Field([], max_length=64, description="Memories of any of these kinds.")
     tag: list[Label] = Field([], max_length=64, description="Memories with any of these tags.")
     language: list[Label] = Field([], max_length=64, description="Memories in any of these languages, such as `de`.")
-    scale: Scale = Field("fraction", description="What importance is said in: 0 to 1, 0 to 10, 0 to 10,000.")
+    scale: Scale = Field("fraction", description="What importance is said in: 0 to 1, 0 to 10, 0 to 10,000 and more.")
     min_importance: float | None = Field(None, ge=0, le=1e9, description="Of at least this importance.")
+    max_importance: float | None = Field(None, ge=0, le=1e9, description="Of at most this importance.")
     min_confidence: float = Field(0.0, ge=0, le=1, description="Of at least this confidence.")
     valid_at: AwareDatetime | None = Field(None, description="Memories that held at this moment, superseded ones too.")
     floor: float | None = Field(None, ge=0, le=1, description="The least relevance; default the embedding model's.")
@@ -85,7 +86,7 @@ class SimpleQuery(BaseModel):
     @model_validator(mode="after")
     def importance_fits_its_scale(self) -> Self:
         most = MOST.get(self.scale, inf)
-        if (self.min_importance or 0) > most:
+        if max(self.min_importance or 0, self.max_importance or 0) > most:
             raise ValueError(f"on the scale `{self.scale}` an importance is at most {most:g}")
         return self
 
@@ -101,6 +102,7 @@ class SimpleQuery(BaseModel):
             languages=tuple(self.language),
             scale=self.scale,
             min_importance=self.min_importance,
+            max_importance=self.max_importance,
             min_confidence=self.min_confidence,
             valid_at=self.valid_at,
         )

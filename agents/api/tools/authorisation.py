@@ -9,7 +9,7 @@ from agents.api.http.problems import invalid
 from agents.api.memories.list_parameters import Label
 from agents.api.ports import Ports
 from agents.api.tools.ports import Blocks, ToolPorts
-from agents.api.tools.tools import ToolAccess, Tools, kinds_of
+from agents.api.tools.tools import Tools, access
 from schemas.access.keys import EVERYWHERE
 
 MOST_NAMESPACES: Final = 20
@@ -31,12 +31,8 @@ def tools(ports: Ports, caller: Caller, namespaces: list[str] | None) -> Tools:
         raise invalid(f"say which namespaces the tools reach, {MOST_NAMESPACES} at most: `?namespace=app/user`")
     for each in reached:
         caller.require("read", each)
-    reach = ToolAccess(
-        namespaces=reached,
-        writable=tuple(each for each in reached if caller.may("write", each)),
-        actor=caller.actor,
-        kinds=kinds_of(ports.policies, reached),
-    )
+    writable = tuple(each for each in reached if caller.may("write", each))
+    reach = access(ports.policies, reached, writable, caller.actor)
     wired = ToolPorts(
         retrieval=ports.retrieval,
         memories=ports.memories,

@@ -27,8 +27,10 @@ UNSUPPORTED: Final = frozenset(("minimum", "maximum", "minLength", "maxLength", 
 Namespace = Annotated[Identifier, Meta(description="Which of your memory spaces; leave it out for the usual one.")]
 Named = Annotated[str, Meta(description="The memory_id that search_memories or create_memory gave you.", min_length=1)]
 Tags = Annotated[Labels, Meta(description="A few words to find it by, in lower case, such as food or work.")]
-KindOf = Annotated[Identifier, Meta(description="What kind of memory it is.")]
+KindsOf = Annotated[Labels, Meta(description="What kinds of memory it is, the one that fits best first.")]
 Kinds = Annotated[Labels, Meta(description="Only memories of these kinds; leave it out for all.")]
+# Whole numbers are points. Decimals up to 1 are fractions, as earlier definitions had them.
+Points = Annotated[int, Meta(ge=0, le=1_000_000_000)] | Annotated[float, Meta(ge=0, le=1_000_000_000)]
 Day = Annotated[str, Meta(max_length=10)]
 Limit = Annotated[
     int, Meta(ge=1, le=MOST_FOUND, description=f"How many at most, from 1 to {MOST_FOUND}; 10 if left out.")
@@ -41,27 +43,28 @@ class CreateMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     for what only this conversation needs, for guesses, for your own words, or for passwords and other secrets. What is known
     already is not stored twice: it is reinforced."""
 
-    text: Annotated[
-        Text,
+    content: Annotated[
+        FullText,
         Meta(
-            min_length=1,
-            description="One statement that can be understood on its own, in the user's language, about the user in the third "
-            'person, with dates instead of words like tomorrow: "User is allergic to peanuts." At most 200 characters.',
+            description="What can be understood on its own, in the user's language, about the user in the third person, with "
+            'dates instead of words like tomorrow: "User is allergic to peanuts." All that is worth keeping of it: what has '
+            "more than {characters} characters is kept in full, and told in short."
         ),
-    ]
-    kind: KindOf = "fact"
-    importance: Annotated[
-        Fraction,
-        Meta(
-            description="From 0 to 1: 0.2 trivial, 0.5 ordinary, 0.75 important, 0.9 health, safety or a lasting wish."
-        ),
-    ] = 0.5
+    ] = ""
+    kinds: KindsOf = ()
     tags: Tags = ()
     context: Annotated[Text, Meta(description="Why or in which circumstances it was said, if that matters.")] = ""
-    full_text: Annotated[
-        FullText, Meta(description="Everything worth keeping of it, if one statement is too short.")
-    ] = ""
     namespace: Namespace = ""
+
+    # What earlier definitions had: understood, and no longer told.
+    text: Annotated[Text, Meta(min_length=1)] | None = None
+    full_text: FullText = ""
+    kind: Identifier | None = None
+    importance: Fraction | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.content.strip() or self.text):
+            raise ValueError("there is nothing to remember: give `content`, a text")
 
 
 class GetMemory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -94,7 +97,14 @@ class SearchMemories(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     until: Annotated[Day, Meta(description="Only what was said or happened before this day: 2026-04-01.")] = ""
     kinds: Kinds = ()
     tags: Annotated[Labels, Meta(description="Only memories with one of these tags.")] = ()
-    min_importance: Annotated[Fraction, Meta(description="Only memories at least this important, from 0 to 1.")] = 0.0
+    min_importance: Annotated[
+        Points,
+        Meta(
+            description="Only memories at least this important: 0 to 10 trivial, 100 casual, 500 notable, 1000 important, "
+            "5000 very important, 9999 critical, 10000 and above the most important ones."
+        ),
+    ] = 0
+    max_importance: Annotated[Points | None, Meta(description="Only memories at most this important, likewise.")] = None
     limit: Limit = 10
     namespace: Namespace = ""
 
@@ -120,20 +130,34 @@ TOOLS: Final[Mapping[str, type[Struct]]] = {
 }
 CONTEXT: Final[Mapping[str, type[Struct]]] = {"get_context": GetContext}  # beside the others, where it can be answered
 WRITING: Final = frozenset(("create_memory",))
+UNTOLD: Final = frozenset(("text", "full_text", "kind", "importance"))  # of earlier definitions
+REQUIRED: Final[Mapping[str, Sequence[str]]] = {"create_memory": ("content", "kinds")}
 
 
-def definition(name: str, shape: type[Struct], namespaces: Sequence[str], kinds: Sequence[Kind]) -> "ToolParam":
+class Told(Struct, frozen=True, kw_only=True):
+    """What definitions tell of the policies: kinds, whether there may be others, how long a short text is."""
+
+    kinds: Sequence[Kind]
+    new_kinds: bool = False
+    text_chars: int = 200
+
+
+def definition(name: str, shape: type[Struct], namespaces: Sequence[str], told: Told) -> "ToolParam":
     """The definition as the Messages API takes it. A tool is `strict`: what comes fits the schema, whatever the model meant."""
     schema = msgspec.json.schema(shape)
     properties = plain(schema["$defs"][shape.__name__]["properties"])
-    for field, chosen in (("namespace", namespaces), ("kind", [kind.name for kind in kinds])):
-        if field in properties:
-            properties[field]["enum"] = list(chosen)
-    if "kind" in properties:
-        properties["kind"]["description"] += " " + "; ".join(f"{kind.name}: {kind.description}" for kind in kinds)
+    if name in WRITING:
+        properties = {field: value for field, value in properties.items() if field not in UNTOLD}
+        properties["kinds"] = with_kinds(properties["kinds"], told)
+        content = properties["content"]
+        content["description"] = content["description"].replace("{characters}", str(told.text_chars))
+    if "namespace" in properties:
+        properties["namespace"]["enum"] = list(namespaces)
     if len(namespaces) < 2:
         properties.pop("namespace", None)
-    required = schema["$defs"][shape.__name__].get("required", [])
+    for field in {"min_importance", "max_importance"} & properties.keys():
+        properties[field] = {"type": "integer", "description": properties[field]["description"]}
+    required = list(REQUIRED.get(name, schema["$defs"][shape.__name__].get("required", ())))
     return {
         "name": name,
         "description": " ".join((shape.__doc__ or "").split()),
@@ -144,6 +168,18 @@ def definition(name: str, shape: type[Struct], namespaces: Sequence[str], kinds:
             "additionalProperties": False,
         },
         "strict": True,
+    }
+
+
+def with_kinds(field: dict[str, Any], told: Told) -> dict[str, Any]:
+    said = "; ".join(f"{kind.name}: {kind.description}" if kind.description else kind.name for kind in told.kinds)
+    description = f"{field['description']} {said}"
+    if told.new_kinds:
+        return {**field, "description": f"{description}. Where none of them fits, one of your own, in a word."}
+    return {
+        **field,
+        "description": description,
+        "items": {"type": "string", "enum": [kind.name for kind in told.kinds]},
     }
 
 

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from agents.retrieval.ranking import said
+from schemas.memories import importance
 from schemas.memories.memories import Change, Memory, Status
 from schemas.passages.passages import Passage
 
@@ -13,15 +14,18 @@ HAS_MORE: Final = "get_memory with full=true tells more"
 
 
 class Seen(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A memory. `said_on` is the day it was last said; what holds no longer has a `status`, and `until` when it held. What no
-    user said is `attributed_to` who did."""
+    """A memory, with its further `kinds`, and its importance from 0 to 1 and in points. `said_on` is the day it was last
+    said; what holds no longer has a `status`, and `until` when it held. What no user said is `attributed_to` who did."""
 
     memory_id: str
     namespace: str
     kind: str
     text: str
     importance: float
+    importance_points: int
+    version: int
     said_on: str
+    kinds: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     context: str | None = None
     attributed_to: str | None = None
@@ -86,7 +90,10 @@ def seen(memory: Memory, *, full: bool = False) -> Seen:
         namespace=memory.namespace,
         kind=memory.kind,
         text=memory.text,
+        kinds=memory.kinds,
         importance=round(memory.importance, 2),
+        importance_points=importance.points(memory.importance),
+        version=memory.version,
         said_on=said(memory).date().isoformat(),
         tags=memory.tags,
         context=memory.context,

@@ -4,7 +4,6 @@ The same handler stands behind the SDK's tool loop, HTTP and MCP. What a model g
 `is_error` that says what to do instead; nothing a model says reaches another namespace.
 """
 
-from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
@@ -20,6 +19,7 @@ from agents.api.tools.inputs import (
     GetContext,
     GetMemory,
     SearchMemories,
+    Told,
     definition,
 )
 from agents.api.tools.ports import Blocks, ToolPorts
@@ -33,7 +33,7 @@ from schemas.memories.memories import Memory
 from schemas.passages.passages import PassageFilters
 from schemas.policies.policies import PolicySelector
 from schemas.retrieval.blocks import BlockQuery
-from schemas.retrieval.searches import Filters, Query
+from schemas.retrieval.searches import Filters, Query, Scale
 
 if TYPE_CHECKING:  # the package takes seconds to load
     from anthropic.types import ToolParam, ToolResultBlockParam, ToolUseBlock
@@ -44,12 +44,15 @@ AWAY: Final = "The memory cannot be reached right now. Go on without it, and say
 
 class ToolAccess(Struct, frozen=True, kw_only=True):
     """What whoever wires the tools allows: which namespaces are read, and in which of them something may be remembered, in the
-    first where nothing else is said. `actor` is who is said to have done it."""
+    first where nothing else is said. `actor` is who is said to have done it. `kinds`, whether there may be `new_kinds` and how
+    long a short text is are those of the policies."""
 
     namespaces: tuple[str, ...]
     writable: tuple[str, ...] = ()
     actor: str = "agent"
     kinds: tuple[Kind, ...] = DEFAULT_KINDS
+    new_kinds: bool = False
+    text_chars: int = 200
 
 
 class Answer(Struct, frozen=True):
@@ -72,8 +75,9 @@ class Tools:
     def definitions(self) -> "list[ToolParam]":
         """For the `tools` of a request to the Messages API."""
         reach = self._reach
+        told = Told(kinds=reach.kinds, new_kinds=reach.new_kinds, text_chars=reach.text_chars)
         return [
-            definition(name, shape, reach.writable if name in WRITING else reach.namespaces, reach.kinds)
+            definition(name, shape, reach.writable if name in WRITING else reach.namespaces, told)
             for name, shape in self._named.items()
         ]
 
@@ -113,6 +117,8 @@ class Tools:
         raise TypeError(f"nothing answers {type(given).__name__}")
 
     async def _create(self, given: CreateMemory) -> Struct:
+        kinds = self._kinds(given)
+        text, full_text = self._texts(given)
         command = Command(
             command_id=str(uuid4()),
             kind="create",
@@ -120,11 +126,12 @@ class Tools:
             at=self._ports.clock(),
             actor=self._reach.actor,
             reason="as a tool",
-            text=given.text,
-            memory_kind=self._kind(given.kind),
+            text=text,
+            memory_kind=kinds[0] if kinds else None,
+            kinds=kinds[1:] or None,
             tags=given.tags,
             context=given.context or None,
-            full_text=given.full_text or None,
+            full_text=full_text,
             importance=given.importance,
         )
         outcome = await self._ports.commands.send_and_wait(command)
@@ -159,10 +166,13 @@ class Tools:
         )
 
     def _question(self, given: SearchMemories) -> Query:
+        scale = scale_of(given.min_importance, given.max_importance)
         filters = Filters(
             kinds=given.kinds,
             tags=given.tags,
             min_importance=given.min_importance or None,
+            max_importance=given.max_importance,
+            scale=scale,
             happened_from=day(given.since, "since"),
             happened_to=day(given.until, "until"),
         )
@@ -192,17 +202,41 @@ class Tools:
         block = await blocks.recall.block(asked, conversation, self._within)
         return Context(context=block.text, memory_ids=tuple(memory.memory_id for memory in block.memories))
 
-    def _kind(self, named: str) -> str:
+    def _kinds(self, given: CreateMemory) -> tuple[str, ...]:
+        named = tuple(dict.fromkeys((given.kind, *given.kinds) if given.kind else given.kinds))
         known = [kind.name for kind in self._reach.kinds]
-        if named not in known:
-            raise Rejected("unknown", f"There is no kind {named!r}; there are: {', '.join(known)}.")
+        unknown = next((name for name in named if name not in known), None)
+        if unknown is not None and not self._reach.new_kinds:
+            raise Rejected("unknown", f"There is no kind {unknown!r}; there are: {', '.join(known)}.")
         return named
 
+    def _texts(self, given: CreateMemory) -> tuple[str | None, str | None]:
+        """The short text and the full one: the curator makes a short one of content that is too long for it."""
+        if given.text:
+            return given.text, given.full_text or given.content or None
+        if len(given.content) <= self._reach.text_chars:
+            return given.content, given.full_text or None
+        return None, given.content
 
-def kinds_of(policies: PolicySelector, namespaces: Iterable[str]) -> tuple[Kind, ...]:
-    """The kinds of the policies that govern them, each once."""
-    known = [kind for namespace in namespaces for kind in policies.governing(namespace).described_kinds]
-    return tuple({kind.name: kind for kind in known}.values())
+
+def access(policies: PolicySelector, namespaces: tuple[str, ...], writable: tuple[str, ...], actor: str) -> ToolAccess:
+    """To these namespaces, as the policies that govern them have it: kinds are those of all of them, each once."""
+    governing = [policies.governing(namespace) for namespace in namespaces]
+    kinds = {kind.name: kind for policy in governing for kind in policy.described_kinds}
+    return ToolAccess(
+        namespaces=namespaces,
+        writable=writable,
+        actor=actor,
+        kinds=tuple(kinds.values()),
+        new_kinds=any(policy.unknown_kinds == "create" for policy in governing),
+        text_chars=min((policy.max_text_chars for policy in governing), default=200),
+    )
+
+
+def scale_of(*importances: float | None) -> Scale:
+    """Earlier definitions had fractions, which are decimals up to 1; points are whole."""
+    given = [each for each in importances if each]
+    return "points" if given and not any(isinstance(each, float) and each <= 1 for each in given) else "fraction"
 
 
 def day(text: str, name: str) -> datetime | None:

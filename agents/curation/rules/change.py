@@ -1,5 +1,6 @@
 """Makes new versions of memories: created, superseded, updated, deleted. The ledger numbers them."""
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -157,6 +158,7 @@ def created_by_command(command: Command, text: str, now: datetime) -> Memory:
         memory_id=ids.memory_id(ids.derive("command", command.namespace, command.command_id)),
         namespace=command.namespace,
         kind=command.memory_kind or DEFAULT_KIND,
+        kinds=further_kinds(command.memory_kind or DEFAULT_KIND, command.kinds or ()),
         tags=distinct(command.tags or ()),
         text=text,
         context=command.context,
@@ -192,7 +194,7 @@ def imported(command: Command, memory_id: str, text: str, now: datetime) -> Memo
     return replace(
         created_by_command(command, text, now),
         memory_id=memory_id,
-        kinds=distinct(origin.kinds),
+        kinds=further_kinds(command.memory_kind or DEFAULT_KIND, (*(command.kinds or ()), *origin.kinds)),
         language=origin.language,
         created_at=origin.created_at or now,
         created_by=origin.created_by or command.actor,
@@ -210,8 +212,10 @@ def reinforced_by_command(memory: Memory, command: Command, now: datetime) -> Me
     """A command would create what is there already."""
     added = None if command.links is None else (*memory.links, *command.links)
     count = memory.reinforcement_count + 1
+    kinds = (*memory.kinds, *([memory.kind] if command.memory_kind else ()), *(command.kinds or ()))
+    tags = (*memory.tags, *(command.tags or ()))
     return replace(
-        updated(memory, replace(command, text=None, tags=(*memory.tags, *(command.tags or ())), links=added), now),
+        updated(memory, replace(command, text=None, kinds=kinds, tags=tags, links=added), now),
         importance=raised_importance(memory, command.importance or 0.0, count),
         confidence=max(memory.confidence, 1.0 if command.confidence is None else command.confidence),
         reinforcement_count=count,
@@ -224,6 +228,7 @@ def updated(memory: Memory, command: Command, now: datetime) -> Memory:
     given: dict[str, Any] = {
         "text": command.text,
         "kind": command.memory_kind,
+        "kinds": None if (kinds := kinds_after(memory, command)) == memory.kinds else kinds,
         "tags": None if command.tags is None else distinct(command.tags),
         "context": command.context,
         "full_text": command.full_text,
@@ -234,6 +239,16 @@ def updated(memory: Memory, command: Command, now: datetime) -> Memory:
         "links": None if command.links is None else links.distinct(command.links, memory.memory_id),
     }
     return replace(memory, **{name: value for name, value in given.items() if value is not None}, updated_at=now)
+
+
+def kinds_after(memory: Memory, command: Command) -> tuple[str, ...]:
+    """The further kinds of a memory: none of them is its first."""
+    given = memory.kinds if command.kinds is None else command.kinds
+    return further_kinds(command.memory_kind or memory.kind, given)
+
+
+def further_kinds(first: str, given: Iterable[str]) -> tuple[str, ...]:
+    return distinct(kind for kind in given if kind != first)
 
 
 def deleted(memory: Memory, now: datetime) -> Memory:

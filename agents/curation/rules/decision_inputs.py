@@ -61,4 +61,8 @@ class NeedsVerdicts(NeedsInput):
 
 
 class NeedsCompletion(NeedsInput):
-    """A command lacks an importance or a short text, which a model may add."""
+    """A command lacks an importance or a short text, which a model may add. `repeated` is how often its memory was said again."""
+
+    def __init__(self, repeated: int = 0) -> None:
+        super().__init__("a command lacks an importance or a short text")
+        self.repeated = repeated

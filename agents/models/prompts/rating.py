@@ -37,7 +37,7 @@ Points
 501 to 1000: important, such as a significant event or a close person
 1001 to 5000: very important, such as a major event of a life or a deep relationship
 5001 to 9999: critical, what changes a life, an allergy that may kill, the closest relationship
-10000: maximum, the core of who somebody is
+10000 and above: maximum, the core of who somebody is
 
 Rate what is said, not what it might mean. Most memories are casual or notable. reason: one short sentence.
 """

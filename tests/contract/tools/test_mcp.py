@@ -38,8 +38,12 @@ async def test_a_client_lists_and_uses_the_tools_of_a_process_it_starts() -> Non
         assert list(tools) == ["create_memory", "get_memory", "search_memories", "get_context"]
         hints = {name: tool.annotations and tool.annotations.readOnlyHint for name, tool in tools.items()}
         assert hints == {"create_memory": False, "get_memory": True, "search_memories": True, "get_context": True}
-        assert tools["create_memory"].inputSchema["required"] == ["text"]
-        kept = told(await session.call_tool("create_memory", {"text": "User keeps bees.", "tags": ["garden"]}))
+        assert tools["create_memory"].inputSchema["required"] == ["content", "kinds"]
+        kept = told(
+            await session.call_tool(
+                "create_memory", {"content": "User keeps bees.", "kinds": ["fact"], "tags": ["garden"]}
+            )
+        )
         (found,) = told(await session.call_tool("search_memories", {"query": "bees"}))["memories"]
         assert (found["memory_id"], found["text"]) == (kept["memory_id"], "User keeps bees.")
         read = told(

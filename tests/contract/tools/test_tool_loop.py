@@ -123,7 +123,7 @@ async def test_the_server_holds_strict_tools_to_what_a_grammar_can_hold(
     server: MessagesServer, workshop: Workshop
 ) -> None:
     (tool, *_) = workshop.tools().definitions()
-    tool["input_schema"]["properties"]["text"]["maxLength"] = 200  # type: ignore[index]
+    tool["input_schema"]["properties"]["content"]["maxLength"] = 200  # type: ignore[index]
     async with asking(server) as client:
         with pytest.raises(BadRequestError, match="unsupported keyword"):
             await client.messages.create(

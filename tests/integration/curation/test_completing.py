@@ -5,11 +5,13 @@ from uuid import uuid4
 
 import pytest
 
+from agents.models.port import Rating, Subject
 from schemas.errors import Retryable
 from schemas.extraction.requests import Candidate, Command
 from schemas.kafka import topics
 from schemas.memories import importance
 from schemas.policies.policies import Policies, Policy
+from sinks.memories.access_counts import Access, Accesses
 from sinks.postgres.connection import Pool
 from tests.fakes.sinks import Fuse
 from tests.integration.curation_bench import NOON, Bench
@@ -51,7 +53,7 @@ async def test_a_rating_that_is_too_low_for_the_policy_keeps_a_candidate_out(ben
 
 async def test_an_importance_that_nobody_rates_is_the_documented_one(bench: Bench) -> None:
     bench.provider.failures.append(Retryable("away"))
-    assert (await bench.remember("User has a dog", importance=None)).importance == importance.DEFAULT == 0.5
+    assert (await bench.remember("User has a dog", importance=None)).importance == importance.DEFAULT == 0.4
 
 
 async def test_a_full_text_alone_becomes_a_memory_with_a_short_text_that_is_searched_by(bench: Bench) -> None:
@@ -109,3 +111,32 @@ async def test_what_was_left_to_be_told_is_told_once_though_the_decision_behind_
     assert bench.provider.asked == {"score": 1}, "the second decision was begun anew"
     assert [event.data.sequence for event in bench.events()] == [1, 2]
     assert len(bench.publisher.on(topics.EVENTS)) == 2
+
+
+async def test_a_model_is_told_how_often_a_memory_was_said_again_and_read(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Subject] = []
+    score = bench.provider.score
+
+    async def noting(subject: Subject, policy: Policy) -> Rating:
+        asked.append(subject)
+        return await score(subject, policy)
+
+    monkeypatch.setattr(bench.provider, "score", noting)
+    memory = await bench.remember("User has a sister", importance=0.7)
+    await bench.curator.apply_command(command(text="User has a sister"))
+    await Accesses(bench.pool).add({memory.memory_id: Access(3, NOON)})
+    await bench.curator.apply_command(command("update", memory_id=memory.memory_id, full_text=FULL))
+    assert [subject.references for subject in asked] == [4], "said again once, read three times"
+
+
+async def test_texts_of_commands_have_at_most_500_and_4000_tokens(bench: Bench) -> None:
+    long = "User keeps bees, goats and hens. " * 100
+    outcome = await bench.curator.apply_command(command(text=long, importance=0.7))
+    memory = await bench.memories.get(outcome.memory_id or "")
+    assert memory is not None
+    assert (memory.text, memory.full_text) == ("answer 1", long), "a short text is made of it"
+    refused = await bench.curator.apply_command(command(text="short", full_text=long * 10, importance=0.7))
+    assert refused.status == "rejected" and "full_text has" in (refused.reason or "")
+    assert bench.provider.asked == {"shorten": 1}, "no model is asked about what is refused"

@@ -58,6 +58,8 @@ async def test_what_is_created_is_found_and_read_again(workshop: Workshop) -> No
         "kind": "fact",
         "text": "User keeps bees.",
         "importance": 0.75,
+        "importance_points": 1_000,
+        "version": 0,  # of what the fake curator made
         "said_on": "2026-03-01",
         "tags": ["garden"],
         "more": "get_memory with full=true tells more",
@@ -264,6 +266,50 @@ def test_definitions_are_strict_and_say_what_each_kind_is_for(workshop: Workshop
         assert each["strict"] and each["input_schema"]["additionalProperties"] is False
         assert len(each["description"]) > 100
         assert all(field["description"] for field in each["input_schema"]["properties"].values())
-    kind = fields(tools, "create_memory")["kind"]
-    assert kind["enum"] == ["mood", "goal"]
-    assert "mood: How they feel" in kind["description"]
+    kinds = fields(tools, "create_memory")["kinds"]
+    assert kinds["items"]["enum"] == ["mood", "goal"]
+    assert "mood: How they feel" in kinds["description"]
+
+
+def test_a_memory_is_told_as_content_with_kinds_by_the_lengths_and_kinds_of_the_policy(workshop: Workshop) -> None:
+    tools = workshop.tools(text_chars=2_000, new_kinds=True)
+    (create, *_) = tools.definitions()
+    assert create["input_schema"]["required"] == ["content", "kinds"]
+    told = fields(tools, "create_memory")
+    assert set(told) == {"content", "kinds", "tags", "context"}
+    assert "2000 characters" in told["content"]["description"]
+    assert "enum" not in told["kinds"]["items"] and "one of your own" in told["kinds"]["description"]
+    assert fields(tools, "search_memories")["min_importance"]["type"] == "integer"
+
+
+async def test_content_is_kept_in_full_where_it_is_too_long_for_a_short_text_and_rated_by_nobody_here(
+    workshop: Workshop,
+) -> None:
+    tools = workshop.tools(text_chars=20)
+    await said(tools, "create_memory", content="User keeps bees.", kinds=["fact", "preference", "fact"])
+    await said(tools, "create_memory", content="User keeps bees and has two hives.", kinds=["fact"])
+    short, long = workshop.commands.seen
+    assert (short.text, short.full_text, short.memory_kind, short.kinds) == (
+        "User keeps bees.",
+        None,
+        "fact",
+        ("preference",),
+    )
+    assert (long.text, long.full_text) == (None, "User keeps bees and has two hives.")
+    assert short.importance is long.importance is None
+
+
+async def test_a_kind_of_its_own_may_be_made_where_the_policy_has_it_so(workshop: Workshop) -> None:
+    await said(workshop.tools(new_kinds=True), "create_memory", content="User dreams of owls.", kinds=["dream"])
+    assert workshop.commands.seen[0].memory_kind == "dream"
+    wrong = await refused(workshop.tools(), "create_memory", {"content": "User dreams of owls.", "kinds": ["dream"]})
+    assert "There is no kind 'dream'" in wrong
+
+
+async def test_importance_is_searched_as_a_range_of_points(workshop: Workshop) -> None:
+    tools = workshop.tools()
+    (most,) = (await said(tools, "search_memories", min_importance=4_000))["memories"]
+    assert (most["importance_points"], most["version"]) == (5_000, 1)
+    (least,) = (await said(tools, "search_memories", min_importance=1, max_importance=4_000))["memories"]
+    assert least["text"] == "User prefers short recipes."
+    assert (await said(tools, "search_memories", min_importance=10_000))["memories"] == []

@@ -24,6 +24,7 @@ FRACTIONS = st.floats(0.0, 1.0)
         (9_999, 1.0, "critical"),
         (10_000, 1.0, "maximum"),
         (123_456, 1.0, "maximum"),
+        (2_000_000, 1.0, "maximum"),
         (-5, 0.0, "trivial"),
     ],
 )
@@ -35,6 +36,17 @@ def test_points_have_a_fraction_and_a_band(points: int, fraction: float, band: s
 @given(st.integers(0, importance.MOST_POINTS))
 def test_points_come_back_from_their_fraction(points: int) -> None:
     assert importance.points(importance.of_points(points)) == points
+
+
+def test_memories_of_the_highest_band_are_told_apart() -> None:
+    rated = [9_999, 10_000, 10_001, 20_000, 999_999, 1_000_000]
+    fractions = [importance.of_points(each) for each in rated]
+    assert fractions == sorted(set(fractions)) and fractions[-1] == 1.0
+
+
+def test_what_nobody_rated_is_casual() -> None:
+    assert importance.points(importance.DEFAULT) == 100
+    assert importance.band(100) == "casual"
 
 
 @given(FRACTIONS, FRACTIONS)

@@ -16,6 +16,7 @@ from deploy.policies.files import preset, read_file
 from schemas.conversations.messages import Message, Scope
 from schemas.errors import Rejected
 from schemas.extraction.requests import Source
+from schemas.memories.importance import of_points
 from schemas.memories.memories import Memory
 from schemas.passages.passages import Passage
 from schemas.retrieval.block_settings import BlockSettings
@@ -119,7 +120,10 @@ def test_the_notes_of_an_app_are_numbered_with_dates_the_newest_first(memory: Ma
 
 
 def test_a_companion_tells_importance_from_0_to_9999_and_above(memory: MakeMemory):
-    answer = told(hits(memory("Ana is the user's sister.", kind="person", importance=1.0)), style=styled("companion"))
+    answer = told(
+        hits(memory("Ana is the user's sister.", kind="person", importance=of_points(10_000))),
+        style=styled("companion"),
+    )
     assert "- [PERSON] Ana is the user's sister. (importance: 10000)" in answer.text
 
 

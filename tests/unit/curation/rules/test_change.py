@@ -67,3 +67,17 @@ def test_the_same_command_id_makes_other_memories_in_other_namespaces(command: M
     one = change.created_by_command(command("create", namespace="a"), "text", now)
     other = change.created_by_command(command("create", namespace="b"), "text", now)
     assert one.memory_id != other.memory_id
+
+
+def test_a_command_gives_further_kinds_which_an_update_replaces_and_a_repetition_adds(
+    command: MakeCommand, now: datetime
+) -> None:
+    order = command("create", text="User met Ana", memory_kind="person", kinds=("event", "person", "emotion"))
+    created = change.created_by_command(order, "User met Ana", now)
+    assert (created.kind, created.kinds) == ("person", ("event", "emotion"))
+    updated = change.updated(created, command("update", kinds=("interest",)), now)
+    assert (updated.kind, updated.kinds) == ("person", ("interest",))
+    turned = change.updated(created, command("update", memory_kind="event"), now)
+    assert (turned.kind, turned.kinds) == ("event", ("emotion",))
+    again = change.reinforced_by_command(created, command("create", kinds=("goal",)), now)
+    assert again.kinds == ("event", "emotion", "goal")

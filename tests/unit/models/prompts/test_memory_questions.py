@@ -131,7 +131,8 @@ def test_rating_shows_what_it_is_about_as_data() -> None:
     [
         ('{"reason": "r", "points": 0}', 0),
         ('{"reason": "r", "points": 740}', 740),
-        ('```json\n{"points": 12000}\n```', MOST_POINTS),
+        ('```json\n{"points": 12000}\n```', 12_000),
+        ('{"points": 2000000}', MOST_POINTS),
         ('{"points": 1e40}', None),
         ('{"points": -1}', None),
         ('{"points": "740"}', None),

@@ -1,0 +1,29 @@
+"""The lengths of texts that commands bring: those of texts that models write."""
+
+from msgspec.structs import replace
+
+from agents.models.answers.texts import FULL_TOKENS, SHORT_TOKENS, fits
+from schemas.extraction.requests import Command
+from streams.windows.tokens.counting import TokenCount
+
+
+def fitted(command: Command, count_tokens: TokenCount) -> Command:
+    """A text that is too long for a short one is a full text, unless there is one: then a short one is made of it.
+
+    Imports keep what they bring: it was stored before.
+    """
+    if command.kind == "import" or command.full_text or not command.text:
+        return command
+    if fits(command.text, SHORT_TOKENS, count_tokens):
+        return command
+    return replace(command, text=None, full_text=command.text)
+
+
+def too_long(command: Command, count_tokens: TokenCount) -> str | None:
+    """Why the command is rejected; None if its texts have no more tokens than they may."""
+    if command.kind == "import":
+        return None
+    for name, text, most in (("text", command.text, SHORT_TOKENS), ("full_text", command.full_text, FULL_TOKENS)):
+        if text and not fits(text, most, count_tokens):
+            return f"{name} has {count_tokens(text)} tokens, and may have {most}: shorten it, or make two memories"
+    return None
