@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import faust
-from faust.auth import SASLCredentials, SSLCredentials
+from faust.auth import OAuthCredentials, SASLCredentials, SSLCredentials
 from faust.types.auth import CredentialsT
 
 from schemas.kafka import topics as names
@@ -90,6 +90,8 @@ def stage_app(
 def credentials(security: Security) -> CredentialsT | None:
     """Faust's words for it. Raises Misconfigured when a file of certificates cannot be used."""
     context = security.context() if security.encrypted else None
+    if security.by_token:
+        return OAuthCredentials(oauth_cb=security.tokens(), ssl_context=context)
     if security.authenticated:
         return SASLCredentials(
             username=security.username, password=security.password, ssl_context=context, mechanism=security.mechanism

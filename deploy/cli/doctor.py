@@ -84,6 +84,8 @@ class UnhealthyExit(MemstreamError):
 
 
 async def broker(settings: Settings) -> str:
+    if reason := await settings.security().token_problem():
+        raise UnhealthyExit(reason)
     try:
         await partition_counts(settings.cluster().client(), ())
     except MemstreamError as exc:

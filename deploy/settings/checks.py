@@ -8,6 +8,8 @@ from deploy.settings.vectors import VectorFields
 from sinks.embeddings.models import MODELS
 
 SASL = ("username", "password")
+OAUTH = ("oauth_token_url", "oauth_scope", "oauth_audience", "oauth_extensions", "oauth_ca_file")
+REGION = "aws_region"
 TLS = ("ca_file", "certificate_file", "key_file", "key_password")
 
 
@@ -23,16 +25,27 @@ def check_heartbeats(settings: KafkaFields) -> None:
 def check_kafka_security(settings: KafkaFields) -> None:
     """The protocol has all that it needs, and nothing is set that it would ignore: an ignored password protects nothing."""
     security = settings.security()
-    protocol, variable = f"{PREFIX}KAFKA_SECURITY_PROTOCOL={settings.kafka_security_protocol}", f"{PREFIX}KAFKA_"
-    used = dict.fromkeys(SASL, security.authenticated) | dict.fromkeys(TLS, security.encrypted)
+    mechanism = settings.kafka_sasl_mechanism if security.authenticated else None
+    named = mechanism not in (None, "AWS_MSK_IAM")
+    needed = dict.fromkeys(SASL, named) | {OAUTH[0]: mechanism == "OAUTHBEARER", REGION: mechanism == "AWS_MSK_IAM"}
+    used = needed | dict.fromkeys(OAUTH, mechanism == "OAUTHBEARER") | dict.fromkeys(TLS, security.encrypted)
     given = {name for name in used if getattr(settings, f"kafka_{name}") is not None}
+    chosen, variable = chosen_security(settings), f"{PREFIX}KAFKA_"
     for name, counts in used.items():
         if name in given and not counts:
-            raise ValueError(f"{variable}{name.upper()} is set, and {protocol} would not use it")
-        if name in SASL and counts and name not in given:
-            raise ValueError(f"{protocol} needs {variable}{name.upper()}")
+            raise ValueError(f"{variable}{name.upper()} is set, and {chosen} would not use it")
+        if needed.get(name) and name not in given:
+            raise ValueError(f"{chosen} needs {variable}{name.upper()}")
     if len(given & {"certificate_file", "key_file"}) == 1 or ("key_password" in given and "key_file" not in given):
         raise ValueError(f"{variable}CERTIFICATE_FILE and {variable}KEY_FILE are set together, or not at all")
+
+
+def chosen_security(settings: KafkaFields) -> str:
+    """The settings that decide what else is needed, as an operator sets them."""
+    protocol = f"{PREFIX}KAFKA_SECURITY_PROTOCOL={settings.kafka_security_protocol}"
+    if not settings.security().authenticated:
+        return protocol
+    return f"{PREFIX}KAFKA_SASL_MECHANISM={settings.kafka_sasl_mechanism} with {protocol}"
 
 
 def check_providers(settings: ModelFields) -> None:

@@ -6,8 +6,10 @@ from typing import Literal
 from pydantic import BaseModel, Field, SecretStr
 
 from deploy.settings.defaults import DEV_KAFKA_PORT
-from streams.kafka.security import Mechanism, Protocol, Security
+from streams.kafka.security import Extensions, Mechanism, Protocol, Security
 
+HTTP = r"^https?://\S+$"
+PAIRS = r"^[A-Za-z]+=[^,=\s]+(,[A-Za-z]+=[^,=\s]+)*$"  # names as RFC 7628 has them
 BROKERS = r"^[^\s,:/]+:\d{1,5}(,[^\s,:/]+:\d{1,5})*$"
 
 
@@ -17,8 +19,32 @@ class KafkaFields(BaseModel):
     )
     kafka_security_protocol: Protocol = Field("PLAINTEXT", description="security protocol of connections to Kafka")
     kafka_sasl_mechanism: Mechanism = Field("SCRAM-SHA-512", description="with SASL_SSL: mechanism of authentication")
-    kafka_username: str | None = Field(None, min_length=1, description="with SASL_SSL: user name")
-    kafka_password: SecretStr | None = Field(None, min_length=1, description="with SASL_SSL: password")
+    kafka_username: str | None = Field(
+        None, min_length=1, description="with SASL_SSL: user name; with OAUTHBEARER, the id of the OAuth client"
+    )
+    kafka_password: SecretStr | None = Field(
+        None, min_length=1, description="with SASL_SSL: password; with OAUTHBEARER, the secret of that client"
+    )
+    kafka_oauth_token_url: str | None = Field(
+        None, pattern=HTTP, description="with OAUTHBEARER: token endpoint of the OpenID provider"
+    )
+    kafka_oauth_scope: str | None = Field(
+        None, min_length=1, description="with OAUTHBEARER: scopes to ask for, separated by spaces"
+    )
+    kafka_oauth_audience: str | None = Field(
+        None, min_length=1, description="with OAUTHBEARER: audience to ask for, where the provider wants it"
+    )
+    kafka_oauth_extensions: str | None = Field(
+        None,
+        pattern=PAIRS,
+        description="with OAUTHBEARER: SASL extensions for the brokers, NAME=VALUE separated by commas",
+    )
+    kafka_oauth_ca_file: Path | None = Field(
+        None, description="with OAUTHBEARER: PEM file of the token endpoint's authorities, instead of the system's"
+    )
+    kafka_aws_region: str | None = Field(
+        None, pattern=r"^[a-z0-9-]+$", description="with AWS_MSK_IAM: region of the cluster"
+    )
     kafka_ca_file: Path | None = Field(
         None, description="with SSL or SASL_SSL: PEM file of the trusted authorities, instead of the system's"
     )
@@ -48,8 +74,22 @@ class KafkaFields(BaseModel):
             certificate_file=self.kafka_certificate_file,
             key_file=self.kafka_key_file,
             key_password=revealed(self.kafka_key_password),
+            token_url=self.kafka_oauth_token_url,
+            scope=self.kafka_oauth_scope,
+            audience=self.kafka_oauth_audience,
+            extensions=pairs(self.kafka_oauth_extensions),
+            token_ca_file=self.kafka_oauth_ca_file,
+            aws_region=self.kafka_aws_region,
         )
 
 
 def revealed(secret: SecretStr | None) -> str | None:
     return None if secret is None else secret.get_secret_value()
+
+
+def pairs(said: str | None) -> Extensions:
+    return (
+        ()
+        if said is None
+        else tuple((name, value) for name, _, value in (each.partition("=") for each in said.split(",")))
+    )

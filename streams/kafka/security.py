@@ -1,21 +1,28 @@
 """How Kafka clients prove who they are and whom they trust."""
 
 import ssl
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from aiokafka.abc import AbstractTokenProvider
+from aiokafka.errors import KafkaError
 from msgspec import Struct
 
 from schemas.errors import Misconfigured
+from streams.kafka.tokens import ClientCredentials, MskIam, SharedToken
 
 Protocol = Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"]
-Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+Mechanism = Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER", "AWS_MSK_IAM"]
+BY_TOKEN = ("OAUTHBEARER", "AWS_MSK_IAM")
+Extensions = tuple[tuple[str, str], ...]
 
 
 class Security(Struct, frozen=True, kw_only=True):
     """Kafka's own names and values. Files are PEM; without a CA file, the system's authorities are trusted.
 
-    The certificate and its key are for brokers that ask clients for one (mutual TLS).
+    The certificate and its key are for brokers that ask clients for one (mutual TLS). With OAUTHBEARER the name and the
+    password are those of a client at an OpenID provider; AWS_MSK_IAM asks for neither.
     """
 
     protocol: Protocol = "PLAINTEXT"
@@ -26,6 +33,12 @@ class Security(Struct, frozen=True, kw_only=True):
     certificate_file: Path | None = None
     key_file: Path | None = None
     key_password: str | None = None
+    token_url: str | None = None
+    scope: str | None = None
+    audience: str | None = None
+    extensions: Extensions = ()
+    token_ca_file: Path | None = None
+    aws_region: str | None = None
 
     def __repr__(self) -> str:
         """Without what is secret: settings end up in tracebacks."""
@@ -40,15 +53,20 @@ class Security(Struct, frozen=True, kw_only=True):
 
     @property
     def authenticated(self) -> bool:
-        """By name and password."""
         return self.protocol.startswith("SASL_")
+
+    @property
+    def by_token(self) -> bool:
+        return self.authenticated and self.mechanism in BY_TOKEN
 
     def client(self) -> dict[str, Any]:
         """aiokafka's options; none for PLAINTEXT. Raises Misconfigured when a file cannot be used."""
         options: dict[str, Any] = {} if self.protocol == "PLAINTEXT" else {"security_protocol": self.protocol}
         if self.encrypted:
             options["ssl_context"] = self.context()
-        if self.authenticated:
+        if self.by_token:
+            options |= {"sasl_mechanism": "OAUTHBEARER", "sasl_oauth_token_provider": self.tokens()}
+        elif self.authenticated:
             options |= {
                 "sasl_mechanism": self.mechanism,
                 "sasl_plain_username": self.username,
@@ -58,10 +76,7 @@ class Security(Struct, frozen=True, kw_only=True):
 
     def context(self) -> ssl.SSLContext:
         """TLS 1.2 or newer; the broker's certificate must be for the name that it is reached by. Raises Misconfigured."""
-        try:
-            context = ssl.create_default_context(cafile=self.ca_file)
-        except OSError as exc:  # ssl.SSLError is one
-            raise Misconfigured(f"the CA file {self.ca_file} cannot be used, it takes PEM certificates: {exc}") from exc
+        context = trusting(self.ca_file)
         if self.certificate_file is None:
             return context
         try:
@@ -73,3 +88,44 @@ class Security(Struct, frozen=True, kw_only=True):
                 f"encrypted key its password: {exc}"
             ) from exc
         return context
+
+    async def token_problem(self) -> str | None:
+        """Why the brokers cannot be shown a token; None if they can, or ask for none. aiokafka only logs it."""
+        if not self.by_token:
+            return None
+        try:
+            await self.tokens().token()
+        except KafkaError as exc:
+            return str(exc)
+        return None
+
+    def tokens(self) -> AbstractTokenProvider:
+        """The same one for the whole process. Raises Misconfigured when the file of authorities or a package is missing."""
+        return shared_tokens(self)
+
+
+@cache
+def shared_tokens(security: Security) -> AbstractTokenProvider:
+    if security.mechanism == "AWS_MSK_IAM":
+        assert security.aws_region is not None
+        signed = MskIam(region=security.aws_region)
+        signed.signer()
+        return SharedToken(signed.fetch)
+    assert security.token_url is not None
+    asked = ClientCredentials(
+        token_url=security.token_url,
+        client_id=security.username or "",
+        client_secret=security.password or "",
+        scope=security.scope,
+        audience=security.audience,
+        context=None if security.token_ca_file is None else trusting(security.token_ca_file),
+    )
+    return SharedToken(asked.fetch, dict(security.extensions))
+
+
+def trusting(ca_file: Path | None) -> ssl.SSLContext:
+    """The authorities of the file, else the system's. Raises Misconfigured."""
+    try:
+        return ssl.create_default_context(cafile=ca_file)
+    except OSError as exc:  # ssl.SSLError is one
+        raise Misconfigured(f"the CA file {ca_file} cannot be used, it takes PEM certificates: {exc}") from exc

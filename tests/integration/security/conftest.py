@@ -1,4 +1,4 @@
-"""One broker for all: a listener that asks for names and passwords, and one that asks for certificates, both encrypted."""
+"""One broker for all, with encrypted listeners: one asks for names and passwords, one for certificates, one for tokens."""
 
 import asyncio
 from collections.abc import Iterator
@@ -11,9 +11,13 @@ from deploy.embedded.kafka.broker import EmbeddedBroker
 from deploy.embedded.kafka.config import Listener
 from deploy.embedded.ports import LOOPBACK, free_ports
 from tests.certificates import Authority
+from tests.openid_server import AUDIENCE, OpenIdServer
 from tests.preparation import PASSWORD
+from tests.scripted_server import in_a_thread
 
 USER = "memstream"
+TOKEN_LIVES_S = 20
+REAUTHENTICATE_MS = 60_000
 MODULES = {
     "plain": f"org.apache.kafka.common.security.plain.PlainLoginModule required user_{USER}='{PASSWORD}';",
     "scram-sha-256": "org.apache.kafka.common.security.scram.ScramLoginModule required;",
@@ -24,9 +28,10 @@ MODULES = {
 class Secured:
     """Where the listeners are, and settings that get in."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, provider: OpenIdServer) -> None:
         self.authority = Authority(directory)
-        self.by_password, self.by_certificate = free_ports(2)
+        self.provider = provider
+        self.by_password, self.by_certificate, self.by_token = free_ports(3)
         shown, key = self.authority.issue("broker")
         store = directory / "keystore.pem"
         store.write_bytes(key.read_bytes() + shown.read_bytes())
@@ -41,6 +46,7 @@ class Secured:
         self.listeners = (
             Listener("PASSWORDS", "SASL_SSL", self.by_password, tls | asked),
             Listener("CERTIFICATES", "SSL", self.by_certificate, tls | {"ssl.client.auth": "required"}),
+            Listener("TOKENS", "SASL_SSL", self.by_token, tls | tokens_of(provider)),
         )
         self._certificate, self._key = self.authority.issue("client", PASSWORD)
 
@@ -54,6 +60,12 @@ class Secured:
             "kafka_ca_file": self.authority.file,
         }
 
+    def token_settings(self) -> dict[str, Any]:
+        return self.password_settings("OAUTHBEARER") | {
+            "bootstrap_servers": f"{LOOPBACK}:{self.by_token}",
+            "kafka_oauth_token_url": self.provider.token_url,
+        }
+
     def certificate_settings(self) -> dict[str, Any]:
         return {
             "bootstrap_servers": f"{LOOPBACK}:{self.by_certificate}",
@@ -65,12 +77,31 @@ class Secured:
         }
 
 
+def tokens_of(provider: OpenIdServer) -> dict[str, str]:
+    """As a cluster trusts a provider: by its keys. A connection is over when its token is, as on managed clusters."""
+    package = "org.apache.kafka.common.security.oauthbearer"
+    return {
+        "sasl.enabled.mechanisms": "OAUTHBEARER",
+        "oauthbearer.sasl.jaas.config": f"{package}.OAuthBearerLoginModule required;",
+        "oauthbearer.sasl.server.callback.handler.class": f"{package}.OAuthBearerValidatorCallbackHandler",
+        "oauthbearer.connections.max.reauth.ms": str(REAUTHENTICATE_MS),
+        "sasl.oauthbearer.jwks.endpoint.url": provider.keys_url,
+        "sasl.oauthbearer.expected.audience": AUDIENCE,
+    }
+
+
 @pytest.fixture(scope="session")
 def secured(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[Secured]:
     directory = tmp_path_factory.mktemp("secured")
-    secured = Secured(directory)
-    broker = EmbeddedBroker(directory / "kafka", cache_dir / "jars", None, secured.listeners, {USER: PASSWORD})
-    with asyncio.Runner() as runner:
-        runner.run(broker.start())
-        yield secured
-        runner.run(broker.stop())
+    with (
+        in_a_thread(OpenIdServer({USER: PASSWORD}, TOKEN_LIVES_S)) as provider,
+        pytest.MonkeyPatch.context() as patched,
+    ):
+        # Kafka's brokers ask no address for keys that this does not name.
+        patched.setenv("JAVA_TOOL_OPTIONS", f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls={provider.keys_url}")
+        secured = Secured(directory, provider)
+        broker = EmbeddedBroker(directory / "kafka", cache_dir / "jars", None, secured.listeners, {USER: PASSWORD})
+        with asyncio.Runner() as runner:
+            runner.run(broker.start())
+            yield secured
+            runner.run(broker.stop())

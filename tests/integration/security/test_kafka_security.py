@@ -30,11 +30,12 @@ async def reached(settings: Settings) -> dict[str, int]:
     return await partition_counts(settings.cluster().client(), specs(settings.topics()))
 
 
-@pytest.fixture(params=["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "certificate"])
+@pytest.fixture(params=["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "certificate", "token"])
 def settings(request: pytest.FixtureRequest, secured: Secured) -> Settings:
     """One of each way in, with topics of its own."""
     way = request.param
-    own = secured.certificate_settings() if way == "certificate" else secured.password_settings(way)
+    others = {"certificate": secured.certificate_settings, "token": secured.token_settings}
+    own = others[way]() if way in others else secured.password_settings(way)
     return load(**own, topic_prefix=f"{way}.", namespace_partitions=1, conversation_partitions=1)
 
 
@@ -77,17 +78,54 @@ async def test_a_client_without_a_certificate_is_not_let_in_where_one_is_asked_f
         await reached(load(**secured.certificate_settings() | none))
 
 
-@pytest.fixture(params=["password", "certificate"])
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"kafka_password": "EXAMPLE-an0ther"}, "invalid_client: wrong secret"),
+        (
+            {"kafka_oauth_token_url": "http://127.0.0.1:9/token"},
+            "no token for the client 'memstream' from http://127.0.0.1:9",
+        ),
+    ],
+    ids=["secret", "provider"],
+)
+async def test_where_there_is_no_token_doctor_says_why(
+    embedded_stack: EmbeddedStack, secured: Secured, tmp_path: Path, wrong: dict[str, Any], said: str
+):
+    settings = load(**secured.token_settings() | {"data_dir": tmp_path})
+    done = await asyncio.to_thread(run, settings, tmp_path, "doctor", **wrong)
+    broker = next(line for line in done.stdout.splitlines() if " broker:" in line)
+    assert broker.startswith("FAIL")
+    assert said in broker
+    assert "EXAMPLE-an0ther" not in done.stdout + done.stderr
+
+
+@pytest.fixture(params=["password", "certificate", "token"])
 async def deployment(
     request: pytest.FixtureRequest, embedded_stack: EmbeddedStack, secured: Secured, tmp_path: Path
 ) -> AsyncIterator[Deployment]:
     """Like any other, on the brokers that ask; its log is searched for the password when it ends."""
-    password = secured.password_settings("SCRAM-SHA-512")
-    way = load(**(password if request.param == "password" else secured.certificate_settings()))
+    ways = {
+        "password": secured.password_settings("SCRAM-SHA-512"),
+        "certificate": secured.certificate_settings(),
+        "token": secured.token_settings(),
+    }
+    way = load(**ways[request.param])
     given = {name: getattr(way, name) for name in type(way).model_fields if name.startswith("kafka_")}
     few = {"conversation_partitions": 2, "namespace_partitions": 2, "bootstrap_servers": way.bootstrap_servers}
     async with deployed(embedded_stack, "secured", tmp_path, **few, **given) as made:
         yield made
+
+
+async def over_its_token(deployment: Deployment) -> None:
+    """With tokens: until the brokers have ended the worker's connections, whose token is over."""
+    if deployment.settings.kafka_sasl_mechanism != "OAUTHBEARER":
+        return
+
+    async def ended() -> bool:
+        return "KafkaConnectionError" in (deployment.directory / "second.log").read_text()
+
+    await eventually(ended, "connections end with their token")
 
 
 async def test_a_worker_remembers_over_an_encrypted_connection_and_the_command_line_tells_of_it(deployment: Deployment):
@@ -101,6 +139,7 @@ async def test_a_worker_remembers_over_an_encrypted_connection_and_the_command_l
     await eventually(stored, "the message is archived, and in its window")
     await worker.stop()
     await deployment.worker("second")
+    await over_its_token(deployment)
     await deployment.publish(end("c", message_count=1))
 
     async def told() -> list[dict[str, Any]]:

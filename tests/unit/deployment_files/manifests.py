@@ -6,11 +6,27 @@ from typing import Any
 import yaml
 
 CHART = Path(__file__).parents[3] / "deploy" / "helm" / "memstream"
-PROTECTED = {
+PROTECTED: dict[str, Any] = {
     "keda": {"enabled": True},
     "settings": {"KAFKA_SECURITY_PROTOCOL": "SASL_SSL", "TOPIC_PREFIX": "a."},
     "secrets": {name: {"name": "kafka", "key": name.lower()} for name in ("KAFKA_USERNAME", "KAFKA_PASSWORD")},
     "kafkaFiles": {"secret": "kafka-files", "ca": "ca.crt", "certificate": "tls.crt", "key": "tls.key"},
+}
+BY_TOKEN = PROTECTED | {
+    "settings": PROTECTED["settings"]
+    | {
+        "KAFKA_SASL_MECHANISM": "OAUTHBEARER",
+        "KAFKA_OAUTH_TOKEN_URL": "https://idp/token",
+        "KAFKA_OAUTH_SCOPE": "kafka",
+    }
+}
+BY_IAM = {
+    "keda": {"enabled": True},
+    "settings": {
+        "KAFKA_SECURITY_PROTOCOL": "SASL_SSL",
+        "KAFKA_SASL_MECHANISM": "AWS_MSK_IAM",
+        "KAFKA_AWS_REGION": "eu-central-1",
+    },
 }
 
 Manifest = dict[str, Any]

@@ -16,12 +16,23 @@ from deploy.settings.defaults import PREFIX
 from streams.apps import STAGES
 from streams.kafka.topics import TopicSettings
 from tests.unit.deployment_files.commands import assert_known, assert_runs
-from tests.unit.deployment_files.manifests import CHART, PROTECTED, Manifest, containers, of_kind, rendered
+from tests.unit.deployment_files.manifests import (
+    BY_IAM,
+    BY_TOKEN,
+    CHART,
+    PROTECTED,
+    Manifest,
+    containers,
+    of_kind,
+    rendered,
+)
 
 VERSIONS = ("1.30", "1.33", "1.37")
 CHOSEN: dict[str, dict[str, Any]] = {
     "as it is": {},
     "scaled, and Kafka asks": PROTECTED,
+    "scaled, and Kafka asks for tokens": BY_TOKEN,
+    "scaled, at Amazon MSK": BY_IAM,
     "bare": {name: {"enabled": False} for name in ("api", "setup", "podDisruptionBudget", "networkPolicy")},
     "elsewhere": {
         "image": {"digest": f"sha256:{'0' * 64}", "pullSecrets": [{"name": "registry"}]},
@@ -112,6 +123,27 @@ def test_keda_gets_the_secrets_that_its_scaler_reads(chart: Any):
     (made,) = of_kind(rendered(chart, PROTECTED), "TriggerAuthentication").values()
     read = {each["name"] for each in KEDA["kafka"] if each.get("triggerAuthenticationVariableReadable")}
     assert {each["parameter"] for each in made["spec"]["secretTargetRef"]} <= read
+
+
+def test_keda_logs_in_with_tokens_as_the_stages_do(chart: Any):
+    made = rendered(chart, BY_TOKEN)
+    (login,) = of_kind(made, "TriggerAuthentication").values()
+    read = {each["name"] for each in KEDA["kafka"] if each.get("triggerAuthenticationVariableReadable")}
+    told = {each["parameter"]: each["name"] for each in login["spec"]["env"]}
+    assert told.keys() <= read
+    assert told == {"oauthTokenEndpointUri": "MEMSTREAM_KAFKA_OAUTH_TOKEN_URL", "scopes": "MEMSTREAM_KAFKA_OAUTH_SCOPE"}
+    for scaled in of_kind(made, "ScaledObject").values():
+        assert {trigger["metadata"]["sasl"] for trigger in scaled["spec"]["triggers"]} == {"oauthbearer"}
+
+
+def test_keda_logs_in_at_msk_with_its_own_role(chart: Any):
+    made = rendered(chart, BY_IAM)
+    (login,) = of_kind(made, "TriggerAuthentication").values()
+    assert login["spec"] == {"podIdentity": {"provider": "aws"}}
+    for scaled in of_kind(made, "ScaledObject").values():
+        for trigger in scaled["spec"]["triggers"]:
+            assert trigger["metadata"]["saslTokenProvider"] == "aws_msk_iam"
+            assert trigger["metadata"]["awsRegion"] == "eu-central-1"
 
 
 @pytest.mark.parametrize(("chosen", "grace_s"), [({}, 40), ({"STOP_S": 90.5}, 121)])

@@ -10,6 +10,8 @@ from deploy.settings import load
 from schemas.errors import Misconfigured
 
 SASL = {"kafka_security_protocol": "SASL_SSL", "kafka_username": "memstream", "kafka_password": "EXAMPLE-pa55word"}
+OAUTH = SASL | {"kafka_sasl_mechanism": "OAUTHBEARER", "kafka_oauth_token_url": "https://idp.example.com/token"}
+MSK = {"kafka_security_protocol": "SASL_SSL", "kafka_sasl_mechanism": "AWS_MSK_IAM", "kafka_aws_region": "eu-central-1"}
 PAIR = {"kafka_certificate_file": Path("c.pem"), "kafka_key_file": Path("c.key")}
 
 
@@ -24,6 +26,14 @@ PAIR = {"kafka_certificate_file": Path("c.pem"), "kafka_key_file": Path("c.key")
         (SASL | {"kafka_username": None}, "SASL_SSL needs MEMSTREAM_KAFKA_USERNAME"),
         (SASL | PAIR | {"kafka_key_file": None}, "CERTIFICATE_FILE and MEMSTREAM_KAFKA_KEY_FILE are set together"),
         (SASL | {"kafka_key_password": "EXAMPLE-pa55word"}, "CERTIFICATE_FILE and MEMSTREAM_KAFKA_KEY_FILE"),
+        (OAUTH | {"kafka_oauth_token_url": None}, "OAUTHBEARER .*needs MEMSTREAM_KAFKA_OAUTH_TOKEN_URL"),
+        (OAUTH | {"kafka_oauth_token_url": "idp.example.com"}, "KAFKA_OAUTH_TOKEN_URL='idp.example.com'"),
+        (OAUTH | {"kafka_password": None}, "OAUTHBEARER .*needs MEMSTREAM_KAFKA_PASSWORD"),
+        (OAUTH | {"kafka_sasl_mechanism": "PLAIN"}, "KAFKA_OAUTH_TOKEN_URL is set, and .*PLAIN .*would not use it"),
+        (OAUTH | {"kafka_oauth_extensions": "logicalCluster"}, "KAFKA_OAUTH_EXTENSIONS='logicalCluster'"),
+        (MSK | {"kafka_aws_region": None}, "AWS_MSK_IAM .*needs MEMSTREAM_KAFKA_AWS_REGION"),
+        (SASL | MSK, "KAFKA_USERNAME is set, and .*AWS_MSK_IAM .*would not use it"),
+        (SASL | {"kafka_aws_region": "eu-central-1"}, "KAFKA_AWS_REGION is set, and .*SCRAM-SHA-512 .*would not"),
         ({"kafka_sasl_mechanism": "GSSAPI"}, "KAFKA_SASL_MECHANISM='GSSAPI'"),
     ],
 )
@@ -33,7 +43,7 @@ def test_half_a_setting_is_refused_with_its_variable_and_without_its_value(given
     assert "EXAMPLE-pa55word" not in str(refused.value)
 
 
-@pytest.mark.parametrize("given", [SASL, SASL | PAIR, PAIR | {"kafka_security_protocol": "SSL"}])
+@pytest.mark.parametrize("given", [SASL, SASL | PAIR, OAUTH, MSK, PAIR | {"kafka_security_protocol": "SSL"}])
 def test_whole_settings_reach_the_cluster(given: dict[str, Any]):
     security = load(**given).cluster().security
     assert security.protocol == given["kafka_security_protocol"]
@@ -45,3 +55,10 @@ def test_the_embedded_broker_is_asked_for_nothing_whatever_the_environment_says(
     """`memstream dev` beside a `.env` for a managed cluster."""
     plain = load(**SASL).model_copy(update=PLAIN_KAFKA).cluster().security
     assert plain.client() == {}
+
+
+def test_what_a_provider_and_the_brokers_are_told_comes_from_the_settings():
+    said = {"scope": "a b", "audience": "kafka", "extensions": "logicalCluster=lkc-1,identityPoolId=pool-2"}
+    security = load(**OAUTH | {f"kafka_oauth_{name}": value for name, value in said.items()}).security()
+    assert (security.token_url, security.scope, security.audience) == ("https://idp.example.com/token", "a b", "kafka")
+    assert security.extensions == (("logicalCluster", "lkc-1"), ("identityPoolId", "pool-2"))
