@@ -39,6 +39,11 @@ def candidate_id(request: str, namespace: str, index: int) -> str:
     return derive("candidate", request, namespace, index)
 
 
+def wish_id(request: str, namespace: str, index: int) -> str:
+    """The id of the index-th wish (from 0) of a request to have something forgotten, for one namespace."""
+    return derive("wish", request, namespace, index)
+
+
 def memory_id(cause_id: str) -> str:
     """The id of the memory that a candidate or command created."""
     return derive("memory", cause_id)

@@ -36,6 +36,7 @@ from agents.curation.rules.lengths import fitted, too_long
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.scrubbing import scrub_command
+from agents.curation.wishes import apply_wishes, texts_of
 from agents.models.answers.summaries import estimated_tokens
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
@@ -98,7 +99,8 @@ class Curator:
         self._importer = Importer(pool, embedder, policies, clock, self._deciding_transaction, self.apply_command)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
-        """Decides about a part: each candidate reinforces, merges, supersedes, creates or is dropped, in order."""
+        """Decides about a part: each candidate reinforces, merges, supersedes, creates or is dropped, in order; then what users
+        ask to have forgotten goes."""
         part, policy = Part.of(batch), self._policies.by_name(batch.policy)
         cause = Cause(actor=batch.provider, request_id=batch.request_id)
 
@@ -108,14 +110,20 @@ class Curator:
                     return as_repeated(known)
                 now = self._clock()
                 ledger, rulings = await settle_candidates(connection, self._vectors, batch, prepared, policy, now)
+                granted = await apply_wishes(connection, self._vectors, batch, prepared, policy, ledger, now)
                 limit = LiveLimit(most=policy.max_memories, plan=prepared.plan)
                 await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
                 outcome = Outcome(
-                    status="settled", namespace=batch.namespace, sequence=ledger.sequence, rulings=rulings
+                    status="settled",
+                    namespace=batch.namespace,
+                    sequence=ledger.sequence,
+                    rulings=rulings,
+                    wishes=granted,
                 )
+                await put_records(connection, batch.namespace, notices.wish_records(batch, granted, policy, now))
                 return await record_part(connection, part, outcome, now)
 
-        texts = [candidate.text for candidate in batch.candidates]
+        texts = texts_of(batch)
         return await self._decide(decide, await self._embed(texts), batch.namespace, policy, batch=batch)
 
     async def fences_of(self, namespace: str, conversation_id: str) -> tuple[ConversationFence, ...]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from agents.curation.rules.incoming import is_older
+from agents.curation.rules.incoming import comes_before, is_older
 from agents.dead_letters.writer import dead_letter, written_at
 from schemas import codec
 from schemas.erasure.erasures import ConversationFence
@@ -37,14 +37,15 @@ def dead_letter_unless_erased(
 
 
 def said_before(record: Any, fences: Sequence[ConversationFence]) -> list[bool]:
-    """Of each candidate whether it is older than an erasure. Of what cannot be told apart, and is older, some may be, and what
-    does not say when it was sent is older."""
+    """Of each candidate and each wish whether it is older than an erasure. Of what cannot be told apart, and is older, some may
+    be, and what does not say when it was sent is older."""
     try:
         batch = codec.decode_untrusted(record.value, CandidateBatch)
     except Rejected:
         moment = sent_at(record)
         return [any(moment <= each.fence.at for each in fences), False]
-    return [is_older(candidate, batch, fences) for candidate in batch.candidates]
+    wishes = [comes_before((wish.message,), batch, fences) for wish in batch.wishes]
+    return [*(is_older(candidate, batch, fences) for candidate in batch.candidates), *wishes]
 
 
 def sent_at(record: Any) -> datetime:

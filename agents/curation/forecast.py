@@ -12,6 +12,7 @@ from agents.curation.parts import settle_candidates
 from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsVector
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Ruling
+from agents.curation.wishes import apply_wishes, texts_of
 from schemas.errors import Retryable
 from schemas.extraction.requests import CandidateBatch
 from schemas.policies.policies import Policy
@@ -50,12 +51,13 @@ class Forecast:
         self._ledgers: dict[str, Ledger] = {}
 
     async def decide(self, batch: CandidateBatch, policy: Policy) -> ForecastResult:
-        """What would become of a batch. Importances that it came without are asked for, which costs what it costs the curator.
-        Raises Retryable."""
-        texts = list(dict.fromkeys(candidate.text for candidate in batch.candidates))
-        if not texts:
+        """What would become of a batch, its wishes included. Importances that it came without are asked for, which costs what it
+        costs the curator. Raises Retryable."""
+        texts = texts_of(batch)
+        if not (texts or batch.wishes):
             return ForecastResult((), ())
-        prepared = DecisionInputs(vectors=dict(zip(texts, await self._embedder.embed(texts), strict=True)), verdicts={})
+        embedded = await self._embedder.embed(texts)
+        prepared = DecisionInputs(vectors=dict(zip(texts, embedded, strict=True)), verdicts={})
         for _ in range(MOST_BEGINNINGS):
             try:
                 return await self._decide_once(batch, policy, prepared)
@@ -74,8 +76,9 @@ class Forecast:
                     live = await Memories(connection).count_live(batch.namespace)
                     self._ledgers[batch.namespace] = Ledger(batch.namespace, 0, live=live)
                 ledger = self._ledgers[batch.namespace]
-                before = len(ledger.entries)
+                before, now = len(ledger.entries), self._clock()
                 _, rulings = await settle_candidates(
-                    connection, self._vectors, batch, prepared, policy, self._clock(), earlier=ledger
+                    connection, self._vectors, batch, prepared, policy, now, earlier=ledger
                 )
+                await apply_wishes(connection, self._vectors, batch, prepared, policy, ledger, now)
         return ForecastResult(rulings, tuple(ledger.entries[before:]))

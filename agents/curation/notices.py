@@ -1,14 +1,16 @@
-"""Records about the curator's outcomes: completion of a request, answer to a command."""
+"""Records about the curator's outcomes: completion of a request, answer to a command, what came of a wish."""
 
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from agents.curation.rules.outcome import Outcome
+from agents.curation.rules.outcome import Granted, Outcome
 from schemas import ids
 from schemas.codec import encode
-from schemas.extraction.requests import Command, WindowControl
+from schemas.extraction.requests import CandidateBatch, Command, WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
+from schemas.policies.policies import Policy
 from sinks.memories.settlements import Part
 
 
@@ -35,6 +37,35 @@ def completion_records(part: Part, results: dict[str, int], at: datetime) -> tup
         Outgoing(topic=topics.WINDOW_CONTROL, key=key, value=encode(control), partition=part.partition),
         Outgoing(topic=topics.ACTIVITY, key=key, value=encode(event), headers=CLOUD_EVENT),
     )
+
+
+def wish_records(batch: CandidateBatch, granted: Sequence[Granted], policy: Policy, at: datetime) -> Iterator[Outgoing]:
+    """`memstream.wish.forgotten`, `.unknown`, `.unclear` or `.reported`, under the conversation, without what was said."""
+    told = {wish.wish_id: wish for wish in batch.wishes}
+    for each in granted:
+        if each.result == "dropped":
+            continue
+        wish = told[each.wish_id]
+        event = ActivityEvent(
+            id=ids.activity_id("wish", wish.wish_id),
+            type=f"memstream.wish.{each.result}",
+            time=at,
+            subject=batch.conversation_id,
+            data={
+                "wish_id": wish.wish_id,
+                "wants": "everything" if wish.everything else "forget",
+                "conversation_id": batch.conversation_id,
+                "message_id": wish.message.message_id,
+                "user_id": wish.scope.user_id if wish.scope else wish.message.user_id,
+                "namespace": batch.namespace,
+                "policy": batch.policy,
+                "memory_ids": each.memory_ids,
+                "done": policy.on_forget_wish if each.result == "forgotten" else None,
+                "reason": each.reason,
+            },
+        )
+        key = batch.conversation_id.encode()
+        yield Outgoing(topic=topics.ACTIVITY, key=key, value=encode(event), headers=CLOUD_EVENT)
 
 
 def command_records(command: Command, outcome: Outcome, at: datetime) -> tuple[Outgoing]:

@@ -3,10 +3,11 @@
 from datetime import datetime
 from typing import Final
 
+from agents.extraction.wishes import wishes_of
 from agents.models.answers.speakers import told_of
 from agents.models.port import Answer, Proposal, Summary
 from schemas import codec, ids
-from schemas.extraction.requests import Candidate, CandidateBatch, ExtractionRequest, Source, WindowControl
+from schemas.extraction.requests import Candidate, CandidateBatch, ExtractionRequest, WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 
@@ -54,7 +55,8 @@ def candidate_records(request: ExtractionRequest, answer: Answer, at: datetime) 
 
 
 def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) -> list[CandidateBatch]:
-    """One a namespace, part i of n, possibly without candidates: each namespace answers for its part."""
+    """One a namespace, part i of n, possibly without candidates: each namespace answers for its part. What users ask to have
+    forgotten comes with it, by rules, whatever the model makes of it."""
     return [
         candidate_batch(request, answer, namespace, part, at)
         for part, namespace in enumerate(request.namespaces, start=1)
@@ -64,6 +66,7 @@ def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) 
 def candidate_batch(
     request: ExtractionRequest, answer: Answer, namespace: str, part: int, at: datetime
 ) -> CandidateBatch:
+    wishes = wishes_of(request)
     return CandidateBatch(
         request_id=request.request_id,
         conversation_id=request.conversation_id,
@@ -77,10 +80,11 @@ def candidate_batch(
         candidates=tuple(
             candidate(request, proposal, namespace, index)
             for index, proposal in enumerate(answer.proposals)
-            if namespace in fed_by(request, proposal)
+            if namespace in fed_by(request, proposal) and not wishes.repeated_by(proposal)
         ),
         extracted_at=at,
         requested_at=request.requested_at,
+        wishes=wishes.of(request, namespace),
     )
 
 
@@ -91,17 +95,7 @@ def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, in
         candidate_id=ids.candidate_id(request.request_id, namespace, index),
         kind=proposal.kind,
         text=text,
-        sources=tuple(
-            Source(
-                conversation_id=request.conversation_id,
-                message_id=message_id,
-                position=said[message_id].position,
-                timestamp=said[message_id].timestamp,
-                user_id=request.speaker(said[message_id]) if request.speakers else None,
-                attributed_to=request.attributed_to(said[message_id]),
-            )
-            for message_id in proposal.message_ids
-        ),
+        sources=tuple(request.source(said[message_id]) for message_id in proposal.message_ids),
         confidence=proposal.confidence,
         importance=proposal.importance,
         kinds=proposal.kinds,

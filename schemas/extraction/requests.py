@@ -123,6 +123,17 @@ class ExtractionRequest(Struct, frozen=True, kw_only=True, omit_defaults=True):
         name = next((call.name for call in calls), None) if message.role == "tool" else None
         return f"{message.role} {name}"[:256] if name else message.role
 
+    def source(self, message: SliceMessage) -> "Source":
+        """What a memory, or a wish, says of a message that it comes from."""
+        return Source(
+            conversation_id=self.conversation_id,
+            message_id=message.message_id,
+            position=message.position,
+            timestamp=message.timestamp,
+            user_id=self.speaker(message) if self.speakers else None,
+            attributed_to=self.attributed_to(message),
+        )
+
     def sayers(self, message_ids: Collection[str]) -> frozenset[str | None]:
         """The people whose words these messages are."""
         users = (each for each in self.messages if each.role == "user" and each.message_id in message_ids)
@@ -196,8 +207,24 @@ class Candidate(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return importance.DEFAULT if self.importance is None else self.importance
 
 
+class Wish(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a user asks to have forgotten, in `message`: `everything` about them, which is whoever `scope` names; what a
+    `statement` or a `topic` names; or what the message `means` says, of which `said` are the words that are meant, if it says
+    more."""
+
+    wish_id: str
+    message: Source
+    everything: bool = False
+    scope: Scope | None = None
+    statement: Text | None = None
+    topic: Text | None = None
+    means: Source | None = None
+    said: Text | None = None
+
+
 class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one request proposes for one namespace: part `part` (from 1) of `parts`, possibly empty.
+    """What one request proposes for one namespace: part `part` (from 1) of `parts`, possibly empty. `wishes` are what users ask
+    to have forgotten there, after the candidates.
 
     `conversation_id` and `partition` say where the completion goes once every part is committed. `requested_at` is the request's:
     what it asked about was said before.
@@ -215,6 +242,7 @@ class CandidateBatch(Struct, frozen=True, kw_only=True, omit_defaults=True):
     candidates: tuple[Candidate, ...]
     extracted_at: Moment
     requested_at: Moment | None = None
+    wishes: Annotated[tuple[Wish, ...], Meta(max_length=64)] = ()
 
 
 ControlKind = Literal[

@@ -14,13 +14,15 @@ CLOUD_EVENT = (("content-type", CONTENT_TYPE.encode()),)  # the headers of a rec
 
 
 class Cause(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Who changed a memory and on account of what: a candidate of a request, or a command.
+    """Who changed a memory and on account of what: a candidate of a request, a user's wish in one to have it forgotten, or a
+    command.
 
     `erased` is said where it was erased: with its whole namespace, or alone, with conversations that it came from.
     """
 
     actor: str
     candidate_id: str | None = None
+    wish_id: str | None = None
     request_id: str | None = None
     command_id: str | None = None
     reason: str | None = None

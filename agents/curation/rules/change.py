@@ -131,6 +131,12 @@ def expired(memory: Memory, now: datetime) -> Memory:
     )
 
 
+def retracted(memory: Memory, now: datetime) -> Memory:
+    """No longer live, as its user does not want it to be, and readable as before."""
+    until = max(now, memory.valid_from or now)
+    return replace(memory, status="expired", valid_until=until, pinned=False, updated_at=now)
+
+
 def valid_from(candidate: Candidate, now: datetime) -> datetime:
     """As it was said, else the day of its event: of one that lies ahead only where what is told begins on that day, as a home
     does, else what is told holds already. Else when it was said."""

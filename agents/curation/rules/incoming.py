@@ -42,11 +42,16 @@ def erases(command: Command) -> bool:
 def is_older(candidate: Candidate, batch: CandidateBatch, fences: Sequence[ConversationFence]) -> bool:
     """Whether it comes of what was said, asked about, or found, before its namespace, or its conversation, was erased. What
     others said in an erased user's conversation stays."""
+    return comes_before(candidate.sources, batch, fences)
+
+
+def comes_before(sources: Sequence[Source], batch: CandidateBatch, fences: Sequence[ConversationFence]) -> bool:
+    """The same of what comes of these messages."""
     moments = [moment for moment in (batch.extracted_at, batch.requested_at) if moment is not None]
-    sayers = [source.user_id for source in candidate.sources]
+    sayers = [source.user_id for source in sources]
     return any(
         any(moment <= each.fence.at for moment in moments)
-        or any(said_before(each.fence, source, batch.partition) for source in candidate.sources)
+        or any(said_before(each.fence, source, batch.partition) for source in sources)
         for each in fences
         if not each.spares(sayers)
     )

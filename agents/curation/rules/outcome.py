@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from schemas.memories.memories import Change
 
+WishResult: TypeAlias = Literal["forgotten", "unknown", "unclear", "reported", "dropped"]
 Result: TypeAlias = Literal["created", "reinforced", "merged", "superseded", "dropped"]
 
 
@@ -18,9 +19,19 @@ class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str | None = None
 
 
+class Granted(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What came of one wish to have something forgotten, and which memories it took. `unclear`: more than it can have meant would
+    go, so nothing does; `reported`: the policy leaves it to people."""
+
+    wish_id: str
+    result: WishResult
+    memory_ids: tuple[str, ...] = ()
+    reason: str | None = None
+
+
 class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """`settled`: a part, with a ruling for each candidate; `dropped`: a part that counts as answered, unseen;
-    `accepted`/`rejected`: a command, with the memory it changed or the reason.
+    """`settled`: a part, with a ruling for each candidate and what came of each wish; `dropped`: a part that counts as answered,
+    unseen; `accepted`/`rejected`: a command, with the memory it changed or the reason.
 
     `sequence` is the namespace's after it, `digest` the command's. `repeated` says that it was carried out before; this call
     changed nothing.
@@ -30,6 +41,7 @@ class Outcome(Struct, frozen=True, kw_only=True, omit_defaults=True):
     namespace: str
     sequence: int
     rulings: tuple[Ruling, ...] = ()
+    wishes: tuple[Granted, ...] = ()
     memory_id: str | None = None
     change: Change | None = None
     reason: str | None = None

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from itertools import zip_longest
 
 from msgspec import structs
 
@@ -15,14 +14,15 @@ from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, own_sentences
 from agents.models.offline.note import note
 from agents.models.offline.rules.condensing import condensed
-from agents.models.offline.rules.framing import ends_role, is_joke_before, is_role, own_part
+from agents.models.offline.rules.framing import own_part
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.keeping import decide, least
 from agents.models.offline.rules.matter import stated
 from agents.models.offline.rules.rating import rated
 from agents.models.offline.rules.reading import Finding, read
 from agents.models.offline.rules.relations import relate
-from agents.models.offline.statements import beginning, safe_sentences, tongue_of
+from agents.models.offline.statements import beginning, safe_sentences, said_in_earnest, tongue_of
+from agents.models.offline.wishes import wishes_in
 from agents.models.port import Answer, Compaction, Context, Rating, Resolution, ShortText, Subject, Summary
 from agents.models.prompts import compaction, rating, shortening
 from schemas.errors import Rejected
@@ -117,29 +117,12 @@ class OfflineProvider:
         """Nothing to end."""
 
 
-def said_in_earnest(messages: Sequence[SliceMessage]) -> Iterator[int]:
-    """The numbers of the users' messages that are neither part of a role that somebody plays nor taken back as a joke."""
-    playing, users = (
-        set[str | None](),
-        [(number, each) for number, each in enumerate(messages, 1) if each.role == "user"],
-    )
-    for (number, message), following in zip_longest(users, users[1:]):
-        content = message.content
-        if ends_role(content):
-            playing.discard(message.user_id)
-        elif message.user_id in playing:
-            continue
-        if is_role(content):
-            playing.add(message.user_id)
-        if following is None or not (following[1].user_id == message.user_id and is_joke_before(following[1].content)):
-            yield number
-
-
 def findings(message: SliceMessage, feelings: bool = False) -> Iterator[tuple[str, Finding]]:
-    """What a message says about its speaker; nothing unless a user said it, in a language with rules, without tricks."""
+    """What a message says about its speaker; nothing unless a user said it, in a language with rules, without tricks. What it
+    asks to have forgotten it does not say."""
     if message.role != "user":
         return
-    content = beginning(message.content)
+    content = beginning(wishes_in(message).rest)
     if is_injection(content):
         return
     content = own_part(content)

@@ -21,6 +21,7 @@ from agents.models.offline.rules.reading import Finding, read
 from agents.models.offline.rules.relations import relate
 from agents.models.offline.rules.sentences import LONGEST_CHARS, sentences
 from agents.models.offline.statements import LONGEST_READ_CHARS, TONGUES
+from agents.models.offline.wishes import wishes_in
 from agents.models.prompts.extraction import data_part
 from agents.privacy.scrub import scrub
 from schemas import codec
@@ -63,6 +64,10 @@ def dated(text: str) -> object:
     return [with_dates(text, dates_in(text, MONDAY, language), language) for language in TONGUES]
 
 
+def wished(text: str) -> object:
+    return wishes_in(said(f"{text} forget that I {text}"))
+
+
 def drafted(text: str) -> object:
     draft = Draft(kind="fact", text=text, messages=[1], confidence=0.9, full_text=text, event_time=text, tags=[text])
     return check([draft], slice_of("I like tea."), knowing())
@@ -77,7 +82,7 @@ def told(text: str) -> object:
     return excerpt(structs.replace(request, summary=text), 40, estimated_tokens)
 
 
-FUNCTIONS = (scrub, is_injection, sentences, language_of, found_in, dated, drafted, related, read_reply, told)
+FUNCTIONS = (scrub, is_injection, sentences, language_of, found_in, dated, wished, drafted, related, read_reply, told)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

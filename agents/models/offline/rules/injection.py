@@ -19,11 +19,19 @@ MARKS = (
     r"|unrestricted|authori[sz]ed|verified)\b",
     r"\b(?:store|save|insert|write|add)\b.{0,40}\b(?:in|into|to) (?:your|the) (?:long-term )?memor"
     r"(?:y|ies)\b",
-    r"\b(?:delete|erase|wipe|forget)\b.{0,30}\b(?:all|every|your)\b.{0,20}\bmemor(?:y|ies)\b",
 )
-INJECTION = re.compile("|".join(f"(?:{mark})" for mark in MARKS), re.IGNORECASE | re.MULTILINE)
+INSTRUCTION = re.compile("|".join(f"(?:{mark})" for mark in MARKS), re.IGNORECASE | re.MULTILINE)
+# A user may ask for it, as a wish; in a memory, or in anybody else's words, it is an order to whoever reads it.
+WIPE = re.compile(
+    r"\b(?:delete|erase|wipe|forget)\b.{0,30}\b(?:all|every|your)\b.{0,20}\bmemor(?:y|ies)\b", re.IGNORECASE
+)
+
+
+def instructs(text: str) -> bool:
+    """True when any part of a user's message tells a model what to do with its rules or its memory, but for forgetting."""
+    return INSTRUCTION.search(text) is not None
 
 
 def is_injection(text: str) -> bool:
     """True when any part of the message does so; the honest remainder is not worth the risk."""
-    return INJECTION.search(text) is not None
+    return instructs(text) or WIPE.search(text) is not None

@@ -1,0 +1,87 @@
+"""Applies the wishes of a part, after its candidates, within the deciding transaction."""
+
+from datetime import datetime
+from typing import Final
+
+from agents.curation.parts import fences_of
+from agents.curation.rules.apply_command import ERASED
+from agents.curation.rules.decision_inputs import DecisionInputs
+from agents.curation.rules.incoming import comes_before
+from agents.curation.rules.ledger import Ledger
+from agents.curation.rules.outcome import Granted
+from agents.curation.rules.thresholds import thresholds
+from agents.curation.rules.wishes import forget, is_personal, meant
+from schemas.extraction.requests import CandidateBatch, Wish
+from schemas.policies.policies import Policy
+from schemas.retrieval.searches import Filters
+from sinks.memories.lexical import FullText
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Connection
+from sinks.vectors.port import VectorIndex
+
+LOOKED_AT: Final = 50  # memories that a search finds for what is named
+LOOKED_THROUGH: Final = 200  # the most important ones: of most namespaces these are all
+MOST_OF_MESSAGE: Final = 200
+
+
+async def apply_wishes(
+    connection: Connection,
+    vectors: VectorIndex,
+    batch: CandidateBatch,
+    prepared: DecisionInputs,
+    policy: Policy,
+    ledger: Ledger,
+    now: datetime,
+) -> tuple[Granted, ...]:
+    """What comes of each wish, entered into the ledger; writes nothing. Raises NeedsInput."""
+    if not batch.wishes:
+        return ()
+    fenced = await fences_of(connection, batch.namespace, batch.conversation_id)
+    personal, granted = is_personal(batch.namespace, policy), list[Granted]()
+    for wish in batch.wishes:
+        if comes_before((wish.message,), batch, fenced):
+            granted.append(Granted(wish_id=wish.wish_id, result="dropped", reason=ERASED))
+        elif wish.everything:
+            granted.append(Granted(wish_id=wish.wish_id, result="reported", reason="everything is to be erased"))
+        else:
+            near = await learn_related(connection, vectors, batch, prepared, policy, ledger, wish)
+            found = meant(wish, ledger.live_memories(), near, personal)
+            granted.append(forget(ledger, batch, wish, found, policy, now))
+    return tuple(granted)
+
+
+async def learn_related(
+    connection: Connection,
+    vectors: VectorIndex,
+    batch: CandidateBatch,
+    prepared: DecisionInputs,
+    policy: Policy,
+    ledger: Ledger,
+    wish: Wish,
+) -> frozenset[str]:
+    """Has the ledger know the memories that a wish may mean; which of them say the same by their vectors."""
+    memories = Memories(connection)
+    if wish.means is not None:
+        message = (wish.means.conversation_id, wish.means.message_id)
+        found = await memories.from_messages([message], [batch.namespace], limit=MOST_OF_MESSAGE)
+        ledger.learn((await memories.by_ids(found.get(message, ()))).values())
+    if (text := named_text(wish)) is None:
+        return frozenset()
+    limits, vector = thresholds(vectors.embedding_model, policy), prepared.vector(text)
+    neighbours = await vectors.neighbours(batch.namespace, vector, min_score=limits.akin, limit=LOOKED_AT)
+    words = await FullText(connection).search(text, namespaces=(batch.namespace,), filters=Filters(), limit=LOOKED_AT)
+    ids = [*(each.memory_id for each in neighbours), *(each.memory_id for each in words)]
+    ledger.learn((await memories.by_ids(ids)).values())
+    ledger.learn(await memories.in_namespace(batch.namespace, limit=LOOKED_THROUGH))
+    return frozenset(each.memory.memory_id for each in ledger.neighbours(vector, neighbours, limits.merge))
+
+
+def named_text(wish: Wish) -> str | None:
+    """What a wish names, which is embedded."""
+    return wish.statement or wish.topic
+
+
+def texts_of(batch: CandidateBatch) -> list[str]:
+    """What of a batch is embedded before it is decided about."""
+    named = filter(None, map(named_text, batch.wishes))
+    return list(dict.fromkeys((*(candidate.text for candidate in batch.candidates), *named)))

@@ -1,0 +1,187 @@
+"""What users ask to have forgotten goes, as a change of its own that is told and can be taken back."""
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from msgspec.structs import replace
+
+from agents.extraction.records import candidate_batches
+from agents.models.offline.provider import OfflineProvider
+from agents.models.port import Context
+from schemas.conversations.messages import Scope
+from schemas.extraction.requests import CandidateBatch, Command, ExtractionRequest
+from schemas.kafka import topics
+from schemas.memories.events import ActivityEvent
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies, Policy
+from tests.groups import says, slices_of
+from tests.integration.curation_bench import NOON
+from tests.slices import slice_of
+
+if TYPE_CHECKING:
+    from tests.integration.curation_bench import Bench
+
+MINE = "kitchen/ada"
+SCOPE = Scope(conversation_id="c", app_id="kitchen", user_id="ada")
+GROUP = Policy(name="default", namespaces=("{app_id}/{user_id}", "{app_id}"))
+
+
+def request(*contents: str, conversation_id: str = "c") -> ExtractionRequest:
+    """One slice of Ada's, in her namespace."""
+    scope = replace(SCOPE, conversation_id=conversation_id)
+    return replace(slice_of(*contents), request_id=uuid4().hex, scope=scope, namespaces=(MINE,))
+
+
+async def batches(request: ExtractionRequest, policy: Policy = GROUP) -> list[CandidateBatch]:
+    answer = await OfflineProvider().extract(request, Context(policy=policy))
+    return candidate_batches(request, answer, NOON)
+
+
+async def say(bench: "Bench", *contents: str, conversation_id: str = "c") -> CandidateBatch:
+    (batch,) = await batches(request(*contents, conversation_id=conversation_id))
+    await bench.curator.curate(batch)
+    return batch
+
+
+async def live(bench: "Bench", namespace: str = MINE) -> list[str]:
+    return sorted(memory.text for memory in await bench.memories.in_namespace(namespace))
+
+
+def told(bench: "Bench") -> list[ActivityEvent]:
+    return [event for event in bench.activity() if event.type.startswith("memstream.wish.")]
+
+
+async def only(bench: "Bench", status: str) -> Memory:
+    (memory,) = await bench.memories.in_namespace(MINE, statuses=(status,))  # type: ignore[arg-type]
+    return memory
+
+
+async def test_what_was_just_said_is_forgotten_and_told_with_its_cause(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.", "I have a dog named Rex.", conversation_id="earlier")
+    batch = await say(bench, "I smoke ten cigarettes a day. I am allergic to peanuts.", "Forget that.")
+
+    assert await live(bench) == ["User has a dog named Rex.", "User lives in Berlin."]
+    gone = [event.data for event in bench.events(MINE) if event.data.change == "deleted"]
+    assert gone
+    assert {each.cause.wish_id for each in gone} == {batch.wishes[0].wish_id}
+    assert {each.cause.reason for each in gone} == {"the user asked to have it forgotten, in message m2"}
+    assert not any(each.memory.memory_id in bench.vectors.points for each in gone)
+    (event,) = told(bench)
+    assert event.type == "memstream.wish.forgotten"
+    assert event.data["memory_ids"] == [each.memory.memory_id for each in gone]
+
+
+async def test_what_was_forgotten_comes_back_by_an_undo_everywhere(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.")
+    await say(bench, "Please forget that I live in Berlin.")
+    memory = await only(bench, "deleted")
+
+    undo = Command(command_id="u", kind="undo", namespace=MINE, at=NOON, memory_id=memory.memory_id)
+    outcome = await bench.curator.apply_command(undo)
+
+    assert (outcome.status, outcome.change) == ("accepted", "restored")
+    assert await live(bench) == ["User lives in Berlin."]
+    assert bench.vectors.points[memory.memory_id].status == "active"
+    assert [event.data.change for event in bench.events(MINE)] == ["created", "deleted", "restored"]
+    states = [record for record in bench.publisher.on(topics.STATE) if record.key == memory.memory_id.encode()]
+    assert [record.value is None for record in states] == [False, True, False]
+
+
+async def test_a_redelivered_wish_takes_nothing_that_came_back(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.")
+    batch = await say(bench, "Forget that I live in Berlin.")
+    memory = await only(bench, "deleted")
+    await bench.curator.apply_command(
+        Command(command_id="u", kind="undo", namespace=MINE, at=NOON, memory_id=memory.memory_id)
+    )
+
+    outcome = await bench.curator.curate(batch)
+
+    assert outcome.repeated
+    assert await live(bench) == ["User lives in Berlin."]
+
+
+async def test_what_is_said_and_taken_back_in_one_slice_stays_forgotten_when_the_slice_comes_again(
+    bench: "Bench",
+) -> None:
+    batch = await say(bench, "I live in Berlin.", "Forget that.")
+    await bench.curator.curate(batch)
+    await bench.curator.curate(replace(batch, part=2, parts=2))
+
+    assert await live(bench) == []
+
+
+async def test_a_named_thing_is_forgotten_wherever_it_was_said(bench: "Bench") -> None:
+    await say(bench, "I work at Siemens.", "I live in Berlin.", conversation_id="earlier")
+    await say(bench, "Forget about my job.")
+
+    assert await live(bench) == ["User lives in Berlin."]
+
+
+async def test_under_a_policy_that_ends_memories_they_stay_readable_and_come_back(bench: "Bench") -> None:
+    policy = replace(GROUP, on_forget_wish="end")
+    curator = bench.curator_under(Policies((policy,)))
+    await say(bench, "I live in Berlin.")
+    (batch,) = await batches(request("Forget that I live in Berlin."), policy)
+    await curator.curate(batch)
+
+    ended = await only(bench, "expired")
+    assert ended.text == "User lives in Berlin."
+    assert ended.valid_until is not None
+    await curator.apply_command(
+        Command(command_id="u", kind="undo", namespace=MINE, at=NOON, memory_id=ended.memory_id)
+    )
+    back = await only(bench, "active")
+    assert (back.text, back.valid_until) == ("User lives in Berlin.", None)
+
+
+async def test_under_a_policy_that_only_reports_nothing_goes(bench: "Bench") -> None:
+    policy = replace(GROUP, on_forget_wish="report")
+    await say(bench, "I live in Berlin.")
+    (batch,) = await batches(request("Forget that I live in Berlin."), policy)
+    await bench.curator_under(Policies((policy,))).curate(batch)
+
+    assert await live(bench) == ["User lives in Berlin."]
+    assert [event.type for event in told(bench)] == ["memstream.wish.reported"]
+
+
+async def test_what_may_mean_many_memories_takes_none_and_is_told(bench: "Bench") -> None:
+    for place in ("Berlin", "Lyon", "Porto", "Rome", "Oslo", "Bern"):
+        await bench.curator.curate(bench.batch(f"User's trip to {place} was nice.", namespace=MINE))
+    before = await live(bench)
+    await say(bench, "Forget about my trip.")
+
+    assert await live(bench) == before
+    (event,) = told(bench)
+    assert event.type == "memstream.wish.unclear"
+    assert event.data["reason"] == "it may mean 6 memories, more than 5"
+
+
+async def test_what_nothing_says_is_told(bench: "Bench") -> None:
+    await say(bench, "Forget about my boat.")
+
+    assert [event.type for event in told(bench)] == ["memstream.wish.unknown"]
+
+
+async def test_a_wish_to_erase_everything_is_told_and_takes_nothing(bench: "Bench") -> None:
+    await say(bench, "I live in Berlin.")
+    await say(bench, "Delete all your memories about me.")
+
+    assert await live(bench) == ["User lives in Berlin."]
+    (event,) = told(bench)
+    assert (event.type, event.data["wants"], event.data["user_id"]) == ("memstream.wish.reported", "everything", "ada")
+
+
+async def test_one_persons_wish_takes_nothing_of_another(bench: "Bench") -> None:
+    said = [
+        says(0, "ada", "I live in Berlin."),
+        says(1, "bob", "I live in Berlin."),
+        says(2, "ada", "Forget that I live in Berlin."),
+    ]
+    (asked,) = slices_of(said, GROUP)
+    for batch in await batches(asked):
+        await bench.curator_under(Policies((GROUP,))).curate(batch)
+
+    assert await live(bench, "kitchen/ada") == []
+    assert await live(bench, "kitchen/bob") == ["User lives in Berlin."]
+    assert await live(bench, "kitchen") == ["bob lives in Berlin."]

@@ -1,0 +1,126 @@
+"""Which memories a wish means: what says what is named, of the person who wishes, and nothing else."""
+
+import pytest
+
+from agents.curation.rules.wishes import is_personal, meant
+from schemas.extraction.requests import Source, Wish
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policy
+from tests.memories import a_memory
+
+WISH = Source(conversation_id="c", message_id="w")
+KNOWN = (
+    "User lives in Berlin.",
+    "User works at Siemens as a nurse.",
+    "User's wife works at Bosch.",
+    "User's sister lives in Berlin.",
+    "User is allergic to peanuts.",
+    "User does not smoke.",
+    "User has a dog named Rex.",
+    "User's birthday is on 3 May.",
+)
+
+
+def chosen(known: tuple[str, ...] = KNOWN, **named: str) -> set[str]:
+    wish = Wish(wish_id="w", message=WISH, **named)
+    return {each.text for each in meant(wish, [a_memory(text, memory_id=text) for text in known], (), personal=True)}
+
+
+@pytest.mark.parametrize(
+    ("stated", "text"),
+    [
+        ("User lives in Berlin.", "User lives in Berlin."),
+        ("Der Nutzer wohnt in Berlin.", "User lives in Berlin."),
+        ("User moved to Berlin.", "User lives in Berlin."),
+        ("User works at Siemens.", "User works at Siemens as a nurse."),
+        ("User is allergic to peanuts", "User is allergic to peanuts."),
+    ],
+)
+def test_what_says_what_is_stated_is_meant(stated: str, text: str) -> None:
+    assert chosen(statement=stated) == {text}
+
+
+@pytest.mark.parametrize(
+    "stated", ["User smokes.", "User lives in Lyon.", "User's brother lives in Berlin.", "User has a cat."]
+)
+def test_what_says_the_opposite_or_something_else_stays(stated: str) -> None:
+    assert chosen(statement=stated) == set()
+
+
+@pytest.mark.parametrize(
+    ("topic", "text"),
+    [
+        ("my job", "User works at Siemens as a nurse."),
+        ("my old job", "User works at Siemens as a nurse."),
+        ("meinen Job", "User works at Siemens as a nurse."),
+        ("mon travail", "User works at Siemens as a nurse."),
+        ("mi trabajo", "User works at Siemens as a nurse."),
+        ("where I live", "User lives in Berlin."),
+        ("wo ich wohne", "User lives in Berlin."),
+        ("my wife", "User's wife works at Bosch."),
+        ("my sister", "User's sister lives in Berlin."),
+        ("Rex", "User has a dog named Rex."),
+        ("my dog", "User has a dog named Rex."),
+        ("my birthday", "User's birthday is on 3 May."),
+        ("peanuts", "User is allergic to peanuts."),
+    ],
+)
+def test_what_is_about_what_is_named_is_meant(topic: str, text: str) -> None:
+    assert chosen(topic=topic) == {text}
+
+
+@pytest.mark.parametrize("topic", ["my wife's job at Siemens", "my brother", "my car", "the weather", "my"])
+def test_what_is_not_about_it_stays(topic: str) -> None:
+    assert chosen(topic=topic) == set()
+
+
+def test_of_the_message_only_the_words_that_are_meant_count() -> None:
+    said = Source(conversation_id="c", message_id="m")
+    known = [
+        a_memory(text, memory_id=text, sources=(said,)) for text in ("User lives in Berlin.", "User lives in Lyon.")
+    ]
+    wish = Wish(wish_id="w", message=WISH, means=said, said="I live in Berlin.")
+
+    assert [each.text for each in meant(wish, known, (), personal=True)] == ["User lives in Berlin."]
+
+
+def source(conversation: str, user_id: str | None = None, told: str | None = None) -> Source:
+    return Source(conversation_id=conversation, message_id="m", user_id=user_id, attributed_to=told)
+
+
+@pytest.mark.parametrize(
+    ("sources", "theirs"),
+    [
+        ((source("c", "ada"),), True),
+        ((source("other", "ada"),), True),
+        ((source("c", "bob"),), False),
+        ((source("c", "ada"), source("c", "bob")), False),
+        ((source("c", "ada", "assistant"),), False),
+        ((source("c"),), False),
+        ((), False),
+    ],
+)
+def test_where_others_feed_the_namespace_only_what_rests_on_that_person_alone_is_meant(
+    sources: tuple[Source, ...], theirs: bool
+) -> None:
+    memory = a_memory("ada lives in Berlin.", sources=sources)
+    wish = Wish(wish_id="w", message=source("c", "ada"), statement="ada lives in Berlin.")
+
+    assert bool(meant(wish, [memory], (), personal=False)) is theirs
+
+
+@pytest.mark.parametrize(("conversation", "theirs"), [("c", True), ("other", False)])
+def test_of_a_person_without_a_name_only_this_conversation_is_meant(conversation: str, theirs: bool) -> None:
+    memory: Memory = a_memory("User lives in Berlin.", sources=(source(conversation),))
+    wish = Wish(wish_id="w", message=source("c"), statement="User lives in Berlin.")
+
+    assert bool(meant(wish, [memory], (), personal=False)) is theirs
+
+
+@pytest.mark.parametrize(
+    ("namespace", "personal"), [("kitchen/ada", True), ("~0123abcd/kitchen/ada", True), ("kitchen", False)]
+)
+def test_a_namespace_is_personal_by_its_template(namespace: str, personal: bool) -> None:
+    policy = Policy(name="group", namespaces=("{app_id}/{user_id}", "{app_id}"))
+
+    assert is_personal(namespace, policy) is personal

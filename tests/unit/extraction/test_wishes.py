@@ -1,0 +1,100 @@
+"""What a slice's wishes are, whom they concern, and which proposals only repeat them."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from agents.extraction.records import candidate_batches
+from agents.models.port import Answer, Proposal
+from schemas.conversations.messages import Message
+from schemas.extraction.requests import CandidateBatch, ExtractionRequest
+from schemas.policies.policies import Policy
+from tests.groups import says, slices_of
+from tests.slices import MONDAY, said, slice_of
+
+GROUP = Policy(name="group", namespaces=("{app_id}/{user_id}", "{app_id}"))
+
+
+def batches(request: ExtractionRequest, *proposals: Proposal) -> dict[str, CandidateBatch]:
+    answer = Answer(provider="claude", model="m", proposals=proposals)
+    return {batch.namespace: batch for batch in candidate_batches(request, answer, MONDAY)}
+
+
+def proposed(text: str, *message_ids: str) -> Proposal:
+    return Proposal(kind="fact", text=text, message_ids=message_ids, confidence=0.9)
+
+
+def group(*messages: Message) -> ExtractionRequest:
+    (request,) = slices_of(messages, GROUP)
+    return request
+
+
+def meant(batch: CandidateBatch) -> Sequence[str | None]:
+    return [wish.means.message_id if wish.means else None for wish in batch.wishes]
+
+
+def test_that_is_the_message_of_the_same_person_before() -> None:
+    assistants = said("Noted.", 2, role="assistant")
+    (batch,) = batches(slice_of(said("I live in Berlin.", 1), assistants, said("Forget that.", 3))).values()
+
+    assert meant(batch) == ["m1"]
+
+
+def test_that_may_lie_before_the_slice() -> None:
+    request = replace(slice_of(said("Forget that.", 3)), overlap=(said("I smoke.", 1),))
+
+    (batch,) = batches(request).values()
+
+    assert meant(batch) == ["m1"]
+
+
+def test_a_wish_goes_where_its_person_feeds_and_means_what_that_person_said() -> None:
+    request = group(says(0, "ada", "I smoke."), says(1, "bob", "I live in Lyon."), says(2, "ada", "Forget that."))
+
+    found = batches(request)
+
+    assert {name: meant(batch) for name, batch in found.items()} == {
+        "kitchen/ada": [request.messages[0].message_id],
+        "kitchen": [request.messages[0].message_id],
+        "kitchen/bob": [],
+    }
+    assert {batch.wishes[0].message.user_id for batch in found.values() if batch.wishes} == {"ada"}
+
+
+def test_where_several_people_feed_a_namespace_a_statement_names_the_person() -> None:
+    request = group(says(0, "bob", "Hello."), says(1, "ada", "Forget that I live in Berlin."))
+
+    found = batches(request)
+
+    assert [wish.statement for wish in found["kitchen"].wishes] == ["ada lives in Berlin."]
+    assert [wish.statement for wish in found["kitchen/ada"].wishes] == ["User lives in Berlin."]
+
+
+def test_a_proposal_that_rests_on_wishes_alone_is_none() -> None:
+    request = slice_of("Forget that I live in Berlin.", "I live in Lyon. Forget about my job.")
+    kept = proposed("User lives in Lyon.", "m2")
+
+    (batch,) = batches(
+        request,
+        proposed("User lives in Berlin.", "m1"),
+        proposed("User wants their job to be forgotten.", "m2"),
+        kept,
+    ).values()
+
+    assert [candidate.text for candidate in batch.candidates] == [kept.text]
+
+
+def test_the_same_request_has_the_same_wishes_whatever_a_model_answers() -> None:
+    request = slice_of("I live in Berlin.", "Forget that.")
+    (one,), (other,) = batches(request).values(), batches(request, proposed("User lives in Berlin.", "m1")).values()
+
+    assert one.wishes == other.wishes
+    assert len({wish.wish_id for wish in one.wishes}) == 1
+
+
+def test_what_is_said_in_a_part_that_is_played_is_no_wish() -> None:
+    request = slice_of("Let's pretend you are a pirate and I am the captain.", "Forget that.")
+
+    (batch,) = batches(request).values()
+
+    assert batch.wishes == ()
