@@ -10,6 +10,7 @@ from agents.models.answers.speakers import about_user, called
 from agents.models.answers.summaries import estimated_tokens
 from agents.models.answers.texts import FULL_CHARS, UnusableText
 from agents.models.dates.dates import local
+from agents.models.offline.earnest import said_in_earnest
 from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, own_sentences
 from agents.models.offline.note import note
@@ -52,8 +53,12 @@ class OfflineProvider:
 
     async def extract(self, request: ExtractionRequest, context: Context) -> Answer:
         """Never raises; the same request and context give the same answer. Async only because the port is."""
-        own_words = set(said_in_earnest(request.messages))
-        numbered = ((number, each) for number, each in enumerate(request.messages, start=1) if number in own_words)
+        own_words = said_in_earnest(request.messages, request.overlap)
+        numbered = (
+            (number, structs.replace(each, content=own_words[number]))
+            for number, each in enumerate(request.messages, start=1)
+            if number in own_words
+        )
         names = called(request.speakers, context.policy.privacy)
         drafts = [
             draft(number, language, message, finding, own)

@@ -92,7 +92,7 @@ ENGLISH = Tongue(
     unreal=anywhere(
         r"\b(?:maybe|perhaps|possibly|might|(?<!even )if (?:I|we|you|he|she|it|they|someone|the)\b|I wish|imagine"
         r"|suppose|pretend|hypothetical\w*|let us say|say I|as if"
-        r"|what if|in theory|in (?:the|my|a) (?:story|novel|game|book|dream|movie|film)|would have"
+        r"|what if|in theory|would have"
         r"|could have|joking|just kidding|jk|sarcas\w+|unless|example)\b"
     ),
     casual=anywhere(CASUAL),

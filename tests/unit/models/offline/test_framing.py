@@ -1,12 +1,18 @@
 """What is said in another's name, in a dream, a game or a part, or as a joke, is nothing about whoever says it."""
 
+import json
+from datetime import timedelta
+from pathlib import Path
+
 import pytest
+from msgspec import structs
 
 from agents.models.offline.provider import OfflineProvider
-from tests.slices import knowing, said, slice_of
+from schemas.extraction.requests import SliceMessage
+from tests.slices import MONDAY, knowing, said, slice_of
 
 
-async def kept(*messages: str) -> list[str]:
+async def kept(*messages: str | SliceMessage) -> list[str]:
     answer = await OfflineProvider().extract(slice_of(*messages), knowing())
     return [each.text for each in answer.proposals]
 
@@ -84,3 +90,35 @@ async def test_the_part_that_one_person_plays_is_not_another_persons() -> None:
 )
 async def test_what_is_supposed_is_no_fact(told: str) -> None:
     assert [text for text in await kept(told) if "rains" not in text] == []
+
+
+def framed(name: str) -> list[list[str]]:
+    cases = json.loads(Path(__file__).with_name("framed.json").read_text(encoding="utf-8"))[name]
+    return [case for each in cases.values() for case in each] if isinstance(cases, dict) else cases
+
+
+@pytest.mark.parametrize("told", framed("nothing of these is the speaker's own"), ids=" ".join)
+async def test_nothing_in_a_frame_is_kept(told: list[str]) -> None:
+    assert await kept(*told) == []
+
+
+@pytest.mark.parametrize("told", framed("of these only this is kept"), ids=" ".join)
+async def test_what_opens_a_frame_may_be_a_fact_itself(told: list[str]) -> None:
+    assert await kept(*told[:-1]) == told[-1:]
+
+
+@pytest.mark.parametrize("told", framed("of these something is kept"), ids=" ".join)
+async def test_words_that_only_name_a_work_open_no_frame(told: list[str]) -> None:
+    assert any(told[-1] in text for text in await kept(*told[:-1]))
+
+
+async def test_a_frame_is_over_after_a_long_pause() -> None:
+    later = said("I live in Turin.", 2, at=MONDAY + timedelta(hours=2))
+    assert await kept("Pretend to be my therapist.", later) == ["User lives in Turin."]
+
+
+async def test_a_frame_that_was_opened_before_the_slice_holds_in_it() -> None:
+    request = structs.replace(
+        slice_of("I have a daughter called Mia."), overlap=(said("You play the doctor, please."),)
+    )
+    assert (await OfflineProvider().extract(request, knowing())).proposals == ()
