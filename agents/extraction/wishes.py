@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from agents.models.answers.speakers import called, told_of
-from agents.models.offline.statements import said_in_earnest
+from agents.models.offline.earnest import said_in_earnest
 from agents.models.offline.wishes import Asked, Told, tells_of_forgetting, wishes_in
 from agents.models.port import Proposal
 from schemas import ids
@@ -68,7 +68,7 @@ def wishes_of(request: ExtractionRequest) -> Wishes:
     found = [wishes_in(message) for message in request.messages]
     if not any(told.wishes for told in found):
         return Wishes()
-    earnest = set(said_in_earnest(request.messages))
+    earnest = set(said_in_earnest(request.messages, request.overlap))
     holding = {
         message.message_id: told
         for number, (message, told) in enumerate(zip(request.messages, found, strict=True), start=1)

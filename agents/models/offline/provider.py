@@ -22,7 +22,7 @@ from agents.models.offline.rules.matter import stated
 from agents.models.offline.rules.rating import rated
 from agents.models.offline.rules.reading import Finding, read
 from agents.models.offline.rules.relations import relate
-from agents.models.offline.statements import beginning, safe_sentences, said_in_earnest, tongue_of
+from agents.models.offline.statements import beginning, safe_sentences, tongue_of
 from agents.models.offline.wishes import wishes_in
 from agents.models.port import Answer, Compaction, Context, Rating, Resolution, ShortText, Subject, Summary
 from agents.models.prompts import compaction, rating, shortening

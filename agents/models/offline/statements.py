@@ -1,10 +1,8 @@
 """What rules read of a message: its beginning, in a language they know, sentence by sentence, without secrets."""
 
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterator
 
 from agents.models.offline.rules.english import ENGLISH
-from agents.models.offline.rules.framing import ends_role, is_joke_before, is_role
 from agents.models.offline.rules.french import FRENCH
 from agents.models.offline.rules.german import GERMAN
 from agents.models.offline.rules.languages import PLACEHOLDER, language_of
@@ -12,7 +10,6 @@ from agents.models.offline.rules.rule import Tongue
 from agents.models.offline.rules.sentences import sentences
 from agents.models.offline.rules.spanish import SPANISH
 from agents.privacy.scrub import scrub
-from schemas.extraction.requests import SliceMessage
 
 TONGUES = {tongue.code: tongue for tongue in (ENGLISH, GERMAN, FRENCH, SPANISH)}
 # Some 3,500 words: nobody types that much in one message, so what is longer is pasted behind the sender's own words.
@@ -38,21 +35,3 @@ def safe_sentences(content: str) -> Iterator[str]:
     for sentence in sentences(scrubbed.text):
         if not PLACEHOLDER.search(sentence):
             yield sentence
-
-
-def said_in_earnest(messages: Sequence[SliceMessage]) -> Iterator[int]:
-    """The numbers of the users' messages that are neither part of a role that somebody plays nor taken back as a joke."""
-    playing, users = (
-        set[str | None](),
-        [(number, each) for number, each in enumerate(messages, 1) if each.role == "user"],
-    )
-    for (number, message), following in zip_longest(users, users[1:]):
-        content = message.content
-        if ends_role(content):
-            playing.discard(message.user_id)
-        elif message.user_id in playing:
-            continue
-        if is_role(content):
-            playing.add(message.user_id)
-        if following is None or not (following[1].user_id == message.user_id and is_joke_before(following[1].content)):
-            yield number
