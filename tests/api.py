@@ -30,6 +30,7 @@ from agents.conversations.lookup import Conversations
 from agents.erasure.begin import ErasureService
 from agents.profile.reading import Profiles
 from agents.retrieval.recall import Recall
+from agents.retrieval.said_ranking import UNMEASURED
 from agents.retrieval.search import Retrieval
 from agents.retrieval.tiers import Tiers
 from agents.windows.terms import WindowTerms
@@ -153,6 +154,7 @@ class Api:
                 Retrieval(FakeEmbedder(), self.vectors, self.remembered, self.remembered, clock=lambda: self.now),
                 self.said,
                 lambda: self.now,
+                UNMEASURED,
             ),
             "passages": self.said,
             "accesses": AccessCounter(self.accesses, lambda: self.now),

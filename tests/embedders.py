@@ -4,12 +4,12 @@ import os
 from pathlib import Path
 
 from deploy.embedded.embedding_models import opened_model
-from sinks.embeddings.models import DEFAULT
+from sinks.embeddings.models import MEMORY_DEFAULT
 from sinks.embeddings.onnx import OnnxEmbedder
 
 CACHE_DIR = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
 
 
-def shipped(name: str = DEFAULT.name) -> OnnxEmbedder:
-    """The default model unless another is named; to be closed. The first use downloads it."""
+def shipped(name: str = MEMORY_DEFAULT.name) -> OnnxEmbedder:
+    """The default model of memories unless another is named; to be closed. The first use downloads it."""
     return opened_model(name, CACHE_DIR)

@@ -10,6 +10,7 @@ from agents.api.tools.ports import Blocks, ToolPorts
 from agents.api.tools.tools import ToolAccess, Tools
 from agents.conversations.lookup import Conversations
 from agents.retrieval.recall import Recall
+from agents.retrieval.said_ranking import UNMEASURED
 from agents.retrieval.search import Retrieval
 from agents.retrieval.tiers import Tiers
 from schemas.memories.memories import Memory
@@ -54,7 +55,7 @@ class Workshop(Struct):
         return Tools(wired, ports)
 
     def tiers(self) -> Tiers:
-        return Tiers(self.retrieval, self.said, lambda: NOON)
+        return Tiers(self.retrieval, self.said, lambda: NOON, UNMEASURED)
 
     def note(self, memories: Iterable[Memory]) -> None:
         self.noted += [memory.text for memory in memories]

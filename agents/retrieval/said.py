@@ -11,12 +11,11 @@ from agents.passages.words import question_words, terms
 from agents.privacy.scrub import sendable
 from agents.retrieval.said_ranking import (
     DEFAULT_WEIGHTS,
-    SCALES,
-    UNMEASURED,
     CosineScale,
     Ranked,
     Span,
     Weights,
+    cosine_scale,
     ranked,
 )
 from agents.retrieval.said_words import QuestionWords
@@ -88,7 +87,7 @@ class SaidSearch:
         self._vectors = vectors
         self._passages = passages
         self._policies = policies
-        self.scale = scale or SCALES.get(embedder.model, UNMEASURED)
+        self.scale = scale or cosine_scale(embedder.model)
         self._weights = weights
         self._embedding = Bounded("embedder_slow", "embedder_failed", within_s=within_s)
         self._indexed = Bounded("vectors_slow", "vectors_failed", within_s=within_s)

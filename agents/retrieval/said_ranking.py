@@ -53,6 +53,10 @@ SCALES: Final[Mapping[str, CosineScale]] = {
 UNMEASURED: Final = CosineScale(0.15, 0.70, 0.0)
 
 
+def cosine_scale(embedding_model: str) -> CosineScale:
+    return SCALES.get(embedding_model, UNMEASURED)
+
+
 class Ranked(Struct, frozen=True, kw_only=True):
     """A passage that was found: the best of its message. `score` is comparable within one answer; `cosine` is None where the
     vector index did not name it."""

@@ -43,10 +43,13 @@ class PassageSearch(Protocol):
 class Tiers:
     """Raises what the memory search raises."""
 
-    def __init__(self, memories: MemorySearch, said: PassageSearch, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self, memories: MemorySearch, said: PassageSearch, clock: Callable[[], datetime], memory_scale: CosineScale
+    ) -> None:
         self._memories = memories
         self._said = said
         self._clock = clock
+        self._memory_scale = memory_scale
 
     async def search(self, asked: Query) -> Found:
         """At most `limit` of both together."""
@@ -57,7 +60,7 @@ class Tiers:
             said = await self._passages(asked)
             return Found(said=said.hits, mixed=said.hits, degraded=said.degraded)
         found, said = await asyncio.gather(self._memories.search(replace(asked, explain=True)), self._passages(asked))
-        best = merged(found.hits, said.hits, self._said.scale)[: asked.limit]
+        best = merged(found.hits, said.hits, self._memory_scale, self._said.scale)[: asked.limit]
         if not asked.explain:
             best = [replace(hit, parts=None) if isinstance(hit, Hit) else hit for hit in best]
         return ordered(best, (*found.degraded, *said.degraded))
@@ -88,7 +91,9 @@ def ordered(best: Sequence[Hit | SaidHit], degraded: Iterable[Degraded]) -> Foun
     )
 
 
-def merged(hits: Sequence[Hit], said: Sequence[SaidHit], scale: CosineScale) -> list[Hit | SaidHit]:
+def merged(
+    hits: Sequence[Hit], said: Sequence[SaidHit], memory_scale: CosineScale, said_scale: CosineScale
+) -> list[Hit | SaidHit]:
     """Passages in their order. A memory stands where the first of its sources stands, as it says the same: of them the one is
     shown that fits the question better. Other memories come before the first passage that fits no better."""
     places = {source_of(hit): place for place, hit in reversed(list(enumerate(said)))}
@@ -98,11 +103,11 @@ def merged(hits: Sequence[Hit], said: Sequence[SaidHit], scale: CosineScale) -> 
         (anchored[min(found)] if found else free).append(hit)
     order, told = list[Hit | SaidHit](), set[Source]()
     for place, passage in enumerate(said):
-        fits = relevance(passage, scale)
-        while free and relevance(free[0], scale) >= fits:
+        fits = relevance(passage, said_scale)
+        while free and relevance(free[0], memory_scale) >= fits:
             order.append(free.pop(0))
         if source_of(passage) not in told:
-            instead = [hit for hit in anchored[place] if relevance(hit, scale) >= fits]
+            instead = [hit for hit in anchored[place] if relevance(hit, memory_scale) >= fits]
             order += instead or [passage]
             told.update(*(sources_of(hit) for hit in instead), (source_of(passage),))
     return [*order, *free]

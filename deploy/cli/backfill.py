@@ -23,9 +23,9 @@ async def backfill(json: Json = False) -> None:
     policies = applying(settings, await stored(settings))
     async with (
         connections.postgres(settings, max_size=4) as pool,
-        vector_index.embedder(settings) as embedder,
+        vector_index.embedders(settings) as embedders,
     ):
-        done = await passages.backfill(settings, pool, embedder, policies, Shown())
+        done = await passages.backfill(settings, pool, await embedders.of_passages(), policies, Shown())
     if json:
         terminal.print_json(done)
     else:

@@ -16,6 +16,7 @@ from deploy.settings import Settings, load
 from deploy.wiring import connections, models, rerankers, vector_index
 from deploy.wiring.start_offsets import remedy
 from schemas.errors import MemstreamError, Retryable
+from sinks.embeddings.port import Embedder
 from sinks.memories.reader import Memories
 from sinks.passages.store import Passages
 from sinks.postgres.connection import Pool
@@ -130,9 +131,9 @@ async def start(settings: Settings) -> str:
 
 async def qdrant(settings: Settings) -> str:
     async with (
-        vector_index.embedder(settings) as model,
-        vector_index.qdrant(settings, model) as memories,
-        vector_index.passage_index(settings, model) as passages,
+        vector_index.embedders(settings) as embedders,
+        vector_index.qdrant(settings, await embedders.of_memories()) as memories,
+        vector_index.passage_index(settings, await embedders.of_passages()) as passages,
     ):
         try:
             found = [
@@ -168,9 +169,16 @@ async def holds(settings: Settings, asked: Callable[[Pool], Awaitable[bool]]) ->
 
 
 async def embedder(settings: Settings) -> str:
-    async with vector_index.embedder(settings) as model:
-        (vector,) = await model.embed_questions(["is anybody there?"])
-        return f"{model.model}, {len(vector)} dimensions"
+    async with vector_index.embedders(settings) as embedders:
+        memories, passages = await embedders.of_memories(), await embedders.of_passages()
+        if passages is memories:
+            return await probed(memories)
+        return f"{await probed(memories)}; of passages {await probed(passages)}"
+
+
+async def probed(model: Embedder) -> str:
+    (vector,) = await model.embed_questions(["is anybody there?"])
+    return f"{model.model}, {len(vector)} dimensions"
 
 
 async def tokenizer(settings: Settings) -> str:

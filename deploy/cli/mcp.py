@@ -88,10 +88,10 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
     pool = await resources.enter_async_context(connections.postgres(settings, max_size=4))
     publisher = await resources.enter_async_context(connections.kafka(settings))
     policies = await policy_terms.current_policies(settings, publisher, resources, chores)
-    embedder, index = await search.searchable(settings, policies, resources)
+    index = await search.searchable(settings, policies, resources)
     memories, archive, commands = Memories(pool), Archive(pool), Commands(publisher, CommandResults(pool))
     resources.push_async_callback(commands.close)
-    tiers = search.retrieval(pool, embedder, index, policies)
+    tiers = search.retrieval(pool, index, policies)
     retrieval = await resources.enter_async_context(rerankers.reranked(settings, pool, policies, tiers))
     blocks = Blocks(
         Conversations(Windows(pool), archive, policies),

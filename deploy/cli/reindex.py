@@ -23,15 +23,14 @@ async def reindex(json: Json = False) -> None:
     await vector_index.refuse_by_topic(settings)
     async with (
         connections.postgres(settings, max_size=4) as pool,
-        vector_index.embedder(settings) as embedder,
-        vector_index.qdrant(settings, embedder) as vectors,
+        vector_index.embedders(settings) as embedders,
+        vector_index.qdrant(settings, await embedders.of_memories()) as vectors,
     ):
         if await Memories(pool).any_embedded_otherwise(vectors.embedding_model):
             await refuse_beside_workers(settings)
-        rebuilt = await rebuild(pool, vectors, embedder)
-        said = await passages.reindex(
-            settings, pool, embedder, applying(settings, await stored(settings)), terminal.print_error
-        )
+        rebuilt = await rebuild(pool, vectors, await embedders.of_memories())
+        policies = applying(settings, await stored(settings))
+        said = await passages.reindex(settings, pool, await embedders.of_passages(), policies, terminal.print_error)
     if json:
         terminal.print_json(structs.asdict(rebuilt) | {"passages": said})
         return

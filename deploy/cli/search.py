@@ -12,7 +12,7 @@ from deploy.cli import terminal
 from deploy.cli.command import Json, command, one_command
 from deploy.cli.moments import moment
 from deploy.settings import load
-from deploy.wiring import connections, rerankers, vector_index
+from deploy.wiring import connections, rerankers
 from deploy.wiring.search import index, refuse_by_topic, refuse_if_texts_must_stay, retrieval
 from schemas.errors import Misconfigured
 from schemas.passages.passages import PassageFilters
@@ -107,9 +107,8 @@ async def searched(asked: Query) -> Found:
     refuse_if_texts_must_stay(settings, policies)
     async with (
         connections.postgres(settings, max_size=2) as pool,
-        vector_index.embedder(settings) as embedder,
-        index(settings, embedder) as vectors,
-        rerankers.reranked(settings, pool, policies, retrieval(pool, embedder, vectors, policies)) as searching,
+        index(settings) as vectors,
+        rerankers.reranked(settings, pool, policies, retrieval(pool, vectors, policies)) as searching,
     ):
         return await searching.search(asked)
 

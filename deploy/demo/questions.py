@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from deploy.cli import terminal
 from deploy.settings import Settings
-from deploy.wiring import vector_index
 from deploy.wiring.search import index, retrieval
 from schemas.conversations.messages import Moment
 from schemas.retrieval.searches import Query
@@ -46,8 +45,8 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 async def answers(settings: Settings, pool: Pool, questions: Sequence[Asked] = QUESTIONS) -> list[Answered]:
     """By search in what was said; a question without an answer is missing. Raises Retryable."""
-    async with vector_index.embedder(settings) as embedder, index(settings, embedder) as vectors:
-        search = retrieval(pool, embedder, vectors, settings.policies())
+    async with index(settings) as vectors:
+        search = retrieval(pool, vectors, settings.policies())
         found = [
             (asked, await search.search(Query(namespaces=(asked.namespace,), text=asked.text, tier="said", limit=1)))
             for asked in questions

@@ -29,14 +29,15 @@ PLAIN_KAFKA = {name: field.default for name, field in Settings.model_fields.item
 
 @asynccontextmanager
 async def running_stack(settings: Settings, ports: Ports, progress: Progress) -> AsyncIterator[Settings]:
-    """The embedded stack, migrated and with its topics; yields the settings that reach it. The embedding model is downloaded
-    first, unless it is there."""
-    await asyncio.to_thread(
-        ensure_model,
-        settings.embedding_model,
-        settings.cache,
-        lambda done, total, name: progress(f"fetched {name}", done, total),
-    )
+    """The embedded stack, migrated and with its topics; yields the settings that reach it. Embedding models are downloaded
+    first, unless they are there."""
+    for model in (settings.embedding_model, settings.passage_embedding_model):
+        await asyncio.to_thread(
+            ensure_model,
+            model,
+            settings.cache,
+            lambda done, total, name: progress(f"fetched {name}", done, total),
+        )
     async with EmbeddedStack(settings.data_dir, settings.cache, ports, progress) as stack:
         reached = settings.model_copy(
             update={

@@ -56,11 +56,13 @@ def check_providers(settings: ModelFields) -> None:
 
 def check_embedder(settings: VectorFields) -> None:
     """Texts are sent nowhere by default."""
-    if settings.embedder == "onnx" and settings.embedding_model not in MODELS:
-        raise ValueError(
-            f"{PREFIX}EMBEDDER_MODEL={settings.embedder_model} is none that runs in this process: "
-            f"name one of {', '.join(MODELS)}, or set {PREFIX}EMBEDDER"
-        )
+    named = {"EMBEDDER_MODEL": settings.embedding_model, "PASSAGE_EMBEDDER_MODEL": settings.passage_embedding_model}
+    for variable, model in named.items():
+        if settings.embedder == "onnx" and model not in MODELS:
+            raise ValueError(
+                f"{PREFIX}{variable}={model} is none that runs in this process: "
+                f"name one of {', '.join(MODELS)}, or set {PREFIX}EMBEDDER"
+            )
     if settings.embedder != "onnx" and settings.embedder_model is None:
         raise ValueError(f"{PREFIX}EMBEDDER={settings.embedder} needs {PREFIX}EMBEDDER_MODEL: name the model")
     if settings.embedder == "openai" and settings.embedder_base_url is None:

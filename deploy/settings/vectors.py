@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, SecretStr
 
 from deploy.settings.defaults import DEV_QDRANT_PORT
-from sinks.embeddings.models import DEFAULT, MODELS
+from sinks.embeddings.models import MEMORY_DEFAULT, MODELS, PASSAGE_DEFAULT
 
 
 class VectorFields(BaseModel):
@@ -21,7 +21,13 @@ class VectorFields(BaseModel):
     embedder_model: str | None = Field(
         None,
         min_length=1,
-        description=f"the embedder's model; of onnx {', '.join(MODELS)} (unless named, {DEFAULT.name})",
+        description=f"the embedder's model; of onnx {', '.join(MODELS)} (unless named, {MEMORY_DEFAULT.name})",
+    )
+    passage_embedder_model: str | None = Field(
+        None,
+        min_length=1,
+        description="the model for passages of what was said; unless named, the same as for memories, but of onnx "
+        f"{PASSAGE_DEFAULT.name}",
     )
     embedder_base_url: str | None = Field(
         None, description="address of embedder openai, up to /v1, or of Ollama if not on 127.0.0.1:11434"
@@ -39,5 +45,12 @@ class VectorFields(BaseModel):
 
     @property
     def embedding_model(self) -> str:
-        """The model's name as the settings give it."""
-        return self.embedder_model or (DEFAULT.name if self.embedder == "onnx" else "")
+        """The name of the memories' model as the settings give it."""
+        return self.embedder_model or (MEMORY_DEFAULT.name if self.embedder == "onnx" else "")
+
+    @property
+    def passage_embedding_model(self) -> str:
+        """The name of the passages' model, likewise."""
+        if self.embedder == "onnx":
+            return self.passage_embedder_model or PASSAGE_DEFAULT.name
+        return self.passage_embedder_model or self.embedding_model

@@ -85,14 +85,14 @@ async def wired(
     publisher = CausedPublisher(await resources.enter_async_context(connections.kafka(settings)))
     policies = await policy_terms.current_policies(settings, publisher, resources, chores)
     terms = await policy_terms.window_terms(settings, policies, pool, chores)
-    embedder, index = await search.searchable(settings, policies, resources)
+    index = await search.searchable(settings, policies, resources)
     vectors = index.memories
     stored, notifier = Memories(pool), ChangeNotifier()
     memories = following(settings, stored, notifier, chores)
     commands = Commands(publisher, CommandResults(pool), wait_s=settings.api_wait_s, changed=memories.forget)
     resources.push_async_callback(commands.close)
     archive, count_tokens = Archive(pool), models.token_counter(settings)
-    tiers = search.retrieval(pool, embedder, index, policies)
+    tiers = search.retrieval(pool, index, policies)
     searched = await resources.enter_async_context(rerankers.reranked(settings, pool, policies, tiers))
     profiles = Profiles(LiveMemories(pool), count_tokens, now)
     return Ports(
@@ -117,7 +117,7 @@ async def wired(
         policy_book=policy_book(settings, publisher, pool),
         runs=Runs(pool),
         sweeps=Sweeps(pool),
-        replays=replays(pool, publisher, embedder, vectors),
+        replays=replays(pool, publisher, index.memory_embedder, vectors),
         policies=policies,
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, meters=meters),
         profiles=profiles,

@@ -52,13 +52,13 @@ USAGE_S = 5.0
 ASK_S = 15.0
 
 
-async def shared_embedder(wiring: Wiring) -> Embedder:
-    """One for all stages of a worker. Raises Misconfigured where a policy keeps texts on this machine that it would send
+def shared_embedders(wiring: Wiring) -> vector_index.Embedders:
+    """Those of all stages of a worker. Raises Misconfigured where a policy keeps texts on this machine that they would send
     elsewhere."""
     keep_texts_here = partial(vector_index.refuse_if_texts_must_stay, wiring.settings)
     keep_texts_here(wiring.policies.now)
     wiring.policies.add_listener(keep_texts_here)  # a worker stops rather than embed elsewhere what has to stay
-    return await wiring.resources.enter_async_context(vector_index.embedder(wiring.settings))
+    return vector_index.Embedders(wiring.settings, wiring.resources)
 
 
 async def add(wiring: Wiring, stages: Collection[str], embedder: Embedder) -> None:

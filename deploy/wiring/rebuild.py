@@ -67,14 +67,14 @@ async def rebuild(settings: Settings, *, onto_backup: bool, say: Say) -> Rebuilt
     policies = applying(settings, await stored(settings))
     async with (
         connections.postgres(settings, max_size=4, command_timeout_s=STATEMENT_S) as pool,
-        vector_index.embedder(settings) as embedder,
-        vector_index.qdrant(settings, embedder) as vectors,
+        vector_index.embedders(settings) as embedders,
+        vector_index.qdrant(settings, await embedders.of_memories()) as vectors,
     ):
         begun = Rebuild(pool, NamedLog(log, names), policies, RebuildProgress(say), alone=alone)
         read = await begun.run(onto_backup=onto_backup)
         say("PostgreSQL is up to what Kafka tells; writing Qdrant")
-        index = await reindex(pool, vectors, embedder)
-        await passages.reindex(settings, pool, embedder, policies, say)
+        index = await reindex(pool, vectors, await embedders.of_memories())
+        await passages.reindex(settings, pool, await embedders.of_passages(), policies, say)
         standing = await Rebuilds(pool).end()
     return Rebuilt(
         records=read.records,

@@ -71,7 +71,7 @@ async def connected(settings: Settings) -> AsyncIterator[Parts]:
         enter = resources.enter_async_context
         pool = await enter(connections.postgres(settings, command_timeout_s=LONGEST_STATEMENT_S))
         publisher = await enter(connections.kafka(settings))
-        embedder = await enter(vector_index.embedder(settings))
+        embedder = await vector_index.Embedders(settings, resources).of_memories()
         vectors = await enter(vector_index.qdrant(settings, embedder))
         await vectors.ensure_collection()
         yield Parts(settings, pool, embedder, vectors, publisher, Projector(pool, vectors, publisher), resources)

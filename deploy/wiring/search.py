@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from agents.policies.reader import CurrentPolicies
 from agents.retrieval.said import SaidSearch
+from agents.retrieval.said_ranking import cosine_scale
 from agents.retrieval.search import Retrieval
 from agents.retrieval.tiers import Tiers
 from deploy.settings import Settings
@@ -25,17 +26,22 @@ from sinks.vectors.qdrant import Vectors
 
 
 class Index(NamedTuple):
-    """The vector indexes of both tiers."""
+    """The vector indexes of both tiers, and who embeds for each."""
 
     memories: Vectors
     passages: PassageVectors
+    memory_embedder: Embedder
+    passage_embedder: Embedder
 
 
-def retrieval(pool: Pool, embedder: Embedder, index: Index, policies: PolicySelector) -> Tiers:
+def retrieval(pool: Pool, index: Index, policies: PolicySelector) -> Tiers:
     """Search over memories and over what was said."""
-    cached = Remembering(embedder)
-    memories = Retrieval(cached, index.memories, FullText(pool), Memories(pool), clock=now)
-    return Tiers(memories, SaidSearch(cached, index.passages, Passages(pool), policies), now)
+    of_memories = of_passages = Remembering(index.memory_embedder)
+    if index.passage_embedder is not index.memory_embedder:
+        of_passages = Remembering(index.passage_embedder)
+    memories = Retrieval(of_memories, index.memories, FullText(pool), Memories(pool), clock=now)
+    said = SaidSearch(of_passages, index.passages, Passages(pool), policies)
+    return Tiers(memories, said, now, cosine_scale(of_memories.model))
 
 
 def now() -> datetime:
@@ -43,17 +49,19 @@ def now() -> datetime:
 
 
 @asynccontextmanager
-async def index(settings: Settings, embedder: Embedder) -> AsyncIterator[Index]:
-    """The vector indexes, to be searched. While Qdrant is down words are. Raises Misconfigured for one of another model."""
-    async with (
-        vector_index.qdrant(settings, embedder) as memories,
-        vector_index.passage_index(settings, embedder) as passages,
-    ):
+async def index(settings: Settings) -> AsyncIterator[Index]:
+    """The vector indexes, to be searched. While Qdrant is down words are. Raises Misconfigured for one of another model, and what
+    opening an embedder raises."""
+    async with AsyncExitStack() as resources:
+        embedders = vector_index.Embedders(settings, resources)
+        of_memories, of_passages = await embedders.of_memories(), await embedders.of_passages()
+        memories = await resources.enter_async_context(vector_index.qdrant(settings, of_memories))
+        passages = await resources.enter_async_context(vector_index.passage_index(settings, of_passages))
         with suppress(Retryable):
             await memories.verify()
             if await passages.exists():
                 await passages.verify()
-        yield Index(memories, passages)
+        yield Index(memories, passages, of_memories, of_passages)
 
 
 def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
@@ -68,12 +76,9 @@ async def refuse_by_topic(settings: Settings) -> None:
     await rerankers.refuse_by_topic(settings)
 
 
-async def searchable(
-    settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack
-) -> tuple[Embedder, Index]:
-    """Who embeds questions, and the indexes. A policy that forbids to send texts ends the process, whenever it comes."""
+async def searchable(settings: Settings, policies: CurrentPolicies, resources: AsyncExitStack) -> Index:
+    """The indexes. A policy that forbids to send texts ends the process, whenever it comes."""
     keep_texts_here = partial(refuse_if_texts_must_stay, settings)
     keep_texts_here(policies.now)
     policies.add_listener(keep_texts_here)
-    embedder = await resources.enter_async_context(vector_index.embedder(settings))
-    return embedder, await resources.enter_async_context(index(settings, embedder))
+    return await resources.enter_async_context(index(settings))

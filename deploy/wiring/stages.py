@@ -63,11 +63,11 @@ async def wired(
     if "archive" in stages:
         await add_archive(wiring)
     if {"passages", "extraction", "curation"} & set(stages):
-        embedder = await model_stages.shared_embedder(wiring)
+        embedders = model_stages.shared_embedders(wiring)
         if "passages" in stages:
-            await passages.add(wiring, embedder)
+            await passages.add(wiring, await embedders.of_passages())
         if {"extraction", "curation"} & set(stages):
-            await model_stages.add(wiring, stages, embedder)
+            await model_stages.add(wiring, stages, await embedders.of_memories())
     if settings.metrics_port is not None and "curation" in stages:
         budget = budgets.overall(settings)
         chores.add("metrics", LOOK_S, lambda: sample(meters, pool, budget))

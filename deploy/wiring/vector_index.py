@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import aclosing, asynccontextmanager, closing
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, closing
 from typing import TypeVar
 
 import httpx
@@ -28,23 +28,50 @@ OLLAMA_URL = "http://127.0.0.1:11434"
 DIALECTS: dict[str, type[Dialect]] = {"ollama": OllamaDialect, "openai": OpenAiDialect}
 
 
+class Embedders:
+    """Who embeds memories, and who embeds passages: one and the same where both have one model. Each is opened when it is first
+    asked for, and closed with `resources`. Asking raises what `embedder` raises."""
+
+    def __init__(self, settings: Settings, resources: AsyncExitStack) -> None:
+        self._settings = settings
+        self._resources = resources
+        self._opened: dict[str, Embedder] = {}
+
+    async def of_memories(self) -> Embedder:
+        return await self._of(self._settings.embedding_model)
+
+    async def of_passages(self) -> Embedder:
+        return await self._of(self._settings.passage_embedding_model)
+
+    async def _of(self, model: str) -> Embedder:
+        if model not in self._opened:
+            self._opened[model] = await self._resources.enter_async_context(embedder(self._settings, model))
+        return self._opened[model]
+
+
 @asynccontextmanager
-async def embedder(settings: Settings) -> AsyncIterator[Embedder]:
+async def embedders(settings: Settings) -> AsyncIterator[Embedders]:
+    async with AsyncExitStack() as resources:
+        yield Embedders(settings, resources)
+
+
+@asynccontextmanager
+async def embedder(settings: Settings, model: str) -> AsyncIterator[Embedder]:
     """Raises Retryable while its endpoint does not answer, Misconfigured when it is none or policies forbid to send it texts, and
     EmbeddedPartFailed when a model of this process cannot be downloaded."""
     if settings.embedder == "onnx":
-        with closing(await asyncio.to_thread(opened_model, settings.embedding_model, settings.cache)) as own:
+        with closing(await asyncio.to_thread(opened_model, model, settings.cache)) as own:
             yield own
         return
     refuse_if_texts_must_stay(settings, settings.policies())
-    dialect, model = DIALECTS[settings.embedder](), settings.embedding_model
+    dialect = DIALECTS[settings.embedder]()
     key = settings.embedder_api_key.get_secret_value() if settings.embedder_api_key else None
     async with aclosing(Endpoint(settings.embedder_base_url or OLLAMA_URL, key)) as endpoint:
         yield await RemoteEmbedder.reached(endpoint, dialect, model, settings.embedder_dimension)
 
 
 def refuse_if_texts_must_stay(settings: Settings, policies: Policies) -> None:
-    """One embedder serves all policies, and its texts do not say whose they are: if one policy forbids it, all do."""
+    """An embedder serves all policies, and its texts do not say whose they are: if one policy forbids it, all do."""
     staying = next((policy.name for policy in policies.listed if policy.local_only), None)
     if staying is not None and embeds_elsewhere(settings):
         raise Misconfigured(
@@ -63,7 +90,8 @@ async def refuse_by_topic(settings: Settings) -> None:
 def embeds_elsewhere(settings: Settings) -> bool:
     if settings.embedder == "onnx":
         return False
-    handed_on = DIALECTS[settings.embedder]().runs_elsewhere(settings.embedding_model)
+    dialect = DIALECTS[settings.embedder]()
+    handed_on = any(map(dialect.runs_elsewhere, (settings.embedding_model, settings.passage_embedding_model)))
     return handed_on or not is_loopback(settings.embedder_base_url or OLLAMA_URL)
 
 

@@ -46,7 +46,9 @@ BGE_SMALL: Final = Model(
     batch=1,
 )
 MODELS: Final[Mapping[str, Model]] = {model.name: model for model in (E5_SMALL, BGE_SMALL, MINILM)}
-DEFAULT: Final = E5_SMALL
+# What is measured best for each: MiniLM for short questions about short statements, E5 for what was said in conversations.
+MEMORY_DEFAULT: Final = MINILM
+PASSAGE_DEFAULT: Final = E5_SMALL
 
 
 def minilm_files() -> ModelFiles:

@@ -19,7 +19,7 @@ from msgspec.structs import asdict
 from agents.curation.rules.similarity import ALIKE
 from agents.curation.rules.thresholds import Thresholds, thresholds
 from schemas.policies.policies import DEFAULT_POLICY
-from sinks.embeddings.models import DEFAULT
+from sinks.embeddings.models import MEMORY_DEFAULT, MODELS
 from sinks.embeddings.onnx import OnnxEmbedder
 from tests.benchmarks.line_plot import Panel, svg
 from tests.benchmarks.machine import machine
@@ -33,10 +33,10 @@ TOLD = [0.70, 0.75, 0.80, 0.85, 0.90, 0.95]
 FIGURES = ("folded", "precision", "recall", "folded_contradictions")
 
 
-def run(judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
+def run(model: str, judged: Sequence[Case], limits: Thresholds) -> dict[str, Any]:
     """Everything that is told but the machine; tables go to stderr as they are made."""
     told: dict[str, Any] = {
-        "model": DEFAULT.name,
+        "model": model,
         "thresholds": asdict(limits),
         "pairs": Counter(case.pair.label for case in judged),
         "languages": Counter(case.pair.language for case in judged),
@@ -145,10 +145,11 @@ async def judged_by(embedder: OnnxEmbedder) -> list[Case]:
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="dedupe", description=__doc__)
     parser.add_argument("--plot", type=Path, help="where the SVG goes")
+    parser.add_argument("--model", choices=MODELS, default=MEMORY_DEFAULT.name, help="the embedding model")
     options = parser.parse_args(argv)
     sys.stderr.write("embedding\n")
-    judged = asyncio.run(judged_by(shipped()))
-    told = run(judged, thresholds(DEFAULT.name, DEFAULT_POLICY))
+    judged = asyncio.run(judged_by(shipped(options.model)))
+    told = run(options.model, judged, thresholds(options.model, DEFAULT_POLICY))
     if options.plot is not None:
         options.plot.write_text(plot(told), encoding="utf-8")
     sys.stdout.write(json.dumps(told | {"machine": machine()}) + "\n")

@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 
 from agents.retrieval.ranking import DEFAULT_RANKING, Ranking
 from agents.retrieval.scales import scale_of
-from sinks.embeddings.models import DEFAULT
+from sinks.embeddings.models import MEMORY_DEFAULT
 from tests.benchmarks import recall_memtrust as memtrust
 from tests.benchmarks.machine import machine
 from tests.benchmarks.recall_measures import measured
@@ -53,7 +53,7 @@ def sets(shared: Path) -> dict[str, Asked]:
 
 
 async def run(shared: Path) -> dict[str, Any]:
-    told: dict[str, Any] = {"ranking": asdict(DEFAULT_RANKING), "scale": asdict(scale_of(DEFAULT.name))}
+    told: dict[str, Any] = {"ranking": asdict(DEFAULT_RANKING), "scale": asdict(scale_of(MEMORY_DEFAULT.name))}
     async with store() as held:
         told["said"] = await what_was_said(held)
         asked = sets(shared)

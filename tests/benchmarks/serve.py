@@ -11,7 +11,6 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ from deploy.settings import Settings
 from deploy.wiring.search import index, retrieval
 from schemas import codec
 from schemas.retrieval.searches import Query
-from sinks.embeddings.onnx import OnnxEmbedder
 from sinks.postgres.connection import connect
 from tests.benchmarks.curate_steps import Cpu
 from tests.benchmarks.curate_store import namespace, sentences
@@ -29,7 +27,6 @@ from tests.benchmarks.serve_load import Ask, Client, Latencies, Ready, at_rate, 
 from tests.benchmarks.serve_store import LARGE, NAMESPACES, Served, served, stored
 from tests.benchmarks.serve_streams import streams
 from tests.benchmarks.serve_talks import TURNS, talk
-from tests.embedders import shipped
 
 SIZES = (10_000, 100_000)
 PASSAGES = 10  # for each memory
@@ -53,22 +50,21 @@ FURTHER = 1_000_000  # memories, of which what was measured says something
 
 
 async def run(sizes: Sequence[int], passages_each: int, requests: int, seconds: float) -> dict[str, Any]:
-    with tempfile.TemporaryDirectory(prefix="bench-serve-") as made, closing(shipped()) as embedder:
+    with tempfile.TemporaryDirectory(prefix="bench-serve-") as made:
         cache = Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
         async with EmbeddedStack(Path(made), cache) as stack:
             stores = [
-                await of_size(stack, Path(made), (size, size * passages_each), embedder, requests, seconds)
-                for size in sizes
+                await of_size(stack, Path(made), (size, size * passages_each), requests, seconds) for size in sizes
             ]
     return {"machine": machine(), "load": os.getloadavg(), "namespaces": NAMESPACES, "stores": stores}
 
 
 async def of_size(
-    stack: EmbeddedStack, directory: Path, sizes: tuple[int, int], embedder: OnnxEmbedder, requests: int, seconds: float
+    stack: EmbeddedStack, directory: Path, sizes: tuple[int, int], requests: int, seconds: float
 ) -> dict[str, Any]:
     size, passages = sizes
     say(f"writing {size:,} memories and {passages:,} passages")
-    async with stored(stack, directory, size, passages, embedder) as (settings, seeded_s):
+    async with stored(stack, directory, size, passages) as (settings, seeded_s):
         async with served(stack, settings) as server:
             found = {
                 "memories": size,
@@ -77,7 +73,7 @@ async def of_size(
                 **await over_http(server, requests, seconds),
             }
             found["streams"] = await streams(server)
-        given = await without_embedding(settings, embedder, requests)
+        given = await without_embedding(settings, requests)
     found["search_without_embedding"] = given.told()
     show(found)
     return found
@@ -128,14 +124,17 @@ async def rated(cpu: Cpu, ask: Ask, seconds: float) -> dict[str, Any]:
     return told | {f"{name}_cpu_share": round(spent / seconds, 2) for name, spent in cpu.seconds().items()}
 
 
-async def without_embedding(settings: Settings, embedder: OnnxEmbedder, requests: int) -> Latencies:
+async def without_embedding(settings: Settings, requests: int) -> Latencies:
     """The same search in this process, with the question's vector at hand: what is left of it is PostgreSQL, Qdrant, ranking."""
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)
     try:
         asked = list(itertools.islice(questions(), requests))
-        ready = Ready(embedder, dict(zip(asked, await embedder.embed_questions(asked), strict=True)))
-        async with index(settings, ready) as vectors:
-            search_in = retrieval(pool, ready, vectors, settings.policies())
+        async with index(settings) as opened:
+            vectors = opened._replace(
+                memory_embedder=await Ready.knowing(opened.memory_embedder, asked),
+                passage_embedder=await Ready.knowing(opened.passage_embedder, asked),
+            )
+            search_in = retrieval(pool, vectors, settings.policies())
             return await in_turn(
                 lambda number: search_in.search(
                     Query(namespaces=(namespace(number % NAMESPACES),), text=asked[number])

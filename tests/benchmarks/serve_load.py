@@ -128,6 +128,10 @@ class Ready:
         self.dimension = embedder.dimension
         self._vectors = vectors
 
+    @classmethod
+    async def knowing(cls, embedder: Embedder, questions: Sequence[str]) -> "Ready":
+        return cls(embedder, dict(zip(questions, await embedder.embed_questions(questions), strict=True)))
+
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.stack([self._vectors[text] for text in texts])
 

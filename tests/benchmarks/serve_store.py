@@ -13,10 +13,9 @@ from pydantic import SecretStr
 from deploy.embedded.stack import EmbeddedStack
 from deploy.runtime.dev import ready_path, running, running_worker
 from deploy.settings import Settings, load
-from deploy.wiring.vector_index import passage_index, qdrant
+from deploy.wiring.search import index
 from schemas.access.keys import Grant
 from sinks.access.keys import Keys
-from sinks.embeddings.port import Embedder
 from sinks.passages.vectors import SUFFIX
 from sinks.postgres.connection import Pool, connect
 from sinks.postgres.migrate import migrate
@@ -43,27 +42,25 @@ class Served(Struct, frozen=True):
 
 @asynccontextmanager
 async def stored(
-    stack: EmbeddedStack, directory: Path, size: int, passages: int, embedder: Embedder
+    stack: EmbeddedStack, directory: Path, size: int, passages: int
 ) -> AsyncIterator[tuple[Settings, float]]:
     """With so many memories and passages, and how many seconds it took to write them."""
     settings = await prepared(stack, directory, f"bench-{size}")
     began = time.monotonic()
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)
-    async with qdrant(settings, embedder) as vectors:
-        await vectors.ensure_collection()
-        await seed(pool, vectors, embedder.dimension, size, NAMESPACES)
-    await seed_talks(pool, NAMESPACES)
-    async with passage_index(settings, embedder) as said:
-        await said.ensure_collection()
+    async with index(settings) as indexes:
+        await indexes.memories.ensure_collection()
+        await seed(pool, indexes.memories, indexes.memory_embedder.dimension, size, NAMESPACES)
+        await seed_talks(pool, NAMESPACES)
+        await indexes.passages.ensure_collection()
         sizes = [(namespace(number), passages // NAMESPACES) for number in range(NAMESPACES)]
         sizes.append((LARGE, passages // LARGE_SHARE))
         name = settings.qdrant_collection + SUFFIX
-        await seed_passages(pool, stack.qdrant_url, name, embedder.dimension, sizes)
-    await pool.close()
-    yield settings, time.monotonic() - began
-    async with qdrant(settings, embedder) as vectors, passage_index(settings, embedder) as said:
-        await vectors.drop_collection()
-        await said.drop_collection()
+        await seed_passages(pool, stack.qdrant_url, name, indexes.passage_embedder.dimension, sizes)
+        await pool.close()
+        yield settings, time.monotonic() - began
+        await indexes.memories.drop_collection()
+        await indexes.passages.drop_collection()
     await administer(stack.dsn, f'DROP DATABASE "{settings.qdrant_collection}" WITH (FORCE)')
 
 

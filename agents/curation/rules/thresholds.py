@@ -18,7 +18,7 @@ class Thresholds(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     akin: Fraction = 0.35
     related: Fraction = 0.70
-    merge: Fraction = 0.85
+    merge: Fraction = 0.80
 
     def on_scale(self, cosine: Fraction) -> Fraction:
         """What a cosine of all-MiniLM-L6-v2 is with this model: between its thresholds in proportion."""

@@ -18,7 +18,7 @@ from agents.models.port import Provider
 from deploy.settings import load
 from deploy.wiring import models
 from schemas.errors import MemstreamError, Rejected, Retryable
-from sinks.embeddings.models import DEFAULT
+from sinks.embeddings.models import MEMORY_DEFAULT
 from tests.benchmarks.machine import machine
 from tests.benchmarks.understanding.measures import Failure, Measured, figures
 from tests.benchmarks.understanding.oracle import Oracle
@@ -135,7 +135,7 @@ def main(argv: list[str]) -> int:
         "provider": options.provider,
         "resolve": options.resolve,
         "not_played": len(chosen) - len(found),
-        "embedder": DEFAULT.name,
+        "embedder": MEMORY_DEFAULT.name,
         "took_s": round(took_s, 1),
         "machine": machine(),
     }

@@ -58,7 +58,7 @@ async def test_a_client_remembers_finds_and_gets_a_context_and_reaches_nobody_el
         assert kept["change"] == "created"
         again = await told(session, "create_memory", text="User is allergic to peanuts!")
         assert again == {"memory_id": kept["memory_id"], "change": "reinforced"}
-        (found,) = (await told(session, "search_memories", query="any food allergies?"))["memories"]
+        (found,) = (await told(session, "search_memories", query="what may they not eat?"))["memories"]
         assert (found["memory_id"], found["tags"]) == (kept["memory_id"], ["food"])
         assert (await told(session, "get_memory", memory_id=kept["memory_id"]))["memory"]["text"] == found["text"]
 

@@ -19,7 +19,7 @@ from agents.retrieval.ranking import (
 from agents.retrieval.scales import Scale, scale_of, table
 from schemas.extraction.requests import Source
 from schemas.memories.memories import Memory
-from sinks.embeddings.models import DEFAULT
+from sinks.embeddings.models import MEMORY_DEFAULT
 from tests.filter_cases import a_memory
 
 NOW = datetime(2026, 3, 31, 12, tzinfo=UTC)
@@ -148,7 +148,7 @@ def test_a_cosine_counts_from_where_it_begins_to_say_something() -> None:
 
 
 def test_the_model_that_ships_has_a_scale_of_its_own_and_unknown_ones_the_defaults() -> None:
-    assert scale_of(DEFAULT.name) == table()[DEFAULT.name]
+    assert scale_of(MEMORY_DEFAULT.name) == table()[MEMORY_DEFAULT.name]
     assert scale_of("never heard of") == Scale()
 
 

@@ -36,7 +36,8 @@ def memory(memory_id: str, cosine: float, *messages: str) -> Hit:
 
 def shown(hits: list[Hit], said: list[SaidHit]) -> list[str]:
     return [
-        hit.memory.memory_id if isinstance(hit, Hit) else hit.passage.message_id for hit in merged(hits, said, SCALE)
+        hit.memory.memory_id if isinstance(hit, Hit) else hit.passage.message_id
+        for hit in merged(hits, said, SCALE, SCALE)
     ]
 
 
@@ -58,6 +59,15 @@ def test_memories_of_one_message_that_all_fit_better_are_all_shown() -> None:
 def test_a_memory_whose_sources_were_not_found_comes_where_it_fits_as_well_as_what_follows() -> None:
     said = [passage("m1", 0.9), passage("m2", 0.5)]
     assert shown([memory("imported", 0.7), memory("weak", 0.2)], said) == ["m1", "imported", "m2", "weak"]
+
+
+def test_cosines_of_two_models_are_compared_on_the_scale_of_each() -> None:
+    of_passages = CosineScale(start=0.7, span=0.2, floor=0.0)
+    near, far = memory("near", 0.6), memory("far", 0.3)
+    assert [
+        hit.memory.memory_id if isinstance(hit, Hit) else hit.passage.message_id
+        for hit in merged([near, far], [passage("m1", 0.8)], SCALE, of_passages)
+    ] == ["near", "m1", "far"]
 
 
 def test_without_passages_memories_keep_their_order() -> None:

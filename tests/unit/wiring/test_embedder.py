@@ -10,7 +10,7 @@ from deploy.wiring import vector_index
 from schemas import codec
 from schemas.errors import Misconfigured, Retryable
 from schemas.policies.policies import Policies, Policy
-from sinks.embeddings.models import DEFAULT, MODELS
+from sinks.embeddings.models import MEMORY_DEFAULT, MODELS, PASSAGE_DEFAULT
 from tests.embedders import CACHE_DIR
 from tests.embedding_server import KEY, MODEL, EmbeddingServer
 from tests.fakes.policy_topic import FakePolicyTopic
@@ -20,28 +20,41 @@ def settings(**overrides: object) -> Settings:
     return load(_env_file=None, **overrides)
 
 
-async def test_a_model_of_this_process_is_the_default() -> None:
-    async with vector_index.embedder(settings(cache_dir=CACHE_DIR)) as embedder:
-        assert (embedder.model, embedder.dimension) == (DEFAULT.name, 384)
+async def test_memories_and_passages_each_have_a_default_model_of_this_process() -> None:
+    async with vector_index.embedders(settings(cache_dir=CACHE_DIR)) as embedders:
+        memories, passages = await embedders.of_memories(), await embedders.of_passages()
+        assert (memories.model, memories.dimension) == (MEMORY_DEFAULT.name, 384)
+        assert (passages.model, passages.dimension) == (PASSAGE_DEFAULT.name, 384)
 
 
 @pytest.mark.parametrize("name", MODELS)
-async def test_a_model_of_this_process_is_chosen_by_its_name(name: str) -> None:
-    async with vector_index.embedder(settings(cache_dir=CACHE_DIR, embedder_model=name)) as embedder:
-        assert embedder.model == name
+async def test_a_model_of_this_process_is_chosen_by_its_name_and_opened_once(name: str) -> None:
+    chosen = settings(cache_dir=CACHE_DIR, embedder_model=name, passage_embedder_model=name)
+    async with vector_index.embedders(chosen) as embedders:
+        memories = await embedders.of_memories()
+        assert memories.model == name
+        assert await embedders.of_passages() is memories
 
 
-def test_a_model_that_does_not_run_in_this_process_is_a_wrong_set_up_that_names_those_that_do() -> None:
-    with pytest.raises(
-        Misconfigured, match=r"MEMSTREAM_EMBEDDER_MODEL=nomic.*e5-small-v2-int8, bge-small-en-v1.5-int8"
-    ):
-        settings(embedder_model="nomic-embed-text")
+@pytest.mark.parametrize("variable", ["embedder_model", "passage_embedder_model"])
+def test_a_model_that_does_not_run_in_this_process_is_a_wrong_set_up_that_names_those_that_do(variable: str) -> None:
+    named = f"MEMSTREAM_{variable.upper()}=nomic"
+    with pytest.raises(Misconfigured, match=rf"{named}.*e5-small-v2-int8, bge-small-en-v1.5-int8"):
+        settings(**{variable: "nomic-embed-text"})
+
+
+@pytest.mark.parametrize(("named", "passages"), [({}, "m"), ({"passage_embedder_model": "n"}, "n")])
+def test_an_endpoint_embeds_passages_by_the_model_of_memories_unless_another_is_named(
+    named: dict[str, str], passages: str
+) -> None:
+    chosen = settings(embedder="ollama", embedder_model="m", **named)
+    assert (chosen.embedding_model, chosen.passage_embedding_model) == ("m", passages)
 
 
 async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named() -> None:
     async with EmbeddingServer(dimension=48, key=KEY) as server:
         ollama = settings(embedder="ollama", embedder_model=MODEL, embedder_base_url=server.url)
-        async with vector_index.embedder(ollama) as embedder:
+        async with vector_index.embedder(ollama, MODEL) as embedder:
             assert (embedder.model, embedder.dimension) == (f"{MODEL}:latest", 48)
             assert (await embedder.embed(["tea"])).shape == (1, 48)
         openai = settings(
@@ -51,7 +64,7 @@ async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named
             embedder_api_key=KEY,
             embedder_dimension=16,
         )
-        async with vector_index.embedder(openai) as embedder:
+        async with vector_index.embedder(openai, MODEL) as embedder:
             assert (embedder.model, embedder.dimension) == (MODEL, 16)
         assert KEY not in repr(openai)
 
@@ -59,7 +72,7 @@ async def test_an_ollama_server_and_an_openai_endpoint_embed_when_they_are_named
 async def test_without_an_answer_of_its_endpoint_an_embedder_is_refused_as_what_may_pass() -> None:
     gone = settings(embedder="ollama", embedder_model=MODEL, embedder_base_url="http://127.0.0.1:1")
     with pytest.raises(Retryable, match="no answer"):
-        async with vector_index.embedder(gone):
+        async with vector_index.embedder(gone, MODEL):
             raise AssertionError("nobody is there")
 
 
@@ -80,7 +93,13 @@ ELSEWHERE = {"embedder": "openai", "embedder_model": "m", "embedder_base_url": "
 
 
 @pytest.mark.parametrize(
-    "given", [ELSEWHERE, {"embedder": "ollama", "embedder_model": "m:cloud"}], ids=["another machine", "handed on"]
+    "given",
+    [
+        ELSEWHERE,
+        {"embedder": "ollama", "embedder_model": "m:cloud"},
+        {"embedder": "ollama", "embedder_model": "m", "passage_embedder_model": "m:cloud"},
+    ],
+    ids=["another machine", "handed on", "passages handed on"],
 )
 async def test_an_embedder_elsewhere_is_refused_under_a_policy_whose_texts_must_stay(
     tmp_path: Path, given: dict[str, object]
@@ -88,7 +107,7 @@ async def test_an_embedder_elsewhere_is_refused_under_a_policy_whose_texts_must_
     policies = tmp_path / "policies.json"
     policies.write_bytes(codec.encode((Policy(name="open"), Policy(name="ward", local_only=True))))
     with pytest.raises(Misconfigured, match=r"'ward' is local_only.*MEMSTREAM_EMBEDDER=onnx"):
-        async with vector_index.embedder(settings(policies_file=policies, **given)):
+        async with vector_index.embedder(settings(policies_file=policies, **given), MODEL):
             raise AssertionError("texts would leave")
 
 
@@ -99,7 +118,7 @@ async def test_an_embedder_on_this_machine_serves_a_policy_whose_texts_must_stay
         here = settings(
             embedder="openai", embedder_model=MODEL, embedder_base_url=server.openai_url, policies_file=policies
         )
-        async with vector_index.embedder(here) as embedder:
+        async with vector_index.embedder(here, MODEL) as embedder:
             assert embedder.model == MODEL
 
 

@@ -127,7 +127,7 @@ def test_no_contradiction_of_memtrust_is_folded(model: str, limits: Thresholds) 
 
 
 def test_a_policy_may_set_a_threshold_of_its_own_and_an_unmeasured_model_has_the_defaults() -> None:
-    assert thresholds("never measured", DEFAULT_POLICY) == Thresholds(akin=0.35, related=0.70, merge=0.85)
+    assert thresholds("never measured", DEFAULT_POLICY) == Thresholds(akin=0.35, related=0.70, merge=0.80)
     for model in ("never measured", MINILM.name):
         assert thresholds(model, Policy(name="p", merge_threshold=0.92)).merge == pytest.approx(0.92)
         assert thresholds(model, Policy(name="p", merge_threshold=0.6)).related == pytest.approx(0.6)
@@ -135,7 +135,7 @@ def test_a_policy_may_set_a_threshold_of_its_own_and_an_unmeasured_model_has_the
 
 def test_a_policys_threshold_is_on_the_scale_of_minilm_whatever_embeds() -> None:
     measured_of = table()[E5_SMALL.name]
-    for at, meant in ((0.35, measured_of.akin), (0.70, measured_of.related), (0.85, measured_of.merge), (1.0, 1.0)):
+    for at, meant in ((0.35, measured_of.akin), (0.70, measured_of.related), (0.80, measured_of.merge), (1.0, 1.0)):
         assert thresholds(E5_SMALL.name, Policy(name="p", merge_threshold=at)).merge == pytest.approx(meant)
     stricter = thresholds(E5_SMALL.name, Policy(name="p", merge_threshold=0.92))
     assert measured_of.merge < stricter.merge < 1.0
