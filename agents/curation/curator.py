@@ -36,7 +36,7 @@ from agents.curation.rules.lengths import fitted, too_long
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.scrubbing import scrub_command
-from agents.curation.wishes import apply_wishes, texts_of
+from agents.curation.wishes import BeginErasures, apply_wishes, texts_of
 from agents.models.answers.summaries import estimated_tokens
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
@@ -81,6 +81,7 @@ class Curator:
         *,
         resolver: Resolver | None = None,
         ends: Ends | None = None,
+        erasures: BeginErasures | None = None,
         concurrency: int = 4,
         count_tokens: TokenCount = estimated_tokens,
     ) -> None:
@@ -93,6 +94,7 @@ class Curator:
         self._compactor = compactor
         self._editor = editor
         self._resolver = resolver
+        self._erasures = erasures
         self._count_tokens = count_tokens
         self._deciders = asyncio.Semaphore(concurrency)
         self._eraser = Eraser(self._deciding_transaction, policies, clock, ends)
@@ -102,6 +104,7 @@ class Curator:
         """Decides about a part: each candidate reinforces, merges, supersedes, creates or is dropped, in order; then what users
         ask to have forgotten goes."""
         part, policy = Part.of(batch), self._policies.by_name(batch.policy)
+        begun = await self._erasures.begin(batch, policy) if self._erasures and batch.wishes else {}
         cause = Cause(actor=batch.provider, request_id=batch.request_id)
 
         async def decide(prepared: DecisionInputs) -> Outcome:
@@ -110,7 +113,7 @@ class Curator:
                     return as_repeated(known)
                 now = self._clock()
                 ledger, rulings = await settle_candidates(connection, self._vectors, batch, prepared, policy, now)
-                granted = await apply_wishes(connection, self._vectors, batch, prepared, policy, ledger, now)
+                granted = await apply_wishes(connection, self._vectors, batch, prepared, policy, ledger, now, begun)
                 limit = LiveLimit(most=policy.max_memories, plan=prepared.plan)
                 await close_ledger(connection, ledger, limit, cause, now, self._vectors.embedding_model)
                 outcome = Outcome(

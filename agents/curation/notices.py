@@ -40,7 +40,7 @@ def completion_records(part: Part, results: dict[str, int], at: datetime) -> tup
 
 
 def wish_records(batch: CandidateBatch, granted: Sequence[Granted], policy: Policy, at: datetime) -> Iterator[Outgoing]:
-    """`memstream.wish.forgotten`, `.unknown`, `.unclear` or `.reported`, under the conversation, without what was said."""
+    """`memstream.wish.` with the result, under the conversation, without what was said."""
     told = {wish.wish_id: wish for wish in batch.wishes}
     for each in granted:
         if each.result == "dropped":
@@ -53,7 +53,6 @@ def wish_records(batch: CandidateBatch, granted: Sequence[Granted], policy: Poli
             subject=batch.conversation_id,
             data={
                 "wish_id": wish.wish_id,
-                "wants": "everything" if wish.everything else "forget",
                 "conversation_id": batch.conversation_id,
                 "message_id": wish.message.message_id,
                 "user_id": wish.scope.user_id if wish.scope else wish.message.user_id,
@@ -61,6 +60,7 @@ def wish_records(batch: CandidateBatch, granted: Sequence[Granted], policy: Poli
                 "policy": batch.policy,
                 "memory_ids": each.memory_ids,
                 "done": policy.on_forget_wish if each.result == "forgotten" else None,
+                "erasure_id": each.erasure_id,
                 "reason": each.reason,
             },
         )

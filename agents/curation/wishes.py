@@ -1,7 +1,8 @@
 """Applies the wishes of a part, after its candidates, within the deciding transaction."""
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, Protocol
 
 from agents.curation.parts import fences_of
 from agents.curation.rules.apply_command import ERASED
@@ -19,9 +20,16 @@ from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 from sinks.vectors.port import VectorIndex
 
+NONE: Final[Mapping[str, str]] = {}
 LOOKED_AT: Final = 50  # memories that a search finds for what is named
 LOOKED_THROUGH: Final = 200  # the most important ones: of most namespaces these are all
 MOST_OF_MESSAGE: Final = 200
+
+
+class BeginErasures(Protocol):
+    """agents.erasure.wishes.ErasureWishes."""
+
+    async def begin(self, batch: CandidateBatch, policy: Policy) -> Mapping[str, str]: ...
 
 
 async def apply_wishes(
@@ -32,17 +40,21 @@ async def apply_wishes(
     policy: Policy,
     ledger: Ledger,
     now: datetime,
+    erasures: Mapping[str, str] = NONE,
 ) -> tuple[Granted, ...]:
-    """What comes of each wish, entered into the ledger; writes nothing. Raises NeedsInput."""
+    """What comes of each wish, entered into the ledger; writes nothing. `erasures` are those that were begun for wishes, by the
+    ids of these. Raises NeedsInput."""
     if not batch.wishes:
         return ()
     fenced = await fences_of(connection, batch.namespace, batch.conversation_id)
     personal, granted = is_personal(batch.namespace, policy), list[Granted]()
     for wish in batch.wishes:
-        if comes_before((wish.message,), batch, fenced):
+        if (erasure_id := erasures.get(wish.wish_id)) is not None:  # its fence stands, before its own message too
+            granted.append(Granted(wish_id=wish.wish_id, result="erasure_begun", erasure_id=erasure_id))
+        elif comes_before((wish.message,), batch, fenced):
             granted.append(Granted(wish_id=wish.wish_id, result="dropped", reason=ERASED))
         elif wish.everything:
-            granted.append(Granted(wish_id=wish.wish_id, result="reported", reason="everything is to be erased"))
+            granted.append(Granted(wish_id=wish.wish_id, result="erasure_reported"))
         else:
             near = await learn_related(connection, vectors, batch, prepared, policy, ledger, wish)
             found = meant(wish, ledger.live_memories(), near, personal)

@@ -11,6 +11,8 @@ from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
 from agents.curation.resolver import Resolver
+from agents.erasure.begin import ErasureService
+from agents.erasure.wishes import ErasureWishes
 from agents.extraction.agent import ExtractionAgent
 from agents.extraction.batches.agent import BatchAgent
 from agents.extraction.extractor import Extractor
@@ -31,6 +33,7 @@ from schemas.errors import Misconfigured
 from schemas.policies.policies import Policies
 from sinks.budgets.usage import UsageRecords
 from sinks.embeddings.port import Embedder
+from sinks.erasure.erasures import Erasures
 from sinks.extraction.answers import Extractions
 from sinks.extraction.batches import Batches
 from sinks.extraction.calibrations import Calibrations
@@ -172,6 +175,7 @@ def batch_agent(wiring: Wiring, extractor: Extractor, outcomes: RequestOutcomes,
 async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, vectors: Vectors) -> None:
     asked = MeasuredProvider(provider, wiring.meters)
     projector = Projector(wiring.pool, vectors, wiring.outbox)
+    ends, kept = partial(message_ends, wiring.settings), Erasures(wiring.pool)
     curator = Curator(
         wiring.pool,
         vectors,
@@ -182,7 +186,8 @@ async def add_curation(wiring: Wiring, provider: Provider, embedder: Embedder, v
         Compactor(asked, embedder),
         Editor(asked),
         resolver=Resolver(asked, Resolutions(wiring.pool), now),
-        ends=partial(message_ends, wiring.settings),
+        ends=ends,
+        erasures=ErasureWishes(ErasureService(kept, ends, now), kept, now),
         concurrency=wiring.settings.curation_concurrency,
         count_tokens=models.token_counter(wiring.settings),
     )

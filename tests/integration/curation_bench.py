@@ -7,6 +7,7 @@ from uuid import uuid4
 from agents.curation.compactor import Compactor
 from agents.curation.curator import Curator
 from agents.curation.editor import Editor
+from agents.curation.wishes import BeginErasures
 from schemas.codec import decode
 from schemas.extraction.requests import Candidate, CandidateBatch, Source, WindowControl
 from schemas.kafka import topics
@@ -36,11 +37,19 @@ class Bench:
         self.curator = self.curator_under(Policies())
         self._said = 0
 
-    def curator_under(self, policies: Policies) -> Curator:
+    def curator_under(self, policies: Policies, erasures: BeginErasures | None = None) -> Curator:
         embedder = FakeEmbedder()
         compactor = Compactor(self.provider, embedder)
         return Curator(
-            self.pool, self.vectors, embedder, self.projector, policies, self.now, compactor, Editor(self.provider)
+            self.pool,
+            self.vectors,
+            embedder,
+            self.projector,
+            policies,
+            self.now,
+            compactor,
+            Editor(self.provider),
+            erasures=erasures,
         )
 
     def now(self) -> datetime:

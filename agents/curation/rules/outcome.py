@@ -6,7 +6,9 @@ from msgspec import Struct
 
 from schemas.memories.memories import Change
 
-WishResult: TypeAlias = Literal["forgotten", "unknown", "unclear", "reported", "dropped"]
+WishResult: TypeAlias = Literal[
+    "forgotten", "unknown", "unclear", "reported", "erasure_reported", "erasure_begun", "dropped"
+]
 Result: TypeAlias = Literal["created", "reinforced", "merged", "superseded", "dropped"]
 
 
@@ -21,11 +23,13 @@ class Ruling(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class Granted(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What came of one wish to have something forgotten, and which memories it took. `unclear`: more than it can have meant would
-    go, so nothing does; `reported`: the policy leaves it to people."""
+    go, so nothing does; `reported`: the policy leaves it to people. `erasure_reported`, `erasure_begun`: it is a wish to have
+    everything forgotten."""
 
     wish_id: str
     result: WishResult
     memory_ids: tuple[str, ...] = ()
+    erasure_id: str | None = None
     reason: str | None = None
 
 

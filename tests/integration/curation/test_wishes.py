@@ -5,6 +5,8 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
+from agents.erasure.begin import ErasureService
+from agents.erasure.wishes import ErasureWishes
 from agents.extraction.records import candidate_batches
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Context
@@ -14,6 +16,7 @@ from schemas.kafka import topics
 from schemas.memories.events import ActivityEvent
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policies, Policy
+from sinks.erasure.erasures import Erasures
 from tests.groups import says, slices_of
 from tests.integration.curation_bench import NOON
 from tests.slices import slice_of
@@ -169,7 +172,31 @@ async def test_a_wish_to_erase_everything_is_told_and_takes_nothing(bench: "Benc
 
     assert await live(bench) == ["User lives in Berlin."]
     (event,) = told(bench)
-    assert (event.type, event.data["wants"], event.data["user_id"]) == ("memstream.wish.reported", "everything", "ada")
+    assert (event.type, event.data["user_id"]) == ("memstream.wish.erasure_reported", "ada")
+
+
+async def test_where_the_policy_has_it_so_such_a_wish_begins_one_erasure(
+    bench: "Bench",
+) -> None:
+    policy, kept = replace(GROUP, on_erasure_wish="erase"), Erasures(bench.pool)
+    erasing = ErasureWishes(ErasureService(kept, ends, bench.now), kept, bench.now)
+    curator = bench.curator_under(Policies((policy,)), erasing)
+    (batch,) = await batches(request("I live in Berlin.", "Delete all your memories about me."), policy)
+    batch = replace(batch, extracted_at=NOON, requested_at=NOON)
+
+    await curator.curate(batch)
+    await curator.curate(replace(batch, part=2, parts=2))
+
+    first, again = told(bench)
+    assert first.type == "memstream.wish.erasure_begun"
+    assert first.data["erasure_id"] == again.data["erasure_id"]
+    begun = await kept.get(first.data["erasure_id"])
+    assert begun is not None
+    assert (begun.erasure.kind, begun.erasure.user_id, begun.erasure.app_id) == ("user", "ada", "kitchen")
+
+
+async def ends() -> dict[int, int]:
+    return {0: 100}
 
 
 async def test_one_persons_wish_takes_nothing_of_another(bench: "Bench") -> None:
