@@ -105,5 +105,7 @@ class ExtractionAgent:
         return batch.held
 
     def _goes_into_batch(self, request: ExtractionRequest, policy: Policy) -> bool:
-        wanted = policy.batch and request.lane == "background"
-        return wanted and self._batches is not None and self._batches.fits(request)
+        if self._batches is None or not policy.batch or request.lane != "background":
+            return False
+        stays = policy.local_only or request.local_only
+        return self._batches.fits(request) and not (stays and self._batches.leaves_machine)

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from agents.models.local_only import require_staying
 from agents.models.port import Answer, Compaction, Context, Provider, Rating, Resolution, ShortText, Subject, Summary
-from schemas.errors import Misconfigured, Retryable
+from schemas.errors import Deferred, Misconfigured, Retryable
 from schemas.extraction.requests import Candidate, ExtractionRequest
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
@@ -26,6 +26,8 @@ class AutoProvider:
     rejects is rejected: it read the slice and declined it, or could not make an answer of it. The next one would be sent what
     the first refused, and rules would answer most of it with an empty list, which nobody could tell from nothing worth
     keeping; a dead letter can be replayed.
+
+    Where a budget is spent the request waits, unless its policy has providers that stay on this machine answer instead.
     """
 
     name = "auto"
@@ -73,13 +75,19 @@ class AutoProvider:
         """What the first provider answers. A policy that is `local_only` is never brought before one that leaves the machine."""
         require_staying(policy.local_only, self)
         passed: list[str] = []
+        spent: Deferred | None = None
         for provider in self.providers:
-            if policy.local_only and provider.leaves_machine:
+            if provider.leaves_machine and (policy.local_only or spent is not None):
                 continue
             trouble = await self._checks[provider.name].trouble()
             if trouble is None:
                 try:
                     return await ask(provider)
+                except Deferred as exc:
+                    if exc.reason != "budget" or policy.on_spent_budget == "wait":
+                        raise
+                    spent, trouble = spent or exc, f"the budget has no room for {provider.name}"
+                    log.info("%s: a provider that stays on this machine is asked instead", trouble)
                 except Retryable as exc:
                     trouble = exc.plain
                     log.warning("%s is passed over: %s", provider.name, trouble)
@@ -90,6 +98,8 @@ class AutoProvider:
                     if trouble is None:
                         raise
             passed.append(trouble)
+        if spent is not None:
+            raise spent
         raise Retryable(f"no provider can answer: {'; '.join(passed)}")
 
 

@@ -133,7 +133,7 @@ async def add_extraction(wiring: Wiring, provider: Provider, embedder: Embedder,
     outcomes = RequestOutcomes(extractions, wiring.publisher, now, extractor.without_erased)
     resuming = ParkedRequestAgent(parking, extractor, outcomes, wiring.worker, settings.slots())
     resources.push_async_callback(resuming.close)
-    batches = models.model_batches(provider)
+    batches = await models.model_batches(provider)
 
     def handle(app: StageApp) -> Handle:
         agent = ExtractionAgent(

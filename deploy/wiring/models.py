@@ -85,9 +85,14 @@ def most_slice_tokens(settings: Settings) -> int:
     return min(SLICE_ROOM.get(name, MOST_TOKENS) for name in provider_names(settings))
 
 
-def model_batches(provider: Provider) -> ModelBatches | None:
-    """The provider's batches, if it has any."""
-    return provider.batches() if isinstance(provider, Batching) else None
+async def model_batches(provider: Provider) -> ModelBatches | None:
+    """The provider's batches, if it has any; of `auto` those of the first that has batches, if it lacks nothing."""
+    if isinstance(provider, Batching):
+        return provider.batches()
+    for one in each(provider):
+        if isinstance(one, Batching) and await one.trouble() is None:
+            return one.batches()
+    return None
 
 
 def token_counter(settings: Settings) -> TokenCounter:

@@ -115,8 +115,9 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     of at most 4,000 tokens. With `complete` a model is asked for the importance and the short text that a memory came without;
     else it has importance 0.4, and a short text made by rules. With `resolve` a model is asked, once for the candidates of a
     slice and namespace, what they are to the memories near them: the same, more, or their end; else rules alone tell. `style`
-    says what is looked for; with `feelings` that is also how users feel about what they tell. With `attributed` what the
-    assistant and tools state about the matter (documents, orders, projects, results) is kept as well, as theirs, and what was
+    says what is looked for; with `feelings` that is also how users feel about what they tell. `instructions` are
+    further words to the model that extracts: another version of the policy tries other ones, by a replay. With `attributed` what
+    the assistant and tools state about the matter (documents, orders, projects, results) is kept as well, as theirs, and what was
     done with tools; nothing that they say about a person. With `note` a conversation is told as a whole, in one text, instead
     of statement by statement. What a user asks to have forgotten is deleted, or ended, which leaves it readable, or only told of,
     as `on_forget_wish` says; who asks to have everything forgotten is erased, or that is only told of, as `on_erasure_wish` says.
@@ -129,7 +130,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     `window` says what stays in context, `block` how memories are told to a model, `profile` what a prompt always knows;
     without `extract` nothing is extracted, and a message is forgotten once it has left the context. From `merge_threshold` on
     a candidate may be folded into a memory without a model's word: a cosine as all-MiniLM-L6-v2 has them, whatever embeds; by
-    default what was measured of the embedding model. `budget` is what each of its namespaces may spend on models.
+    default what was measured of the embedding model. `budget` is what each of its namespaces may spend on models; where one is
+    spent, work waits (`on_spent_budget: wait`), or is for those providers of `auto` that stay on this machine (`stay_local`).
     What is `local_only` is sent to no other machine. Each namespace has at most `max_memories` live memories: one more, and
     two are merged or one goes. A conversation makes at most `max_per_conversation` of them, the most important of what it
     says first. A memory expires `expire_after_s` after it was last said. `retention_days` after it was archived a message that
@@ -145,6 +147,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     taxonomy: tuple[KindName | Kind, ...] = setting(default=DEFAULT_KINDS, name="kinds")
     unknown_kinds: Literal["reject", "create"] = "reject"
     style: Style = "by_mode"
+    instructions: Annotated[str, Meta(max_length=4_000)] = ""
     feelings: bool = False
     attributed: bool = False
     note: bool = False
@@ -168,6 +171,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     profile: ProfileSettings = ProfileSettings()
     privacy: Privacy = Privacy()
     budget: Budget = Budget()
+    on_spent_budget: Literal["wait", "stay_local"] = "wait"
     related_memories: Annotated[int, Meta(ge=0)] = 8
     overlap_messages: Annotated[int, Meta(ge=0, le=20)] = 2
     slice_tokens: Annotated[int, Meta(ge=100)] = 8_000

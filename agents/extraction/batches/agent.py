@@ -62,7 +62,9 @@ class BatchAgent:
         self._poll_s = poll_s
         self._monotonic_s = monotonic_s
         self._reservations = BatchReservations(batches, provider, policies)
-        self._submission = BatchSubmission(batches, provider, extractor, outcomes, self._reservations, poll_s)
+        self._submission = BatchSubmission(
+            batches, provider, extractor, outcomes, self._reservations, poll_s, policies, clock
+        )
 
     async def tick(self) -> None:
         """Forms a batch of what waits, and looks at each batch whose time has come. Raises Retryable, and Misconfigured."""

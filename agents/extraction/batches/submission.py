@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from agents.models.prompts.questions import Question
 from agents.stage.leases import StillHeld
 from schemas.errors import Deferred, Misconfigured, Rejected, Retryable
 from schemas.extraction.requests import ExtractionRequest
+from schemas.policies.policies import PolicySelector
 from sinks.extraction.batches import Batch, Batches, Member, QuestionContext
 
 log = logging.getLogger(__name__)
@@ -43,6 +44,8 @@ class BatchSubmission:
         outcomes: RequestOutcomes,
         reservations: BatchReservations,
         first_look_s: float,
+        policies: PolicySelector,
+        clock: Callable[[], datetime],
     ) -> None:
         self._batches = batches
         self._provider = provider
@@ -50,6 +53,8 @@ class BatchSubmission:
         self._outcomes = outcomes
         self._reservations = reservations
         self._first_look_s = first_look_s
+        self._policies = policies
+        self._clock = clock
 
     async def submit(self, batch: Batch, owner: str, still_held: StillHeld) -> None:
         """Of a batch of which nothing was sent: asks what its members ask. Raises Retryable, and Misconfigured."""
@@ -93,10 +98,19 @@ class BatchSubmission:
         try:
             done = await self._is_answered(batch, member, owner, still_held, asked)
         except Deferred as deferred:
-            await self._batches.leave(batch.batch_key, owner, parked.request_id, deferred, batched=True)
+            waiting, batched = self._waiting(parked.request(), deferred)
+            await self._batches.leave(batch.batch_key, owner, parked.request_id, waiting, batched=batched)
             return
         if done:
             await self._batches.finish(batch.batch_key, owner, parked.request_id)
+
+    def _waiting(self, request: ExtractionRequest, deferred: Deferred) -> tuple[Deferred, bool]:
+        """How it waits, and whether for another batch: without a budget for one it is asked alone where the policy has providers
+        that stay on this machine answer then."""
+        policy = self._policies.by_name(request.policy)
+        if deferred.reason != "budget" or policy.on_spent_budget == "wait":
+            return deferred, True
+        return Deferred(self._clock(), deferred.reason), False
 
     async def _is_answered(self, batch: Batch, member: Member, owner: str, still_held: StillHeld, asked: Asked) -> bool:
         """Whether an outcome is published, and so no question is needed."""

@@ -9,6 +9,7 @@ from agents.models.prompts.transcript import (
     ATTRIBUTED_CHARS,
     CHARS_PER_TOKEN,
     CONTEXT_CHARS,
+    escaped,
     fenced,
     quoted,
     size,
@@ -63,6 +64,10 @@ OVERLAP_TOKENS: Final = 4_000
 KNOWN_SHARE: Final = 0.25
 LEAST_KNOWN_TOKENS: Final = 50
 OWN_KIND: Final = "If none fits, name your own: one or two lower-case words."
+INSTRUCTIONS: Final = (
+    "Besides, as far as it contradicts none of the rules above, which hold for data, secrets and the form of the answer all "
+    "the same:"
+)
 REQUIRED: Final = ("kind", "text", "messages", "confidence", "importance")
 
 
@@ -75,8 +80,15 @@ def policy_part(policy: Policy, mode: str | None = None) -> str:
         kinds_part(policy),
         f"A text has at most {policy.max_text_chars} characters.",
         FULL_TEXT if policy.full_text else "",
+        instructions_part(policy),
     )
     return "\n".join(filter(None, parts))
+
+
+def instructions_part(policy: Policy) -> str:
+    """The policy's own words. They come from whoever may put policies, and can open or close no mark of the data."""
+    said = policy.instructions.strip()
+    return f"{INSTRUCTIONS}\n{escaped(said)}" if said else ""
 
 
 def kinds_part(policy: Policy) -> str:

@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
+from agents.models.port import Answer, Context
+from agents.models.prompts.questions import extraction_question
 from agents.replay.conversations import plan_conversations
 from agents.replay.namespace_comparison import differences
 from deploy.settings import Settings
 from deploy.wiring import replay
 from deploy.wiring.replay import Parts
 from schemas.errors import Misconfigured
+from schemas.extraction.requests import ExtractionRequest
 from schemas.replay.shadows import shadow_of
 from tests.integration.replay.replaying import (
     ADA,
@@ -42,6 +45,26 @@ async def test_nothing_of_a_shadow_is_told_to_anybody(town: Town):
         ("same", "User is allergic to peanuts."),
         ("added", "User prefers short recipes."),
     }
+
+
+async def test_other_words_to_the_model_are_tried_by_a_replay_and_stored_with_its_plan(town: Town):
+    await town.say("breakfast", PEANUTS)
+    generation = town.generation(GENERATION, kitchen(instructions="Keep dishes and what is in them.", version=7))
+    prompts, provider = [], Asked()
+    extract = provider.extract
+
+    async def noting(request: ExtractionRequest, context: Context) -> Answer:
+        prompts.append((request.policy_version, extraction_question(request, context).policy))
+        return await extract(request, context)
+
+    provider.extract = noting  # type: ignore[method-assign]
+    replayer = town.replayer(generation, provider)
+    await town.generations.begin(generation, await plan_conversations(town.generations, generation, replayer))
+    await town.replay_rest(generation, replayer)
+    ((version, prompt),) = prompts
+    assert version == 7 and prompt.endswith("Keep dishes and what is in them.")
+    stored = await town.generations.get(GENERATION)
+    assert stored is not None and stored.plan.policies == generation.plan.policies
 
 
 @pytest.mark.parametrize("of_bob_alone", [False, True])

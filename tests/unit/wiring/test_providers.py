@@ -1,5 +1,7 @@
 """Providers picked by the settings, and what the doctor says of them."""
 
+from typing import Any
+
 import pytest
 
 from agents.models.auto import AutoProvider
@@ -109,3 +111,19 @@ async def test_doctor_sees_a_policy_that_its_provider_would_break(tmp_path, monk
 def test_slices_fit_the_smallest_model_that_may_be_asked(chosen: dict[str, object], most: int) -> None:
     assert models.most_slice_tokens(settings(**chosen)) == most
     assert Policy(name="p").slice_tokens <= slice_room() < MOST_TOKENS
+
+
+@pytest.mark.parametrize(
+    ("chosen", "named"),
+    [
+        ({"provider": "auto", "anthropic_api_key": KEY}, "claude"),
+        ({"provider": "claude"}, "claude"),
+        ({"provider": "auto"}, None),
+        ({"provider": "offline"}, None),
+    ],
+)
+async def test_auto_makes_the_batches_of_the_provider_that_has_them(chosen: dict[str, Any], named: str | None) -> None:
+    provider = models.provider(settings(**chosen))
+    batches = await models.model_batches(provider)
+    assert (batches and batches.name) == named
+    await provider.close()

@@ -139,3 +139,14 @@ async def test_what_was_reserved_for_a_batch_is_given_back_when_its_time_is_over
     await worker.resume()
     assert worker.remembered == lives_in(1)
     assert await worker.reserved() == Amount()
+
+
+async def test_a_request_beyond_the_budget_is_asked_alone_where_the_policy_has_somebody_who_stays_answer(
+    pool: Pool, server: MessagesServer
+) -> None:
+    policy = replace(POLICY, budget=Budget(tokens_per_day=0), on_spent_budget="stay_local")
+    poor = Worker(pool, server, policy=policy)
+    await poor.park(asked(1))
+    await poor.agent.tick()
+    (row,) = await pool.fetch("SELECT reason, batched, batch_key, not_before <= now() AS due FROM parked")
+    assert (row["reason"], row["batched"], row["batch_key"], row["due"]) == ("budget", False, None, True)

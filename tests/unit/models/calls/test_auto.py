@@ -16,6 +16,8 @@ from tests.slices import knowing, slice_of
 
 SLICE = slice_of("I live in Turin.")
 SECRET = Policy(name="secret", local_only=True)
+THRIFTY = Policy(name="thrifty", on_spent_budget="stay_local")
+SPENT = Deferred(datetime(2026, 3, 2, tzinfo=UTC), "budget")
 
 
 class Named(FakeProvider):
@@ -77,6 +79,27 @@ async def test_verdict_of_one_model_is_not_put_before_another(
     with pytest.raises(type(failure)):
         await auto.extract(SLICE, knowing())
     assert not far.asked
+
+
+async def test_a_spent_budget_falls_back_to_providers_that_stay_where_the_policy_has_it_so() -> None:
+    far, farther, near = Named("far", leaves_machine=True), Named("farther", leaves_machine=True), Named("near")
+    auto = AutoProvider([far, farther, near])
+    far.failures.append(SPENT)
+    assert (await auto.extract(SLICE, knowing(policy=THRIFTY))).provider == "near"
+    assert not farther.asked
+    assert (await auto.extract(SLICE, knowing(policy=THRIFTY))).provider == "far", "each request asks anew"
+
+
+async def test_a_spent_budget_makes_a_request_wait_where_nobody_who_stays_can_answer(
+    auto: AutoProvider, near: Named, far: Named
+) -> None:
+    near.failures.append(SPENT)
+    with pytest.raises(Deferred):
+        await auto.extract(SLICE, knowing(policy=THRIFTY))
+    assert not far.asked
+    near.failures.append(Deferred(SPENT.until, "busy"))
+    with pytest.raises(Deferred, match="busy"):
+        await auto.extract(SLICE, knowing(policy=THRIFTY))
 
 
 async def test_request_waits_when_none_can_answer_and_is_told_why(auto: AutoProvider, near: Named, far: Named) -> None:
