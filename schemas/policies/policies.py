@@ -120,7 +120,8 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     the assistant and tools state about the matter (documents, orders, projects, results) is kept as well, as theirs, and what was
     done with tools; nothing that they say about a person. With `note` a conversation is told as a whole, in one text, instead
     of statement by statement. What a user asks to have forgotten is deleted, or ended, which leaves it readable, or only told of,
-    as `on_forget_wish` says; who asks to have everything forgotten is erased, or that is only told of, as `on_erasure_wish` says.
+    as `on_forget_wish` says; who asks to have everything forgotten is erased, or that is only told of, as
+    `on_erasure_wish` says. With `delete_tool` models may delete memories by a tool.
     A slice is at most `slice_tokens` and `slice_bytes` of content, and at least one message; the ends of the
     `overlap_messages` before it go with it, so that an answer is understood without its question. An end event waits
     `straggler_wait_s` for the messages it announces; late messages are extracted after `late_idle_s` of silence; a request
@@ -153,6 +154,7 @@ class Policy(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unkno
     note: bool = False
     on_forget_wish: Literal["delete", "end", "report"] = "delete"
     on_erasure_wish: Literal["report", "erase"] = "report"
+    delete_tool: bool = False
     full_text: bool = False
     complete: bool = True
     resolve: bool = False

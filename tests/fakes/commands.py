@@ -7,7 +7,9 @@ from tests.fakes.remembered import FakeRemembered
 
 
 class FakeCommands:
-    """Creations are remembered. `outcome` is answered instead, if a test sets it; None with `late`; `failure` is raised."""
+    """Creations are remembered, and what is deleted is not found any more.
+
+    `outcome` is answered instead, if a test sets it; None with `late`; `failure` is raised."""
 
     def __init__(self, remembered: FakeRemembered) -> None:
         self.seen: list[Command] = []
@@ -22,6 +24,15 @@ class FakeCommands:
         self.seen.append(command)
         if self.late or self.outcome is not None:
             return self.outcome
+        if command.kind == "delete":
+            self._remembered.known.pop(command.memory_id or "", None)
+            return Outcome(
+                status="accepted",
+                namespace=command.namespace,
+                sequence=1,
+                memory_id=command.memory_id,
+                change="deleted",
+            )
         memory = created_by_command(command, command.text or "", command.at)
         self._remembered.known[memory.memory_id] = memory
         return Outcome(

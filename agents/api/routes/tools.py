@@ -9,7 +9,7 @@ from agents.api.access.authentication import CallerOf
 from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.ports import PortsOf
 from agents.api.tools.authorisation import NamespacesOf, tools
-from agents.api.tools.inputs import TOOLS
+from agents.api.tools.inputs import DELETING, TOOLS
 
 router = APIRouter(prefix="/v1/tools", tags=["agents"])
 
@@ -41,7 +41,7 @@ async def list_tools(caller: CallerOf, ports: PortsOf, namespace: NamespacesOf =
 
 @router.post("/{name}", openapi_extra=documented(Result, takes=Use))
 async def use_tool(
-    name: Annotated[str, Path(min_length=1, max_length=128, description=f"One of {', '.join(TOOLS)}.")],
+    name: Annotated[str, Path(min_length=1, max_length=128, description=f"One of {', '.join((*TOOLS, *DELETING))}.")],
     use: Annotated[Use, Depends(json_body(Use))],
     caller: CallerOf,
     ports: PortsOf,

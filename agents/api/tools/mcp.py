@@ -10,7 +10,7 @@ from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from agents.api.tools.inputs import WRITING
+from agents.api.tools.inputs import DELETING, WRITING
 from agents.api.tools.tools import Answer, Tools
 
 log = logging.getLogger(__name__)
@@ -61,9 +61,10 @@ class Calling:
 
 
 def hints(name: str) -> ToolAnnotations:
-    """Nothing that a tool does takes anything away, and what is created twice is reinforced."""
-    writes = name in WRITING
-    return ToolAnnotations(readOnlyHint=not writes, destructiveHint=False, idempotentHint=True, openWorldHint=False)
+    """Only `delete_memory` takes something away, and what is created twice is reinforced."""
+    deletes = name in DELETING
+    writes = deletes or name in WRITING
+    return ToolAnnotations(readOnlyHint=not writes, destructiveHint=deletes, idempotentHint=True, openWorldHint=False)
 
 
 async def serve_stdio(tools: Tools, version: str) -> None:

@@ -69,6 +69,13 @@ class Kept(Struct, frozen=True, kw_only=True):
     change: Change
 
 
+class Deleted(Struct, frozen=True, kw_only=True):
+    """It is forgotten; people can bring it back."""
+
+    memory_id: str
+    deleted: bool = True
+
+
 class Context(Struct, frozen=True, kw_only=True):
     """A block for the prompt, empty when nothing fits, and the memories it tells of."""
 

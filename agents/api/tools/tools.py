@@ -13,9 +13,11 @@ from msgspec import Struct
 from agents.api.memories.commands import status_path
 from agents.api.tools.inputs import (
     CONTEXT,
+    DELETING,
     TOOLS,
     WRITING,
     CreateMemory,
+    DeleteMemory,
     GetContext,
     GetMemory,
     SearchMemories,
@@ -23,7 +25,7 @@ from agents.api.tools.inputs import (
     definition,
 )
 from agents.api.tools.ports import Blocks, ToolPorts
-from agents.api.tools.results import Context, Kept, Quote, Read, Searched, Waiting, quote, seen
+from agents.api.tools.results import Context, Deleted, Kept, Quote, Read, Searched, Waiting, quote, seen
 from agents.retrieval.rights import may_read_any, permitted
 from schemas import codec
 from schemas.errors import MemstreamError, Rejected, Retryable
@@ -43,12 +45,13 @@ AWAY: Final = "The memory cannot be reached right now. Go on without it, and say
 
 
 class ToolAccess(Struct, frozen=True, kw_only=True):
-    """What whoever wires the tools allows: which namespaces are read, and in which of them something may be remembered, in the
-    first where nothing else is said. `actor` is who is said to have done it. `kinds`, whether there may be `new_kinds` and how
-    long a short text is are those of the policies."""
+    """What whoever wires the tools allows: which namespaces are read, in which of them something may be remembered, in the first
+    where nothing else is said, and in which memories may be deleted. `actor` is who is said to have done it. `kinds`, whether
+    there may be `new_kinds` and how long a short text is are those of the policies."""
 
     namespaces: tuple[str, ...]
     writable: tuple[str, ...] = ()
+    deletable: tuple[str, ...] = ()
     actor: str = "agent"
     kinds: tuple[Kind, ...] = DEFAULT_KINDS
     new_kinds: bool = False
@@ -71,6 +74,8 @@ class Tools:
         self._ports = ports
         named = TOOLS if ports.blocks is None else {**TOOLS, **CONTEXT}
         self._named = {name: shape for name, shape in named.items() if reach.writable or name not in WRITING}
+        if reach.deletable:
+            self._named |= DELETING
 
     def definitions(self) -> "list[ToolParam]":
         """For the `tools` of a request to the Messages API."""
@@ -110,6 +115,8 @@ class Tools:
                 return await self._create(given)
             case GetMemory():
                 return await self._get(given)
+            case DeleteMemory():
+                return await self._delete(given)
             case SearchMemories():
                 return await self._search(given)
             case GetContext() if self._ports.blocks is not None:
@@ -141,12 +148,37 @@ class Tools:
             raise Rejected("rejected", f"It was not remembered: {outcome.reason}.")
         return Kept(memory_id=outcome.memory_id or "", change=outcome.change or "created")
 
-    async def _get(self, given: GetMemory) -> Struct:
-        memory = (await self._ports.memories.by_ids((given.memory_id,))).get(given.memory_id)
+    async def _memory(self, memory_id: str) -> Memory:
+        """A memory within reach; another one is as good as none. Raises Rejected."""
+        memory = (await self._ports.memories.by_ids((memory_id,))).get(memory_id)
         if memory is None or memory.namespace not in self._reach.namespaces or memory.status == "deleted":
-            raise Rejected(
-                "unknown", f"There is no memory {given.memory_id!r}; search_memories tells the ids there are."
+            raise Rejected("unknown", f"There is no memory {memory_id!r}; search_memories tells the ids there are.")
+        return memory
+
+    async def _delete(self, given: DeleteMemory) -> Struct:
+        memory = await self._memory(given.memory_id)
+        if memory.namespace not in self._reach.deletable:
+            raise Rejected("forbidden", f"Memories of {memory.namespace!r} cannot be deleted here.")
+        command = Command(
+            command_id=str(uuid4()),
+            kind="delete",
+            namespace=memory.namespace,
+            at=self._ports.clock(),
+            actor=self._reach.actor,
+            reason=f"as a tool: {given.reason}" if given.reason else "as a tool",
+            memory_id=memory.memory_id,
+        )
+        outcome = await self._ports.commands.send_and_wait(command)
+        if outcome is None:
+            return Waiting(
+                command_id=command.command_id, ask=status_path(command), note="It will be deleted in a moment."
             )
+        if outcome.status == "rejected":
+            raise Rejected("rejected", f"It was not deleted: {outcome.reason}.")
+        return Deleted(memory_id=memory.memory_id)
+
+    async def _get(self, given: GetMemory) -> Struct:
+        memory = await self._memory(given.memory_id)
         self._ports.note((memory,))
         return Read(memory=seen(memory, full=given.full), said=await self._sources(memory) if given.full else ())
 
@@ -226,6 +258,7 @@ def access(policies: PolicySelector, namespaces: tuple[str, ...], writable: tupl
     return ToolAccess(
         namespaces=namespaces,
         writable=writable,
+        deletable=tuple(each for each in writable if policies.governing(each).delete_tool),
         actor=actor,
         kinds=tuple(kinds.values()),
         new_kinds=any(policy.unknown_kinds == "create" for policy in governing),

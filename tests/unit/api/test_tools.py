@@ -7,13 +7,15 @@ from urllib.parse import quote
 import pytest
 from msgspec.structs import replace
 
-from agents.api.tools.tools import AWAY
+from agents.api.tools.tools import AWAY, access
 from agents.curation.rules.outcome import Outcome
 from schemas.errors import Retryable
 from schemas.extraction.requests import Source
 from schemas.memories.kinds import Kind
+from schemas.memories.memories import Memory
+from schemas.policies.policies import Policies, Policy
 from tests.api import Api
-from tests.workshop import MINE, NOON, SHARED, THEIRS, Workshop, furnished, spoken
+from tests.workshop import MINE, NOON, SHARED, THEIRS, Workshop, furnished, memory, spoken
 
 
 @pytest.fixture
@@ -313,3 +315,51 @@ async def test_importance_is_searched_as_a_range_of_points(workshop: Workshop) -
     (least,) = (await said(tools, "search_memories", min_importance=1, max_importance=4_000))["memories"]
     assert least["text"] == "User prefers short recipes."
     assert (await said(tools, "search_memories", min_importance=10_000))["memories"] == []
+
+
+def keeps(workshop: Workshop, namespace: str) -> Memory:
+    known = memory("User keeps bees.", namespace)
+    workshop.remembered.known[known.memory_id] = known
+    return known
+
+
+def offered(tools: Any) -> set[str]:
+    return {definition["name"] for definition in tools.definitions()}
+
+
+async def test_no_model_may_delete_unless_a_policy_allows_it(workshop: Workshop) -> None:
+    known = keeps(workshop, MINE)
+    policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",)),))
+    tools = workshop.tools(deletable=access(policies, (MINE,), (MINE,), "mara").deletable)
+
+    assert "delete_memory" not in offered(tools)
+    assert "There is no tool" in await refused(tools, "delete_memory", {"memory_id": known.memory_id})
+
+
+async def test_what_a_model_deletes_is_told_as_a_tools_doing(workshop: Workshop) -> None:
+    known = keeps(workshop, MINE)
+    policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
+    allowed = access(policies, (MINE, SHARED), (MINE, SHARED), "agent:chef")
+    tools = workshop.tools(actor="agent:chef", deletable=allowed.deletable)
+
+    assert allowed.deletable == (MINE,)
+    answer = await said(tools, "delete_memory", memory_id=known.memory_id, reason="the user sold them")
+    assert answer == {"memory_id": known.memory_id, "deleted": True}
+    (command,) = workshop.commands.seen
+    assert (command.kind, command.namespace, command.memory_id) == ("delete", MINE, known.memory_id)
+    assert (command.actor, command.reason) == ("agent:chef", "as a tool: the user sold them")
+
+
+@pytest.mark.parametrize(("namespace", "says"), [(SHARED, "cannot be deleted here"), (THEIRS, "There is no memory")])
+async def test_what_lies_elsewhere_is_not_deleted(workshop: Workshop, namespace: str, says: str) -> None:
+    known = keeps(workshop, namespace)
+    tools = workshop.tools(MINE, SHARED, deletable=(MINE,))
+
+    assert says in await refused(tools, "delete_memory", {"memory_id": known.memory_id})
+    assert not workshop.commands.seen
+
+
+async def test_who_may_only_read_has_no_tool_to_delete() -> None:
+    policies = Policies((Policy(name="p", namespaces=("{app_id}/{user_id}",), delete_tool=True),))
+
+    assert access(policies, (MINE,), (), "mara").deletable == ()
