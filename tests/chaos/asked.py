@@ -1,6 +1,7 @@
 """What the windows stage asked the LLM stage for: every message that was said, whole, in one request."""
 
 from collections import Counter
+from collections.abc import Collection
 
 from deploy.cli.follow import follow
 from deploy.settings import Settings
@@ -10,12 +11,17 @@ from schemas.kafka import topics
 from tests.chaos.conversations import Conversation
 
 
-async def asked(settings: Settings, published: list[Conversation]) -> tuple[list[str], list[str], int]:
-    """What is lost and what is there twice, in words, and how many requests were sent again under the same id."""
+async def asked(
+    settings: Settings, published: list[Conversation], erased: Collection[str] = ()
+) -> tuple[list[str], list[str], int]:
+    """What is lost and what is there twice, in words, and how many requests were sent again under the same id. What was asked of
+    erased conversations, before or until somebody heard of it, does not count."""
     requests: dict[str, list[tuple[str, str]]] = {}
     duplicated, repeated = [], 0
     async for record in follow(settings, topics.REQUESTS, from_beginning=True, until_end=True):
         request = codec.decode(record.value, ExtractionRequest)
+        if request.conversation_id in erased:
+            continue
         messages = [(message.message_id, message.content) for message in request.messages]
         if requests.setdefault(request.request_id, messages) != messages:
             duplicated.append(f"request {request.request_id} was cut in two ways")

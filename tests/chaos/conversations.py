@@ -21,6 +21,8 @@ SMALL_TALK = (
     "Hm.",
     "How does this work?",
 )
+LONG_ANSWER = " ".join(f"Step {number}: press the button and wait until the lamp is green." for number in range(1, 31))
+LONG_ANSWER_EVERY = 10  # conversations; it makes two passages
 ANSWERS = ("Of course.", "Here you are.", "It is simple: press the button.", "You are welcome.")
 
 
@@ -58,6 +60,8 @@ def conversation(number: int, length: int, rng: random.Random) -> Conversation:
     for index in range(length):
         is_user = index % 2 == 0
         text = f"I live in {marker(user_id)}." if index == said_at else rng.choice(SMALL_TALK if is_user else ANSWERS)
+        if index == 1 and number % LONG_ANSWER_EVERY == 0:
+            text = LONG_ANSWER
         messages.append(
             Message(
                 conversation_id=conversation_id,

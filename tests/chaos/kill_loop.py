@@ -35,7 +35,8 @@ SUBJECTS: dict[str, type[Subject]] = {"memstream": Memstream, "stock": Stock}
 class Plan(Struct, frozen=True, kw_only=True):
     """One run; `rate` is events published a second, of the part that is released for each kill.
 
-    A killed worker comes back with what its data directory held, or, with `fresh_directories`, as a new one.
+    A killed worker comes back with what its data directory held, or, with `fresh_directories`, as a new one. So many users are
+    `erased` in the course of the kills.
     """
 
     seed: int
@@ -44,6 +45,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     lengths: tuple[int, int] = (8, 24)
     rate: int = 400
     fresh_directories: bool = False
+    erased: int = 0
 
 
 class Result(Struct, kw_only=True):
@@ -54,6 +56,7 @@ class Result(Struct, kw_only=True):
     fresh_directories: bool
     kills: int
     conversations: int
+    erased: int
     messages: int
     lost: int
     duplicated: int
@@ -95,6 +98,7 @@ async def run(plan: Plan, stack: EmbeddedStack, directory: Path, worker: str = "
         fresh_directories=plan.fresh_directories,
         kills=plan.kills,
         conversations=len(said),
+        erased=plan.erased,
         messages=sum(len(conversation.messages) for conversation in said),
         lost=len(ledger.lost),
         duplicated=len(ledger.duplicated),
@@ -128,6 +132,7 @@ async def attack(
     is published for a kill waits for the rebalance to end, the other half is on its way when the kill comes.
     """
     joined, met, share = workers[-1], Attack(), 1.0 / (plan.kills + 1)
+    erased = rng.sample(sorted({each.user_id for each in said}), plan.erased)
     async with supplying(subject.settings, said, plan.rate, rng) as supply:
         for number in range(plan.kills):
             supply.release(share / 2)
@@ -136,6 +141,8 @@ async def attack(
             await asyncio.sleep(rng.uniform(0.0, 2.0))
             met.backlogs.append(await backlog(supply, subject))
             met.ended += revived(workers)
+            if users := erased[number :: plan.kills]:
+                await subject.erase(users)
             victim = rng.randrange(len(workers))
             workers[victim].kill()
             if plan.fresh_directories:
@@ -186,7 +193,7 @@ def report(text: str) -> None:
 
 def summary(results: list[Result]) -> dict[str, Any]:
     """Sums over all runs, and what each run was."""
-    counted = ("kills", "conversations", "messages", "lost", "duplicated", "repeated", "final_lag", "ended")
+    counted = ("kills", "conversations", "erased", "messages", "lost", "duplicated", "repeated", "final_lag", "ended")
     return {
         "worker": results[0].worker,
         "runs": len(results),
@@ -212,6 +219,7 @@ async def main(options: argparse.Namespace) -> int:
                     conversations=options.conversations,
                     rate=options.rate,
                     fresh_directories=number % 2 == 1,
+                    erased=0 if options.worker == "stock" else options.erased,
                 )
                 results.append(await run(plan, stack, directory, options.worker))
                 report(codec.encode(results[-1]).decode())
@@ -227,6 +235,7 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=2)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--conversations", type=int, default=2_000)
+    parser.add_argument("--erased", type=int, default=20, help="users of memstream erased meanwhile")
     parser.add_argument("--rate", type=int, default=400, help="events published a second")
     parser.add_argument("--keep", type=made, help="directory for data and logs; default: a temporary one")
     sys.exit(asyncio.run(main(parser.parse_args())))

@@ -1,12 +1,13 @@
 """The kill loop's ledger: what was published held against everything that came of it."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from msgspec import Struct, field
 
+from agents.passages.building import pieces
 from deploy.cli.follow import follow
 from deploy.settings import Settings
 from deploy.wiring import vector_index
@@ -35,18 +36,23 @@ class Ledger(Struct):
     repeated: int = 0
 
 
-async def balance(settings: Settings, pool: Pool | Connection, published: list[Conversation]) -> Ledger:
-    """Holds what was published against archive, requests, extractions, memories, vectors, events, state, windows."""
+async def balance(
+    settings: Settings, pool: Pool | Connection, published: list[Conversation], erased: Collection[str] = ()
+) -> Ledger:
+    """Holds what was published against archive, requests, extractions, memories, vectors, passages, events, state, windows.
+
+    `erased` are further conversations, of which nothing may be there but in topics that keep what they have.
+    """
     ledger = Ledger()
     await _archive(ledger, pool, published)
-    await _requests(ledger, settings, published)
+    await _requests(ledger, settings, published, erased)
     await _slices(ledger, pool, published)
     await _memories(ledger, pool, published)
     await _vectors(ledger, settings, pool)
     await _passages(ledger, settings, pool)
     await _events(ledger, settings, pool)
     await _state(ledger, settings, pool)
-    await _windows(ledger, settings)
+    await _windows(ledger, settings, erased)
     async for letter in follow(settings, topics.DEAD_LETTERS, from_beginning=True, until_end=True):
         ledger.lost.append(f"dead letter {letter.key!r}: {letter.headers}")
     return ledger
@@ -65,8 +71,8 @@ async def _archive(ledger: Ledger, pool: Pool | Connection, published: list[Conv
     ledger.duplicated += [f"message {name} was never sent" for name in sorted(archived.keys() - sent)]
 
 
-async def _requests(ledger: Ledger, settings: Settings, published: list[Conversation]) -> None:
-    lost, duplicated, repeated = await asked(settings, published)
+async def _requests(ledger: Ledger, settings: Settings, published: list[Conversation], erased: Collection[str]) -> None:
+    lost, duplicated, repeated = await asked(settings, published, erased)
     ledger.lost += lost
     ledger.duplicated += duplicated
     ledger.repeated += repeated
@@ -125,19 +131,24 @@ async def _vectors(ledger: Ledger, settings: Settings, pool: Pool | Connection) 
 
 
 async def _passages(ledger: Ledger, settings: Settings, pool: Pool | Connection) -> None:
-    """Every message has its passages once, under one number of its conversation, and Qdrant has a point for each and no other."""
+    """Every message has one whole set of passages in each namespace, under one number of its conversation, and Qdrant has a
+    point for each and no other."""
     rows = await pool.fetch(
-        "SELECT m.message_id, count(DISTINCT p.ordinal) AS numbers, count(p.piece) AS pieces, "
-        "       count(DISTINCT (p.namespace, p.piece)) AS places "
+        "SELECT m.message_id, m.content, p.namespace, array_agg(p.piece ORDER BY p.piece) AS pieces, "
+        "       (SELECT count(DISTINCT ordinal) FROM passages o "
+        "        WHERE o.conversation_id = m.conversation_id AND o.message_id = m.message_id) AS numbers "
         "FROM messages m LEFT JOIN passages p USING (conversation_id, message_id) "
-        "WHERE m.role IN ('user', 'assistant') AND trim(m.content) <> '' GROUP BY m.conversation_id, m.message_id"
+        "WHERE m.role IN ('user', 'assistant') AND trim(m.content) <> '' "
+        "GROUP BY m.conversation_id, m.message_id, p.namespace"
     )
-    ledger.lost += [f"message {row['message_id']} has no passage" for row in rows if not row["pieces"]]
-    ledger.duplicated += [
-        f"message {row['message_id']} has {row['numbers']} numbers and {row['pieces']} passages in {row['places']} places"
-        for row in rows
-        if row["numbers"] > 1 or row["pieces"] != row["places"]
-    ]
+    for row in rows:
+        name, whole = row["message_id"], list(range(len(pieces(row["content"]))))
+        if row["namespace"] is None:
+            ledger.lost.append(f"message {name} has no passage")
+        elif row["pieces"] != whole:
+            ledger.lost.append(f"message {name} has passages {row['pieces']} in {row['namespace']}, not {whole}")
+        if row["numbers"] > 1:
+            ledger.duplicated.append(f"message {name} has {row['numbers']} numbers")
     stored = {row["passage_id"] for row in await pool.fetch("SELECT passage_id::text FROM passages")}
     async with vector_index.passage_index(settings, FakeEmbedder()) as vectors:
         indexed = {passage_id async for page in vectors.ids() for _, passage_id in page}
@@ -170,6 +181,9 @@ async def _state(ledger: Ledger, settings: Settings, pool: Pool | Connection) ->
     """The compacted topic says of every memory what Postgres says."""
     latest: dict[str, Memory] = {}
     async for record in follow(settings, topics.STATE, from_beginning=True, until_end=True):
+        if record.value is None:
+            latest.pop(record.key.decode(), None)
+            continue
         memory = codec.decode(record.value, Memory)
         latest[memory.memory_id] = memory
     for row in await pool.fetch("SELECT memory_id, version FROM memories"):
@@ -179,7 +193,7 @@ async def _state(ledger: Ledger, settings: Settings, pool: Pool | Connection) ->
     ledger.duplicated += [f"memory.state has {name}, Postgres has not" for name in sorted(latest)]
 
 
-async def _windows(ledger: Ledger, settings: Settings) -> None:
+async def _windows(ledger: Ledger, settings: Settings, erased: Collection[str]) -> None:
     """Nothing waits to be extracted any more, every message is in context or left it, and every row belongs to a window."""
     rows: dict[bytes, bytes] = {}
     changelog = settings.topics().changelog.removeprefix(settings.topic_prefix)
@@ -195,7 +209,8 @@ async def _windows(ledger: Ledger, settings: Settings) -> None:
             known |= {key, *keys_of(head)}
             if head.waiting_since or head.asked or head.held:
                 ledger.lost.append(f"the window of {head.scope.conversation_id} still waits: {head}")
-            if head.tally.account.total_messages + head.tally.pruned != head.received:
+            counted = head.tally.account.total_messages + head.tally.pruned
+            if counted != (0 if head.scope.conversation_id in erased else head.received):
                 ledger.lost.append(f"the window of {head.scope.conversation_id} lost count of its messages: {head}")
             try:
                 load(head.scope.conversation_id, rows.get)

@@ -1,5 +1,6 @@
 """memstream's own workers under the kill loop."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Self
 
@@ -7,6 +8,7 @@ from deploy.embedded.stack import EmbeddedStack
 from deploy.settings import Settings
 from deploy.wiring import connections
 from tests.chaos.conversations import Conversation
+from tests.chaos.erasing import UNFINISHED, erase, left_of
 from tests.chaos.ledger import Ledger, balance, lags
 from tests.chaos.stores import differing
 from tests.chaos.subject import QUIET_WITHIN_S
@@ -23,6 +25,7 @@ class Memstream:
         self.settings = settings
         self._directory = directory
         self._workers = 0
+        self._erased: set[str] = set()
 
     @classmethod
     async def prepared(cls, stack: EmbeddedStack, name: str, directory: Path) -> Self:
@@ -32,16 +35,26 @@ class Memstream:
         self._workers += 1
         return WorkerProcess(f"worker-{self._workers}", self.settings, self._directory)
 
+    async def erase(self, users: Collection[str]) -> None:
+        self._erased.update(users)
+        await erase(self.settings, users)
+
     async def lag(self) -> int:
         return sum((await lags(self.settings)).values())
 
     async def behind(self) -> int:
         async with connections.postgres(self.settings, max_size=1) as pool:
-            return await self.lag() + int(await pool.fetchval("SELECT count(*) FROM outbox"))
+            waiting = [await pool.fetchval(statement) for statement in ("SELECT count(*) FROM outbox", UNFINISHED)]
+            return await self.lag() + sum(waiting)
 
     async def left_wrong(self) -> list[str]:
         return await differing(self.settings, self._directory)
 
     async def ledger(self, published: list[Conversation]) -> Ledger:
+        """Of those who were erased nothing may be left."""
+        kept = [each for each in published if each.user_id not in self._erased]
+        gone = frozenset(each.conversation_id for each in published) - {each.conversation_id for each in kept}
         async with connections.postgres(self.settings, max_size=2) as pool:
-            return await balance(self.settings, pool, published)
+            ledger = await balance(self.settings, pool, kept, gone)
+            ledger.duplicated += await left_of(self._erased, self.settings, pool)
+            return ledger

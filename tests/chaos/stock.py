@@ -4,7 +4,7 @@ import contextlib
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -68,6 +68,9 @@ class Stock:
     def worker(self) -> WorkerProcess:
         self._workers += 1
         return StockProcess(f"stock-{self._workers}", self.settings, self._directory)
+
+    async def erase(self, users: Collection[str]) -> None:
+        raise NotImplementedError("stock Faust erases nobody")
 
     async def lag(self) -> int:
         async with self._consumer() as consumer:

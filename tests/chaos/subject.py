@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -30,6 +31,10 @@ class Subject(Protocol):
 
     def worker(self) -> WorkerProcess:
         """Another worker under a new name, with an empty data directory, not yet started."""
+        ...
+
+    async def erase(self, users: Collection[str]) -> None:
+        """Begins to erase users. What they said, and say after, may be in nothing that the ledger looks at."""
         ...
 
     async def lag(self) -> int:

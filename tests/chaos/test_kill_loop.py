@@ -35,7 +35,7 @@ async def test_killing_workers_at_random_moments_loses_and_doubles_nothing(
     embedded_stack: EmbeddedStack, tmp_path: Path
 ):
     seed = random.randrange(1_000_000)
-    plan = Plan(seed=seed, kills=KILLS, conversations=300, fresh_directories=seed % 2 == 1)
+    plan = Plan(seed=seed, kills=KILLS, conversations=300, fresh_directories=seed % 2 == 1, erased=12)
     result = await run(plan, embedded_stack, tmp_path)
     assert result.clean, result
     assert len(result.backlogs) == KILLS

@@ -18,6 +18,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from streams.windows.rows.rows import chunk_key, is_head
 from tests.chaos.conversations import Conversation, conversations, events
+from tests.chaos.erasing import left_of
 from tests.chaos.ledger import Ledger, balance
 from tests.chaos.memstream_subject import Memstream
 from tests.deployment import Deployment, Event, deployed
@@ -50,6 +51,8 @@ IN_POSTGRES = (
     Damage("DELETE FROM messages WHERE message_id = 'chaos-00000-000'", ("chaos-00000-000 is not archived",)),
     Damage(RENAMED_MESSAGE, ("m was never sent", "message m has no passage")),
     Damage("DELETE FROM passages", ("message chaos-00000-000 has no passage",)),
+    Damage("DELETE FROM passages WHERE piece = 1", ("has passages [0] in chaos/user-00000, not [0, 1]",)),
+    Damage("UPDATE passages SET ordinal = ordinal + 1 WHERE piece = 1", (" has 2 numbers",)),
     Damage("UPDATE messages SET content = '' WHERE message_id = 'chaos-00000-000'", ("archived in other words",)),
     Damage("DELETE FROM extractions WHERE conversation_id = 'chaos-00000'", ("lies in no completed extraction",)),
     Damage("UPDATE extractions SET completed_at = NULL", ("lies in no completed extraction",)),
@@ -128,6 +131,10 @@ async def test_the_ledger_names_whatever_is_missing_or_there_twice(embedded_stac
         unsaid = conversations(3, (6, 8), random.Random(1))[-1]
         found = await ledger(deployment, [*said, unsaid])
         assert f"message {unsaid.messages[2].message_id} was asked for in no request as it was said" in found.lost
+        async with connections.postgres(deployment.settings, max_size=1) as pool:
+            left = "\n".join(await left_of(["user-00000"], deployment.settings, pool))
+        for place in ("rows of messages", "rows of memories", "rows of extractions", "passages of user-00000"):
+            assert place in left, "what is not erased is found by whoever looks for it"
         unseen = await unseen_in_postgres(deployment, said)
         unseen += await unseen_in_qdrant(deployment, said)
         unseen += await unseen_in_kafka(deployment, said)

@@ -1,0 +1,52 @@
+"""Users erased while workers are killed: nothing that they said may be left, and nothing of it may come in afterwards."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import partial
+
+from agents.erasure.begin import ErasureService
+from agents.retrieval.said import SaidSearch
+from deploy.settings import Settings
+from deploy.wiring import connections, vector_index
+from deploy.wiring.message_ends import message_ends
+from sinks.embeddings.fake import FakeEmbedder
+from sinks.erasure.erasures import Erasures
+from sinks.passages.store import Passages
+from sinks.postgres.connection import Connection, Pool
+from tests.chaos.conversations import APP, marker
+
+UNFINISHED = (
+    "SELECT (SELECT count(*) FROM erasures WHERE completed_at IS NULL) + (SELECT count(*) FROM passage_removals)"
+)
+TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
+
+
+async def erase(settings: Settings, users: Iterable[str]) -> None:
+    """Begins an erasure of each; workers take them to their ends."""
+    async with connections.postgres(settings, max_size=1) as pool:
+        erasures = ErasureService(Erasures(pool), partial(message_ends, settings), lambda: datetime.now(UTC))
+        for user_id in users:
+            await erasures.begin(f"erasure-of-{user_id}", "user", "kill loop", user_id=user_id)
+
+
+async def left_of(users: Iterable[str], settings: Settings, pool: Pool | Connection) -> list[str]:
+    """What still tells of erased users, in words: rows of any table, and what a search finds."""
+    left = []
+    tables = [row["tablename"] for row in await pool.fetch(TABLES)]
+    for user_id in users:
+        for table in tables:
+            statement = f"SELECT count(*) FROM {table} WHERE {table}::text LIKE $1"
+            if rows := await pool.fetchval(statement, f"%{marker(user_id)}%"):
+                left.append(f"{rows} rows of {table} tell of {user_id}, who was erased")
+    return left + await found_of(users, settings)
+
+
+async def found_of(users: Iterable[str], settings: Settings) -> list[str]:
+    embedder = FakeEmbedder()
+    async with (
+        connections.postgres(settings, max_size=2) as pool,
+        vector_index.passage_index(settings, embedder) as vectors,
+    ):
+        search = SaidSearch(embedder, vectors, Passages(pool), settings.policies())
+        found = {user: (await search.search(f"I live in {marker(user)}", (f"{APP}/{user}",))).hits for user in users}
+    return [f"{len(hits)} passages of {user}, who was erased, are found" for user, hits in found.items() if hits]
