@@ -64,12 +64,12 @@ async def of_size(
 ) -> dict[str, Any]:
     size, passages = sizes
     say(f"writing {size:,} memories and {passages:,} passages")
-    async with stored(stack, directory, size, passages) as (settings, seeded_s):
+    async with stored(stack, directory, size, passages) as (settings, written):
         async with served(stack, settings) as server:
             found = {
                 "memories": size,
                 "passages": passages,
-                "seeded_s": round(seeded_s),
+                **written,
                 **await over_http(server, requests, seconds),
             }
             found["streams"] = await streams(server)

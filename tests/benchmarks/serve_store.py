@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from pydantic import SecretStr
@@ -22,13 +23,14 @@ from sinks.postgres.migrate import migrate
 from streams.kafka.topics import create, specs
 from tests.benchmarks.curate_steps import Cpu
 from tests.benchmarks.curate_store import namespace, seed
-from tests.benchmarks.serve_passages import seed_passages
+from tests.benchmarks.serve_passages import Seeded, seed_passages
 from tests.benchmarks.serve_talks import seed_talks
 from tests.preparation import administer
 
 NAMESPACES = 1_000
 LARGE, LARGE_SHARE = "bench/large", 10  # a namespace with a tenth as many passages as all others together
 KEYS = 10
+BLOCK = 512  # bytes, of what `stat` counts
 
 
 class Served(Struct, frozen=True):
@@ -43,8 +45,8 @@ class Served(Struct, frozen=True):
 @asynccontextmanager
 async def stored(
     stack: EmbeddedStack, directory: Path, size: int, passages: int
-) -> AsyncIterator[tuple[Settings, float]]:
-    """With so many memories and passages, and how many seconds it took to write them."""
+) -> AsyncIterator[tuple[Settings, dict[str, Any]]]:
+    """With so many memories and passages; how many seconds it took to write them, and what passages take on the disk."""
     settings = await prepared(stack, directory, f"bench-{size}")
     began = time.monotonic()
     pool = await connect(settings.postgres_dsn.get_secret_value(), max_size=4)
@@ -55,13 +57,36 @@ async def stored(
         await indexes.passages.ensure_collection()
         sizes = [(namespace(number), passages // NAMESPACES) for number in range(NAMESPACES)]
         sizes.append((LARGE, passages // LARGE_SHARE))
-        name = settings.qdrant_collection + SUFFIX
-        await seed_passages(pool, stack.qdrant_url, name, indexes.passage_embedder.dimension, sizes)
+        name, before = settings.qdrant_collection + SUFFIX, disk_bytes(stack.vectors.data_dir)
+        seeded = await seed_passages(pool, stack.qdrant_url, name, indexes.passage_embedder.dimension, sizes)
+        written_s = round(time.monotonic() - began)
+        vectors = disk_bytes(stack.vectors.data_dir) - before
+        said = {"seeded_s": written_s, "bytes": await bytes_each(pool, seeded, vectors)}
         await pool.close()
-        yield settings, time.monotonic() - began
+        yield settings, said
         await indexes.memories.drop_collection()
         await indexes.passages.drop_collection()
     await administer(stack.dsn, f'DROP DATABASE "{settings.qdrant_collection}" WITH (FORCE)')
+
+
+def disk_bytes(directory: Path) -> int:
+    """Of the blocks that its files have: some are longer than what is written of them."""
+    return sum(path.stat().st_blocks * BLOCK for path in directory.rglob("*") if path.is_file())
+
+
+async def bytes_each(pool: Pool, seeded: Seeded, vectors: int) -> dict[str, Any]:
+    rows = await pool.fetchval("SELECT pg_total_relation_size('passages')")
+    archive = await pool.fetchval("SELECT pg_total_relation_size('messages')")
+    return {
+        "messages": seeded.messages,
+        "passages": seeded.passages,
+        "characters_a_message": round(seeded.characters / seeded.messages),
+        "archive_a_message": round(archive / seeded.messages),
+        "passages_postgres_a_message": round(rows / seeded.messages),
+        "passages_qdrant_a_message": round(vectors / seeded.messages),
+        "passages_postgres_each": round(rows / seeded.passages),
+        "passages_qdrant_each": round(vectors / seeded.passages),
+    }
 
 
 async def prepared(stack: EmbeddedStack, directory: Path, name: str) -> Settings:

@@ -22,6 +22,12 @@ AT_A_RATE: Final = {
     "context_at_50_per_s": "50 context blocks a second, each for a new question",
     "context_repeated_at_50_per_s": "50 context blocks a second, for questions that were asked before",
 }
+ON_DISK: Final = {
+    "characters_a_message": "characters of it, on average",
+    "archive_a_message": "in the archive",
+    "passages_postgres_a_message": "its passages in PostgreSQL",
+    "passages_qdrant_a_message": "its passages in Qdrant",
+}
 PARTS: Final = ("api", "postgres", "vectors")
 
 Store = Mapping[str, Any]
@@ -34,6 +40,8 @@ def tables(told: Mapping[str, Any]) -> Iterator[str]:
     yield from at_a_rate(stores)
     yield ""
     yield from following(stores)
+    yield ""
+    yield from on_disk(stores)
     written = ", ".join(f"{size(each)} in {each['seeded_s']} s" for each in stores)
     yield f"\nWritten: {written}. Load averages at the end: {told['load']}."
     if further := told.get("extrapolated_at_1000000"):
@@ -72,6 +80,13 @@ def following(stores: list[Store]) -> Iterator[str]:
     yield row("making a memory, p50 and p95, ms", *made)
     heard = (f"{each['event_p50_ms']}, {each['event_p95_ms']}" for each in streams)
     yield row("until its event is at a follower, p50 and p95, ms", *heard)
+
+
+def on_disk(stores: list[Store]) -> Iterator[str]:
+    yield row("Bytes a message", *(f"{each['bytes']['messages']:,} messages" for each in stores))
+    yield ruler(len(stores) + 1)
+    for name, said in ON_DISK.items():
+        yield row(said, *(f"{each['bytes'][name]:,}" for each in stores))
 
 
 def extrapolated(further: Mapping[str, Mapping[str, float | None]]) -> Iterator[str]:

@@ -5,9 +5,12 @@ from typing import Any
 import aiohttp
 import pytest
 
+from agents.passages.indexer import Recalled, build
+from schemas.policies.policies import Privacy
 from schemas.retrieval.searches import Found
 from tests.benchmarks.serve import GROWING, extrapolated
 from tests.benchmarks.serve_load import Answered, in_turn
+from tests.benchmarks.serve_passages import passages
 from tests.benchmarks.serve_table import extrapolated as rows
 
 WHOLE, PARTLY = b'{"hits": [], "degraded": []}', b'{"degraded": ["vectors_slow"]}'
@@ -73,3 +76,10 @@ def test_where_nothing_was_answered_whole_nothing_is_extrapolated():
     (told,) = extrapolated([store(10_000, 5.0, 10.0), silent]).values()
     assert told["context_at_50_per_s"] == {"p50_ms": None, "p95_ms": None}
     assert told["context"]["p95_ms"] == 109.0
+
+
+def test_passages_that_are_seeded_are_those_that_the_stage_would_make_of_the_same_messages():
+    seeded = list(passages("bench/1", 300, 1))
+    assert max(len(pieces) for _, pieces in seeded) > 1
+    for archived, pieces in seeded:
+        assert [piece for _, piece in build(Recalled(archived, Privacy(), ("bench/1",)))] == pieces
