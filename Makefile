@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help demo dev check test lint schemas kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding bench-embed bench-recall bench-curate bench-serve bench-import lock clean
+.PHONY: help demo dev check test lint schemas panel kill-loop fault-matrix bench-ingest bench-windows bench-coherence bench-llm bench-offline bench-dedupe bench-understanding bench-embed bench-recall bench-curate bench-serve bench-import lock clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -64,17 +64,21 @@ test: lint ## everything CI runs: lint, then the fast tests, then the heavy ones
 	$(PYTEST) -m "not heavy" -n $(JOBS) --dist loadfile --no-loadscope-reorder --durations=10
 	$(PYTEST) -m heavy -n $(JOBS) --dist loadfile --durations=20 tests/chaos tests/integration
 
-lint: environment $(DEV) ## ruff, mypy, the layers of imports, generated schemas
+lint: environment $(DEV) ## ruff, mypy, the layers of imports, generated schemas, the built panel
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m schemas.documents.generate --check
 	$(BIN)/python -m agents.api.generate --check
+	deploy/panel/build.sh --check
 
 schemas: environment $(RUNTIME) ## write schemas/generated anew
 	@$(BIN)/python -m schemas.documents.generate
 	@$(BIN)/python -m agents.api.generate
+
+panel: ## build the web panel from deploy/panel (needs Node 20.19 or newer, and npm)
+	@deploy/panel/build.sh
 
 kill-loop: environment $(DEV) ## kill -9 workers under load (SEED, RUNS, KILLS, CONVERSATIONS, WORKER=stock); the last line is JSON
 	@$(BIN)/python -m tests.chaos.kill_loop --worker $(WORKER) \

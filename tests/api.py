@@ -48,7 +48,7 @@ from tests.fakes.archive import FakeArchive
 from tests.fakes.curation import FakeCuration
 from tests.fakes.erasures import FakeErasures
 from tests.fakes.event_history import FakeEventHistory
-from tests.fakes.exports import FakeExports, FakeStatistics
+from tests.fakes.exports import FakeExports, FakeNamespaces, FakeStatistics
 from tests.fakes.live import FakeLive
 from tests.fakes.memories import FakeMemories
 from tests.fakes.owners import FakeOwners
@@ -168,6 +168,7 @@ class Api:
             "erasure_wait_s": 0.0,
             "exports": self.exports,
             "statistics": self.statistics,
+            "namespaces": FakeNamespaces(self.memories),
             "usage": self.consumption,
             "policy_book": self.policy_book,
             "runs": self.runs,

@@ -27,8 +27,10 @@ from agents.api.routes import (
     generations,
     health,
     mcp,
+    me,
     memories,
     namespaces,
+    panel,
     passages,
     policies,
     profiles,
@@ -42,6 +44,7 @@ from agents.api.routes import (
 
 OPEN: Final = (health.router,)  # no key: what they tell is nobody's
 KEYED: Final = (
+    me.router,
     *(memories.router, changes.router, commands.router, namespaces.router, events.router, search.router),
     passages.router,
     *(context.router, profiles.router, conversations.router, tools.router, mcp.router, description.router),
@@ -85,6 +88,7 @@ def app_with_routes() -> FastAPI:
         app.include_router(router)
     for router in KEYED:
         app.include_router(router, dependencies=[Depends(authenticate)])
+    app.include_router(panel.router)
     return app
 
 
@@ -95,5 +99,7 @@ def document() -> dict[str, Any]:
 
 def methods(path: str) -> set[str]:
     """That some route of the path takes."""
-    routes = (route for router in (*OPEN, *KEYED) for route in router.routes if isinstance(route, APIRoute))
+    routes = (
+        route for router in (*OPEN, *KEYED, panel.router) for route in router.routes if isinstance(route, APIRoute)
+    )
     return {method for route in routes if route.path_regex.match(path) for method in route.methods or ()}

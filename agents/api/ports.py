@@ -37,6 +37,7 @@ from sinks.access.audit import Audited
 from sinks.archive.retention import SweepPlace
 from sinks.consolidation.runs import RunFilter
 from sinks.memories.listing import Listing
+from sinks.memories.namespaces import NamespaceDirectory
 from sinks.memories.reader import MemoryVersion
 from sinks.memories.statistics import Statistics
 from sinks.vectors.port import Point, VectorIndex
@@ -218,6 +219,7 @@ class Ports(Struct, frozen=True, kw_only=True):
     erasure_wait_s: float  # how long the answer to an erasure waits for its end
     exports: Pages
     statistics: NamespaceStatistics
+    namespaces: NamespaceDirectory
     usage: Consumption
     policy_book: PolicyBook
     replays: ReplayService

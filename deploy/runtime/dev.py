@@ -128,11 +128,13 @@ async def run_dev(settings: Settings, ports: Ports, stop: asyncio.Event) -> None
 
 
 def addresses(settings: Settings) -> list[str]:
+    api = ready_path("api", settings).read_text()
     return [
+        f"panel       {api}/",
         f"Kafka       {settings.bootstrap_servers}",
         f"PostgreSQL  {settings.postgres_dsn.get_secret_value()}",
         f"Qdrant      {settings.qdrant_url}",
-        f"API         {ready_path('api', settings).read_text()}",
+        f"API         {api}",
         f"data        {settings.data_dir}",
         "Publish to chat.messages and chat.conversations.ended; subscribe to memory.events; the API needs no key here. "
         "Ctrl-C stops everything.",

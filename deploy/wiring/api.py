@@ -55,6 +55,7 @@ from sinks.memories.event_history import EventHistory
 from sinks.memories.exports import Exports
 from sinks.memories.lexical import FullText
 from sinks.memories.live import LiveMemories
+from sinks.memories.namespaces import Namespaces
 from sinks.memories.reader import Memories
 from sinks.memories.statistics import NamespaceStatistics
 from sinks.outbox.projector import Projector
@@ -113,6 +114,7 @@ async def wired(
         erasure_wait_s=settings.api_wait_s,
         exports=Exports(pool),
         statistics=NamespaceStatistics(pool),
+        namespaces=Namespaces(pool),
         usage=Consumption(UsageRecords(pool), Ledger(pool), policies, overall(settings), now),
         policy_book=policy_book(settings, publisher, pool),
         runs=Runs(pool),

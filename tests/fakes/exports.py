@@ -1,9 +1,12 @@
 """What a namespace holds, page by page and in numbers, of fake memories."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 
+from schemas.access.keys import covers
 from schemas.errors import Retryable
 from schemas.memories.memories import Memory, Status
+from sinks.memories.namespaces import NamespaceSummary
 from sinks.memories.reader import MemoryVersion
 from sinks.memories.statistics import Statistics
 from tests.fakes.memories import FakeMemories
@@ -60,3 +63,26 @@ class FakeStatistics:
             sequence=0,
             reads=0,
         )
+
+
+class FakeNamespaces:
+    """The namespaces of fake memories."""
+
+    def __init__(self, memories: FakeMemories) -> None:
+        self._memories = memories
+
+    async def page(
+        self, patterns: Collection[str], *, containing: str, after: str, limit: int
+    ) -> tuple[NamespaceSummary, ...]:
+        if self._memories.down:
+            raise Retryable("Postgres failed while listing namespaces: it is down")
+        live = Counter({each.namespace: 0 for each in self._memories.rows.values() if each.status != "deleted"})
+        live.update(each.namespace for each in self._memories.rows.values() if each.status == "active")
+        found = [
+            NamespaceSummary(namespace=name, live=number)
+            for name, number in sorted(live.items())
+            if name > after
+            and containing.lower() in name.lower()
+            and any(covers(pattern, name) for pattern in patterns)
+        ]
+        return tuple(found[:limit])

@@ -1,12 +1,14 @@
-"""What concerns a namespace as a whole, and cannot be taken back: for administrators, and audited."""
+"""Which namespaces there are; and what concerns one as a whole and cannot be taken back: for administrators, and audited."""
 
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Response
+from msgspec import Struct
 
 from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
-from agents.api.http.json_bodies import documented, json_body
+from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor, encode_cursor
+from agents.api.http.json_bodies import documented, json_body, json_response
 from agents.api.memories.apply_change import (
     CommandKind,
     CommandResult,
@@ -19,8 +21,40 @@ from agents.api.memories.change_bodies import Uninstall
 from agents.api.ports import Ports, PortsOf
 from agents.api.routes.changes import DONE, LATER, Reason
 from sinks.access.audit import Audited
+from sinks.memories.namespaces import NamespaceSummary
 
 router = APIRouter(prefix="/v1/namespaces", tags=["namespaces"])
+
+
+class NamespacePage(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """By name; `next` is the cursor of the page behind them, absent on the last."""
+
+    namespaces: tuple[NamespaceSummary, ...]
+    next: str | None = None
+
+
+class NamespacePlace(Struct, frozen=True):
+    """Where a page of namespaces ended."""
+
+    namespace: str
+
+
+@router.get("", openapi_extra=documented(NamespacePage))
+async def list_namespaces(
+    caller: CallerOf,
+    ports: PortsOf,
+    containing: Annotated[str, Query(max_length=256, description="Those whose names hold this text.")] = "",
+    limit: LimitOf = 100,
+    cursor: CursorOf = None,
+) -> Response:
+    """Namespaces with memories that the key may read, a page at a time."""
+    after = decode_cursor(cursor, NamespacePlace, containing).namespace if cursor else ""
+    patterns = {grant.namespaces for grant in caller.grants}
+    found = await ports.namespaces.page(patterns, containing=containing, after=after, limit=limit + 1)
+    page = found[:limit]
+    more = encode_cursor(NamespacePlace(page[-1].namespace), containing) if len(found) > limit else None
+    allowed = tuple(each for each in page if caller.may("read", each.namespace))  # none of a replay
+    return json_response(NamespacePage(namespaces=allowed, next=more))
 
 
 @router.delete("", openapi_extra=documented(CommandResult, description=DONE, with_same_body=LATER))

@@ -65,7 +65,8 @@ AN_ERASURE = Erasure(
 PURGED = ErasedNamespace(namespace=THEIRS, how="purge", done_at=NOON, memories=1, versions=1, vectors=1)
 A_POLICY = Policy(name="search_memories", match=Match(app_id="secret"))
 # They tell of no namespace: any key may ask them.
-NOBODYS = {"live", "ready", "get_openapi", "list_presets", "get_preset"}
+# The last two tell of the key itself, and of its own namespaces alone (test_me.py).
+NOBODYS = {"live", "ready", "get_openapi", "list_presets", "get_preset", "get_me", "list_namespaces"}
 OPERATIONS = [
     pytest.param(path, method, operation, id=f"{method} {path}")
     for path, operations in document()["paths"].items()

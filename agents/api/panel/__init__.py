@@ -1,0 +1,1 @@
+"""The web panel: its built files, and the headers that they are served with."""

@@ -1,0 +1,37 @@
+"""The built files of the web panel, packed once a process."""
+
+import gzip
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final, NamedTuple
+
+BUILT: Final = Path(__file__).parent / "built"  # made by deploy/panel/build.sh
+TYPES: Final = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+
+
+class File(NamedTuple):
+    """A file, as it is and compressed with gzip."""
+
+    plain: bytes
+    packed: bytes
+    media_type: str
+    tag: str
+
+
+@cache
+def files() -> dict[str, File]:
+    """By their paths, with `/` between parts. Whatever is asked for is looked up here, so no path leads outside."""
+    found = (path for path in BUILT.rglob("*") if path.suffix in TYPES)
+    return {path.relative_to(BUILT).as_posix(): packed(path) for path in found}
+
+
+def packed(path: Path) -> File:
+    plain = path.read_bytes()
+    tag = f'"{blake2b(plain, digest_size=12).hexdigest()}"'
+    return File(plain, gzip.compress(plain, mtime=0), TYPES[path.suffix], tag)

@@ -1,0 +1,45 @@
+/** The views, the namespace that they show, and who is signed in. */
+import { A, useSearchParams } from "@solidjs/router";
+import NotebookText from "lucide-solid/icons/notebook-text";
+import LogOut from "lucide-solid/icons/log-out";
+import type { LucideIcon } from "lucide-solid";
+import { For, Show } from "solid-js";
+import { Dynamic } from "solid-js/web";
+import { t } from "../i18n";
+import { Logo } from "../ui/Logo";
+import { DisplayMenu } from "./DisplayMenu";
+import { NamespacePicker } from "./NamespacePicker";
+import { signOut } from "./session";
+
+type View = { path: string; text: () => string; icon: LucideIcon };
+const VIEWS: View[] = [{ path: "/memories", text: () => t("nav.memories"), icon: NotebookText }];
+
+export function Navigation(props: { keyed: boolean; name: string }) {
+  const [search] = useSearchParams<{ ns?: string }>();
+  const suffix = () => (search.ns ? `?ns=${encodeURIComponent(search.ns)}` : "");
+  return (
+    <header class="navigation">
+      <Logo />
+      <NamespacePicker />
+      <nav aria-label={t("nav.label")}>
+        <For each={VIEWS}>
+          {(view) => (
+            <A href={view.path + suffix()} class="view" activeClass="current">
+              <Dynamic component={view.icon} aria-hidden="true" />
+              <span>{view.text()}</span>
+            </A>
+          )}
+        </For>
+      </nav>
+      <div class="who">
+        <DisplayMenu />
+        <Show when={props.keyed}>
+          <span class="name" title={props.name}>{props.name}</span>
+          <button class="icon-button" onClick={signOut} aria-label={t("nav.signOut")} title={t("nav.signOut")}>
+            <LogOut />
+          </button>
+        </Show>
+      </div>
+    </header>
+  );
+}

@@ -1,0 +1,61 @@
+/** Deutsch. */
+import type { Texts } from "./en";
+
+export const de: Texts = {
+  nav: {
+    label: "Ansichten", memories: "Erinnerungen", skip: "Zum Inhalt springen", signOut: "Abmelden", namespace: "Namensraum",
+    chooseNamespace: "Namensraum wählen", noNamespace: "Kein Namensraum enthält das im Namen", settings: "Anzeige",
+    theme: "Farben", language: "Sprache", open: "Liste zeigen",
+  },
+  theme: { system: "Wie das System", light: "Hell", dark: "Dunkel" },
+  signIn: {
+    title: "Anmelden", key: "Schlüssel", show: "Schlüssel zeigen", hint: "Ein Schlüssel von memstream keys create. Er bleibt in diesem Tab und wird mit ihm vergessen.",
+    send: "Anmelden", refused: "Der Server kennt diesen Schlüssel nicht, oder er ist widerrufen oder abgelaufen.", unreachable: "Der Server antwortet nicht.",
+  },
+  state: {
+    loading: "Wird geladen", failed: "Das konnte nicht geladen werden", again: "Noch einmal versuchen", offline: "Der Server antwortet nicht. Vielleicht startet er gerade neu.",
+    forbidden: "Das darf dieser Schlüssel nicht sehen.", missing: "Hier gibt es nichts mit diesem Namen. Vielleicht wurde es gelöscht.", request: "Anfrage {{id}}",
+    degraded: "Ein Teil der Suche hat nicht geantwortet; vielleicht gibt es mehr, als hier steht.",
+  },
+  list: {
+    search: "Erinnerungen und Gesagtes durchsuchen", searchLabel: "Suche", clear: "Suche leeren", create: "Neue Erinnerung", filters: "Filter", kinds: "Arten", status: "Zustand",
+    order: "Reihenfolge", byImportance: "Wichtigste zuerst", byNewest: "Neueste zuerst", count: "{{count}} Erinnerungen", countOne: "1 Erinnerung", countOf: "{{shown}} von {{count}}",
+    least: "Wichtigkeit ab", any: "beliebig", tag: "Schlagwort {{tag}}", removeTag: "Schlagwort entfernen", reset: "Filter zurücksetzen", label: "Erinnerungen", results: "Treffer",
+    empty: "Hier ist noch nichts gemerkt", emptyHint: "Erinnerungen erscheinen wenige Sekunden, nachdem ein Gespräch etwas Merkenswertes enthält.",
+    noMatch: "Keine Erinnerung passt zu diesen Filtern", noMatchHint: "Nehmen Sie einen Filter weg, um mehr zu sehen.", nothingFound: "Nichts gefunden",
+    nothingFoundHint: "Versuchen Sie andere Wörter, oder suchen Sie auch in dem, was gesagt wurde.", chooseHint: "Wählen Sie einen Namensraum, um zu sehen, was gemerkt ist.",
+    both: "Beidem", memories: "Erinnerungen", said: "Gesagtem", tier: "Suchen in", moreTags: "{{count}} weitere Schlagwörter",
+  },
+  status: { active: "Gültig", superseded: "Ersetzt", expired: "Abgelaufen", deleted: "Gelöscht" },
+  kind: { fact: "Tatsache", preference: "Vorliebe", decision: "Entscheidung", plan: "Plan", insight: "Einsicht", goal: "Ziel", skill: "Fähigkeit", event: "Ereignis", relationship: "Beziehung", constraint: "Bedingung", emotion: "Gefühl", pattern: "Muster", context: "Zusammenhang", achievement: "Erfolg" },
+  band: { trivial: "belanglos", casual: "beiläufig", notable: "bemerkenswert", important: "wichtig", "very important": "sehr wichtig", critical: "entscheidend", maximum: "höchste" },
+  role: { user: "Nutzer", assistant: "Assistent", system: "System", tool: "Werkzeug" },
+  memory: {
+    importance: "Wichtigkeit", importanceOf: "Wichtigkeit {{tenths}} von 10, {{band}}", confidence: "Sicherheit", confidenceOf: "{{percent}} sicher", reinforced: "Wiederholt",
+    reinforcedTimes: "{{count}}-mal wiederholt", reinforcedOnce: "einmal wiederholt", pinned: "Angeheftet", age: "Gesagt", validFrom: "Gilt ab", validUntil: "Galt bis", stored: "Gespeichert", changed: "Geändert",
+    happens: "Geschieht", expires: "Läuft ab", by: "Gefunden von", language: "Sprache", tags: "Schlagwörter", attributed: "Auf das Wort von", reads: "Gelesen", readTimes: "{{count}}-mal", version: "Version", id: "Kennung",
+    context: "Zusammenhang", fullText: "Ganzer Text", close: "Schließen", choose: "Wählen Sie eine Erinnerung, um zu sehen, woher sie kommt.", copy: "Kennung kopieren", copied: "Kopiert",
+  },
+  tabs: { sources: "Quellen", versions: "Verlauf", related: "Verwandtes", about: "Angaben" },
+  sources: {
+    none: "Diese Erinnerung hat keine Quelle: Sie wurde von Hand gemacht.", gone: "Diese Nachricht ist nicht mehr im Archiv, oder dieser Schlüssel darf ihr Gespräch nicht lesen.",
+    inConversation: "Im Gespräch {{id}}", source: "Quelle", earlier: "Frühere Nachrichten", later: "Spätere Nachrichten",
+  },
+  versions: {
+    undo: "Diese Änderung zurücknehmen", by: "von {{actor}}", before: "Vorher", after: "Nachher", unchanged: "Kein hier gezeigtes Feld hat sich geändert.",
+    created: "Angelegt", updated: "Bearbeitet", merged: "Zusammengeführt", reinforced: "Wiederholt", superseded: "Ersetzt", deleted: "Gelöscht", restored: "Wiederhergestellt", expired: "Abgelaufen", compacted: "Verdichtet", purged: "Getilgt",
+  },
+  field: { text: "Text", kind: "Art", importance: "Wichtigkeit", confidence: "Sicherheit", tags: "Schlagwörter", status: "Zustand", valid_from: "Gilt ab", valid_until: "Galt bis", pinned: "Angeheftet", context: "Zusammenhang", full_text: "Ganzer Text", expires_at: "Läuft ab" },
+  related: {
+    none: "Nichts anderes hier ist damit verknüpft oder ähnlich.", near: "Ähnlich", linked: "Verknüpft", supersedes: "Ersetzt", superseded_by: "Ersetzt durch", refines: "Ergänzt",
+    refined_by: "Ergänzt durch", relates: "Vom selben", similarity: "{{percent}} ähnlich", degraded: "Ähnliche Erinnerungen lassen sich gerade nicht nachschlagen.",
+  },
+  found: { why: "Warum gefunden", meaning: "Bedeutung {{score}}", words: "Wörter {{score}}", relevance: "Passt", importance: "Wichtigkeit", recency: "Neuheit", reinforcement: "Wiederholt", remembered: "Gemerkt als", notRemembered: "Keine Erinnerung hält das fest", score: "Wert {{score}}" },
+  edit: {
+    create: "Neue Erinnerung", edit: "Bearbeiten", editTitle: "Erinnerung bearbeiten", text: "Was gemerkt werden soll", kind: "Art", tags: "Schlagwörter", tagsHint: "Durch Kommas getrennt", importance: "Wichtigkeit", reason: "Grund",
+    reasonHint: "Wird bei der Version festgehalten. Freiwillig.", save: "Speichern", cancel: "Abbrechen", pin: "Anheften", unpin: "Lösen", remove: "Löschen", undo: "Rückgängig",
+    textMissing: "Schreiben Sie, was gemerkt werden soll.", stale: "Jemand anderes hat diese Erinnerung inzwischen geändert. Schließen Sie das Formular, um die neue Version zu sehen.",
+    saved: "Gespeichert", created: "Gemerkt", known: "Das war schon bekannt und gilt als wiederholt", removed: "Die Erinnerung ist gelöscht", restored: "Die Änderung ist zurückgenommen", pinned: "Angeheftet", unpinned: "Gelöst",
+    pending: "Angenommen: Es wird gleich ausgeführt", rejected: "Nicht ausgeführt: {{reason}}", failed: "Nicht ausgeführt: {{reason}}", notifications: "Mitteilungen", dismiss: "Schließen",
+  },
+};

@@ -1,0 +1,61 @@
+/** English. The other catalogues have the same keys; TypeScript says which are missing. */
+export const en = {
+  nav: {
+    label: "Views", memories: "Memories", skip: "Skip to the content", signOut: "Sign out", namespace: "Namespace",
+    chooseNamespace: "Choose a namespace", noNamespace: "No namespace has this in its name", settings: "Display",
+    theme: "Theme", language: "Language", open: "Show the list",
+  },
+  theme: { system: "As the system", light: "Light", dark: "Dark" },
+  signIn: {
+    title: "Sign in", key: "Key", show: "Show the key", hint: "A key made by memstream keys create. It stays in this tab and is forgotten with it.",
+    send: "Sign in", refused: "The server knows no such key, or it is revoked or expired.", unreachable: "The server does not answer.",
+  },
+  state: {
+    loading: "Loading", failed: "This could not be loaded", again: "Try again", offline: "The server does not answer. It may be restarting.",
+    forbidden: "This key may not see that.", missing: "There is nothing here of that name. It may have been deleted.", request: "Request {{id}}",
+    degraded: "Part of the search did not answer, so there may be more than what is shown.",
+  },
+  list: {
+    search: "Search memories and what was said", searchLabel: "Search", clear: "Clear the search", create: "New memory", filters: "Filters", kinds: "Kinds", status: "Status",
+    order: "Order", byImportance: "Most important first", byNewest: "Newest first", count: "{{count}} memories", countOne: "1 memory", countOf: "{{shown}} of {{count}}",
+    least: "Importance from", any: "any", tag: "Tag {{tag}}", removeTag: "Remove the tag filter", reset: "Reset filters", label: "Memories", results: "Results",
+    empty: "Nothing is remembered here yet", emptyHint: "Memories appear a few seconds after a conversation says something worth keeping.",
+    noMatch: "No memory matches these filters", noMatchHint: "Take a filter away to see more.", nothingFound: "Nothing was found",
+    nothingFoundHint: "Try other words, or search what was said as well.", chooseHint: "Choose a namespace to see what is remembered.",
+    both: "Both", memories: "Memories", said: "What was said", tier: "Search in", moreTags: "{{count}} more tags",
+  },
+  status: { active: "Live", superseded: "Replaced", expired: "Expired", deleted: "Deleted" },
+  kind: { fact: "Fact", preference: "Preference", decision: "Decision", plan: "Plan", insight: "Insight", goal: "Goal", skill: "Skill", event: "Event", relationship: "Relationship", constraint: "Constraint", emotion: "Emotion", pattern: "Pattern", context: "Context", achievement: "Achievement" },
+  band: { trivial: "trivial", casual: "casual", notable: "notable", important: "important", "very important": "very important", critical: "critical", maximum: "maximum" },
+  role: { user: "User", assistant: "Assistant", system: "System", tool: "Tool" },
+  memory: {
+    importance: "Importance", importanceOf: "Importance {{tenths}} of 10, {{band}}", confidence: "Confidence", confidenceOf: "{{percent}} confident", reinforced: "Said again",
+    reinforcedTimes: "said again {{count}} times", reinforcedOnce: "said again once", pinned: "Pinned", age: "Said", validFrom: "Holds from", validUntil: "Held until", stored: "Stored", changed: "Changed",
+    happens: "Happens", expires: "Expires", by: "Found by", language: "Language", tags: "Tags", attributed: "On the word of", reads: "Read", readTimes: "{{count}} times", version: "Version", id: "Id",
+    context: "Context", fullText: "Full text", close: "Close", choose: "Choose a memory to see where it comes from.", copy: "Copy the id", copied: "Copied",
+  },
+  tabs: { sources: "Sources", versions: "History", related: "Related", about: "About" },
+  sources: {
+    none: "This memory has no source message: it was made by hand.", gone: "This message is not in the archive any more, or this key may not read its conversation.",
+    inConversation: "In the conversation {{id}}", source: "Source", earlier: "Earlier messages", later: "Later messages",
+  },
+  versions: {
+    undo: "Take this change back", by: "by {{actor}}", before: "Before", after: "After", unchanged: "No field that is shown here changed.",
+    created: "Created", updated: "Edited", merged: "Merged", reinforced: "Said again", superseded: "Replaced", deleted: "Deleted", restored: "Restored", expired: "Expired", compacted: "Compacted", purged: "Erased",
+  },
+  field: { text: "Text", kind: "Kind", importance: "Importance", confidence: "Confidence", tags: "Tags", status: "Status", valid_from: "Holds from", valid_until: "Held until", pinned: "Pinned", context: "Context", full_text: "Full text", expires_at: "Expires" },
+  related: {
+    none: "Nothing else here is linked with it or near in meaning.", near: "Near in meaning", linked: "Linked", supersedes: "Replaces", superseded_by: "Replaced by", refines: "Tells more of",
+    refined_by: "Told more of by", relates: "About the same", similarity: "{{percent}} similar", degraded: "Similar memories cannot be looked up at the moment.",
+  },
+  found: { why: "Why it was found", meaning: "meaning {{score}}", words: "words {{score}}", relevance: "Relevance", importance: "Importance", recency: "Recency", reinforcement: "Said again", remembered: "Remembered as", notRemembered: "No memory holds this", score: "Score {{score}}" },
+  edit: {
+    create: "New memory", edit: "Edit", editTitle: "Edit the memory", text: "What is to be remembered", kind: "Kind", tags: "Tags", tagsHint: "Separated by commas", importance: "Importance", reason: "Reason",
+    reasonHint: "Kept with the version. Optional.", save: "Save", cancel: "Cancel", pin: "Pin", unpin: "Unpin", remove: "Delete", undo: "Undo",
+    textMissing: "Write what is to be remembered.", stale: "Somebody else changed this memory meanwhile. Close this form to see the new version.",
+    saved: "Saved", created: "Remembered", known: "This was known already, and is reinforced", removed: "The memory is deleted", restored: "The change is taken back", pinned: "Pinned", unpinned: "Unpinned",
+    pending: "Accepted: it will be carried out shortly", rejected: "It was not done: {{reason}}", failed: "It was not done: {{reason}}", notifications: "Notifications", dismiss: "Dismiss",
+  },
+};
+
+export type Texts = typeof en;

@@ -1,0 +1,38 @@
+/** The panel: views in an address behind `#`, so that no server logs what is looked at. */
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/solid-query";
+import { HashRouter, Navigate, Route } from "@solidjs/router";
+import { render } from "solid-js/web";
+import { ApiProblem, isTemporary } from "./api/client";
+import { signOut } from "./app/session";
+import { Shell } from "./app/Shell";
+import { MemoriesPage } from "./memories/MemoriesPage";
+import "./styles/tokens.css";
+import "./styles/shell.css";
+import "./styles/controls.css";
+import "./styles/memories.css";
+import "./styles/detail.css";
+
+const MOST_TRIES = 2;
+
+const queries = new QueryClient({
+  queryCache: new QueryCache({
+    onError: (error, query) => {
+      if (error instanceof ApiProblem && error.status === 401 && query.queryKey[0] !== "me") signOut();
+    },
+  }),
+  defaultOptions: {
+    queries: { staleTime: 10_000, retry: (failures, error) => failures < MOST_TRIES && isTemporary(error) },
+  },
+});
+
+render(
+  () => (
+    <QueryClientProvider client={queries}>
+      <HashRouter root={Shell}>
+        <Route path="/memories/:id?" component={MemoriesPage} />
+        <Route path="*" component={() => <Navigate href="/memories" />} />
+      </HashRouter>
+    </QueryClientProvider>
+  ),
+  document.getElementById("panel")!,
+);

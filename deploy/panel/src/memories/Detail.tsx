@@ -1,0 +1,91 @@
+/** One memory: all that is known of it, where it comes from, what it was, what it has to do with. */
+import { Tabs } from "@kobalte/core/tabs";
+import { useQuery } from "@tanstack/solid-query";
+import ArrowLeft from "lucide-solid/icons/arrow-left";
+import Pencil from "lucide-solid/icons/pencil";
+import Pin from "lucide-solid/icons/pin";
+import PinOff from "lucide-solid/icons/pin-off";
+import Trash from "lucide-solid/icons/trash";
+import Undo2 from "lucide-solid/icons/undo-2";
+import { createSignal, Match, Show, Switch } from "solid-js";
+import { answered, api, ApiProblem } from "../api/client";
+import { may } from "../app/session";
+import { t } from "../i18n";
+import { Failed, Loading } from "../ui/states";
+import { useAddress } from "./address";
+import { useChanges } from "./changes";
+import { Editor } from "./Editor";
+import { Facts } from "./Facts";
+import { KindIcon } from "./kinds";
+import type { Memory } from "./MemoryRow";
+import { RelatedMemories } from "./RelatedMemories";
+import { Sources } from "./Sources";
+import { Versions } from "./Versions";
+
+export function Detail(props: { id: string; close: () => void }) {
+  const asked = useQuery(() => ({
+    queryKey: ["memory", props.id],
+    queryFn: ({ signal }) => answered(api.GET("/v1/memories/{memory_id}", { params: { path: { memory_id: props.id } }, signal })),
+  }));
+  const gone = () => asked.error instanceof ApiProblem && asked.error.status === 404;
+  return (
+    <article class="detail">
+      <button class="button quiet back" onClick={props.close}><ArrowLeft aria-hidden="true" />{t("nav.open")}</button>
+      <Switch>
+        <Match when={asked.isPending}><Loading rows={4} /></Match>
+        <Match when={gone()}>
+          <Failed error={asked.error} />
+          <Versions id={props.id} mayWrite={false} />
+        </Match>
+        <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
+        <Match when={asked.isSuccess}><Shown memory={asked.data!} close={props.close} /></Match>
+      </Switch>
+    </article>
+  );
+}
+
+function Shown(props: { memory: Memory; close: () => void }) {
+  const address = useAddress();
+  const mayWrite = () => may("write", props.memory.namespace);
+  return (
+    <>
+      <header class="detail-head">
+        <KindIcon kind={props.memory.kind} />
+        <h2 dir="auto">{props.memory.text}</h2>
+      </header>
+      <Show when={mayWrite()}><Actions memory={props.memory} close={props.close} /></Show>
+      <Facts memory={props.memory} />
+      <Tabs class="tabs" value={address.tab()} onChange={(tab) => address.set({ tab: tab === "sources" ? undefined : tab })}>
+        <Tabs.List class="tab-list">
+          <Tabs.Trigger class="tab" value="sources">{t("tabs.sources")}</Tabs.Trigger>
+          <Tabs.Trigger class="tab" value="versions">{t("tabs.versions")}</Tabs.Trigger>
+          <Tabs.Trigger class="tab" value="related">{t("tabs.related")}</Tabs.Trigger>
+        </Tabs.List>
+        <Tabs.Content value="sources"><Sources memory={props.memory} /></Tabs.Content>
+        <Tabs.Content value="versions"><Versions id={props.memory.memory_id} mayWrite={mayWrite()} /></Tabs.Content>
+        <Tabs.Content value="related"><RelatedMemories id={props.memory.memory_id} /></Tabs.Content>
+      </Tabs>
+    </>
+  );
+}
+
+function Actions(props: { memory: Memory; close: () => void }) {
+  const changes = useChanges();
+  const [editing, setEditing] = createSignal(false);
+  const remove = async () => {
+    if (await changes.remove(props.memory)) props.close();
+  };
+  return (
+    <div class="actions" role="group" aria-label={t("edit.editTitle")}>
+      <button class="button" onClick={() => setEditing(true)}><Pencil aria-hidden="true" />{t("edit.edit")}</button>
+      <button class="button" onClick={() => void changes.pin(props.memory)}>
+        <Show when={props.memory.pinned} fallback={<><Pin aria-hidden="true" />{t("edit.pin")}</>}>
+          <PinOff aria-hidden="true" />{t("edit.unpin")}
+        </Show>
+      </button>
+      <button class="button" onClick={() => changes.undo(props.memory.memory_id)}><Undo2 aria-hidden="true" />{t("edit.undo")}</button>
+      <button class="button danger" onClick={() => void remove()}><Trash aria-hidden="true" />{t("edit.remove")}</button>
+      <Editor namespace={props.memory.namespace} memory={props.memory} open={editing()} close={() => setEditing(false)} />
+    </div>
+  );
+}

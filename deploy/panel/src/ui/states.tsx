@@ -1,0 +1,52 @@
+/** What stands where there is nothing to show: yet, at all, or because something failed. */
+import CircleAlert from "lucide-solid/icons/circle-alert";
+import { For, Show, type JSX } from "solid-js";
+import { ApiProblem } from "../api/client";
+import { t } from "../i18n";
+
+export function Loading(props: { rows?: number }) {
+  return (
+    <div class="loading" role="status" aria-label={t("state.loading")}>
+      <For each={Array.from({ length: props.rows ?? 6 })}>{() => <div class="skeleton" />}</For>
+    </div>
+  );
+}
+
+export function Empty(props: { icon?: JSX.Element; title: string; hint?: string; children?: JSX.Element }) {
+  return (
+    <div class="empty">
+      <div class="empty-icon" aria-hidden="true">{props.icon}</div>
+      <p class="empty-title">{props.title}</p>
+      <Show when={props.hint}>
+        <p class="hint">{props.hint}</p>
+      </Show>
+      {props.children}
+    </div>
+  );
+}
+
+const SAID: Record<number, () => string> = {
+  0: () => t("state.offline"),
+  403: () => t("state.forbidden"),
+  404: () => t("state.missing"),
+};
+
+export function reason(error: unknown): string {
+  if (!(error instanceof ApiProblem)) return String(error);
+  return SAID[error.status]?.() ?? error.message;
+}
+
+export function Failed(props: { error: unknown; again?: () => void }) {
+  const request = () => (props.error instanceof ApiProblem ? props.error.requestId : undefined);
+  return (
+    <div class="empty" role="alert">
+      <div class="empty-icon failed" aria-hidden="true"><CircleAlert /></div>
+      <p class="empty-title">{t("state.failed")}</p>
+      <p class="hint">{reason(props.error)}</p>
+      <Show when={request()}>{(id) => <p class="hint mono">{t("state.request", { id: id() })}</p>}</Show>
+      <Show when={props.again}>
+        {(again) => <button class="button" onClick={() => again()()}>{t("state.again")}</button>}
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+"""A tab with the panel, and the API over fakes that it looks at."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from axe_playwright_python.async_playwright import Axe
+from msgspec import Struct
+from playwright.async_api import ConsoleMessage, Locator, Page, Response
+
+from tests.api import Api
+
+SERIOUS = ("serious", "critical")
+
+
+class Opened:
+    """A tab. `complaints` are errors of scripts, refusals of the content security policy, and requests to other hosts."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+        self.complaints: list[str] = []
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("response", self._answered)
+
+    def _said(self, message: ConsoleMessage) -> None:
+        # Chromium tells of every answer that is an error: those are the API's, and tests ask for some.
+        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
+            self.complaints.append(message.text)
+
+    def _answered(self, response: Response) -> None:
+        if not response.url.startswith(self.address):
+            self.complaints.append(f"asked another host: {response.url}")
+
+    async def go(self, view: str = "/memories", **parameters: str) -> None:
+        query = "&".join(f"{name}={value}" for name, value in parameters.items())
+        await self.page.goto(f"{self.address}/#{view}" + (f"?{query}" if query else ""))
+
+    async def sign_in(self, token: str) -> None:
+        await self.page.get_by_label("Key", exact=True).fill(token)
+        await self.page.keyboard.press("Enter")
+        await self.page.get_by_role("navigation").wait_for()
+
+    @property
+    def rows(self) -> Locator:
+        return self.page.locator(".row")
+
+    async def requires(self, script: str) -> None:
+        """Waits until an expression of the page is true."""
+        await self.page.wait_for_function(script)
+
+    async def serious_findings(self) -> list[tuple[str, list[str]]]:
+        """What axe finds that keeps people out, by its rule and where."""
+        found = (await Axe().run(self.page)).response["violations"]
+        return [(each["id"], [node["html"] for node in each["nodes"]]) for each in found if each["impact"] in SERIOUS]
+
+
+class Panel(Struct):
+    """The fakes behind it, its address, and how one opens it."""
+
+    api: Api
+    address: str
+    open_tab: Callable[..., Awaitable[Opened]]
+
+    async def signed_in(
+        self, view: str = "/memories", *, context: dict[str, Any] | None = None, **grants: str
+    ) -> Opened:
+        """A tab on a view, with a key of these rights."""
+        tab = await self.open_tab(self.address, **(context or {}))
+        await tab.go(view)
+        await tab.sign_in(self.api.keys.add(**grants))
+        return tab

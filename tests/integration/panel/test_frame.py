@@ -1,0 +1,125 @@
+"""What holds for every view: signing in, the policy of what may run, colours, languages, sizes, speed."""
+
+import re
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from agents.api.access.authentication import NoAuthentication
+from agents.api.panel.files import files
+from tests.api import Api, a_memory
+from tests.integration.panel.panel import Panel
+from tests.served import served
+
+LIST = "/memories?ns=app%2Fada"
+INTERACTIVE_MS = 1_000
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+async def test_a_wrong_key_is_refused_and_a_right_one_is_kept_for_the_tab_alone(panel: Panel):
+    panel.api.memories.put(a_memory("m1"))
+    tab = await panel.open_tab(panel.address)
+    await tab.go(ns="app%2Fada")
+    field = tab.page.get_by_label("Key", exact=True)
+    await field.fill("EXAMPLE-wrong")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.get_by_text("The server knows no such key")).to_be_visible()
+    assert await tab.serious_findings() == []
+    token = panel.api.keys.add(read="app/*")
+    await tab.sign_in(token)
+    await expect(tab.rows).to_have_count(1)
+    assert await tab.page.evaluate("Object.values(sessionStorage)") == [token]
+    assert token not in await tab.page.evaluate("JSON.stringify(localStorage) + document.cookie + location.href")
+    await tab.page.reload()
+    await expect(tab.rows).to_have_count(1)
+    await tab.page.get_by_role("button", name="Sign out").click()
+    await expect(field).to_be_visible()
+    assert await tab.page.evaluate("sessionStorage.length") == 0
+
+
+async def test_a_key_that_is_revoked_meanwhile_leads_back_to_signing_in(panel: Panel):
+    panel.api.memories.put(a_memory("m1"))
+    tab = await panel.signed_in(LIST, read="app/*")
+    panel.api.keys.by_token.clear()
+    panel.api.seconds += 60
+    await tab.page.get_by_label("Search", exact=True).fill("bees")
+    await expect(tab.page.get_by_label("Key", exact=True)).to_be_visible()
+
+
+async def test_a_server_without_keys_asks_for_none(open_panel: Any):
+    api = Api(authentication=NoAuthentication())
+    api.memories.put(a_memory("m1"))
+    async with served(api.app, api.change_notifier.close) as address:
+        tab = await open_panel(address)
+        await tab.page.goto(address)
+        await expect(tab.rows).to_have_count(1)
+        await expect(tab.page.get_by_role("button", name="Sign out")).to_have_count(0)
+
+
+async def test_scripts_and_styles_that_are_not_of_the_server_do_not_run(panel: Panel):
+    tab = await panel.signed_in(LIST, read="app/*")
+    added = """([tag, content]) => {
+        const element = document.createElement(tag); element.textContent = content; document.body.append(element);
+    }"""
+    await tab.page.evaluate(added, ["script", "window.attacked = 1"])
+    await tab.page.evaluate(added, ["style", "body { display: none }"])
+    assert await tab.page.evaluate("window.attacked") is None
+    assert await tab.page.evaluate("getComputedStyle(document.body).display") == "block"
+    assert len(tab.complaints) == 2, "the browser tells of both"
+    tab.complaints.clear()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("context", [{}, PHONE], ids=["wide", "phone"])
+async def test_every_view_can_be_read_by_everybody(panel: Panel, scheme: str, context: dict[str, Any]):
+    panel.api.memories.put(a_memory("m1", tags=("home",)), a_memory("m2", kind="preference", pinned=True))
+    tab = await panel.signed_in(LIST, context={**context, "color_scheme": scheme}, write="app/*")
+    await expect(tab.rows).to_have_count(2)
+    assert await tab.serious_findings() == []
+    await tab.rows.first.click()
+    await expect(tab.page.get_by_role("tab", name="Sources")).to_be_visible()
+    assert await tab.serious_findings() == []
+    assert await tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
+        "nothing lies beside the screen"
+    )
+
+
+async def test_colours_and_language_are_chosen_by_keyboard_and_stay(panel: Panel):
+    tab = await panel.signed_in(LIST, read="app/*")
+    await choose(tab, "Dark")
+    assert await tab.page.evaluate("getComputedStyle(document.body).colorScheme") == "dark"
+    await choose(tab, "Deutsch")
+    await expect(tab.page.get_by_role("heading", name="Erinnerungen")).to_be_visible()
+    await tab.page.reload()
+    await expect(tab.page.get_by_role("heading", name="Erinnerungen")).to_be_visible()
+    assert await tab.page.evaluate("[document.documentElement.lang, document.documentElement.dataset.theme]") == [
+        "de",
+        "dark",
+    ]
+
+
+async def choose(tab: Any, name: str) -> None:
+    await tab.page.get_by_role("button", name=re.compile("Display|Anzeige")).focus()
+    await tab.page.keyboard.press("Enter")
+    await tab.page.get_by_role("menuitemradio", name=name).focus()
+    await tab.page.keyboard.press("Enter")
+    await tab.page.keyboard.press("Escape")
+
+
+async def test_the_first_view_can_be_used_within_a_second(panel: Panel):
+    panel.api.memories.put(*(a_memory(f"m{n}") for n in range(500)))
+    tab = await panel.signed_in(LIST, read="app/*")
+    took: list[float] = []
+    for _ in range(3):
+        await tab.page.reload()
+        await tab.rows.first.wait_for()
+        took.append(await tab.page.evaluate("performance.now()"))
+    assert min(took) < INTERACTIVE_MS, took
+
+
+def test_the_first_view_weighs_at_most_250_kb_compressed():
+    page = files()["index.html"]
+    linked = set(re.findall(r'(?:src|href)="\./([^"]+)"', page.plain.decode()))
+    assert any(name.endswith(".js") for name in linked)
+    assert sum(len(files()[name].packed) for name in linked) + len(page.packed) <= 250_000

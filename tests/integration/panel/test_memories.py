@@ -1,0 +1,207 @@
+"""The view of memories in a browser, over fakes: the list, its filters, the detail, and what keys may do."""
+
+from datetime import timedelta
+
+from msgspec.structs import replace
+from playwright.async_api import expect
+
+from schemas.extraction.requests import Source
+from schemas.memories.events import Cause
+from schemas.memories.memories import Memory
+from sinks.memories.reader import MemoryVersion
+from tests.api import NOON, a_memory
+from tests.integration.panel.panel import Panel
+
+LIST = "/memories?ns=app%2Fada"
+A_SOURCE = Source(conversation_id="talk", message_id="talk-3", timestamp=NOON)
+
+
+async def test_a_list_says_what_is_remembered_and_what_it_is_worth(panel: Panel):
+    panel.api.memories.put(
+        a_memory("m1", text="User lives in Ghent.", importance=0.9, pinned=True, reinforcement_count=3, tags=("home",)),
+        a_memory("m2", text="User prefers short answers.", kind="preference", importance=0.4),
+    )
+    tab = await panel.signed_in(LIST, read="app/*")
+    await expect(tab.rows).to_have_count(2)
+    first = tab.rows.first
+    for said in ("User lives in Ghent.", "Fact", "Importance 9 of 10", "90% confident", "3×", "Pinned", "#home"):
+        await expect(first).to_contain_text(said)
+    assert await tab.serious_findings() == []
+
+
+async def test_filters_are_in_the_address_and_an_address_brings_them_back(panel: Panel):
+    panel.api.memories.put(
+        a_memory("m1", text="User lives in Ghent.", importance=0.9),
+        a_memory("m2", text="User prefers tea.", kind="preference", importance=0.8),
+        a_memory("m3", text="User likes rain.", kind="preference", importance=0.2),
+    )
+    tab = await panel.signed_in(f"{LIST}&kind=preference", read="app/*")
+    await expect(tab.rows).to_have_count(2)
+    await tab.page.get_by_label("Importance from").select_option("5")
+    await expect(tab.rows).to_have_count(1)
+    await expect(tab.rows).to_contain_text("User prefers tea.")
+    sent = tab.page.url
+    await tab.page.goto("about:blank")
+    await tab.page.goto(sent)
+    await expect(tab.rows).to_have_count(1)
+    await tab.page.get_by_label("Importance from").select_option("9")
+    await expect(tab.page.get_by_text("No memory matches these filters")).to_be_visible()
+    await tab.page.get_by_role("button", name="Reset filters").click()
+    await expect(tab.rows).to_have_count(3)
+
+
+async def test_ten_thousand_memories_scroll_with_few_of_them_in_the_document(panel: Panel):
+    many = (a_memory(f"m{n:05}", text=f"Memory number {n}.", importance=1 - n / 20_000) for n in range(10_000))
+    panel.api.memories.put(*many)
+    tab = await panel.signed_in(LIST, read="app/*")
+    await expect(tab.page.get_by_text("10,000 memories")).to_be_visible()
+    await expect(tab.rows.first).to_contain_text("Memory number 0.")
+    await tab.requires("""() => {
+        document.querySelector(".scroller").scrollTop = 1e9;
+        return document.querySelector(".rows").textContent.includes("Memory number 9999.");
+    }""")
+    assert await tab.rows.count() < 80
+
+
+async def test_a_memory_is_shown_with_its_sources_in_their_conversation(panel: Panel):
+    turns = [("user" if n % 2 else "assistant", f"Turn {n}.") for n in range(1, 10)]
+    panel.api.archive.say("talk", *turns, app_id="app", user_id="ada")
+    panel.api.memories.put(a_memory("m1", sources=(A_SOURCE,)))
+    tab = await panel.signed_in(LIST, read="app/*")
+    await tab.rows.first.click()
+    messages = tab.page.locator(".message")
+    await expect(messages).to_have_count(5)
+    await expect(tab.page.locator(".message.source")).to_contain_text("Turn 3.")
+    assert await tab.serious_findings() == []
+
+
+async def test_versions_are_differences_that_can_be_read(panel: Panel):
+    before = a_memory("m1", text="User lives in Ghent.", importance=0.5)
+    after = replace(before, text="User lives in Bruges.", importance=0.8, version=2)
+    panel.api.memories.put(after)
+    panel.api.memories.version_rows += [a_version(1, None, before), a_version(2, before, after)]
+    tab = await panel.signed_in("/memories/m1?ns=app%2Fada", read="app/*")
+    await tab.page.get_by_role("tab", name="History").click()
+    newest = tab.page.locator(".version").first
+    await expect(newest.locator(".diff del")).to_have_text("Ghent")
+    await expect(newest.locator(".diff ins")).to_have_text("Bruges")
+    await expect(newest.locator(".changes")).to_contain_text("Importance")
+    assert await tab.serious_findings() == []
+
+
+async def test_a_search_finds_memories_and_what_was_said_and_tells_why(panel: Panel):
+    memory = a_memory("m1", text="User plays the cello.")
+    panel.api.memories.put(memory)
+    panel.api.remembered.known["m1"] = memory
+    panel.api.said.say("My cello is from 1890.", at=NOON)
+    tab = await panel.signed_in(LIST, read="app/*")
+    await tab.page.get_by_label("Search", exact=True).fill("cello")
+    await expect(tab.rows).to_have_count(2)
+    assert "q=cello" in tab.page.url
+    await expect(tab.rows.filter(has_text="User plays the cello.")).to_contain_text("words")
+    said = tab.rows.filter(has_text="My cello is from 1890.")
+    await expect(said.locator("mark")).to_have_text("cello")
+    await expect(said).to_contain_text("No memory holds this")
+    assert await tab.serious_findings() == []
+    await tab.page.get_by_label("Search", exact=True).fill("violin")
+    await expect(tab.page.get_by_text("Nothing was found")).to_be_visible()
+
+
+async def test_a_key_that_writes_edits_pins_deletes_and_takes_back(panel: Panel):
+    panel.api.memories.put(a_memory("m1", text="User lives in Ghent."))
+    tab = await panel.signed_in(LIST, write="app/*")
+    await tab.rows.first.click()
+    await tab.page.get_by_role("button", name="Pin", exact=True).click()
+    await expect(tab.page.get_by_role("button", name="Unpin")).to_be_visible()
+    await tab.page.get_by_role("button", name="Edit", exact=True).click()
+    assert await tab.serious_findings() == []
+    await tab.page.get_by_label("What is to be remembered").fill("User lives in Bruges.")
+    await tab.page.get_by_role("button", name="Save").click()
+    await expect(tab.page.get_by_role("heading", name="User lives in Bruges.")).to_be_visible()
+    await tab.page.get_by_role("button", name="Delete").click()
+    await expect(tab.page.get_by_text("Nothing is remembered here yet")).to_be_visible()
+    deleted = tab.page.locator(".toast").filter(has_text="The memory is deleted")
+    await deleted.get_by_role("button", name="Undo").click()
+    await expect(tab.rows).to_contain_text("User lives in Bruges.")
+    assert [command.kind for command in panel.api.curation.seen] == ["update", "update", "delete", "undo"]
+
+
+async def test_a_memory_is_made_by_hand(panel: Panel):
+    panel.api.memories.put(a_memory("m1"))
+    tab = await panel.signed_in(LIST, write="app/*")
+    await tab.page.get_by_role("button", name="New memory").click()
+    await tab.page.get_by_role("button", name="Save").click()
+    await expect(tab.page.get_by_text("Write what is to be remembered.")).to_be_visible()
+    await tab.page.get_by_label("What is to be remembered").fill("User keeps bees.")
+    await tab.page.get_by_label("Tags").fill("bees, garden")
+    await tab.page.get_by_role("button", name="Save").click()
+    await expect(tab.rows.filter(has_text="User keeps bees.")).to_contain_text("#garden")
+
+
+async def test_an_edit_of_a_memory_that_somebody_else_changed_is_refused_and_says_so(panel: Panel):
+    memory = a_memory("m1", text="User lives in Ghent.")
+    panel.api.memories.put(memory)
+    tab = await panel.signed_in("/memories/m1?ns=app%2Fada", write="app/*")
+    await tab.page.get_by_role("button", name="Edit", exact=True).click()
+    panel.api.memories.put(replace(memory, text="User lives in Lille.", version=2))
+    await tab.page.get_by_label("What is to be remembered").fill("User lives in Bruges.")
+    await tab.page.get_by_role("button", name="Save").click()
+    await expect(tab.page.get_by_text("Somebody else changed this memory")).to_be_visible()
+    await expect(tab.page.get_by_label("What is to be remembered")).to_have_value("User lives in Bruges.")
+
+
+async def test_a_key_that_reads_is_offered_nothing_that_writes(panel: Panel):
+    memory = a_memory("m1")
+    panel.api.memories.put(memory, a_memory("m2", namespace="other/bob", text="secret"))
+    panel.api.memories.version_rows.append(a_version(1, None, memory))
+    tab = await panel.signed_in(LIST, read="app/*")
+    await tab.rows.first.click()
+    await tab.page.get_by_role("tab", name="History").click()
+    await expect(tab.page.locator(".version")).to_have_count(1)
+    for name in ("New memory", "Edit", "Pin", "Undo", "Delete", "Take this change back"):
+        await expect(tab.page.get_by_role("button", name=name)).to_have_count(0)
+    await tab.page.get_by_role("combobox", name="Namespace").fill("")
+    await expect(tab.page.get_by_role("listbox").get_by_role("option")).to_have_count(1)
+    assert "other/bob" not in await tab.page.content()
+
+
+async def test_arrow_keys_and_enter_open_a_memory_and_the_way_back_closes_it(panel: Panel):
+    panel.api.memories.put(a_memory("m1", importance=0.9), a_memory("m2", text="User keeps bees.", importance=0.5))
+    tab = await panel.signed_in(LIST, read="app/*")
+    await tab.rows.first.focus()
+    await tab.page.keyboard.press("ArrowDown")
+    await tab.page.keyboard.press("Enter")
+    await expect(tab.page.get_by_role("heading", name="User keeps bees.")).to_be_visible()
+    await tab.page.go_back()
+    await expect(tab.page.get_by_text("Choose a memory to see where it comes from.")).to_be_visible()
+
+
+async def test_what_is_empty_and_what_fails_says_so_and_can_be_tried_again(panel: Panel):
+    tab = await panel.signed_in(LIST, read="app/*")
+    await expect(tab.page.get_by_text("Nothing is remembered here yet")).to_be_visible()
+    await tab.go("/memories/none", ns="app%2Fada")
+    await expect(tab.page.get_by_text("There is nothing here of that name")).to_be_visible()
+    panel.api.memories.down = True
+    await tab.go(ns="app%2Feve")
+    await expect(tab.page.get_by_text("This could not be loaded").first).to_be_visible(timeout=15_000)
+    assert await tab.serious_findings() == []
+    panel.api.memories.down = False
+    panel.api.memories.put(a_memory("m1", namespace="app/eve"))
+    await tab.page.get_by_role("button", name="Try again").first.click()
+    await expect(tab.rows).to_have_count(1)
+
+
+CAUSE = Cause(actor="offline", reason="It was said again.")
+
+
+def a_version(number: int, before: Memory | None, after: Memory) -> MemoryVersion:
+    return MemoryVersion(
+        memory_id="m1",
+        version=number,
+        namespace="app/ada",
+        change="updated" if before else "created",
+        before=before,
+        after=after,
+        cause=CAUSE,
+        at=NOON + timedelta(hours=number),
+    )

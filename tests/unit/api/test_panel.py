@@ -1,0 +1,52 @@
+"""The panel's files as they are served: to anybody, with their policy, and nothing else of the machine."""
+
+import gzip
+
+import pytest
+
+from agents.api.panel.files import files
+from tests.api import Api
+
+SCRIPT = next(name for name in files() if name.endswith(".js"))
+
+
+@pytest.mark.parametrize("path", ["/", f"/{SCRIPT}"])
+async def test_files_are_served_without_a_key_and_with_their_policy(api: Api, path: str):
+    answer = await api.client().get(path)
+    assert answer.status_code == 200
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+async def test_a_page_is_asked_for_again_and_a_script_is_kept(api: Api):
+    page, script = await api.client().get("/"), await api.client().get(f"/{SCRIPT}")
+    assert page.headers["cache-control"] == "no-cache"
+    assert "immutable" in script.headers["cache-control"]
+    again = await api.client().get("/", headers={"If-None-Match": page.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+
+
+async def test_files_are_compressed_for_who_takes_that(api: Api):
+    async with api.client().stream("GET", f"/{SCRIPT}", headers={"Accept-Encoding": "gzip"}) as answer:
+        packed = b"".join([part async for part in answer.aiter_raw()])
+    plain = await api.client().get(f"/{SCRIPT}", headers={"Accept-Encoding": "identity"})
+    assert gzip.decompress(packed) == plain.content
+    assert len(packed) < len(plain.content) / 2
+
+
+@pytest.mark.parametrize(
+    "path", ["/panel/none.js", "/panel/../files.py", "/panel/%2e%2e/files.py", "/panel/", "/panel"]
+)
+async def test_no_path_leads_to_another_file(api: Api, path: str):
+    assert (await api.client().get(path)).status_code == 404
+
+
+async def test_the_page_takes_no_other_method_and_other_paths_stay_what_they_are(api: Api):
+    refused = await api.client().post("/")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "GET, HEAD")
+    assert (await api.client().head("/")).status_code == 200
+    assert (await api.client().get("/v1/memories")).status_code == 401
+    assert (await api.client().get("/health/live")).json() == {"status": "ok"}
+    assert (await api.client(read="*").get("/v1/nothing")).headers["content-type"] == "application/problem+json"
