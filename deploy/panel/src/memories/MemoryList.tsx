@@ -2,7 +2,7 @@
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/solid-query";
 import { createVirtualizer } from "@tanstack/solid-virtual";
 import Inbox from "lucide-solid/icons/inbox";
-import { createEffect, For, Match, Show, Switch } from "solid-js";
+import { createEffect, createMemo, For, Match, Show, Switch } from "solid-js";
 import { answered, api } from "../api/client";
 import { number, t } from "../i18n";
 import { Empty, Failed, Loading } from "../ui/states";
@@ -40,7 +40,8 @@ export function MemoryList(props: { namespace: string; chosen?: string }) {
   const address = useAddress();
   const asked = useMemories(() => props.namespace, address);
   const statistics = useStatistics(() => props.namespace);
-  const memories = (): Memory[] => (asked.isSuccess ? asked.data.pages.flatMap((page) => page.memories) : []);
+  // A memo: rows read it once each.
+  const memories = createMemo((): Memory[] => (asked.isSuccess ? asked.data.pages.flatMap((page) => page.memories) : []));
   const total = () => (statistics.isSuccess && !address.filtered() ? statistics.data.live : undefined);
   const count = () => (asked.hasNextPage ? total() : memories().length);
   return (
