@@ -47,7 +47,7 @@ class Opened:
         return self.page.locator(".row")
 
     async def requires(self, script: str) -> None:
-        """Waits until an expression of the page is true. (Playwright's own way to wait evaluates texts, which the policy forbids.)"""
+        """Waits until an expression of the page is true. Playwright's own way evaluates a text, which the policy forbids."""
         await eventually(lambda: self.page.evaluate(script), script)
 
     async def serious_findings(self) -> list[tuple[str, list[str]]]:
