@@ -36,7 +36,7 @@ from agents.curation.rules.lengths import fitted, too_long
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.outcome import Outcome
 from agents.curation.rules.scrubbing import scrub_command
-from agents.curation.wishes import BeginErasures, apply_wishes, texts_of
+from agents.curation.wishes import BeginErasures, apply_wishes, kept_wishes, texts_of
 from agents.models.answers.summaries import estimated_tokens
 from schemas.codec import convert
 from schemas.erasure.erasures import ConversationFence
@@ -48,6 +48,7 @@ from sinks.embeddings.port import Embedder
 from sinks.erasure.purges import Purges
 from sinks.memories import writer
 from sinks.memories.access_counts import Accesses
+from sinks.memories.forgotten import ForgottenWishes
 from sinks.memories.reader import Memories
 from sinks.memories.resolutions import drop_verdicts
 from sinks.memories.settlements import Part, Settlements
@@ -123,6 +124,7 @@ class Curator:
                     rulings=rulings,
                     wishes=granted,
                 )
+                await ForgottenWishes(connection).keep(batch.namespace, kept_wishes(batch, granted), now)
                 await put_records(connection, batch.namespace, notices.wish_records(batch, granted, policy, now))
                 return await record_part(connection, part, outcome, now)
 

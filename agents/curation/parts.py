@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from agents.curation.ledgers import open_ledger, same_texts
 from agents.curation.rules.apply_command import ERASED
+from agents.curation.rules.change import created
 from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsVerdicts
 from agents.curation.rules.incoming import by_importance, contradicted_ids, is_older, mentioned_ids
 from agents.curation.rules.ledger import Ledger, cosine
@@ -17,12 +18,14 @@ from agents.curation.rules.outcome import Ruling
 from agents.curation.rules.resolving import resolved, to_be_resolved
 from agents.curation.rules.settle import settle
 from agents.curation.rules.thresholds import Thresholds, thresholds
+from agents.curation.rules.wishes import FORGOTTEN, asked_before, is_personal
 from schemas import ids
 from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.requests import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 from sinks.erasure.erasures import fences
+from sinks.memories.forgotten import ForgottenWishes
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection
 from sinks.vectors.port import Neighbour, VectorIndex
@@ -61,11 +64,15 @@ async def settle_candidates(
     left = await remaining_allowance(connection, batch, policy, ledger)
     contradicted = [each for candidate in candidates for each in contradicted_ids(candidate)]
     named = await Memories(connection).vectors(contradicted, vectors.embedding_model) if contradicted else {}
+    forgotten = await already_forgotten(connection, batch, policy, now)
     rulings: dict[int, Ruling] = {}
     for place in by_importance(candidates) if left is not None else range(len(candidates)):
         candidate, near = candidates[place], found[place]
         if is_older(candidate, batch, fenced):
             rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=ERASED)
+            continue
+        if candidate.candidate_id in forgotten:
+            rulings[place] = Ruling(candidate_id=candidate.candidate_id, result="dropped", reason=FORGOTTEN)
             continue
         vector = prepared.vector(candidate.text)
         cosines = {each: cosine(vector, named[each]) for each in contradicted_ids(candidate) if each in named}
@@ -84,6 +91,20 @@ async def fences_of(connection: Connection, namespace: str, conversation_id: str
     known = await fences(connection, [namespace], [conversation_id], ())
     of_namespace = map(ConversationFence, known.namespaces.values())
     return (*of_namespace, *known.conversations.get(conversation_id, ()))
+
+
+async def already_forgotten(
+    connection: Connection, batch: CandidateBatch, policy: Policy, now: datetime
+) -> frozenset[str]:
+    """The candidates of what a user asked to have forgotten in a slice that was decided about before this one."""
+    said = [source.timestamp for each in batch.candidates for source in each.sources if source.timestamp is not None]
+    wishes = await ForgottenWishes(connection).since(batch.namespace, min(said)) if said else ()
+    personal = is_personal(batch.namespace, policy)
+    return frozenset(
+        each.candidate_id
+        for each in batch.candidates
+        if wishes and asked_before(each, created(each, batch.namespace, batch.provider, now), wishes, personal)
+    )
 
 
 async def remaining_allowance(

@@ -1,6 +1,6 @@
 """Applies the wishes of a part, after its candidates, within the deciding transaction."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final, Protocol
 
@@ -97,3 +97,9 @@ def texts_of(batch: CandidateBatch) -> list[str]:
     """What of a batch is embedded before it is decided about."""
     named = filter(None, map(named_text, batch.wishes))
     return list(dict.fromkeys((*(candidate.text for candidate in batch.candidates), *named)))
+
+
+def kept_wishes(batch: CandidateBatch, granted: Sequence[Granted]) -> list[Wish]:
+    """Those that count for what comes later of what was said before."""
+    heeded = {each.wish_id for each in granted if each.result in ("forgotten", "unknown")}
+    return [wish for wish in batch.wishes if wish.wish_id in heeded]

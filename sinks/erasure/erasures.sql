@@ -204,10 +204,13 @@ WITH gone AS (
 SELECT request_id FROM gone
 
 -- name: sweep_findings
--- With what a model said of candidates that are not settled yet.
+-- With what a model said of candidates that are not settled yet, and what was to be forgotten.
 WITH verdicts AS (
     DELETE FROM resolutions r USING erased_conversations c
     WHERE c.erasure_id = $1 AND r.conversation_id = c.conversation_id
+), wishes AS (
+    DELETE FROM forgotten f USING erased_conversations c
+    WHERE c.erasure_id = $1 AND f.conversation_id = c.conversation_id
 )
 DELETE FROM consolidation_findings f USING erased_conversations c
 WHERE c.erasure_id = $1 AND f.conversation_id = c.conversation_id

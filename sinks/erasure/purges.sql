@@ -132,6 +132,10 @@ DELETE FROM consolidation_findings WHERE namespace = $1
 -- A model is asked again where there is something left to ask.
 DELETE FROM resolutions WHERE namespace = $1
 
+-- name: drop_forgotten
+-- What users asked to have forgotten, in their words.
+DELETE FROM forgotten WHERE namespace = $1
+
 -- name: quieten_windows
 -- What markers say of what left, in windows that the messages' fields are of.
 UPDATE windows SET gaps = (SELECT coalesce(jsonb_agg(gap - 5 - 4 ORDER BY place), '[]')

@@ -18,7 +18,7 @@ from agents.curation.rules.meaning import meaning
 from agents.curation.rules.normalise import normalise
 from agents.curation.rules.outcome import Granted
 from agents.curation.rules.statement import statement
-from schemas.extraction.requests import CandidateBatch, Source, Wish
+from schemas.extraction.requests import Candidate, CandidateBatch, Source, Wish
 from schemas.memories.events import Cause
 from schemas.memories.memories import Change, Memory
 from schemas.policies.namespaces import read_back
@@ -28,6 +28,7 @@ from schemas.replay.shadows import live_namespace_of
 TOPICS: Final = Path(__file__).with_name("topics.json")
 MOST: Final = 5  # memories that a named thing may mean
 SAID_SHARE: Final = 0.5  # of a memory's words are among those that are meant
+FORGOTTEN: Final = "its user asked to have it forgotten"
 ASKED: Final = "the user asked to have it forgotten, in message {message_id}"
 # Words of a topic that name nothing: `my old job`, `all the details of my job`.
 EMPTY: Final = words.words(
@@ -61,7 +62,7 @@ def is_by(source: Source, wish: Source) -> bool:
 def meant(wish: Wish, memories: Iterable[Memory], near: Collection[str], personal: bool) -> list[Memory]:
     """The memories that a wish means; `near` are ids of those whose vectors are as near to what it names as those of statements
     that say the same."""
-    theirs = [each for each in memories if is_theirs(each, wish, personal)]
+    theirs = [each for each in memories if is_theirs(each, wish, personal) and not said_again(each, wish)]
     if wish.statement is not None:
         stated = wish.statement
         return [
@@ -71,6 +72,29 @@ def meant(wish: Wish, memories: Iterable[Memory], near: Collection[str], persona
         topic = wish.topic
         return [each for each in theirs if is_about(each, topic)]
     return [each for each in theirs if comes_of(each, wish)]
+
+
+def asked_before(candidate: Candidate, memory: Memory, wishes: Iterable[Wish], personal: bool) -> bool:
+    """Whether one of these wishes, which were decided about earlier, means what a candidate says that was said before it: an
+    answer may take longer than the one to what was said next. `memory` is what the candidate would be."""
+    return any(
+        all(is_before(source, wish.message) for source in candidate.sources)
+        and bool(meant(wish, [memory], (), personal))
+        for wish in wishes
+    )
+
+
+def said_again(memory: Memory, wish: Wish) -> bool:
+    """Whether it was said after the wish: conversations are not read in the order in which they were led."""
+    asked_at, said_at = wish.message.timestamp, memory.said_at
+    return asked_at is not None and said_at is not None and said_at > asked_at
+
+
+def is_before(source: Source, wish: Source) -> bool:
+    """Whether a message was said before the one with the wish."""
+    if source.timestamp is None or wish.timestamp is None:
+        return False
+    return source.timestamp <= wish.timestamp
 
 
 def comes_of(memory: Memory, wish: Wish) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from agents.models.dates.dates import local
-from agents.models.offline.rules.framing import is_hearsay, is_unreal, own_part
+from agents.models.offline.rules.framing import SAYS, is_hearsay, is_unreal, own_part
 from agents.models.offline.rules.injection import instructs
 from agents.models.offline.rules.reading import read
 from agents.models.offline.rules.wish_phrases import ENGLISH, FRENCH, GERMAN, SPANISH, Kind, Phrases, spoken
@@ -22,7 +22,7 @@ TRIGGER: Final = re.compile(
     r"forget|delet|eras|remov|wipe|clear|drop|purge|scratch|strike|disregard|unlearn|don't|do not|stop"
     r"|vergiss|vergess|lösch|entfern|merk|speicher|oubli|effac|supprim|vide|retien|retene|garde|mémori|olvid|borr"
     r"|elimin|guard"
-    r"|recuerd|memori",
+    r"|recuerd|memori|ignore|back|scrap|never|zurück|retir",
     re.IGNORECASE,
 )
 POLITE_ASKING: Final = re.compile(
@@ -31,7 +31,9 @@ POLITE_ASKING: Final = re.compile(
     r"|puedes|podrías|puede|podría)\b",
     re.IGNORECASE,
 )
-INNER_BREAK: Final = re.compile(r"[,;–—]\s+| - ")
+INNER_BREAK: Final = re.compile(r"[,;–—]\s+| - |\b(?:so|also|daher|donc|alors|así que)\s+(?=\w)", re.IGNORECASE)
+# Behind it whoever is named speaks.
+OTHERS_WORDS: Final = re.compile(rf"\b{SAYS}(?: (?:to )?(?:me|us|him|her|them|mir|uns))?[\s,:;–—-]*$", re.IGNORECASE)
 OWN: Final = re.compile(
     r"\b(?:I|my|we|our|ich|wir|mein\w*|unser\w*|je|nous|mon|ma|mes|notre|yo|mi|mis|nosotros|nuestr[oa]s?)\b|\bj'",
     re.IGNORECASE,
@@ -98,14 +100,14 @@ def wishes_in(message: SliceMessage) -> Told:
         if match is None or is_of_others(sentence, match):
             before.append(sentence)
             continue
-        before.append(sentence[: match.start])
-        wishes += asked(match, said_before(before), said_at)
-        before.append(sentence[match.end :])
+        found = list(asked(match, said_before([*before, sentence[: match.start]]), said_at))
+        wishes += found
+        before += [sentence[: match.start], sentence[match.end :]] if found else [sentence]
     return Told(tuple(dict.fromkeys(wishes)), " ".join(" ".join(before).split()) if wishes else content)
 
 
 def wish_in(sentence: str) -> Match | None:
-    """The first wish of a sentence, at its beginning or behind one of its commas."""
+    """The first wish of a sentence, at its beginning or behind a comma or a conjunction."""
     if TRIGGER.search(sentence) is None:
         return None
     if sentence.rstrip(' "”»)').endswith("?") and not POLITE_ASKING.match(sentence):
@@ -123,8 +125,8 @@ def wish_in(sentence: str) -> Match | None:
 
 def is_of_others(sentence: str, match: Match) -> bool:
     """Whether it is in somebody else's words, or of a dream or a game; `what I just said` is in the speaker's own."""
-    around = f"{sentence[: match.start]} {match.topic} {match.clause}"
-    return is_hearsay(around) or is_unreal(around)
+    before, named = sentence[: match.start], f"{match.topic} {match.clause}"
+    return OTHERS_WORDS.search(before) is not None or is_hearsay(named) or is_unreal(f"{before} {named}")
 
 
 @cache
@@ -140,8 +142,9 @@ def denial(phrases: Phrases) -> re.Pattern[str]:
 def asked(match: Match, said: str | None, said_at: datetime) -> Iterator[Asked]:
     if match.kind == "everything" or re.fullmatch(match.phrases.me, match.topic, re.IGNORECASE):
         yield Asked(everything=True)
-    elif match.kind == "that":
-        yield Asked(said=said)
+    elif match.kind in ("that", "stated"):
+        if match.kind == "that" or said is not None:
+            yield Asked(said=said)
     elif match.topic:
         yield Asked(topic=match.topic)
     else:

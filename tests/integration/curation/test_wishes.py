@@ -114,6 +114,49 @@ async def test_what_is_said_and_taken_back_in_one_slice_stays_forgotten_when_the
     assert await live(bench) == []
 
 
+async def test_what_was_said_before_a_wish_and_is_answered_after_it_is_no_memory(bench: "Bench") -> None:
+    berlin, lyon = "I live in Berlin.", "I have a dog named Rex."
+    said = [says(number, "ada", text) for number, text in enumerate((berlin, "Forget that.", lyon))]
+    (whole,) = slices_of(said, GROUP)
+    first, second = (
+        replace(whole, messages=whole.messages[:1]),
+        replace(whole, request_id="second", messages=whole.messages[1:], overlap=whole.messages[:1]),
+    )
+    curator = bench.curator_under(Policies((GROUP,)))
+
+    for late in (second, first):
+        for batch in await batches(late):
+            await curator.curate(batch)
+
+    assert await live(bench) == ["User has a dog named Rex."]
+    assert "created" not in [each.data.change for each in bench.events(MINE) if "Berlin" in each.data.memory.text]
+
+
+async def test_what_is_said_again_after_a_wish_is_remembered(bench: "Bench") -> None:
+    said = [
+        says(number, "ada", text) for number, text in enumerate(("Forget that I live in Berlin.", "I live in Berlin."))
+    ]
+    (whole,) = slices_of(said, GROUP)
+    curator = bench.curator_under(Policies((GROUP,)))
+
+    for number in (0, 1):
+        for batch in await batches(
+            replace(whole, request_id=str(number), messages=whole.messages[number : number + 1])
+        ):
+            await curator.curate(batch)
+
+    assert await live(bench) == ["User lives in Berlin."]
+
+
+async def test_of_a_wish_nothing_is_left_where_its_namespace_is_erased(bench: "Bench") -> None:
+    await say(bench, "Forget about my job.")
+    assert await bench.pool.fetchval("SELECT count(*) FROM forgotten") == 1
+
+    await bench.curator.apply_command(Command(command_id="p", kind="purge", namespace=MINE, at=NOON))
+
+    assert await bench.pool.fetchval("SELECT count(*) FROM forgotten") == 0
+
+
 async def test_a_named_thing_is_forgotten_wherever_it_was_said(bench: "Bench") -> None:
     await say(bench, "I work at Siemens.", "I live in Berlin.", conversation_id="earlier")
     await say(bench, "Forget about my job.")

@@ -7,6 +7,7 @@ REACHED = {
     *("memories", "memory_versions", "embeddings", "memory_accesses", "outbox"),
     # with a conversation too (sinks/erasure/erasures.sql)
     *("messages", "extractions", "parked", "windows", "window_prunings", "consolidation_findings", "resolutions"),
+    "forgotten",
     # with their messages, or with a namespace alone (sinks/passages/passages.sql)
     "passages",
 }

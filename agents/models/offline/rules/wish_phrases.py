@@ -1,8 +1,9 @@
 """How users ask to have something forgotten, in the languages with rules. `wishes` applies them.
 
-`that`: what was said just before. `named`: a `topic`, which is a noun, or a `clause`, which is a statement. `everything`: all
-about the speaker. Idioms that only change the subject (`forget it`, `vergiss es`, `olvídalo`) are in none of them, and neither
-are words that delete anything but what is remembered: in a chat about code, `delete that` means a line.
+`that`: what was said just before; `stated`: the same, where the message itself states something before. `named`: a `topic`, which
+is a noun, or a `clause`, which is a statement. `everything`: all about the speaker. Idioms that only change the subject (`forget
+it`, `vergiss es`, `olvídalo`) are in none of them, and neither are words that delete anything but what is remembered: in a chat
+about code, `delete that` means a line, unless the user just stated something.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-Kind: TypeAlias = Literal["everything", "that", "named"]
+Kind: TypeAlias = Literal["everything", "that", "stated", "named"]
 
 GAP = r"[\s,.!:;–—-]+"
 END = r"(?=\s*(?:$|[.!?,;:)–—]))"
@@ -26,6 +27,7 @@ class Phrases(Struct, frozen=True):
     polite: str
     everything: tuple[str, ...]
     that: tuple[str, ...]
+    stated: tuple[str, ...]
     named: tuple[str, ...]
     denied: str
     me: str
@@ -36,6 +38,7 @@ def spoken(phrases: Phrases) -> tuple[tuple[Kind, re.Pattern[str]], ...]:
     kinds: tuple[tuple[Kind, tuple[str, ...]], ...] = (
         ("everything", phrases.everything),
         ("that", phrases.that),
+        ("stated", phrases.stated),
         ("named", phrases.named),
     )
     return tuple(
@@ -76,30 +79,38 @@ ENGLISH = Phrases(
         rf"forget me{END}",
     ),
     that=(
-        rf"(?:forget|unlearn|disregard) (?:about )?(?:that|this)(?: one| part| bit| again| now| right away)*(?: "
+        rf"(?:forget|unlearn|disregard|ignore) (?:about )?(?:that|this)(?: one| part| bit| again| now| right away)*(?: "
         rf"(?:please|thanks))?{END}",
-        rf"(?:forget|unlearn|disregard) (?:that )?(?:i|we) (?:just |ever )*(?:said|told you|wrote|mentioned) (?:that"
+        rf"(?:forget|unlearn|disregard|ignore) (?:that )?(?:i|we) (?:just |ever )*(?:said|told you|wrote|mentioned) (?:that"
         rf"|this|it|anything){END}",
-        rf"(?:forget|unlearn|disregard) (?:what|whatever|the (?:last )?things?)(?: that)? (?:i|we)(?:'ve| have)? "
+        rf"(?:forget|unlearn|disregard|ignore) (?:what|whatever|the (?:last )?things?)(?: that)? (?:i|we)(?:'ve| have)? "
         rf"(?:just |only )*"
         rf"(?:said|told you|wrote|written|mentioned)(?: just)?(?: now| before| there| a (?:moment|minute|second) "
         rf"ago)?{END}",
-        rf"(?:forget|unlearn|disregard) (?:everything|all)(?: that)? (?:i|we)(?:'ve| have)? (?:just|only) (?:said|told "
+        rf"(?:forget|unlearn|disregard|ignore) (?:everything|all)(?: that)? (?:i|we)(?:'ve| have)? (?:just|only) "
+        rf"(?:said|told "
         rf"you|wrote|written|mentioned){END}",
-        rf"(?:{DROP}|disregard) my (?:last|previous) (?:message|sentence|statement|remark){END}",
-        rf"(?:scratch|strike) that{END}",
+        rf"(?:{DROP}|disregard|ignore) my (?:last|previous) (?:message|sentence|statement|remark){END}",
+        rf"(?:scratch|strike|scrap) that{END}",
+        rf"never ?mind what i (?:just )?said{END}",
+        rf"i take (?:that|it) back{END}",
+        rf"i take back what i (?:just )?said{END}",
         rf"{DROP} (?:that|this|it) from (?:your )?{MEMORY}{END}",
         rf"(?:do not|don't) (?:save|store|memori[sz]e|keep|record) (?:that|this)(?: in your {MEMORY})?{END}",
         rf"i (?:do not|don't) want you to (?:remember|know|keep|save|store) (?:that|this){END}",
     ),
+    stated=(rf"(?:delete|erase|remove|drop) (?:that|this)(?: again)?(?: (?:please|thanks))?{END}",),
     named=(
-        rf"(?:forget|disregard) (?:that )?(?:i|we) (?:just |ever )*(?:said|told you|mentioned)(?: to you)? (?:that "
+        rf"(?:never ?mind|scratch|scrap) what i (?:just )?(?:said|told you|mentioned) about (?P<topic>{REST})",
+        rf"forget (?:about )?(?:the|that) (?:whole )?(?:thing|part|bit|stuff|story|comment|business) (?:about|with) "
+        rf"(?P<topic>{REST})",
+        rf"(?:forget|disregard|ignore) (?:that )?(?:i|we) (?:just |ever )*(?:said|told you|mentioned)(?: to you)? (?:that "
         rf")?(?P<clause>(?:i|we|my|our)\b{REST})",
-        rf"(?:forget|disregard) (?:(?:that )?(?:i|we) (?:just |ever )*(?:said|told you|mentioned)|what(?:ever)? (?:i"
+        rf"(?:forget|disregard|ignore) (?:(?:that )?(?:i|we) (?:just |ever )*(?:said|told you|mentioned)|what(?:ever)? (?:i"
         rf"|we)(?:'ve| have)? (?:just |ever )*"
         rf"(?:said|told you|mentioned))(?: anything| something)? about (?P<topic>{REST})",
-        rf"(?:forget|disregard) (?:about )?(?:the fact )?(?:that )?(?P<clause>(?:i|we)\b{REST})",
-        rf"(?:forget|disregard) (?:the fact )?that (?P<clause>(?:my|our)\b{REST})",
+        rf"(?:forget|disregard|ignore) (?:about )?(?:the fact )?(?:that )?(?P<clause>(?:i|we)\b{REST})",
+        rf"(?:forget|disregard|ignore) (?:the fact )?that (?P<clause>(?:my|our)\b{REST})",
         rf"{DROP} (?:everything|anything|all|whatever|what|all (?:the )?{HELD})(?: that)?(?: {KNOW}| i(?:'ve| have)? "
         rf"(?:ever )?(?:told|said to) you)? "
         rf"(?:about|on|regarding|concerning) (?P<topic>{REST})",
@@ -151,12 +162,16 @@ GERMAN = Phrases(
         rf"ich (?:möchte|will|hätte gern),? dass du das{FILL} vergisst{END}",
         rf"{FORGET_DE}{FILL},? was ich (?:dir |ihnen )?(?:gerade |eben |zuletzt |vorhin |soeben )*(?:gesagt|erzählt"
         rf"|geschrieben) habe{END}",
+        rf"das nehme ich zurück{END}",
+        rf"ich nehme das zurück{END}",
         rf"{FORGET_DE}{FILL} meine letzte (?:nachricht|aussage){END}",
         rf"{DROP_DE}{FILL} (?:das|dies){FILL} {MEMORY_DE}{END}",
         rf"(?:merke?|merken sie) (?:dir|sich) das{FILL} nicht{END}",
         rf"speicher(?:e|n sie)? das{FILL} nicht{END}",
     ),
+    stated=(rf"(?:lösche?|lösch|löschen sie){FILL} (?:das|dies){FILL}{END}",),
     named=(
+        rf"{FORGET_DE}{FILL} (?:die|diese) (?:sache|geschichte) (?:mit|über|von) (?P<topic>{REST})",
         rf"(?:{FORGET_DE}|(?:kannst|könntest|würdest) du{FILL} vergessen){FILL},? dass (?P<clause>(?:ich|wir|mein\w*"
         rf"|unser\w*)\b{REST})",
         rf"(?:{DROP_DE}|(?:kannst|könntest|würdest) du{FILL} (?:vergessen|löschen)){FILL}(?: alles| das)?,? was (?:du"
@@ -203,14 +218,19 @@ FRENCH = Phrases(
     ),
     that=(
         rf"{FORGET_FR} (?:ça|ca|cela|ceci){END}",
+        rf"{FORGET_FR} ce que j'ai (?:dit|raconté|écrit){END}",
         rf"{FORGET_FR} ce que je (?:viens de (?:te |vous )?(?:dire|raconter|écrire)|(?:t'ai|vous ai) (?:dit|raconté"
         rf"|écrit)){END}",
         rf"{FORGET_FR} mon dernier message{END}",
+        rf"je retire ce que j'ai dit{END}",
         rf"{DROP_FR} (?:ça|cela) {MEMORY_FR}{END}",
         rf"ne (?:retiens|retenez|garde|mémorise) pas (?:ça|cela){END}",
     ),
+    stated=(rf"(?:efface[zrs]?|supprime[zrs]?) (?:ça|cela){END}",),
     named=(
-        rf"{FORGET_FR} que (?P<clause>(?:j'|je\b|nous\b|{MINE_FR}\b){REST})",
+        rf"{DROP_FR} (?:de (?:ta|votre) mémoire )?(?:le fait )?que (?P<clause>(?:j'|je\b|nous\b|{MINE_FR}\b){REST})",
+        rf"{DROP_FR} ce que (?:j'ai|je t'ai|je vous ai) (?:dit|raconté|écrit) {OF_FR} ?(?P<topic>{REST})",
+        rf"{FORGET_FR} (?:l'histoire|cette histoire|le truc|l'affaire) (?:de|du|avec|sur) ?(?P<topic>{REST})",
         rf"{DROP_FR} (?:tout )?ce que (?:{KNOW_FR}|je (?:t'ai|vous ai) dit) {OF_FR} ?(?P<topic>{REST})",
         rf"{DROP_FR} tout (?:sur|à propos de) (?P<topic>{REST})",
         rf"{DROP_FR} (?P<topic>{MINE_FR} [^.!?;:–—]{{1,200}}?) {MEMORY_FR}{END}",
@@ -246,10 +266,14 @@ SPANISH = Phrases(
         rf"{FORGET_ES} lo que (?:te |le )?(?:acabo de (?:decir|contar|escribir)(?:te)?|he (?:dicho|contado|escrito)"
         rf"|dije|conté|escribí){END}",
         rf"{FORGET_ES} mi último mensaje{END}",
+        rf"retiro lo (?:dicho|que dije){END}",
         rf"{DROP_ES} (?:eso|esto) {MEMORY_ES}{END}",
         rf"no (?:guardes|recuerdes|memorices) (?:eso|esto){END}",
     ),
+    stated=(rf"(?:borr|elimin)(?:a|e|ar) (?:eso|esto){END}",),
     named=(
+        rf"{FORGET_ES} lo que (?:te )?(?:dije|he dicho|conté) {OF_ES} (?P<topic>{REST})",
+        rf"{FORGET_ES} lo de(?:l| la| los| las)? (?P<topic>{REST})",
         rf"{FORGET_ES} que (?P<clause>{REST})",
         rf"{DROP_ES} (?:todo )?lo que (?:{KNOW_ES}|te (?:dije|he dicho|conté)) {OF_ES} (?P<topic>{REST})",
         rf"{DROP_ES} todo (?:sobre|acerca de) (?P<topic>{REST})",

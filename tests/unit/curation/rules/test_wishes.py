@@ -1,12 +1,14 @@
 """Which memories a wish means: what says what is named, of the person who wishes, and nothing else."""
 
+from datetime import timedelta
+
 import pytest
 
 from agents.curation.rules.wishes import is_personal, meant
 from schemas.extraction.requests import Source, Wish
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-from tests.memories import a_memory
+from tests.memories import NOON, a_memory
 
 WISH = Source(conversation_id="c", message_id="w")
 KNOWN = (
@@ -82,6 +84,16 @@ def test_of_the_message_only_the_words_that_are_meant_count() -> None:
     wish = Wish(wish_id="w", message=WISH, means=said, said="I live in Berlin.")
 
     assert [each.text for each in meant(wish, known, (), personal=True)] == ["User lives in Berlin."]
+
+
+def test_what_was_said_after_the_wish_stays() -> None:
+    def at(minute: int) -> Source:
+        return Source(conversation_id="c", message_id=f"m{minute}", timestamp=NOON + timedelta(minutes=minute))
+
+    earlier, later = (a_memory("User lives in Berlin.", memory_id=str(each), sources=(at(each),)) for each in (1, 3))
+    wish = Wish(wish_id="w", message=at(2), statement="User lives in Berlin.")
+
+    assert meant(wish, [earlier, later], (), personal=True) == [earlier]
 
 
 def source(conversation: str, user_id: str | None = None, told: str | None = None) -> Source:
