@@ -1,0 +1,191 @@
+"""The client for TypeScript as a chat service builds it, from the locked packages, in Node against the API on a port."""
+
+import asyncio
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from schemas.documents.generate import TARGET
+from tests.api import Api, a_memory
+from tests.deployment import eventually
+from tests.scripted_server import ScriptedServer
+from tests.served import served
+
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.skipif(shutil.which("node") is None or shutil.which("npm") is None, reason="Node is not installed"),
+]
+
+CLIENT = Path(__file__).parents[3] / "deploy" / "samples" / "typescript"
+SCENES = Path(__file__).parent / "use_client.mjs"
+SENTENCE = "User keeps bees."
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Typed by the document of the API as it is now: a call that it does not know does not build."""
+    made = tmp_path_factory.mktemp("typescript")
+    for name in ("package.json", "package-lock.json", "tsconfig.json"):
+        shutil.copy(CLIENT / name, made)
+    (made / "src").mkdir()
+    for source in (CLIENT / "src").glob("*.ts"):
+        if source.name != "api.ts":
+            shutil.copy(source, made / "src")
+    npm(made, "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+    npm(made, "run", "generate")
+    npm(made, "run", "build")
+    return made / "dist" / "memstream.js"
+
+
+def npm(directory: Path, *words: str) -> None:
+    environment = {**os.environ, "MEMSTREAM_OPENAPI": str(TARGET / "openapi.json")}
+    done = subprocess.run(
+        ["npm", *words], cwd=directory, env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+async def seen(client: Path, url: str, key: str, scene: str) -> list[Any]:
+    """What the scene printed."""
+    command = ("node", str(SCENES), client.as_uri(), url, key, scene)
+    process = await asyncio.create_subprocess_exec(
+        *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(60):
+        told, wrong = await process.communicate()
+    assert (process.returncode, wrong) == (0, b"")
+    return [json.loads(line) for line in told.splitlines()]
+
+
+def once(looked: Callable[[], Any]) -> Callable[[], Awaitable[Any]]:
+    async def look() -> Any:
+        return looked()
+
+    return look
+
+
+@pytest.fixture
+def api() -> Api:
+    return Api()
+
+
+@pytest.fixture
+async def url(api: Api) -> AsyncIterator[str]:
+    async with served(api.app, api.ports.change_notifier.close) as url:
+        yield url
+
+
+async def test_a_memory_is_made_read_changed_and_deleted(client: Path, api: Api, url: str):
+    assert await seen(client, url, api.keys.add(write="app/*"), "changes") == [
+        ["accepted", "created", "app/ada"],
+        SENTENCE,
+        "updated",
+        "deleted",
+        [404, "not-found", False],
+    ]
+
+
+async def test_a_change_that_takes_long_is_waited_for(client: Path, api: Api, url: str):
+    api.curation.late = True
+
+    async def carry_out() -> None:
+        await eventually(once(lambda: api.curation.seen), "the change is asked for")
+        api.curation.late = False
+        await api.curation.send_and_wait(api.curation.seen[0])
+
+    told, _ = await asyncio.gather(seen(client, url, api.keys.add(write="app/*"), "late"), carry_out())
+    assert told == ["pending", "created"]
+
+
+async def test_searches_and_contexts_are_understood(client: Path, api: Api, url: str):
+    known = a_memory(text=SENTENCE)
+    api.remembered.known["m1"] = known
+    api.memories.put(known)
+    api.archive.say("c1", ("user", SENTENCE), app_id="app", user_id="ada")
+    assert await seen(client, url, api.keys.add(read="app/*"), "found") == [
+        [["memory", SENTENCE]],
+        [True, True],
+        [SENTENCE],
+    ]
+
+
+async def test_what_is_refused_is_a_problem_with_its_word(client: Path, api: Api, url: str):
+    assert await seen(client, url, api.keys.add(write="app/*"), "refused") == [
+        [404, "not-found", False],
+        [403, "forbidden", False],
+        [422, "invalid", False],
+    ]
+
+
+async def test_events_are_followed_as_they_happen(client: Path, api: Api, url: str):
+    api.event_history.at["app/ada"] = 2
+    following = asyncio.create_task(seen(client, url, api.keys.add(read="app/*"), "events"))
+    await eventually(once(lambda: api.event_history.asked or following.done()), "the stream is asked for")
+    api.event_history.at["app/ada"] = 4
+    api.ports.change_notifier.notify("app/ada")
+    told = await following
+    assert [sequence for *_, sequence in told] == [1, 2, 3, 4]
+    assert {tuple(rest) for *rest, _ in told} == {(True, "memstream.namespace.erased", "app/ada")}
+
+
+class Restless(ScriptedServer):
+    """Tells one event a connection, in pieces, and keeps the places from which it was asked to go on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: list[str | None] = []
+
+    def routes(self) -> Iterable[web.RouteDef]:
+        return [web.get("/v1/events", self._tell)]
+
+    async def _tell(self, request: web.Request) -> web.StreamResponse:
+        self.places.append(request.headers.get("Last-Event-ID"))
+        number = len(self.places)
+        if number == 2:
+            return web.Response(status=503)
+        stream = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await stream.prepare(request)
+        data = json.dumps({"type": "t", "data": {"namespace": "app/ada", "sequence": number}})
+        for piece in (f"id: {number}\nda", f"ta: {data}\n", "\n: alive\n\n"):
+            await stream.write(piece.encode())
+        return stream
+
+
+async def test_a_lost_connection_is_taken_up_again_behind_the_last_event(client: Path):
+    async with Restless() as server:
+        told = await seen(client, server.url, "", "events")
+        assert [sequence for *_, sequence in told] == [1, 3, 4, 5]
+        assert server.places == [None, "1", "1", "3", "4"]
+
+
+class Busy(ScriptedServer):
+    """Keeps the keys of the changes that it was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.keys: list[str] = []
+
+    def routes(self) -> Iterable[web.RouteDef]:
+        return [web.post("/v1/memories", self._make)]
+
+    async def _make(self, request: web.Request) -> web.Response:
+        self.keys.append(request.headers["Idempotency-Key"])
+        early = await self.between(self.step({}))
+        return early or web.json_response({"command_id": "c", "namespace": "app/ada", "status": "accepted"}, status=201)
+
+
+async def test_a_busy_server_is_asked_again_for_the_same_change(client: Path):
+    async with Busy() as server:
+        server.script("status:503", "status:429")
+        assert await seen(client, server.url, "", "once") == ["none"]
+        assert len(server.keys) == 3
+        assert len(set(server.keys)) == 1
+        server.script(*["status:503"] * 5)
+        assert await seen(client, server.url, "", "once") == [[503, "unknown", True]]

@@ -1,0 +1,58 @@
+// Runs one scene with the built client and prints what it saw, a line of JSON each: use_client.mjs CLIENT URL KEY SCENE
+
+const [, , client, url, key, scene] = process.argv;
+const { Memstream, Problem } = await import(client);
+const memstream = new Memstream(url, { ...(key ? { key } : {}), sleep: () => new Promise((resolve) => setTimeout(resolve, 1)) });
+const ADA = "app/ada";
+const say = (seen) => console.log(JSON.stringify(seen));
+
+async function problemOf(promise) {
+  try {
+    await promise;
+    return "none";
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return [error.status, error.word, error.passing];
+  }
+}
+
+const scenes = {
+  async changes() {
+    const made = await memstream.create({ namespace: ADA, text: "User keeps bees.", tags: ["garden"], kind: "fact" });
+    say([made.status, made.change, made.namespace]);
+    say((await memstream.get(made.memory_id)).text);
+    say((await memstream.update(made.memory_id, { text: "User keeps hens." })).change);
+    say((await memstream.delete(made.memory_id)).change);
+    say(await problemOf(memstream.get(made.memory_id)));
+  },
+  async late() {
+    const pending = await memstream.create({ namespace: ADA, text: "User keeps bees." });
+    say(pending.status);
+    say((await memstream.settled(pending, 20_000)).change);
+  },
+  async found() {
+    const found = await memstream.search({ namespaces: [ADA], text: "bees", in: "memories" });
+    say(found.hits.map((hit) => [hit.tier, hit.memory.text]));
+    const block = await memstream.context({ namespaces: [ADA], text: "bees", conversation_id: "c1" });
+    say([block.text.includes("User keeps bees."), block.tokens > 0]);
+    const listed = await memstream.api.GET("/v1/memories", { params: { query: { namespace: ADA } } });
+    say(listed.data.memories.map((memory) => memory.text));
+  },
+  async refused() {
+    say(await problemOf(memstream.get("11111111-1111-4111-8111-111111111111")));
+    say(await problemOf(memstream.create({ namespace: "other/ada", text: "User keeps bees." })));
+    say(await problemOf(memstream.create({ namespace: ADA, text: "" })));
+  },
+  async once() {
+    say(await problemOf(memstream.create({ namespace: ADA, text: "User keeps bees." })));
+  },
+  async events() {
+    let seen = 0;
+    for await (const event of memstream.events([ADA], { since: "beginning" })) {
+      say([event.place !== "", event.type, event.data.namespace, event.data.sequence]);
+      if ((seen += 1) === 4) break;
+    }
+  },
+};
+
+await scenes[scene]();
