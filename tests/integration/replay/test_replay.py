@@ -47,6 +47,20 @@ async def test_nothing_of_a_shadow_is_told_to_anybody(town: Town):
     }
 
 
+async def test_what_a_user_asked_to_have_forgotten_is_so_in_a_replay_too(town: Town):
+    await town.say("breakfast", PEANUTS, "I live in Berlin.")
+    await town.say("lunch", "Please forget that I live in Berlin.")
+    await town.say("supper", "Delete all your memories about me.")
+    known = await town.live(ADA)
+    published = len(town.publisher.records)
+
+    await town.replay(GENERATION, BOTH)
+
+    assert known == {"User is allergic to peanuts."}
+    assert await town.live(shadow_of(GENERATION, ADA)) == known
+    assert len(town.publisher.records) == published
+
+
 async def test_other_words_to_the_model_are_tried_by_a_replay_and_stored_with_its_plan(town: Town):
     await town.say("breakfast", PEANUTS)
     generation = town.generation(GENERATION, kitchen(instructions="Keep dishes and what is in them.", version=7))

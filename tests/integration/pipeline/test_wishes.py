@@ -1,0 +1,73 @@
+"""What a user asks to have forgotten goes through running workers: from PostgreSQL, Qdrant and the blocks, and comes back by an
+undo. What somebody else said stays."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from schemas.kafka import topics
+from tests.chat_events import end, message
+from tests.deployment import Deployment, Event, eventually
+from tests.proposals import command
+
+BEGAN = datetime.now(UTC) - timedelta(hours=1)
+POLICY = {"name": "groups", "namespaces": ["{app_id}/{user_id}", "{app_id}"]}
+
+pytestmark = pytest.mark.heavy
+
+
+def says(number: int, user_id: str, content: str) -> Event:
+    at = BEGAN + timedelta(minutes=number)
+    return message("dinner", number, content, user_id=user_id, app_id="kitchen", at=at)
+
+
+async def live(deployment: Deployment) -> set[tuple[str, str]]:
+    rows = await deployment.fetch("SELECT namespace, text FROM memories WHERE status = 'active'")
+    return {(row["namespace"], row["text"]) for row in rows}
+
+
+async def indexed(deployment: Deployment) -> set[str]:
+    return {str(point) for point in await deployment.points()}
+
+
+async def test_one_person_of_two_has_something_forgotten_and_it_comes_back(deploy, tmp_path) -> None:
+    policies = tmp_path / "policies.json"
+    policies.write_text(json.dumps([POLICY]))
+    deployment = await deploy("wishes", policies_file=policies)
+    await deployment.worker()
+    first = [says(0, "ada", "I live in Berlin."), says(1, "bob", "I live in Berlin.")]
+    everything = {
+        ("kitchen/ada", "User lives in Berlin."),
+        ("kitchen/bob", "User lives in Berlin."),
+        ("kitchen", "ada lives in Berlin."),
+        ("kitchen", "bob lives in Berlin."),
+    }
+    bobs = {(namespace, text) for namespace, text in everything if namespace == "kitchen/bob" or text.startswith("bob")}
+
+    async def known(expected: set[tuple[str, str]]) -> bool:
+        return await live(deployment) == expected
+
+    await deployment.publish(*first, end("dinner", at=BEGAN, message_count=2))
+    await eventually(lambda: known(everything), "both are remembered")
+    await deployment.publish(says(2, "bob", "Nice."), says(3, "ada", "Forget that I live in Berlin."), end("dinner"))
+    await eventually(lambda: known(bobs), "what ada said is forgotten, and nothing of bob's")
+    await deployment.settled()
+
+    gone = await deployment.fetch(
+        "SELECT memory_id, namespace FROM memories WHERE status = 'deleted' ORDER BY namespace"
+    )
+    told = await deployment.values(topics.EVENTS)
+    causes = [each["data"]["cause"] for each in told if each["data"]["change"] == "deleted"]
+    assert len(causes) == 2
+    assert all(each["wish_id"] for each in causes)
+    assert {row["memory_id"] for row in gone}.isdisjoint(await indexed(deployment))
+    done = await deployment.values(topics.ACTIVITY)
+    assert [each["type"] for each in done if each["type"].startswith("memstream.wish.")] == [
+        "memstream.wish.forgotten"
+    ] * 2
+
+    await deployment.publish(*(command("undo", row["namespace"], memory_id=row["memory_id"]) for row in gone))
+    await eventually(lambda: known(everything), "it came back")
+    await deployment.settled()
+    assert {row["memory_id"] for row in gone} <= await indexed(deployment)
