@@ -1,4 +1,4 @@
-"""Manual requests to windows: prune, clear, flush."""
+"""Manual requests to windows: flush, prune, clear, restore."""
 
 import asyncio
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing, Publisher
 
-ByHand = Literal["flush", "prune", "clear"]
+ByHand = Literal["flush", "prune", "clear", "restore"]
 
 
 def control_record(state: WindowState, kind: ByHand, at: datetime) -> Outgoing:

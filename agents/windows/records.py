@@ -13,7 +13,7 @@ from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.memories.events import CLOUD_EVENT, ActivityEvent
 from schemas.observability import traces
-from streams.windows.effects import ContextPruned, ContextWarning, Effect, PruningFailed
+from streams.windows.effects import ContextPruned, ContextRestored, ContextWarning, Effect, PruningFailed
 
 
 def outgoing(told: Effect, partition: int, at: datetime) -> Outgoing:
@@ -22,6 +22,8 @@ def outgoing(told: Effect, partition: int, at: datetime) -> Outgoing:
         return _request(told)
     if isinstance(told, PruningFailed):
         event = _failed(told, partition, at)
+    elif isinstance(told, ContextRestored):
+        event = _restored(told, partition, at)
     else:
         event = _warned(told, partition, at) if isinstance(told, ContextWarning) else _pruned(told, partition, at)
     key = told.scope.conversation_id.encode()
@@ -88,6 +90,18 @@ def _pruned(told: ContextPruned, partition: int, at: datetime) -> ActivityEvent:
     )
 
 
+def _restored(told: ContextRestored, partition: int, at: datetime) -> ActivityEvent:
+    """`memstream.window.restored`: a clear was undone."""
+    conversation_id = told.scope.conversation_id
+    return ActivityEvent(
+        id=ids.activity_id("window.restored", conversation_id, partition, told.position, told.restored),
+        type="memstream.window.restored",
+        time=at,
+        subject=conversation_id,
+        data=_scope(told) | {"restored": told.restored, "statistics": to_builtins(told.statistics)},
+    )
+
+
 def _failed(told: PruningFailed, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.pruning_failed`: the context stays as it was."""
     conversation_id = told.scope.conversation_id
@@ -100,5 +114,5 @@ def _failed(told: PruningFailed, partition: int, at: datetime) -> ActivityEvent:
     )
 
 
-def _scope(told: ContextWarning | ContextPruned | PruningFailed) -> dict[str, Any]:
+def _scope(told: ContextWarning | ContextPruned | ContextRestored | PruningFailed) -> dict[str, Any]:
     return dict(to_builtins(told.scope))

@@ -1,5 +1,6 @@
 """`memstream window`: what is known of a conversation's context, and the control events that act on it by hand."""
 
+import sys
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from schemas.kafka import topics
 from sinks.postgres.connection import Pool
 from sinks.windows.projection import Windows
 
-cli = several_commands("Show, flush, prune or clear a conversation's context window.")
+cli = several_commands("Show, flush, prune, clear or restore a conversation's context window.")
 
 Conversation = Annotated[str, typer.Argument(help="The conversation's id.", show_default=False)]
 
@@ -49,9 +50,22 @@ async def prune(conversation: Conversation, json: Json = False) -> None:
 
 @cli.command()
 @command
-async def clear(conversation: Conversation, json: Json = False) -> None:
+async def clear(
+    conversation: Conversation,
+    json: Json = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; scripts are never asked.")] = False,
+) -> None:
     """Take everything out of the context but the system prompt; what is not yet extracted still will be."""
+    if not yes and sys.stdin.isatty():
+        typer.confirm(f"Clear the history of {conversation}? For ten minutes `restore` undoes it.", abort=True)
     await send(conversation, "clear", json)
+
+
+@cli.command()
+@command
+async def restore(conversation: Conversation, json: Json = False) -> None:
+    """Undo the last clear: for ten minutes after it, and while nothing else has left the context."""
+    await send(conversation, "restore", json)
 
 
 async def send(conversation: str, kind: ByHand, json: bool) -> None:

@@ -13,12 +13,13 @@ MAX_TOKENS_SHARE: Final = 0.80  # of the model's context, where `max_tokens` is 
 class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """How much of a conversation stays in context.
 
-    A context holds at most `max_messages` messages besides the system prompt, and `max_tokens` tokens, as billed; None
-    means 80 % of the model's context. The last `min_recent` messages are never pruned. Usage is a share of the model's
-    context: from `warning_at` on a window is pruned down to `warning_target`, from `aggressive_at` on to
-    `aggressive_target`. A pause of `task_gap_s` before a user's message ends a task. `context_tokens` is the size of the
-    model's context where the table of models is wrong or silent. With `summarise` the markers say what left, in at most
-    `summary_tokens` tokens. Raises ValueError for settings that contradict each other.
+    A context holds at most `max_messages` messages besides the system prompt, and `max_tokens` tokens, as billed; None means
+    80 % of the model's context. The last `min_recent` messages are never pruned. Usage is a share of the model's context:
+    from `warning_at` on a window is pruned down to `warning_target`, from `aggressive_at` on to `aggressive_target`. A pause
+    of `task_gap_s` before a user's message ends a task. `context_tokens` is the size of the model's context where the table
+    of models is wrong or silent. With `summarise` the markers say what left, in at most `summary_tokens` tokens. With
+    `confirm_clear` the API clears a context only once it is asked to with a confirmation. Raises ValueError for settings that
+    contradict each other.
     """
 
     strategy: Strategy = "hybrid"
@@ -35,6 +36,7 @@ class WindowSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forb
     context_tokens: int | None = None
     summarise: bool = False
     summary_tokens: int = 100
+    confirm_clear: bool = False
 
     def __post_init__(self) -> None:
         _require(self.min_recent >= 1, "min_recent", self.min_recent, "at least 1: the current message is always kept")

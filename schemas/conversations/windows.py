@@ -28,6 +28,7 @@ Reason = Literal[
     "cleared",
 ]
 
+UNDO_CLEAR_S: Final = 600.0  # that what a clear took out of the context can be brought back
 MARKER_TOKENS: Final = 12  # at least what a marker without a summary counts, up to a billion messages
 LONGEST_SUMMARY: Final = 2_000  # characters of what stands in one marker
 
@@ -145,3 +146,10 @@ class WindowState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     opened: int = 0
     extracted_to: int = 0
     cleared_at: float | None = None
+
+    @property
+    def restorable_until(self) -> float | None:
+        """Until when the last clear can be undone: while nothing else has left the context since."""
+        if self.cleared_at is None or not self.prunings or self.prunings[-1].cause != "cleared":
+            return None
+        return self.cleared_at + UNDO_CLEAR_S

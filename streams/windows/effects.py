@@ -25,6 +25,15 @@ class ContextPruned(Struct, frozen=True):
     statistics: Statistics
 
 
+class ContextRestored(Struct, frozen=True):
+    """A clear was undone: `restored` messages are back in context."""
+
+    scope: Scope
+    position: int
+    restored: int
+    statistics: Statistics
+
+
 class PruningFailed(Struct, frozen=True):
     """A decision about what leaves the context failed: nothing left, and the message at `position` stays in."""
 
@@ -34,4 +43,4 @@ class PruningFailed(Struct, frozen=True):
     error: str
 
 
-Effect = ExtractionRequest | ContextWarning | ContextPruned | PruningFailed
+Effect = ExtractionRequest | ContextWarning | ContextPruned | ContextRestored | PruningFailed

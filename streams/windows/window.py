@@ -182,6 +182,8 @@ class Window:
             told = self.history.prune("manual", terms, now)
         elif control.kind == "clear":
             told = self.history.clear(terms, now)
+        elif control.kind == "restore":
+            told = self.history.restore(terms, now)
         elif control.kind == "erase":
             told = self.erase(control.fence(self.head.partition), terms, now, control.users)
         elif control.kind == "summarised":
@@ -208,6 +210,7 @@ class Window:
     def due(self, read_to: int, terms: Terms, now: float) -> list[Effect]:
         """Whatever deadline has passed takes effect: held end, triggers by time, requests without an answer."""
         told = self.release(read_to, terms, now)
+        self.history.lapse(now)
         due_at = self._extraction.due_at(terms.policy)
         if due_at is not None and now >= due_at:
             told += self._cut(terms, now, self._extraction.due_lane(terms.policy, now))
@@ -222,7 +225,8 @@ class Window:
     def _remove(self, positions: Iterable[int]) -> None:
         """What left the context and needs no extraction leaves for good."""
         out, head = self.history.out, self.head
-        leaving = [position for position in positions if position in out and head.extracted(position)]
+        held = self.history.is_held
+        leaving = [at for at in positions if at in out and head.extracted(at) and not held(at)]
         if not leaving:
             return
         for position in leaving:
@@ -277,6 +281,8 @@ class Window:
         times = [asked.due for asked in self.head.asked]
         if (due_at := self._extraction.due_at(policy)) is not None:
             times.append(due_at)
+        if (cleared := self.history.removals.cleared) is not None:
+            times.append(cleared.until)
         if self.finished:
             times.append(self._expires_at(policy))
         return Deadline(

@@ -42,9 +42,10 @@ class Talk:
         known = summary_id(request.summary) if request.summary else None
         self.control("summarised", tokens, first=request.first, last=request.last, summary=summary, known=known)
 
-    def control(self, kind: str, tokens: int = 0, **fields: Any) -> list[Effect]:
+    def control(self, kind: str, tokens: int = 0, after_s: float = 0.0, **fields: Any) -> list[Effect]:
         self.controls += 1
-        return self.note(self.window.control(control(kind, **fields), self.controls, self.terms, NOW, tokens))
+        now = NOW + after_s
+        return self.note(self.window.control(control(kind, **fields), self.controls, self.terms, now, tokens))
 
     def note(self, told: list[Effect], said: int = 0) -> list[Effect]:
         self.offset += said

@@ -11,7 +11,18 @@ from agents.conversations.lookup import Conversation
 from schemas.conversations.contexts import ContextEntry, ConversationContext, OmittedMessage
 from schemas.conversations.messages import Message, Role, Scope
 from schemas.conversations.window_settings import Strategy
-from schemas.conversations.windows import Cause, Gap, LastPrune, Level, Phase, Pruning, Reason, Statistics, WindowState
+from schemas.conversations.windows import (
+    UNDO_CLEAR_S,
+    Cause,
+    Gap,
+    LastPrune,
+    Level,
+    Phase,
+    Pruning,
+    Reason,
+    Statistics,
+    WindowState,
+)
 from sinks.archive.messages import ArchivedMessage
 from streams.windows.context import gaps
 from streams.windows.context.statistics import headline
@@ -61,6 +72,7 @@ class ConversationView(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     `phase` is `new` until its window is known, which then has statistics; of a `forgotten` one nothing more will be told.
     Every message before position `extracted_to` of `partition` is extracted. `namespaces` are all that it feeds.
+    Until `restorable_until` a clear can be undone, unless something else leaves the context before.
     """
 
     conversation_id: str
@@ -75,6 +87,7 @@ class ConversationView(Struct, frozen=True, kw_only=True, omit_defaults=True):
     partition: int | None = None
     extracted_to: int = 0
     cleared_at: datetime | None = None
+    restorable_until: datetime | None = None
 
 
 class RunView(Struct, frozen=True, kw_only=True):
@@ -153,6 +166,27 @@ class AcceptedRequest(Struct, frozen=True, kw_only=True):
     kind: ByHand
 
 
+class ClearQuestion(Struct, frozen=True, kw_only=True):
+    """What a clear would take out of the context, asked before it does. Nothing has changed."""
+
+    conversation_id: str
+    question: str
+    messages: int
+    tokens: int
+    restorable_for_s: float = UNDO_CLEAR_S
+
+
+def clear_question(state: WindowState) -> ClearQuestion:
+    found = state.statistics
+    prompts = found.tokens_by_role.get("system", 0)
+    return ClearQuestion(
+        conversation_id=state.scope.conversation_id,
+        question=f"Clear conversation history? Of {found.messages_in_context} messages in context all but system prompts leave.",
+        messages=found.messages_in_context,
+        tokens=max(0, found.total_tokens - prompts),
+    )
+
+
 def view(conversation: Conversation, now: datetime) -> ConversationView:
     new = ConversationView(
         conversation_id=conversation.conversation_id,
@@ -174,6 +208,7 @@ def view(conversation: Conversation, now: datetime) -> ConversationView:
         partition=state.partition,
         extracted_to=state.extracted_to,
         cleared_at=moment(state.cleared_at),
+        restorable_until=moment(state.restorable_until),
     )
 
 

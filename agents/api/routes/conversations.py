@@ -13,10 +13,12 @@ from agents.api.access.authentication import CallerOf
 from agents.api.access.callers import Caller
 from agents.api.conversations.views import (
     AcceptedRequest,
+    ClearQuestion,
     ContextView,
     ConversationView,
     MessagePage,
     PruningPage,
+    clear_question,
     context_view,
     message_view,
     pruning_view,
@@ -25,7 +27,7 @@ from agents.api.conversations.views import (
 from agents.api.http import cursors
 from agents.api.http.cursors import CursorOf, LimitOf, decode_cursor
 from agents.api.http.json_bodies import documented, json_body, json_response
-from agents.api.http.problems import conflict, not_found
+from agents.api.http.problems import Problem, conflict, not_found
 from agents.api.memories.apply_change import IdempotencyKey
 from agents.api.ports import Ports, PortsOf
 from agents.api.routes.changes import Reason
@@ -33,6 +35,7 @@ from agents.api.routes.erasures import BEGUN, begin_erasure
 from agents.conversations.control import ByHand
 from agents.conversations.lookup import Conversation
 from schemas.conversations.contexts import ContextQuery
+from schemas.conversations.windows import WindowState
 from schemas.erasure.receipts import Receipt
 from sinks.archive.messages import Place
 from sinks.windows.projection import PruningPlace
@@ -152,10 +155,29 @@ async def prune_conversation(conversation_id: ConversationId, caller: CallerOf, 
     return await request_window_change(conversation_id, "prune", caller, ports)
 
 
+@router.get(f"{ONE}/clear", openapi_extra=documented(ClearQuestion))
+async def ask_before_clear(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
+    """The question to ask before a clear: what it would take out of the context. Nothing changes."""
+    return json_response(clear_question(window_of(await load_conversation(conversation_id, caller, ports), "clear")))
+
+
 @router.post(f"{ONE}/clear", openapi_extra=SENT)
-async def clear_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
-    """Take everything out of the context but the system prompt; what is not extracted yet still will be."""
-    return await request_window_change(conversation_id, "clear", caller, ports)
+async def clear_conversation(
+    conversation_id: ConversationId,
+    caller: CallerOf,
+    ports: PortsOf,
+    confirm: Annotated[
+        bool, Query(description="Whoever asks was asked; needed where the policy has `confirm_clear`.")
+    ] = False,
+) -> Response:
+    """Take everything out of the context but the system prompt; what is not extracted yet still will be. `restore` undoes it."""
+    return await request_window_change(conversation_id, "clear", caller, ports, confirm=confirm)
+
+
+@router.post(f"{ONE}/restore", openapi_extra=SENT)
+async def restore_conversation(conversation_id: ConversationId, caller: CallerOf, ports: PortsOf) -> Response:
+    """Undo the last clear: for ten minutes after it, and while nothing else has left the context."""
+    return await request_window_change(conversation_id, "restore", caller, ports)
 
 
 @router.delete(ONE, openapi_extra=documented(Receipt, with_same_body=BEGUN))
@@ -195,15 +217,28 @@ async def context_response(conversation_id: str, asked: ContextQuery, caller: Ca
     return json_response(context_view(conversation, await ports.contexts.build(conversation, asked), ports.clock()))
 
 
-async def request_window_change(conversation_id: str, kind: ByHand, caller: Caller, ports: Ports) -> Response:
-    """Raises Problem 404, 403 without the right to write, 409 for a window that is not there."""
+async def request_window_change(
+    conversation_id: str, kind: ByHand, caller: Caller, ports: Ports, *, confirm: bool = False
+) -> Response:
+    """Raises Problem 404, 403 without the right to write, 409 for a window that is not there, a clear that is to be
+    confirmed, and one that cannot be undone any more."""
     conversation = await load_conversation(conversation_id, caller, ports)
     for namespace in conversation.namespaces:
         caller.require("write", namespace)
+    state = window_of(conversation, kind)
+    if kind == "clear" and conversation.policy.window.confirm_clear and not confirm:
+        raise Problem(409, "confirmation-required", f"{clear_question(state).question} Ask again with `?confirm=true`")
+    if kind == "restore" and (state.restorable_until or 0.0) < ports.clock().timestamp():
+        raise conflict("no clear can be undone: there was none in the last ten minutes, or something else left since")
+    await ports.window_control.send(state, kind)
+    return json_response(AcceptedRequest(conversation_id=conversation_id, kind=kind), 202)
+
+
+def window_of(conversation: Conversation, kind: ByHand) -> WindowState:
+    """Raises Problem 409 for a window that is not there."""
     state = conversation.state
     if state is None:
         raise conflict("the conversation's window is not known yet: ask again in a second")
     if state.phase == "forgotten":
         raise conflict(f"the conversation's window is forgotten: there is nothing left to {kind}")
-    await ports.window_control.send(state, kind)
-    return json_response(AcceptedRequest(conversation_id=conversation_id, kind=kind), 202)
+    return state

@@ -3,17 +3,17 @@
 from collections.abc import Collection, Iterable
 from itertools import groupby
 
-from schemas.conversations.windows import Cause, Gap, LastPrune, Level, Pruning, Run
+from schemas.conversations.windows import UNDO_CLEAR_S, Cause, Gap, LastPrune, Level, Pruning, Run
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from streams.windows.context import gaps, statistics
 from streams.windows.context.tally import Tally
-from streams.windows.effects import ContextPruned, ContextWarning, Effect, PruningFailed
+from streams.windows.effects import ContextPruned, ContextRestored, ContextWarning, Effect, PruningFailed
 from streams.windows.entry import Entry
 from streams.windows.extraction import slices
 from streams.windows.pruning import pruning
 from streams.windows.pruning.decision import Decision
-from streams.windows.rows.head import REMEMBERED_PRUNINGS, Head, Removals
+from streams.windows.rows.head import REMEMBERED_PRUNINGS, Cleared, Head, Removals
 from streams.windows.segments import Segmentation
 from streams.windows.terms import Terms
 from streams.windows.tokens.accounting import Budget
@@ -47,7 +47,7 @@ class History:
 
     def just_out(self) -> list[int]:
         """Positions that left the context since this was last asked for, in order."""
-        taken, self._just_out = sorted(self._just_out), []
+        taken, self._just_out = sorted(set(self._just_out)), []
         return taken
 
     def turns(self) -> list[MessageTraits]:
@@ -103,13 +103,52 @@ class History:
 
     def clear(self, terms: Terms, now: float) -> list[Effect]:
         """Takes everything out of context but system prompts; told even when nothing was left to take."""
-        self._head.cleared_at = now
-        return self._apply(pruning.clear(self.turns(), self.removals.gaps, terms.budget), terms, now)
+        head = self._head
+        undone = Cleared(now + UNDO_CLEAR_S, self.removals.gaps, head.last_prune)
+        decision = pruning.clear(self.turns(), self.removals.gaps, terms.budget)
+        known = self.removals.cleared
+        told = self._apply(decision, terms, now)
+        self.removals.cleared = undone if decision.removed else known
+        head.cleared_at = now
+        return told
+
+    def restore(self, terms: Terms, now: float) -> list[Effect]:
+        """Undoes the last clear, if that was not long ago and nothing else has left since; else nothing happens."""
+        head, cleared = self._head, self.removals.cleared
+        if cleared is None or now > cleared.until:
+            return []
+        back = [position for position in self.out if self.is_held(position)]
+        self.out.difference_update(back)
+        self.shown = {at: entry.message_traits() for at, entry in self._entries.items() if at not in self.out}
+        self.removals.gaps, self.removals.cleared = cleared.gaps, None
+        head.tally = Tally.of(self.turns(), cleared.gaps)
+        head.warned = terms.budget.level(head.tally.used_tokens)
+        head.last_prune, head.cleared_at = cleared.last_prune, None
+        self.changed = True
+        position = next(reversed(self._entries), 0)
+        found = statistics.of(head.tally, terms.budget, head.last_prune)
+        told = ContextRestored(head.scope, position, len(back), found)
+        return [told, *self._pruned_if_due(position, terms, now)]
+
+    def is_held(self, position: int) -> bool:
+        """Whether a message out of context stays in the window, for the time that the clear which took it can be undone."""
+        cleared = self.removals.cleared
+        return cleared is not None and not gaps.holds(cleared.gaps, position)
+
+    def lapse(self, now: float | None = None) -> None:
+        """The last clear can no longer be undone: at any rate, or from its time on."""
+        cleared = self.removals.cleared
+        if cleared is None or (now is not None and now < cleared.until):
+            return
+        self._just_out += [position for position in self.out if self.is_held(position)]
+        self.removals.cleared = None
+        self.changed = True
 
     def _apply(self, decision: Decision, terms: Terms, now: float) -> list[Effect]:
         if not decision.removed and decision.cause != "cleared":
             return []
         head, budget = self._head, terms.budget
+        self.lapse()
         before = head.tally.used_tokens
         for position in decision.removed:
             del self.shown[position]
@@ -141,6 +180,7 @@ class History:
 
     def erase(self, gone: Collection[int]) -> None:
         """These messages are no longer in the window, and nothing says any more what left before them."""
+        self.lapse()
         self.shown = {position: turn for position, turn in self.shown.items() if position not in gone}
         self.out.difference_update(gone)
         self._just_out = [position for position in self._just_out if position not in gone]

@@ -109,10 +109,19 @@ class Head(Struct, omit_defaults=True):
         return min((asked.first for asked in self.asked), default=self.cut_to)
 
 
+class Cleared(Struct, array_like=True):
+    """What a clear by hand can be undone to, `until` when (Unix seconds): the gaps and the last pruning before it."""
+
+    until: float
+    gaps: tuple[Gap, ...] = ()
+    last_prune: LastPrune | None = None
+
+
 class Removals(Struct, array_like=True):
     """A row of its own, as it changes only when messages leave: where they were in the context, the latest prunings, and
-    digests of the messages that left the window altogether."""
+    digests of the messages that left the window altogether. While a clear can be undone, what it took stays in the window."""
 
     gaps: tuple[Gap, ...] = ()
     prunings: tuple[Pruning, ...] = ()
     left: tuple[str, ...] = ()
+    cleared: Cleared | None = None

@@ -61,7 +61,7 @@ def load(conversation_id: str, read: Read) -> Window | None:
     removals, chunks = removals_of(head, read), Chunks()
     entries: list[Entry] = []
     for number, chunk in _chunks(head, read):
-        there = [each for each in chunk if not (head.extracted(each.position) and _out(removals, each.position))]
+        there = [each for each in chunk if not (head.extracted(each.position) and _gone(removals, each.position))]
         chunks.add(number, [each.position for each in there], len(chunk))
         entries += there
     window = Window(head, sorted(entries, key=_position), removals, chunks)
@@ -84,8 +84,11 @@ def _chunks(head: Head, read: Read) -> Iterator[tuple[int, tuple[Entry, ...]]]:
             yield number, codec.decode(row, tuple[Entry, ...])
 
 
-def _out(removals: Removals, position: int) -> bool:
-    return gaps.holds(removals.gaps, position)
+def _gone(removals: Removals, position: int) -> bool:
+    """Out of context, and no undo of a clear brings it back."""
+    if not gaps.holds(removals.gaps, position):
+        return False
+    return removals.cleared is None or gaps.holds(removals.cleared.gaps, position)
 
 
 def _position(entry: Entry) -> int:

@@ -7,19 +7,23 @@ import pytest
 from msgspec.structs import replace
 
 from agents.api.http import cursors
+from agents.conversations.lookup import Conversations
 from schemas.codec import decode
 from schemas.conversations.messages import Scope
+from schemas.conversations.window_settings import WindowSettings
 from schemas.conversations.windows import Gap, LastPrune
 from schemas.errors import Retryable
 from schemas.extraction.requests import WindowControl
 from schemas.kafka import topics
+from schemas.policies.policies import Policies, Policy
 from tests.api import Api
-from tests.fakes.windows import AT_S, a_pruning, a_state
+from tests.fakes.archive import FakeArchive
+from tests.fakes.windows import AT_S, FakeWindows, a_pruning, a_state
 
 ADA = {"app_id": "app", "user_id": "ada"}
 OURS = "/v1/conversations/talk"
 READS = ("", "/messages", "/context", "/prunings")
-ACTS = ("/flush", "/prune", "/clear")
+ACTS = ("/flush", "/prune", "/clear", "/restore")
 
 
 @pytest.fixture
@@ -159,6 +163,36 @@ async def test_acting_by_hand_publishes_what_is_asked_to_the_conversations_own_p
     (record,) = talk.published.on(topics.WINDOW_CONTROL)
     assert (record.key, record.partition) == (b"talk", 3)
     assert decode(record.value, WindowControl) == WindowControl(conversation_id="talk", kind=kind, at=talk.now)
+
+
+async def test_a_clear_is_asked_about_first_where_the_policy_has_it_so():
+    policy = Policy(name="app", namespaces=("{app_id}/{user_id}",), window=WindowSettings(confirm_clear=True))
+    windows = FakeWindows()
+    talk = Api(conversations=Conversations(windows, FakeArchive(), Policies((policy,))))
+    await windows.project([known()])
+    client = talk.client(write="app/*")
+    refused = await client.post(f"{OURS}/clear")
+    assert (refused.status_code, refused.json()["type"]) == (409, "urn:memstream:problem:confirmation-required")
+    asked = (await client.get(f"{OURS}/clear")).json()
+    assert asked["messages"] == 4 and asked["question"] in refused.json()["detail"]
+    assert talk.published.records == []
+    assert (await client.post(f"{OURS}/clear", params={"confirm": True})).status_code == 202
+    assert len(talk.published.on(topics.WINDOW_CONTROL)) == 1
+
+
+async def test_the_last_clear_is_undone_while_nothing_else_has_left(talk: Api):
+    client = talk.client(write="app/*")
+    assert (await client.post(f"{OURS}/restore")).status_code == 409, "there was none"
+    at = talk.now.timestamp()
+    clear = replace(a_pruning(3), cause="cleared")
+    await talk.windows.project([replace(known(cleared_at=at - 1), revision=2, prunings=(clear,))])
+    told = (await client.get(OURS)).json()
+    assert told["restorable_until"] > told["cleared_at"]
+    assert (await client.post(f"{OURS}/restore")).json() == {"conversation_id": "talk", "kind": "restore"}
+    await talk.windows.project([replace(known(cleared_at=at - 1), revision=3, prunings=(clear, a_pruning(4)))])
+    assert (await client.post(f"{OURS}/restore")).status_code == 409, "others left since"
+    await talk.windows.project([replace(known(cleared_at=at - 601), revision=4, prunings=(clear,))])
+    assert (await client.post(f"{OURS}/restore")).status_code == 409, "its time is over"
 
 
 async def test_acting_takes_the_right_to_write_and_a_window_that_is_there(talk: Api):

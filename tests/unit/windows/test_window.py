@@ -10,7 +10,7 @@ from streams.windows.seen_messages import REMEMBERED, digest
 from streams.windows.terms import Terms
 from streams.windows.window import Deadline, Window
 from tests.fakes.chats import CONVERSATION, always, control, message, terms, unextracted
-from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, end, positions, say
+from tests.unit.windows.one_window import NOW, POLICY, TERMS, answer, clear_for_good, end, positions, say
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def test_a_message_id_is_still_known_after_its_message_left(window):
     say(window, 1)
     (request,) = end(window)
     answer(window, request, 0)
-    window.control(control("clear"), 1, TERMS, NOW)
+    clear_for_good(window, 1)
     assert window.entries == {}
     window.add(message(1), 9, 10, always(TERMS), NOW)
     assert window.entries == {}
@@ -75,7 +75,7 @@ def test_as_many_ids_are_remembered_as_stated(window):
     requests = end(window)
     for offset, request in enumerate(requests):
         answer(window, request, offset)
-    window.control(control("clear"), len(requests), TERMS, NOW)
+    clear_for_good(window, len(requests))
     assert window.entries == {}
     assert window.history.removals.left == tuple(digest(f"m{number}") for number in range(10, REMEMBERED + 10))
     window.add(message(10), 9_000, 10, always(TERMS), NOW)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from agents.windows.records import outgoing
 from schemas.conversations.messages import ToolCall
 from schemas.conversations.window_settings import MOST_MESSAGES
-from schemas.conversations.windows import Calibration
+from schemas.conversations.windows import UNDO_CLEAR_S, Calibration
 from streams.windows.context import statistics
 from streams.windows.context.history import MOST_PROMPTS, MOST_REASONS
 from streams.windows.context.tally import Tally
@@ -165,6 +165,7 @@ def test_under_a_policy_without_extraction_what_was_cleared_never_comes_back():
     talk.control("clear")
     talk.control("flush")
     assert talk.window.head.cut_to == 5
+    talk.control("due", after_s=UNDO_CLEAR_S)
     loaded = rows.load(CONVERSATION, rows.save(talk.window).get)
     assert loaded is not None
     assert list(loaded.entries) == list(talk.window.entries) == [0]
@@ -207,6 +208,7 @@ def test_clear_empties_the_context_but_the_system_prompt_and_keeps_what_is_not_e
     (request,) = requests_among(talk.control("flush"))
     assert [each.position for each in request.messages] == list(range(7))
     talk.control("extraction_completed", request_id=request.request_id)
+    talk.control("due", after_s=UNDO_CLEAR_S)
     assert list(talk.window.entries) == [0]
 
 

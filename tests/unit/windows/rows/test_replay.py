@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from schemas.conversations.window_settings import WindowSettings
+from schemas.conversations.windows import UNDO_CLEAR_S
 from schemas.extraction.requests import ExtractionRequest
 from schemas.policies.policies import Policy
 from streams.windows.context.tally import Tally
@@ -64,7 +65,7 @@ messages = st.tuples(st.just("message"), st.integers(0, 12), st.integers(0, 150)
 ends = st.tuples(
     st.just("end"), st.integers(0, 3), st.sampled_from([{}, {"last_message_id": "m5"}, {"message_count": 4}])
 )
-controls = st.tuples(st.sampled_from(["due", "flush", "prune", "clear"]), st.just(0), st.just(0))
+controls = st.tuples(st.sampled_from(["due", "flush", "prune", "clear", "restore"]), st.just(0), st.just(0))
 answers = st.tuples(st.just("answer"), st.integers(0, 5), st.booleans())
 summaries = st.tuples(st.just("summary"), st.integers(0, 10), st.integers(0, 10))
 events = messages | messages | messages | ends | controls | answers | summaries
@@ -180,5 +181,6 @@ def test_every_message_is_asked_for_in_exactly_one_slice_in_the_end_and_then_lea
     assert tally == Tally.of(window.history.turns(), window.history.removals.gaps)
     assert len(window.entries) + tally.pruned == window.head.received
     window.control(control("clear"), 2_000, TIGHT, now)
+    window.control(control("due"), 2_001, TIGHT, now + UNDO_CLEAR_S)
     table.save(window)
     assert set(table.rows) == {removals_key(CONVERSATION), head_key(CONVERSATION)}

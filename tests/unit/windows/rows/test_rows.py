@@ -23,6 +23,7 @@ from streams.windows.rows.rows import (
 from streams.windows.window import Window
 from tests.fakes.chats import CONVERSATION, always, control, ended, message, terms
 from tests.fakes.table import Table, view
+from tests.unit.windows.one_window import clear_for_good
 
 POLICY = Policy(name="small", slice_tokens=100, straggler_wait_s=30.0, late_idle_s=20.0, reask_after_s=100.0)
 TERMS = terms(POLICY)
@@ -73,7 +74,7 @@ def test_chunks_whose_messages_have_left_are_deleted_behind_the_head():
     (request,) = window.control(control("flush"), 0, TERMS, NOW)
     answer(window, request, 1)
     assert list(table.save(window)) == [head_key(CONVERSATION)]
-    window.control(control("clear"), 2, TERMS, NOW)
+    clear_for_good(window, 2)
     changed = list(table.save(window))
     assert changed[:2] == [removals_key(CONVERSATION), head_key(CONVERSATION)]
     assert changed[2:] == [chunk_key(CONVERSATION, 0), chunk_key(CONVERSATION, 1)]
@@ -85,13 +86,13 @@ def test_a_chunk_some_of_whose_messages_have_left_stays_and_is_read_past():
     table = Table()
     window = filled(table, range(12))
     first, second = window.control(control("flush"), 0, TERMS, NOW)
-    window.control(control("clear"), 1, TERMS, NOW)
-    answer(window, first, 2)
+    clear_for_good(window, 1)
+    answer(window, first, 3)
     table.save(window)
     assert len(table.chunks) == 1
     assert list(table.load().entries) == [10, 11]
     window = table.load()
-    answer(window, second, 3)
+    answer(window, second, 4)
     table.save(window)
     assert table.chunks == []
 
@@ -103,7 +104,7 @@ def test_a_window_that_is_forgotten_leaves_no_rows():
     answer(window, request, 1)
     window.add(message(9), 9, 10, always(TERMS), NOW)
     window.control(control("prune"), 2, TERMS, NOW)
-    window.control(control("clear"), 3, TERMS, NOW)
+    clear_for_good(window, 3)
     table.save(window)
     assert len(table.rows) == 3
     table.apply(rows.tombstone(window))

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from agents.dead_letters.writer import letter_headers
 from schemas import codec
+from schemas.conversations.windows import UNDO_CLEAR_S
 from schemas.errors import Retryable
 from schemas.kafka import topics
 from schemas.policies.policies import Policies, Triggers
@@ -222,7 +223,12 @@ async def test_an_answer_lets_the_messages_go(stage):
     await stage.tell(control("clear"))
     await stage.checkpoint()
     left = {rows.removals_key(CONVERSATION), rows.head_key(CONVERSATION)}
-    assert set(stage.app.broker.rows(PARTITION)) == left
+    assert set(stage.app.broker.rows(PARTITION)) == {*left, rows.chunk_key(CONVERSATION, 0)}
+    assert stage.window().deadline(POLICY).at <= stage.clock() + UNDO_CLEAR_S, "then its messages go"
+    stage.clock.advance(UNDO_CLEAR_S)
+    await stage.tell(control("due"))
+    await stage.checkpoint()
+    assert set(stage.app.broker.rows(PARTITION)) <= left
 
 
 async def test_a_late_message_waits_as_long_as_its_own_policy_says_even_if_the_window_knew_only_its_end(stage):
