@@ -36,21 +36,26 @@ class Weights(Struct, frozen=True, kw_only=True):
 DEFAULT_WEIGHTS: Final = Weights()
 
 
-class CosineScale(Struct, frozen=True):
+class CosineScale(Struct, frozen=True, kw_only=True):
     """The cosines of an embedding model. A question whose nearest passage lies below `floor` is about nothing that was said.
-    `start` counts 0 and `start + span` 1 where passages are compared with memories."""
+
+    Nearness is measured in a range of `least_range` at least. Where memories are compared with passages, `start` counts 0 and
+    `start + span` 1: fitted so that a question and a text have about the same place by each model.
+    """
 
     start: float
     span: float
     floor: float
+    least_range: float
 
 
 SCALES: Final[Mapping[str, CosineScale]] = {
-    "all-MiniLM-L6-v2-int8": CosineScale(0.15, 0.70, 0.449),
-    "e5-small-v2-int8": CosineScale(0.70, 0.20, 0.807),
-    "bge-small-en-v1.5-int8": CosineScale(0.45, 0.50, 0.616),
+    "all-MiniLM-L6-v2-int8": CosineScale(start=-0.20, span=1.20, floor=0.40, least_range=0.35),
+    "e5-small-v2-int8": CosineScale(start=0.70, span=0.20, floor=0.79, least_range=0.10),
+    "bge-small-en-v1.5-int8": CosineScale(start=0.30, span=0.60, floor=0.56, least_range=0.25),
 }
-UNMEASURED: Final = CosineScale(0.15, 0.70, 0.0)
+UNMEASURED: Final = CosineScale(start=0.15, span=0.70, floor=0.0, least_range=0.35)
+WORDS_ENOUGH: Final = 0.5  # of what the question's words weigh together
 
 
 def cosine_scale(embedding_model: str) -> CosineScale:
@@ -82,7 +87,7 @@ def ranked(
     messages = messages_of(rows)
     known = np.array([cosines.get(row.passage_id, np.nan) for row in rows])
     words, all_words = bm25(rows, messages, question, weights.words)
-    if is_unrelated(known, words, all_words, scale, weights):
+    if is_unrelated(known, words, all_words, scale):
         return []
     found = ~np.isnan(known) | (words > 0)
     near = nearness(known, min(cosines.values(), default=0.0), scale)
@@ -106,19 +111,18 @@ def ranked(
     ]
 
 
-def is_unrelated(known: Scores, words: Scores, all_words: float, scale: CosineScale, weights: Weights) -> bool:
-    """Whether nothing is near enough to be about what is asked, and neither rare words nor most of the words are shared."""
+def is_unrelated(known: Scores, words: Scores, all_words: float, scale: CosineScale) -> bool:
+    """Whether nothing is near enough to be about what is asked, and no passage has half of its words by their weight."""
     nearest = float(np.nanmax(known)) if not np.isnan(known).all() else -1.0
-    enough = min(weights.words_full / 2, 0.75 * all_words)
-    return nearest < scale.floor and float(words.max(initial=0.0)) < max(enough, 1e-9)
+    return nearest < scale.floor and float(words.max(initial=0.0)) < max(WORDS_ENOUGH * all_words, 1e-9)
 
 
 def nearness(known: Scores, farthest: float, scale: CosineScale) -> Scores:
     """From 0 for the farthest that the vector index named, and for what it did not name, to 1 for the nearest. Where all are
-    about as near, that tells little: the range counts as half the model's at least."""
+    about as near, that tells little: so the range has a least width."""
     if np.isnan(known).all():
         return np.zeros(len(known))
-    span = max(float(np.nanmax(known)) - farthest, scale.span / 2)
+    span = max(float(np.nanmax(known)) - farthest, scale.least_range)
     near: Scores = (np.nan_to_num(known, nan=farthest) - farthest) / span
     return near
 

@@ -6,7 +6,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, closing
 from typing import Any, Final
 
 import numpy as np
@@ -25,11 +25,13 @@ from schemas.policies.policies import Policies, Policy
 from sinks.archive.messages import Archive, ArchivedMessage
 from sinks.archive.participants import Participants
 from sinks.embeddings.cache import Remembering
+from sinks.embeddings.models import PASSAGE_DEFAULT
 from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
 from tests.benchmarks import recall_said_ways as ways
 from tests.benchmarks.recall_stack import Store
 from tests.benchmarks.recall_talks import SETS, Said, Talk
+from tests.embedders import shipped
 
 APP: Final = "recall"
 LIMIT: Final = 20
@@ -38,11 +40,13 @@ MOST_REMEMBERED: Final = 200_000  # vectors: the ways beside ours get the same o
 
 
 class Setup(Struct, frozen=True):
-    """How a chat service tells who speaks: the policy, the user of a message, and the namespaces that are searched."""
+    """How a chat service tells who speaks: the policy, the user of a message, whether its speaker's name is told, and the
+    namespaces that are searched."""
 
     policy: Policy
     user: Callable[[Said], str]
     namespaces: Callable[[Talk], tuple[str, ...]]
+    named: bool = False
 
 
 def setups(talk: Talk) -> dict[str, Setup]:
@@ -56,6 +60,9 @@ def setups(talk: Talk) -> dict[str, Setup]:
             lambda talk: tuple(f"{APP}/{speaker}" for speaker in speakers),
         ),
         "one user, speakers by role": Setup(Policy(name="roles"), lambda said: "me", lambda talk: (f"{APP}/me",)),
+        "one user, speakers by role and name": Setup(
+            Policy(name="roles"), lambda said: "me", lambda talk: (f"{APP}/me",), named=True
+        ),
     }
 
 
@@ -100,6 +107,7 @@ class Bench:
             content=said.text,
             app_id=APP,
             user_id=self.setup.user(said),
+            name=said.speaker if self.setup.named else None,
         )
         return ArchivedMessage(message=message, partition=0, position=number)
 
@@ -126,14 +134,15 @@ async def said(store: Store) -> dict[str, Any]:
     """By set of conversations, of the held-out half; with TALKS in the environment only so many of the shortest."""
     most = int(os.environ["TALKS"]) if "TALKS" in os.environ else None
     client = AsyncQdrantClient(url=store.index_url, timeout=60, check_compatibility=False)
-    embedder = Remembering(store.embedder, most=MOST_REMEMBERED)
-    made = PassageVectors(client, dimension=embedder.dimension, embedding_model=embedder.model, collection="talks-said")
-    async with aclosing(made) as vectors:
-        await vectors.ensure_collection()
-        told = {}
-        for name, load in SETS.items():
-            shortest = sorted(load(), key=lambda talk: len(talk.messages))
-            told[name] = await measured(store, vectors, embedder, shortest[:most])
+    told = {}
+    with closing(shipped(PASSAGE_DEFAULT.name)) as model:
+        embedder = Remembering(model, most=MOST_REMEMBERED)
+        known = {"dimension": embedder.dimension, "embedding_model": embedder.model}
+        async with aclosing(PassageVectors(client, collection="talks-said", **known)) as vectors:
+            await vectors.ensure_collection()
+            for name, load in SETS.items():
+                shortest = sorted(load(), key=lambda talk: len(talk.messages))
+                told[name] = await measured(store, vectors, embedder, shortest[:most])
     await client.close()
     return told
 

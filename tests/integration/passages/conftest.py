@@ -22,7 +22,9 @@ from sinks.passages.store import Passages
 from sinks.passages.vectors import PassageVectors
 from sinks.postgres.connection import Pool
 
-SHARES_WORDS = CosineScale(start=0.0, span=1.0, floor=0.2)  # of the fake embedder: below the floor no word is shared
+SHARES_WORDS = CosineScale(
+    start=0.0, span=1.0, floor=0.2, least_range=0.5
+)  # of the fake embedder: below the floor no word is shared
 MONDAY = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 

@@ -13,7 +13,7 @@ from agents.retrieval.said_words import QuestionWords
 from sinks.passages.rows import PassageRow
 
 MONDAY = datetime(2024, 1, 8, 9, tzinfo=UTC)
-SCALE = CosineScale(start=0.15, span=0.70, floor=0.3)
+SCALE = CosineScale(start=0.15, span=0.70, floor=0.3, least_range=0.35)
 FILLER = "we talked about nothing of any weight that day"
 
 
@@ -129,6 +129,13 @@ def test_the_exchange_around_a_good_hit_goes_before_the_same_words_elsewhere() -
 @pytest.mark.parametrize(("cosine", "found"), [(0.29, []), (0.31, ["p"])])
 def test_below_the_floor_nothing_is_found_unless_rare_words_are_shared(cosine: float, found: list[str]) -> None:
     assert ids(ranks([row("p", FILLER, ordinal=0)], "Who fixed the bicycle?", {"p": cosine})) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "found"), [("Who fixed the red brake of the bicycle?", []), ("Who fixed the bicycle?", ["p"])]
+)
+def test_below_the_floor_what_has_half_of_the_questions_words_is_found(question: str, found: list[str]) -> None:
+    assert ids(ranks([row("p", f"I fixed the bicycle, {FILLER}", ordinal=0)], question, {"p": 0.1})) == found
 
 
 def test_without_candidates_nothing_is_found() -> None:

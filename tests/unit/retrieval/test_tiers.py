@@ -9,7 +9,7 @@ from schemas.passages.passages import Passage
 from schemas.retrieval.searches import Hit, Parts, SaidHit
 from tests.memories import a_memory
 
-SCALE = CosineScale(start=0.0, span=1.0, floor=0.0)
+SCALE = CosineScale(start=0.0, span=1.0, floor=0.0, least_range=0.5)
 AT = datetime(2026, 3, 2, tzinfo=UTC)
 
 
@@ -62,7 +62,7 @@ def test_a_memory_whose_sources_were_not_found_comes_where_it_fits_as_well_as_wh
 
 
 def test_cosines_of_two_models_are_compared_on_the_scale_of_each() -> None:
-    of_passages = CosineScale(start=0.7, span=0.2, floor=0.0)
+    of_passages = CosineScale(start=0.7, span=0.2, floor=0.0, least_range=0.1)
     near, far = memory("near", 0.6), memory("far", 0.3)
     assert [
         hit.memory.memory_id if isinstance(hit, Hit) else hit.passage.message_id
