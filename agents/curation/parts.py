@@ -14,6 +14,7 @@ from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportanc
 from agents.curation.rules.incoming import by_importance, contradicted_ids, is_older, mentioned_ids
 from agents.curation.rules.ledger import Ledger, cosine
 from agents.curation.rules.normalise import normalise
+from agents.curation.rules.notes import note_of
 from agents.curation.rules.outcome import Ruling
 from agents.curation.rules.resolving import resolved, to_be_resolved
 from agents.curation.rules.settle import settle
@@ -64,6 +65,7 @@ async def settle_candidates(
     left = await remaining_allowance(connection, batch, policy, ledger)
     contradicted = [each for candidate in candidates for each in contradicted_ids(candidate)]
     named = await Memories(connection).vectors(contradicted, vectors.embedding_model) if contradicted else {}
+    notes = await learn_notes(connection, batch, ledger) if policy.note and left is not None else ()
     forgotten = await already_forgotten(connection, batch, policy, now)
     rulings: dict[int, Ruling] = {}
     for place in by_importance(candidates) if left is not None else range(len(candidates)):
@@ -77,8 +79,9 @@ async def settle_candidates(
         vector = prepared.vector(candidate.text)
         cosines = {each: cosine(vector, named[each]) for each in contradicted_ids(candidate) if each in named}
         may_create = left is None or left > 0
+        note = note_of(map(ledger.find_live, notes)) if policy.note and not may_create else None
         ruling = settle(
-            ledger, batch, candidate, vector, near, policy, limits, now, may_create, prepared.vector, cosines
+            ledger, batch, candidate, vector, near, policy, limits, now, may_create, prepared.vector, cosines, note
         )
         rulings[place] = ruling
         if left is not None and ruling.memory_id == ids.memory_id(candidate.candidate_id):  # made of this one
@@ -91,6 +94,13 @@ async def fences_of(connection: Connection, namespace: str, conversation_id: str
     known = await fences(connection, [namespace], [conversation_id], ())
     of_namespace = map(ConversationFence, known.namespaces.values())
     return (*of_namespace, *known.conversations.get(conversation_id, ()))
+
+
+async def learn_notes(connection: Connection, batch: CandidateBatch, ledger: Ledger) -> tuple[str, ...]:
+    """The ids of what the ledger then knows of the conversation."""
+    found = await Memories(connection).of_conversation([batch.namespace], batch.conversation_id)
+    ledger.learn(found)
+    return tuple(memory.memory_id for memory in found)
 
 
 async def already_forgotten(

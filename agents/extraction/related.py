@@ -12,6 +12,7 @@ from sinks.memories.reader import Memories
 from sinks.vectors.port import VectorIndex
 
 ASKED_MESSAGES = 12  # the latest user messages of a slice stand for it; each is one search
+MOST_NOTES = 2
 ASKED_CHARS = 2_000  # of each; models read 256 tokens and more
 
 
@@ -25,7 +26,16 @@ class RelatedMemories:
         self._least = of_model(embedder.model).akin
 
     async def of(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
-        """At most `policy.related_memories` live memories, the nearest first. Raises Retryable."""
+        """At most `policy.related_memories` live memories, the nearest first; before them, where a conversation is told in one
+        note, what was noted of it so far. Raises Retryable."""
+        notes = await self._notes(request) if policy.note else ()
+        known = {memory.memory_id for memory in notes}
+        return (*notes, *(each for each in await self._near(request, policy) if each.memory_id not in known))
+
+    async def _notes(self, request: ExtractionRequest) -> tuple[Memory, ...]:
+        return await self._memories.of_conversation(request.namespaces, request.conversation_id, MOST_NOTES)
+
+    async def _near(self, request: ExtractionRequest, policy: Policy) -> tuple[Memory, ...]:
         said = users_words(request.messages)
         if not said or not policy.related_memories:
             return ()

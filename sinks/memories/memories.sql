@@ -69,6 +69,13 @@ SELECT count(*) FROM memories
 WHERE namespace = $1 AND status = 'active'
   AND sources @> jsonb_build_array(jsonb_build_object('conversation_id', $2::text))
 
+-- name: of_conversation
+-- Live memories of these namespaces with a source in a conversation, the latest first.
+SELECT * FROM memories
+WHERE namespace = ANY ($1::text[]) AND status = 'active'
+  AND sources @> jsonb_build_array(jsonb_build_object('conversation_id', $2::text))
+ORDER BY created_at DESC, memory_id LIMIT $3
+
 -- name: from_messages
 -- Which memories of these namespaces come from these messages; of each message the first by id.
 SELECT asked.conversation_id, asked.message_id, found.memory_id

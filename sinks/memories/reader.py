@@ -80,6 +80,12 @@ class Memories:
         with translated("counting a conversation's memories"):
             return int(await self._reader.fetchval(query("memories", "from_conversation"), namespace, conversation_id))
 
+    async def of_conversation(
+        self, namespaces: Collection[str], conversation_id: str, limit: int = 20
+    ) -> tuple[Memory, ...]:
+        """Live memories of these namespaces that have a source in a conversation, the latest first."""
+        return await self._fetch("of_conversation", list(map(storable, namespaces)), storable(conversation_id), limit)
+
     async def from_messages(
         self, messages: Collection[tuple[str, str]], namespaces: Collection[str], limit: int = 20
     ) -> dict[tuple[str, str], tuple[str, ...]]:

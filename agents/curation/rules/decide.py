@@ -33,6 +33,13 @@ class Merge(Struct, frozen=True):
     reason: str
 
 
+class Rewrite(Struct, frozen=True):
+    """The memory is the note of a conversation that went on, and tells that too."""
+
+    memory: Memory
+    reason: str
+
+
 class Supersede(Struct, frozen=True):
     """The memories no longer hold. `successor` says what does; None: a memory made of the candidate."""
 
@@ -53,7 +60,7 @@ class Drop(Struct, frozen=True):
     reason: str
 
 
-Decision: TypeAlias = Reinforce | Merge | Supersede | Create | Drop
+Decision: TypeAlias = Reinforce | Merge | Rewrite | Supersede | Create | Drop
 
 
 class Likeness(Struct, frozen=True):

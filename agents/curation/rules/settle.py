@@ -6,11 +6,22 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from agents.curation.rules import change, links
-from agents.curation.rules.decide import Create, Decision, Drop, Merge, Reinforce, Supersede, decide, in_other_language
+from agents.curation.rules.decide import (
+    Create,
+    Decision,
+    Drop,
+    Merge,
+    Reinforce,
+    Rewrite,
+    Supersede,
+    decide,
+    in_other_language,
+)
 from agents.curation.rules.ending import ended_memories
 from agents.curation.rules.incoming import contradicted_ids
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.merge import adds, merge
+from agents.curation.rules.notes import rewritten
 from agents.curation.rules.outcome import Result, Ruling
 from agents.curation.rules.scored import Scored
 from agents.curation.rules.thresholds import Thresholds
@@ -34,12 +45,13 @@ def settle(
     may_create: bool = True,
     vector_of: Callable[[str], Vector] | None = None,
     cosines: Mapping[str, float] | None = None,
+    note: Memory | None = None,
 ) -> Ruling:
     """Enters what becomes of a candidate; `found` is what the vector index has near it, from `thresholds.akin` on.
 
     `vector_of` gives the vectors of other texts, `cosines` how near the memories are that the model named, as far as known.
     Without `may_create` it is dropped if nothing else says it, whatever it contradicts: its conversation has made its number
-    of memories.
+    of memories. If that is told in one `note`, the note is rewritten instead.
     """
     if ledger.knows(ids.memory_id(candidate.candidate_id)):
         return Ruling(
@@ -57,7 +69,8 @@ def settle(
     ended, objected = ended_memories(candidate, named, known, akin, thresholds.akin)
     decision = decide(candidate, ledger.exact(candidate.text), near, policy, thresholds, ended, objected)
     if creates_memory(decision) and not may_create:
-        decision = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
+        full = Drop(f"a conversation makes at most {policy.max_per_conversation} memories")
+        decision = full if note is None else Rewrite(note, "the conversation went on")
     return _Settlement(ledger, batch, candidate, vector, near, policy, now, vector_of).apply(decision)
 
 
@@ -93,6 +106,8 @@ class _Settlement:
                 return self._ruling("reinforced", self._fold("reinforced", memory, reason), reason)
             case Merge(memory, reason):
                 return self._ruling("merged", self._fold("merged", memory, reason), reason)
+            case Rewrite(memory, reason):
+                return self._ruling("merged", self._rewrite(memory, reason), reason)
             case Create(reason):
                 return self._ruling("created", self._create(reason), reason)
             case Supersede(memories, successor, reason):
@@ -111,6 +126,10 @@ class _Settlement:
         after = merge(memory, self._candidate, self._now, self._policy.max_text_chars)
         vector = None if after.text == memory.text else self._vector_for(after.text)
         return self._enter(kind, after, f"{reason}: {self._candidate.text}", vector)
+
+    def _rewrite(self, memory: Memory, reason: str) -> Memory:
+        after = rewritten(memory, self._candidate, self._now, self._policy.max_text_chars)
+        return self._enter("merged", after, f"{reason}: {self._candidate.text}", self._vector_for(after.text))
 
     def _vector_for(self, text: str) -> Vector:
         """A text made of two has a vector of its own."""

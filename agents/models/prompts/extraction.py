@@ -17,6 +17,7 @@ from agents.models.prompts.transcript import (
 )
 from agents.privacy.scrub import sendable
 from schemas.extraction.requests import ExtractionRequest
+from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
 
 STABLE = """\
@@ -55,8 +56,9 @@ ATTRIBUTED: Final = (
 NOTE: Final = (
     "Answer with one memory, the note of this whole conversation: 2 to 4 sentences in the third person with key facts, "
     "decisions and outcomes, of users and the assistant, saying whose claim is the assistant's. messages: all that it draws on. "
-    "An empty list if nothing lasts."
+    'An empty list if nothing lasts. Of what is known, "so far" marks what was noted of this conversation before: tell it too.'
 )
+SO_FAR: Final = "so far"
 FULL_TEXT: Final = "full_text: what the text leaves out and still matters, at most 4,000 tokens."
 MOST_TOKENS: Final = 100_000  # of a slice, for a model of which nothing is known but that it is a large one
 OVERLAP_TOKENS: Final = 4_000
@@ -125,12 +127,18 @@ def known_part(context: Context, request: ExtractionRequest, group: People) -> s
     room = max(KNOWN_SHARE * sum(map(size, request.messages)), LEAST_KNOWN_TOKENS) * CHARS_PER_TOKEN
     written: list[str] = []
     for number, memory in enumerate(context.related, 1):
-        parts = (str(number), whose(memory, request, group), quoted(sendable(memory.text, context.policy.privacy)))
+        noted = SO_FAR if context.policy.note and is_of_conversation(memory, request) else ""
+        text = quoted(sendable(memory.text, context.policy.privacy))
+        parts = (str(number), noted, whose(memory, request, group), text)
         written.append(" ".join(filter(None, parts)) + "\n")
         room -= len(memory.text)
         if room <= 0:
             break
     return "".join(written)
+
+
+def is_of_conversation(memory: Memory, request: ExtractionRequest) -> bool:
+    return any(source.conversation_id == request.conversation_id for source in memory.sources)
 
 
 def answer_schema(policy: Policy) -> dict[str, object]:

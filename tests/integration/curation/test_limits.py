@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from agents.curation.curator import Curator
 from agents.models.port import Compaction
 from schemas.errors import Deferred, Rejected, Retryable
-from schemas.extraction.requests import Command
+from schemas.extraction.requests import Command, Source
 from schemas.kafka import topics
 from schemas.policies.policies import Match, Policies, Policy
 from tests.integration.curation_bench import NOON
@@ -155,3 +155,29 @@ async def test_a_namespace_with_more_memories_than_one_decision_takes_is_brought
     for text in ("User sings", "User paints"):
         await bench.curator_under(Policies((replace(NOTES, max_memories=2),))).curate(bench.batch(text, policy="notes"))
     assert len(await texts(bench)) == 2
+
+
+async def test_the_note_of_a_conversation_that_goes_on_is_rewritten_and_its_old_text_is_a_version(
+    bench: "Bench",
+) -> None:
+    policy = Policy(name="default", note=True, max_per_conversation=1)
+    curator = bench.curator_under(Policies((policy,)))
+    await curator.curate(bench.batch("User plans a trip to Porto."))
+    await curator.curate(bench.batch("The hotel is booked for May."))
+    await curator.curate(
+        bench.batch(bench.candidate("Another conversation.", sources=(elsewhere(),)), conversation_id="d")
+    )
+
+    note, other = sorted(await bench.memories.in_namespace("n"), key=lambda each: -len(each.text))
+    assert note.text == "User plans a trip to Porto. The hotel is booked for May."
+    assert len(note.sources) == 2
+    assert other.text == "Another conversation."
+    versions = await bench.memories.versions(note.memory_id)
+    assert [(each.change, each.after.text) for each in versions] == [
+        ("created", "User plans a trip to Porto."),
+        ("merged", note.text),
+    ]
+
+
+def elsewhere() -> Source:
+    return Source(conversation_id="d", message_id="elsewhere", timestamp=NOON)

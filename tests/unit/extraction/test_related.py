@@ -7,6 +7,7 @@ import pytest
 from msgspec import structs
 
 from agents.extraction.related import ASKED_CHARS, RelatedMemories
+from schemas.extraction.requests import Source
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy, Privacy
 from sinks.embeddings.fake import FakeEmbedder
@@ -26,6 +27,15 @@ class Shelf:
     async def by_ids(self, memory_ids: Sequence[str]) -> dict[str, Memory]:
         return {each: self._memories[each] for each in memory_ids}
 
+    async def of_conversation(
+        self, namespaces: Sequence[str], conversation_id: str, limit: int = 20
+    ) -> tuple[Memory, ...]:
+        return tuple(
+            each
+            for each in self._memories.values()
+            if each.namespace in namespaces and any(one.conversation_id == conversation_id for one in each.sources)
+        )[:limit]
+
 
 async def looking_up(embedder: FakeEmbedder, *memories: Memory) -> Any:
     vectors = FakeVectors()
@@ -40,6 +50,17 @@ async def test_the_nearest_memories_come_first_and_strangers_not_at_all() -> Non
     related = await looking_up(FakeEmbedder(), rome, cups, tea)
     found = await related.of(slice_of("I drink green tea daily.", said("Rome", 2, role="assistant")), Policy(name="p"))
     assert found == (tea, cups)
+
+
+async def test_what_was_noted_of_the_conversation_comes_first_where_it_is_told_in_one_note() -> None:
+    source = Source(conversation_id="conversation-1", message_id="m0")
+    note = structs.replace(known("User bakes bread. The oven is broken."), sources=(source,))
+    near = known("User drinks green tea daily.")
+    related = await looking_up(FakeEmbedder(), near, note)
+    asked = slice_of("I drink green tea daily.")
+
+    assert await related.of(asked, Policy(name="p", note=True)) == (note, near)
+    assert await related.of(asked, Policy(name="p")) == (near,)
 
 
 async def test_each_persons_words_look_up_that_persons_memories_alone() -> None:
