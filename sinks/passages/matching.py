@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from schemas.passages.passages import PassageFilters
-from sinks.passages.rows import PassageRow, arguments, passage_row, spaces
+from sinks.passages.rows import PassageRow, arguments, passage_rows, spaces
 from sinks.postgres.connection import Pool
 from sinks.postgres.queries import query
 
@@ -40,7 +40,7 @@ async def matches(
     named, weights = zip(*word_sets(counts, total, limit), strict=True)
     values = (*arguments(namespaces, filters), limit, COUNTED)
     rows = await pool.fetch(query("passages", "matches"), list(named), list(weights), *values)
-    return Matches([passage_row(row) for row in rows], counts, total)
+    return Matches(passage_rows(rows), counts, total)
 
 
 async def sizes_of(pool: Pool, namespaces: Collection[str]) -> dict[str, int]:

@@ -1,6 +1,6 @@
 """Passages as ranking looks at them, and how PostgreSQL is asked for them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -11,8 +11,10 @@ from schemas.passages.passages import PassageFilters
 from sinks.postgres.connection import storable
 
 Terms = NDArray[np.int32]
-ARRAY_HEADER = 20  # bytes that `array_send` puts before the elements of a one-dimensional array
-EMPTY = np.empty(0, np.int32)
+ARRAY_HEADER = (
+    20  # bytes that `array_send` puts before the elements of a one-dimensional array; of an empty one all there is
+)
+ELEMENT = 8
 
 
 class PassageRow(NamedTuple):
@@ -45,14 +47,17 @@ def arguments(namespaces: Collection[str], filters: PassageFilters) -> tuple[Any
     )
 
 
-def passage_row(row: Any) -> PassageRow:
-    """The columns are in the order of the fields. There may be thousands of rows."""
-    *columns, terms = row
-    return PassageRow._make((*columns, terms_of(terms)))
+def passage_rows(rows: Sequence[Any]) -> list[PassageRow]:
+    """The columns are in the order of the fields. There may be thousands of rows, so their terms are converted together."""
+    sent = [row[-1][ARRAY_HEADER:] for row in rows]
+    terms, found, begin = terms_of(b"".join(sent)), [], 0
+    for row, elements in zip(rows, sent, strict=True):
+        end = begin + len(elements) // ELEMENT
+        found.append(PassageRow._make((*row[:-1], terms[begin:end])))
+        begin = end
+    return found
 
 
-def terms_of(sent: bytes) -> Terms:
-    """PostgreSQL's binary form of integer[]: after the header each element is its length and its value, 4 bytes each."""
-    if len(sent) < ARRAY_HEADER:
-        return EMPTY
-    return np.frombuffer(sent, ">i4", offset=ARRAY_HEADER)[1::2].astype(np.int32)
+def terms_of(elements: bytes) -> Terms:
+    """Of PostgreSQL's binary form of integer[], without its header: each element is its length and its value, 4 bytes each."""
+    return np.frombuffer(elements, ">i4")[1::2].astype(np.int32)

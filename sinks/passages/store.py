@@ -11,7 +11,7 @@ from schemas.passages.passages import ANY_PASSAGE, Passage, PassageFilters
 from sinks.archive.messages import ArchivedMessage, without_erased
 from sinks.passages.matching import Matches, matches
 from sinks.passages.numbering import MessageKey, message_key, number
-from sinks.passages.rows import PassageRow, arguments, passage_row, spaces
+from sinks.passages.rows import PassageRow, arguments, passage_rows, spaces
 from sinks.passages.vectors import PassagePoint, PassageVectors
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
@@ -96,7 +96,7 @@ class Passages:
             return []
         with translated("searching what was said"):
             rows = await self._pool.fetch(query("passages", "rows"), list(passage_ids), *arguments(namespaces, filters))
-        return [passage_row(row) for row in rows]
+        return passage_rows(rows)
 
     async def any(self) -> bool:
         with translated("looking for passages"):
