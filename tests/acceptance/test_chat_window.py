@@ -126,11 +126,17 @@ async def test_a_model_is_shown_what_is_in_context_within_its_limit_and_people_s
     assert [each["in_context"] for each in page].count(False) == told["pruned_messages"]
 
 
-async def test_a_conversation_is_cleared_over_http(chat: ChatService, api: httpx.AsyncClient):
+async def test_a_conversation_is_cleared_over_http_once_that_is_confirmed_and_restored(
+    chat: ChatService, api: httpx.AsyncClient
+):
     talk = chat.conversation()
     await chat.say(talk, SYSTEM, *exchanges(3), model="gpt-4")
     await chat.window(talk, 7)
-    assert (await api.post(f"/v1/conversations/{talk}/clear")).status_code == 202
+    refused = await api.post(f"/v1/conversations/{talk}/clear")
+    asked = (await api.get(f"/v1/conversations/{talk}/clear")).json()
+    assert refused.status_code == 409 and asked["question"] in refused.json()["detail"]
+    assert (asked["messages"], asked["question"].startswith("Clear conversation history?")) == (7, True)
+    assert (await api.post(f"/v1/conversations/{talk}/clear", params={"confirm": True})).status_code == 202
 
     async def cleared() -> bool:
         return "cleared_at" in (await api.get(f"/v1/conversations/{talk}")).json()
@@ -138,6 +144,15 @@ async def test_a_conversation_is_cleared_over_http(chat: ChatService, api: httpx
     await eventually(cleared, "cleared", WITHIN_S)
     shown = (await api.get(f"/v1/conversations/{talk}/context")).json()
     assert [each["content"] for each in shown["messages"]] == [SYSTEM[1], "... [6 messages removed] ..."]
+
+    assert (await api.post(f"/v1/conversations/{talk}/restore")).status_code == 202
+
+    async def restored() -> bool:
+        return "cleared_at" not in (await api.get(f"/v1/conversations/{talk}")).json()
+
+    await eventually(restored, "restored", WITHIN_S)
+    shown = (await api.get(f"/v1/conversations/{talk}/context")).json()
+    assert [each["content"] for each in shown["messages"]] == [SYSTEM[1], *(said for _, said in exchanges(3))]
     await chat.say(talk, ("user", "Something new."))
     await chat.archived(talk, 8)
     shown = (await api.get(f"/v1/conversations/{talk}/context")).json()
