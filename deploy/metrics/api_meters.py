@@ -5,6 +5,8 @@ from prometheus_client.gc_collector import GCCollector
 
 ANSWER_BUCKETS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
+SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
 
 class ApiMeters:
     """Counts since the process started; `registry` is what is scraped."""
@@ -35,6 +37,24 @@ class ApiMeters:
             "memstream_context_blocks",
             "Blocks made for prompts, by whether they hold memories.",
             ("memories",),
+            registry=self.registry,
+        )
+
+        self.context_used = Histogram(
+            "memstream_context_used_ratio",
+            "Contexts of conversations that were asked for, by the part of their limit that they use.",
+            buckets=SHARES,
+            registry=self.registry,
+        )
+        self.prompt_tokens = Counter(
+            "memstream_prompt_tokens",
+            "Tokens given for prompts: contexts of conversations (billed ones), blocks and profiles.",
+            ("part",),
+            registry=self.registry,
+        )
+        self.asked_again = Counter(
+            "memstream_messages_asked_again",
+            "Passages in blocks that are older than all of their conversation's context: they left it, and were needed.",
             registry=self.registry,
         )
 

@@ -20,6 +20,7 @@ CALL_BUCKETS_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120)
 # An event's id and type come before everything that somebody wrote.
 CHANGE = re.compile(rb'"type":"memstream\.memory\.([a-z_]+)"')
 ACTIVITY = re.compile(rb'"type":"memstream\.([a-z_.]+)"')
+LEFT = re.compile(rb'"cause":"([a-z_]+)","level":"[a-z]+","removed":(\d+)')  # quotes of what others named are escaped
 
 TOKENS = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens")
 
@@ -98,6 +99,9 @@ class Meters:
             ("type",),
             registry=registry,
         )
+        self.pruned = Counter(
+            "memstream_messages_pruned", "Messages that left their context, by cause.", ("cause",), registry=registry
+        )
         self.letters = Counter(
             "memstream_dead_letters", "Events put aside as dead letters.", ("stage", "reason"), registry=registry
         )
@@ -172,6 +176,8 @@ class Meters:
                 self.changes.labels(found[1].decode()).inc()
             elif record.topic == topics.ACTIVITY and (found := ACTIVITY.search(record.value or b"", 0, 1024)):
                 self.activity.labels(found[1].decode()).inc()
+                if left := LEFT.search(record.value or b""):
+                    self.pruned.labels(left[1].decode()).inc(int(left[2]))
 
     def consumed(self, records: Sequence[Consumed]) -> None:
         """What calls were billed, once it is booked."""

@@ -8,11 +8,13 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agents.api.memories.access_counter import AccessCounter, HasMemoryId
+from agents.conversations.contexts import Contexts
 from agents.conversations.lookup import Conversation
 from agents.retrieval.recall import Recall
 from agents.retrieval.rights import MayRead, everything
 from deploy.metrics.api_meters import ApiMeters
-from schemas.retrieval.blocks import Block, BlockQuery
+from schemas.conversations.contexts import ContextQuery, ConversationContext
+from schemas.retrieval.blocks import Block, BlockPassage, BlockQuery
 
 
 class MeasuredRequests:
@@ -67,4 +69,31 @@ class MeasuredRecall(Recall):
     ) -> Block:
         made = await super().block(asked, conversation, may_read)
         self._meters.blocks.labels("some" if made.memories else "none").inc()
+        self._meters.prompt_tokens.labels("block").inc(made.tokens)
+        self._meters.prompt_tokens.labels("profile").inc(made.profile.tokens if made.profile else 0)
+        self._meters.asked_again.inc(len(out_of_context(made, conversation)))
+        return made
+
+
+def out_of_context(made: Block, conversation: Conversation | None) -> list[BlockPassage]:
+    """Passages of the conversation itself that were said before all that is in its context. What was pruned between messages
+    that stayed is not told from what is in context."""
+    oldest = conversation.state.statistics.oldest_message_at if conversation and conversation.state else None
+    if conversation is None or oldest is None:
+        return []
+    own = (each for each in made.said if each.conversation_id == conversation.conversation_id)
+    return [each for each in own if each.said_at.timestamp() < oldest]
+
+
+class MeasuredContexts(Contexts):
+    """Tells how full the contexts are. What it is made of besides `meters` is Contexts'."""
+
+    def __init__(self, *parts: Any, meters: ApiMeters) -> None:
+        super().__init__(*parts)
+        self._meters = meters
+
+    async def build(self, conversation: Conversation, asked: ContextQuery) -> ConversationContext:
+        made = await super().build(conversation, asked)
+        self._meters.context_used.observe(made.billed_tokens / made.limit_tokens)
+        self._meters.prompt_tokens.labels("context").inc(made.billed_tokens)
         return made

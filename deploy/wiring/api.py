@@ -18,7 +18,6 @@ from agents.api.memories.cache import CachedMemories
 from agents.api.memories.commands import Commands
 from agents.api.policies.policy_book import PolicyBook
 from agents.api.ports import Authentication, Ports
-from agents.conversations.contexts import Contexts
 from agents.conversations.control import WindowControlSender
 from agents.conversations.kept_counts import KeptCounts
 from agents.conversations.lookup import Conversations
@@ -28,7 +27,7 @@ from agents.profile.reading import Profiles
 from agents.replay.cutover import Cutover
 from agents.replay.replays import ReplayGenerations
 from deploy.metrics.api_meters import ApiMeters
-from deploy.metrics.serving import MeasuredAccesses, MeasuredRecall
+from deploy.metrics.serving import MeasuredAccesses, MeasuredContexts, MeasuredRecall
 from deploy.policies.files import shipped
 from deploy.settings import Settings
 from deploy.wiring import connections, models, policy_terms, rerankers, search
@@ -124,7 +123,7 @@ async def wired(
         recall=MeasuredRecall(searched, archive, policies, count_tokens, now, profiles, meters=meters),
         profiles=profiles,
         conversations=Conversations(Windows(pool), archive, policies),
-        contexts=Contexts(archive, terms, KeptCounts(count_tokens, meters.counted), now),
+        contexts=MeasuredContexts(archive, terms, KeptCounts(count_tokens, meters.counted), now, meters=meters),
         window_control=WindowControlSender(publisher, now, wait_s=settings.api_wait_s),
         clock=now,
         ready=partial(require_answers, pool),

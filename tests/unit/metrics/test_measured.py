@@ -1,5 +1,6 @@
 """What goes through the measured ports is counted, by what became of it, and comes out as it went in."""
 
+from datetime import UTC, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -11,18 +12,23 @@ from agents.models.calls.guarded_calls import GuardedCalls
 from agents.models.model_provider import ModelProvider
 from agents.models.offline.provider import OfflineProvider
 from agents.models.port import Context
+from agents.windows.records import outgoing
 from deploy.metrics.instrumented import MeasuredProvider, MeasuredPublisher
 from deploy.metrics.meters import Meters
 from deploy.metrics.sampled import ask
 from schemas import codec
 from schemas.budgets.usage import Consumed
+from schemas.conversations.messages import Scope
+from schemas.conversations.windows import Pruning, Run
 from schemas.errors import Deferred, Rejected, Retryable
 from schemas.kafka import topics
 from schemas.kafka.records import Outgoing
 from schemas.policies.policies import DEFAULT_POLICY
+from streams.windows.effects import ContextPruned
 from tests.fakes.calls import FakeCalls
 from tests.fakes.provider import FakeProvider
 from tests.fakes.publisher import FakePublisher
+from tests.fakes.windows import a_state
 from tests.slices import MONDAY, slice_of
 
 REQUEST, CONTEXT = slice_of("I am allergic to peanuts."), Context(policy=DEFAULT_POLICY)
@@ -124,6 +130,19 @@ async def test_activity_is_counted_by_its_type():
     assert meters.registry.get_sample_value("memstream_activity_total", {"type": "window.pruned"}) == 1
     told = {sample.labels["type"] for sample in meters.activity.collect()[0].samples}
     assert told == {"window.pruned"}
+
+
+async def test_messages_that_leave_a_context_are_counted_by_cause_whatever_ids_say():
+    meters, publisher = Meters(), FakePublisher()
+    scope = Scope(conversation_id='"cause":"usage","level":"ok","removed":900')
+    turns = a_state().statistics
+    for cause, count in (("usage", 3), ("usage", 4), ("cleared", 2)):
+        pruning = Pruning(1, 0.0, cause, "ok", 9, 3, (Run("oldest", 1, count, count),))
+        pruned = outgoing(ContextPruned(scope, 1, pruning, {}, turns), 0, datetime.now(UTC))
+        await MeasuredPublisher(publisher, meters).publish([pruned])
+    value = meters.registry.get_sample_value
+    assert value("memstream_messages_pruned_total", {"cause": "usage"}) == 7
+    assert value("memstream_messages_pruned_total", {"cause": "cleared"}) == 2
 
 
 async def test_the_state_of_each_breaker_is_told_and_that_of_no_other_provider():

@@ -1,11 +1,21 @@
 """What the API answers is counted by route, never by what paths name, and so is what of memory it hands out."""
 
+from datetime import UTC, datetime
+
 import pytest
 
+from agents.conversations.kept_counts import KeptCounts
+from agents.conversations.lookup import Conversation, Conversations
+from agents.windows.terms import WindowTerms
 from deploy.metrics.api_meters import ApiMeters
-from deploy.metrics.serving import MeasuredAccesses, MeasuredRecall, MeasuredRequests
+from deploy.metrics.serving import MeasuredAccesses, MeasuredContexts, MeasuredRecall, MeasuredRequests, out_of_context
+from schemas.conversations.contexts import ContextQuery
+from schemas.policies.policies import DEFAULT_POLICY
+from schemas.retrieval.blocks import Block, BlockPassage
+from streams.windows.tokens.model_limits import ModelLimits
 from tests.api import NOON, POLICIES, Api, a_memory, words
 from tests.fakes.accesses import FakeAccesses
+from tests.fakes.windows import AT_S, FakeWindows, a_state
 
 
 class Measured:
@@ -57,3 +67,45 @@ async def test_contexts_are_counted_by_whether_they_hold_memories(measured: Meas
     assert measured.value("context_blocks_total", memories="none") == 1
     assert measured.value("context_blocks_total", memories="some") == 1
     assert measured.value("memories_retrieved_total") == 2
+
+
+async def test_it_is_told_how_full_contexts_are_and_what_memory_adds_to_prompts(measured: Measured):
+    plain = measured.api
+    plain.archive.say("talk", ("user", "Hello there."), app_id="app", user_id="ada")
+    conversation = await Conversations(FakeWindows(), plain.archive, POLICIES).find("talk", lambda name: True)
+    terms = WindowTerms(POLICIES, ModelLimits(default=1_000, context_tokens={}))
+    contexts = MeasuredContexts(plain.archive, terms, KeptCounts(words), lambda: NOON, meters=measured.meters)
+    assert conversation is not None
+    made = await contexts.build(conversation, ContextQuery(max_tokens=100))
+    assert measured.value("context_used_ratio_count") == 1
+    assert measured.value("context_used_ratio_sum") == made.billed_tokens / 100
+    assert measured.value("prompt_tokens_total", part="context") == made.billed_tokens > 0
+    measured.searched.memories = [a_memory("m1")]
+    told = await measured.api.client(read="app/*").post(
+        "/v1/context", json={"namespaces": ["app/ada"], "text": "What?"}
+    )
+    assert measured.value("prompt_tokens_total", part="block") == told.json()["tokens"] > 0
+
+
+def test_passages_older_than_their_context_were_needed_again() -> None:
+    state = a_state("talk")  # whose oldest message in context was said at AT_S
+    conversation = Conversation(state.scope, ("app/ada",), DEFAULT_POLICY, state)
+    said = [passage("talk", AT_S - 1), passage("talk", AT_S), passage("other", AT_S - 1)]
+    block = Block(text="", tokens=0, max_tokens=0, said=tuple(said))
+    assert out_of_context(block, conversation) == [said[0]]
+    assert out_of_context(block, None) == []
+
+
+def passage(conversation_id: str, at: float) -> BlockPassage:
+    return BlockPassage(
+        passage_id=f"{conversation_id}-{at}",
+        reference="",
+        namespace="app/ada",
+        conversation_id=conversation_id,
+        message_id="m",
+        speaker="ada",
+        said_at=datetime.fromtimestamp(at, UTC),
+        text="x",
+        score=1.0,
+        tokens=1,
+    )
