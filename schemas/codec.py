@@ -14,6 +14,16 @@ DEEPEST = 100
 ARRAY = ord("[")  # to look for bytes in bytes costs an exception inside
 
 
+class Unreadable(bytes):
+    """A value as it came, of which is known already why it cannot be read: decoding it raises that."""
+
+    def __new__(cls, value: bytes, rejected: Rejected) -> "Unreadable":
+        return super().__new__(cls, value)
+
+    def __init__(self, value: bytes, rejected: Rejected) -> None:
+        self.rejected = rejected
+
+
 def encode(value: Any) -> bytes:
     """Compact UTF-8 JSON of a Struct, or of builtins; datetimes as RFC 3339."""
     return msgspec.json.encode(value)
@@ -41,6 +51,8 @@ def decode(data: bytes | None, shape: type[T]) -> T:
     except RecursionError as exc:
         raise Rejected("invalid", f"not a {shape.__name__}: nested too deeply") from exc
     except (msgspec.DecodeError, UnicodeDecodeError) as exc:
+        if isinstance(data, Unreadable):
+            raise data.rejected from exc
         raise Rejected("undecodable", f"not JSON: {exc}") from exc
 
 
@@ -51,6 +63,8 @@ def parse(data: bytes | None) -> Any:
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as exc:
+        if isinstance(data, Unreadable):
+            raise data.rejected from exc
         raise Rejected("undecodable", f"not JSON: {exc}") from exc
     if data.count(b"[") + data.count(b"{") > DEEPEST and depth(value) > DEEPEST:
         raise Rejected("invalid", f"nested deeper than {DEEPEST} levels")

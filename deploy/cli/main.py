@@ -42,6 +42,7 @@ COMMANDS = {
     "retention": "Delete old consolidated messages from the archive, as workers do every day.",
     "keys": "Manage the API's keys and their rights in namespaces.",
     "topics": "Create and list memstream's topics.",
+    "schemas": "Register memstream's JSON Schemas.",
     "window": "Show, flush, prune, clear or restore a conversation's context window.",
     "dead-letters": "List, show, replay or discard records that memstream could not process.",
     "policies": "Manage policies as YAML files.",

@@ -18,6 +18,7 @@ from deploy.settings.models import ModelFields
 from deploy.settings.observability import ObservabilityFields
 from deploy.settings.postgres import PostgresFields
 from deploy.settings.reranker import RerankerFields
+from deploy.settings.schema_registry import SchemaRegistryFields
 from deploy.settings.topics import TopicFields
 from deploy.settings.vectors import VectorFields
 from deploy.settings.workers import WorkerFields
@@ -27,6 +28,7 @@ from streams.kafka.cluster import ClusterSettings
 GROUPS: Final[dict[str, type[BaseModel]]] = {
     "Kafka": KafkaFields,
     "Topics": TopicFields,
+    "Schema registry": SchemaRegistryFields,
     "PostgreSQL": PostgresFields,
     "Qdrant and embedder": VectorFields,
     "Reranker": RerankerFields,
@@ -42,6 +44,7 @@ GROUPS: Final[dict[str, type[BaseModel]]] = {
 class Settings(
     KafkaFields,
     TopicFields,
+    SchemaRegistryFields,
     PostgresFields,
     VectorFields,
     RerankerFields,
@@ -64,6 +67,7 @@ class Settings(
         checks.check_providers(self)
         checks.check_embedder(self)
         checks.check_reranker(self)
+        checks.check_schema_registry(self)
         return self
 
     def cluster(self) -> ClusterSettings:

@@ -4,6 +4,7 @@ from deploy.settings.defaults import PREFIX
 from deploy.settings.kafka import KafkaFields
 from deploy.settings.models import ModelFields
 from deploy.settings.reranker import RerankerFields
+from deploy.settings.schema_registry import SchemaRegistryFields
 from deploy.settings.vectors import VectorFields
 from sinks.embeddings.models import MODELS
 
@@ -75,3 +76,14 @@ def check_reranker(settings: RerankerFields) -> None:
         raise ValueError(f"{chosen} needs {PREFIX}RERANKER_BASE_URL: the address before /rerank")
     if settings.reranker in ("cohere", "jina", "voyage") and settings.reranker_model is None:
         raise ValueError(f"{chosen} needs {PREFIX}RERANKER_MODEL: name the model")
+
+
+def check_schema_registry(settings: SchemaRegistryFields) -> None:
+    given = {
+        name for name in ("username", "password", "ca_file") if getattr(settings, f"schema_registry_{name}") is not None
+    }
+    variable = f"{PREFIX}SCHEMA_REGISTRY_"
+    if given and settings.schema_registry_url is None:
+        raise ValueError(f"{variable}{min(given).upper()} is set, and without {variable}URL nothing uses it")
+    if len(given & {"username", "password"}) == 1:
+        raise ValueError(f"{variable}USERNAME and {variable}PASSWORD are set together, or not at all")

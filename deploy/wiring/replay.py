@@ -21,7 +21,7 @@ from agents.replay.cutover import Cutover
 from agents.replay.replayer import Replayer
 from agents.windows.terms import WindowTerms
 from deploy.settings import Settings
-from deploy.wiring import budgets, connections, models, vector_index
+from deploy.wiring import budgets, connections, models, schema_registry, vector_index
 from deploy.wiring.stage_parts import now
 from schemas.errors import Misconfigured
 from schemas.kafka import topics
@@ -167,8 +167,10 @@ async def replay_held(parts: Parts, generation: Generation, replayer: Replayer, 
     if generation.plan.source == "archive":
         await replay_archive(parts.generations, generation, replayer, told)
     else:
-        log, topic = Log(parts.settings.cluster().client()), parts.settings.topics().physical(topics.MESSAGES)
-        await replay_kafka(log, topic, parts.generations, generation, replayer, told)
+        async with schema_registry.reading(parts.settings) as reading:
+            log = Log(parts.settings.cluster().client(), reading=reading)
+            topic = parts.settings.topics().physical(topics.MESSAGES)
+            await replay_kafka(log, topic, parts.generations, generation, replayer, told)
     await parts.generations.ready(generation.generation_id, now())
 
 

@@ -11,6 +11,7 @@ from agents.stage.loop import Handle, serve
 from deploy.metrics.meters import Meters
 from deploy.settings import Settings
 from deploy.wiring.periodic import PeriodicTasks
+from deploy.wiring.schema_registry import read_first
 from deploy.wiring.start_offsets import fixed_origins
 from schemas.kafka.records import Publisher
 from sinks.archive.participants import Participants
@@ -18,6 +19,7 @@ from sinks.postgres.connection import Pool
 from streams.apps import input_channel, stage_app
 from streams.delivery.app import StageApp
 from streams.kafka.cluster import ClusterSettings
+from streams.kafka.log import Reading, as_they_are
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +38,7 @@ class Wiring:
     meters: Meters
     resources: AsyncExitStack
     chores: PeriodicTasks
+    reading: Reading = as_they_are
     apps: list[StageApp] = field(default_factory=list)
 
     def audience(self) -> Audience:
@@ -46,7 +49,8 @@ class Wiring:
         topics = self.settings.topics()
         origins = await fixed_origins(stage, self.settings, self.pool)
         app = stage_app(stage, self.cluster, topics, origins)
-        serve(app, input_channel(app, stage, topics), self.meters.delivery.watched(app, handle(app)))
+        handled = read_first(self.reading, self.settings, handle(app))
+        serve(app, input_channel(app, stage, topics), self.meters.delivery.watched(app, handled))
         if app.checkpointer is not None:
             app.checkpointer.on_sent = self.meters.sent
         app.finalize()

@@ -14,7 +14,7 @@ from deploy.metrics.instrumented import MeasuredPublisher
 from deploy.metrics.meters import Meters
 from deploy.metrics.sampled import sample
 from deploy.settings import Settings
-from deploy.wiring import budgets, connections, model_stages, models, passages, policy_terms
+from deploy.wiring import budgets, connections, model_stages, models, passages, policy_terms, schema_registry
 from deploy.wiring.periodic import PeriodicTasks
 from deploy.wiring.stage_parts import Wiring, now
 from sinks.archive.messages import Archive
@@ -57,6 +57,7 @@ async def wired(
         meters=meters,
         resources=resources,
         chores=chores,
+        reading=await resources.enter_async_context(schema_registry.reading(settings)),
     )
     if "windows" in stages:
         await add_windows(wiring)

@@ -1,6 +1,6 @@
 """Reading topics from positions to where they end now, in pieces: without a group, committed records only."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any
@@ -23,12 +23,23 @@ class Chunk(Struct, frozen=True):
     position: int
 
 
-class Log:
-    """The topics of a cluster by their physical names. Every method raises Retryable, and Misconfigured for a missing topic."""
+Reading = Callable[[Sequence[Any]], Awaitable[Sequence[Any]]]
 
-    def __init__(self, client: dict[str, Any], most_bytes: int = 4_194_304) -> None:
+
+async def as_they_are(records: Sequence[Any]) -> Sequence[Any]:
+    return records
+
+
+class Log:
+    """The topics of a cluster by their physical names. Every method raises Retryable, and Misconfigured for a missing topic.
+
+    `reading` makes of records what is read of them.
+    """
+
+    def __init__(self, client: dict[str, Any], most_bytes: int = 4_194_304, reading: Reading = as_they_are) -> None:
         self._client = client
         self._most_bytes = most_bytes
+        self._reading_of = reading
 
     async def beginnings(self, topic: str) -> dict[int, int]:
         """The first offset of each partition."""
@@ -54,7 +65,7 @@ class Log:
             while left := [tp for tp in tps if await consumer.position(tp) < ends[tp]]:
                 fetched = await consumer.getmany(*left, timeout_ms=500, max_records=AT_ONCE)
                 for tp, records in fetched.items():
-                    yield Chunk(tp.partition, records, await consumer.position(tp))
+                    yield Chunk(tp.partition, await self._reading_of(records), await consumer.position(tp))
 
     @asynccontextmanager
     async def _reading(self, topic: str) -> AsyncIterator[AIOKafkaConsumer]:
