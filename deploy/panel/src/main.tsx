@@ -1,6 +1,7 @@
 /** The panel: views in an address behind `#`, so that no server logs what is looked at. */
 import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/solid-query";
 import { HashRouter, Navigate, Route } from "@solidjs/router";
+import { lazy } from "solid-js";
 import { render } from "solid-js/web";
 import { ApiProblem, isTemporary } from "./api/client";
 import { signOut } from "./app/session";
@@ -11,8 +12,14 @@ import "./styles/shell.css";
 import "./styles/controls.css";
 import "./styles/memories.css";
 import "./styles/detail.css";
+import "./styles/views.css";
 
 const MOST_TRIES = 2;
+
+// The first view is there at once; the others are fetched when they are opened.
+const ProfilePage = lazy(() => import("./profile/ProfilePage").then((view) => ({ default: view.ProfilePage })));
+const LivePage = lazy(() => import("./live/LivePage").then((view) => ({ default: view.LivePage })));
+const ConversationsPage = lazy(() => import("./conversations/ConversationsPage").then((view) => ({ default: view.ConversationsPage })));
 
 const queries = new QueryClient({
   queryCache: new QueryCache({
@@ -30,6 +37,9 @@ render(
     <QueryClientProvider client={queries}>
       <HashRouter root={Shell}>
         <Route path="/memories/:id?" component={MemoriesPage} />
+        <Route path="/profile" component={ProfilePage} />
+        <Route path="/live" component={LivePage} />
+        <Route path="/conversations/:id?" component={ConversationsPage} />
         <Route path="*" component={() => <Navigate href="/memories" />} />
       </HashRouter>
     </QueryClientProvider>

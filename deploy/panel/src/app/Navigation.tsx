@@ -1,5 +1,8 @@
 /** The views, the namespace that they show, and who is signed in. */
 import { A, useSearchParams } from "@solidjs/router";
+import Activity from "lucide-solid/icons/activity";
+import MessagesSquare from "lucide-solid/icons/messages-square";
+import UserRound from "lucide-solid/icons/user-round";
 import NotebookText from "lucide-solid/icons/notebook-text";
 import LogOut from "lucide-solid/icons/log-out";
 import type { LucideIcon } from "lucide-solid";
@@ -12,7 +15,12 @@ import { NamespacePicker } from "./NamespacePicker";
 import { signOut } from "./session";
 
 type View = { path: string; text: () => string; icon: LucideIcon };
-const VIEWS: View[] = [{ path: "/memories", text: () => t("nav.memories"), icon: NotebookText }];
+const VIEWS: View[] = [
+  { path: "/memories", text: () => t("nav.memories"), icon: NotebookText },
+  { path: "/profile", text: () => t("nav.profile"), icon: UserRound },
+  { path: "/conversations", text: () => t("nav.conversations"), icon: MessagesSquare },
+  { path: "/live", text: () => t("nav.live"), icon: Activity },
+];
 
 export function Navigation(props: { keyed: boolean; name: string }) {
   const [search] = useSearchParams<{ ns?: string }>();

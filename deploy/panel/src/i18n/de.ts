@@ -3,7 +3,7 @@ import type { Texts } from "./en";
 
 export const de: Texts = {
   nav: {
-    label: "Ansichten", memories: "Erinnerungen", skip: "Zum Inhalt springen", signOut: "Abmelden", namespace: "Namensraum",
+    profile: "Profil", conversations: "Gespräche", live: "Live", label: "Ansichten", memories: "Erinnerungen", skip: "Zum Inhalt springen", signOut: "Abmelden", namespace: "Namensraum",
     chooseNamespace: "Namensraum wählen", noNamespace: "Kein Namensraum enthält das im Namen", settings: "Anzeige",
     theme: "Farben", language: "Sprache", open: "Liste zeigen",
   },
@@ -24,7 +24,7 @@ export const de: Texts = {
     empty: "Hier ist noch nichts gemerkt", emptyHint: "Erinnerungen erscheinen wenige Sekunden, nachdem ein Gespräch etwas Merkenswertes enthält.",
     noMatch: "Keine Erinnerung passt zu diesen Filtern", noMatchHint: "Nehmen Sie einen Filter weg, um mehr zu sehen.", nothingFound: "Nichts gefunden",
     nothingFoundHint: "Versuchen Sie andere Wörter, oder suchen Sie auch in dem, was gesagt wurde.", chooseHint: "Wählen Sie einen Namensraum, um zu sehen, was gemerkt ist.",
-    both: "Beidem", memories: "Erinnerungen", said: "Gesagtem", tier: "Suchen in", moreTags: "{{count}} weitere Schlagwörter",
+    both: "Alles", memories: "Erinnerungen", said: "Gesagtes", tier: "Suchen in", moreTags: "{{count}} weitere Schlagwörter",
   },
   status: { active: "Gültig", superseded: "Ersetzt", expired: "Abgelaufen", deleted: "Gelöscht" },
   kind: { fact: "Tatsache", preference: "Vorliebe", decision: "Entscheidung", plan: "Plan", insight: "Einsicht", goal: "Ziel", skill: "Fähigkeit", event: "Ereignis", relationship: "Beziehung", constraint: "Bedingung", emotion: "Gefühl", pattern: "Muster", context: "Zusammenhang", achievement: "Erfolg" },
@@ -33,7 +33,7 @@ export const de: Texts = {
   memory: {
     importance: "Wichtigkeit", importanceOf: "Wichtigkeit {{tenths}} von 10, {{band}}", confidence: "Sicherheit", confidenceOf: "{{percent}} sicher", reinforced: "Wiederholt",
     reinforcedTimes: "{{count}}-mal wiederholt", reinforcedOnce: "einmal wiederholt", pinned: "Angeheftet", age: "Gesagt", validFrom: "Gilt ab", validUntil: "Galt bis", stored: "Gespeichert", changed: "Geändert",
-    happens: "Geschieht", expires: "Läuft ab", by: "Gefunden von", language: "Sprache", tags: "Schlagwörter", attributed: "Auf das Wort von", reads: "Gelesen", readTimes: "{{count}}-mal", version: "Version", id: "Kennung",
+    happens: "Geschieht", expires: "Läuft ab", by: "Gefunden von", language: "Sprache", tags: "Schlagwörter", attributed: "Auf das Wort von", reads: "Gelesen", readTimes: "{{count}}-mal", once: "einmal", version: "Version", id: "Kennung",
     context: "Zusammenhang", fullText: "Ganzer Text", close: "Schließen", choose: "Wählen Sie eine Erinnerung, um zu sehen, woher sie kommt.", copy: "Kennung kopieren", copied: "Kopiert",
   },
   tabs: { sources: "Quellen", versions: "Verlauf", related: "Verwandtes", about: "Angaben" },
@@ -58,4 +58,27 @@ export const de: Texts = {
     saved: "Gespeichert", created: "Gemerkt", known: "Das war schon bekannt und gilt als wiederholt", removed: "Die Erinnerung ist gelöscht", restored: "Die Änderung ist zurückgenommen", pinned: "Angeheftet", unpinned: "Gelöst",
     pending: "Angenommen: Es wird gleich ausgeführt", rejected: "Nicht ausgeführt: {{reason}}", failed: "Nicht ausgeführt: {{reason}}", notifications: "Mitteilungen", dismiss: "Schließen",
   },
+  profile: {
+    title: "Profil", hint: "Was ein Systemprompt über diese Menschen erfährt, was immer gefragt wird.", empty: "Es gibt noch kein Profil", emptyHint: "Es entsteht aus Bedingungen, Wünschen, Namen, Arbeit und angehefteten Erinnerungen.",
+    tokens: "{{tokens}} von {{most}} Tokens", leftOut: "{{count}} Zeilen hatten keinen Platz.", from: "aus Erinnerung {{number}}", asRead: "Wie das Modell es liest",
+  },
+  part: { constraint: "Immer zu beachten", language: "Sprache", name: "Name", pinned: "Angeheftet", role: "Arbeit", wish: "Wunsch" },
+  block: {
+    title: "Kontextblock", hint: "Was ein Prompt zu einer Nachricht bekäme.", message: "Eine Nachricht des Nutzers", example: "Was darf ich nicht essen?", show: "Zeigen", empty: "Es würde nichts gesagt.", inIt: "Was darin steht",
+    memory: "Erinnerung", ofTokens: "{{tokens}} Tokens", memories_left_out: "{{count}} Erinnerungen hatten keinen Platz", messages_left_out: "{{count}} neue Nachrichten hatten keinen Platz", said_left_out: "{{count}} Stellen hatten keinen Platz",
+    memories_known: "{{count}} Erinnerungen sagen nur, was das Gespräch schon sagt",
+  },
+  live: {
+    following: "Läuft mit", paused: "Angehalten: {{count}} kamen inzwischen", broken: "Der Strom ist abgebrochen; neuer Versuch", pause: "Anhalten", resume: "Weiter", fromBeginning: "Frühere Ereignisse zeigen", events: "Ereignisse",
+    empty: "Seit dem Öffnen dieser Ansicht ist nichts geschehen", emptyHint: "Änderungen an Erinnerungen erscheinen hier, sobald sie geschehen.", noText: "Der Inhalt wird nicht noch einmal gesagt.",
+    calls: "Modellaufrufe, letzter Tag", tokens: "Tokens, letzter Tag", cost: "US-Dollar, letzter Tag", remains: "Rest von {{limit}}",
+  },
+  conversation: {
+    window: "Tokenfenster", choose: "Wählen Sie ein Gespräch, um zu sehen, was in seinem Kontext ist.", id: "Kennung eines Gesprächs", find: "Gespräch nach Kennung öffnen", none: "Keine Erinnerung hier kommt aus einem Gespräch",
+    noneHint: "Öffnen Sie eines nach seiner Kennung.", sources: "{{count}} Quellnachrichten", phase: "Zustand", policy: "Richtlinie", feeds: "Speist", model: "Modell", messages: "Nachrichten", prunings: "Was den Kontext verließ", pruned: "Entfernt",
+    inContext: "Im Kontext", extracted: "Ausgewertet", waiting: "Wartet", neverPruned: "Keine Nachricht hat den Kontext verlassen.", left: "{{count}} Nachrichten gingen", tokensFell: "{{before}} → {{after}} Tokens",
+    used: "{{percent}} % des Kontexts belegt: {{tokens}} von {{most}} Tokens", inWindow: "{{count}} von {{of}} Nachrichten im Kontext", prunedCount: "{{count}} entfernt", rule: "Wie entschieden wird, was geht",
+  },
+  phase: { new: "Neu", open: "Offen", ended: "Beendet", forgotten: "Geschlossen" },
+  level: { ok: "In Ordnung", warning: "Füllt sich", aggressive: "Fast voll" },
 };

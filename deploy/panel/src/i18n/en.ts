@@ -1,7 +1,7 @@
 /** English. The other catalogues have the same keys; TypeScript says which are missing. */
 export const en = {
   nav: {
-    label: "Views", memories: "Memories", skip: "Skip to the content", signOut: "Sign out", namespace: "Namespace",
+    profile: "Profile", conversations: "Conversations", live: "Live", label: "Views", memories: "Memories", skip: "Skip to the content", signOut: "Sign out", namespace: "Namespace",
     chooseNamespace: "Choose a namespace", noNamespace: "No namespace has this in its name", settings: "Display",
     theme: "Theme", language: "Language", open: "Show the list",
   },
@@ -31,7 +31,7 @@ export const en = {
   memory: {
     importance: "Importance", importanceOf: "Importance {{tenths}} of 10, {{band}}", confidence: "Confidence", confidenceOf: "{{percent}} confident", reinforced: "Said again",
     reinforcedTimes: "said again {{count}} times", reinforcedOnce: "said again once", pinned: "Pinned", age: "Said", validFrom: "Holds from", validUntil: "Held until", stored: "Stored", changed: "Changed",
-    happens: "Happens", expires: "Expires", by: "Found by", language: "Language", tags: "Tags", attributed: "On the word of", reads: "Read", readTimes: "{{count}} times", version: "Version", id: "Id",
+    happens: "Happens", expires: "Expires", by: "Found by", language: "Language", tags: "Tags", attributed: "On the word of", reads: "Read", readTimes: "{{count}} times", once: "once", version: "Version", id: "Id",
     context: "Context", fullText: "Full text", close: "Close", choose: "Choose a memory to see where it comes from.", copy: "Copy the id", copied: "Copied",
   },
   tabs: { sources: "Sources", versions: "History", related: "Related", about: "About" },
@@ -56,6 +56,29 @@ export const en = {
     saved: "Saved", created: "Remembered", known: "This was known already, and is reinforced", removed: "The memory is deleted", restored: "The change is taken back", pinned: "Pinned", unpinned: "Unpinned",
     pending: "Accepted: it will be carried out shortly", rejected: "It was not done: {{reason}}", failed: "It was not done: {{reason}}", notifications: "Notifications", dismiss: "Dismiss",
   },
+  profile: {
+    title: "Profile", hint: "What a system prompt is told about these people, whatever is asked.", empty: "There is no profile yet", emptyHint: "Constraints, standing wishes, names, work and pinned memories make one.",
+    tokens: "{{tokens}} of {{most}} tokens", leftOut: "{{count}} lines had no room.", from: "from memory {{number}}", asRead: "As the model reads it",
+  },
+  part: { constraint: "Always to be heeded", language: "Language", name: "Name", pinned: "Pinned", role: "Work", wish: "Wish" },
+  block: {
+    title: "Context block", hint: "What a prompt would be given for a message.", message: "A message of the user", example: "What may I not eat?", show: "Show", empty: "Nothing would be told.", inIt: "What is in it",
+    memory: "Memory", ofTokens: "{{tokens}} tokens", memories_left_out: "{{count}} memories had no room", messages_left_out: "{{count}} recent messages had no room", said_left_out: "{{count}} passages had no room",
+    memories_known: "{{count}} memories say nothing but what the conversation says already",
+  },
+  live: {
+    following: "Following", paused: "Paused: {{count}} came meanwhile", broken: "The stream broke off; trying again", pause: "Pause", resume: "Go on", fromBeginning: "Show earlier events", events: "Events",
+    empty: "Nothing has happened since you opened this view", emptyHint: "Changes of memories appear here as they happen.", noText: "Its content is not told again.",
+    calls: "Model calls, last day", tokens: "Tokens, last day", cost: "US dollars, last day", remains: "Left of {{limit}}",
+  },
+  conversation: {
+    window: "Token window", choose: "Choose a conversation to see what is in its context.", id: "Id of a conversation", find: "Open a conversation by its id", none: "No memory here comes from a conversation",
+    noneHint: "Open one by its id.", sources: "{{count}} source messages", phase: "State", policy: "Policy", feeds: "Feeds", model: "Model", messages: "Messages", prunings: "What left the context", pruned: "Pruned",
+    inContext: "In context", extracted: "Extracted", waiting: "Waiting", neverPruned: "No message has left the context.", left: "{{count}} messages left", tokensFell: "{{before}} → {{after}} tokens",
+    used: "{{percent}}% of the context used: {{tokens}} of {{most}} tokens", inWindow: "{{count}} of {{of}} messages in context", prunedCount: "{{count}} pruned", rule: "How it is decided what leaves",
+  },
+  phase: { new: "New", open: "Open", ended: "Ended", forgotten: "Closed" },
+  level: { ok: "In order", warning: "Filling up", aggressive: "Nearly full" },
 };
 
 export type Texts = typeof en;

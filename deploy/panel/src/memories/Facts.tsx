@@ -18,7 +18,7 @@ export function Facts(props: { memory: Memory }) {
         <Fact name={t("memory.importance")} value={<Importance memory={memory()} />} />
         <Fact name={t("memory.confidence")} value={percent(memory().confidence)} />
         <Fact name={t("memory.age")} value={<Moment at={saidAt(memory())} />} />
-        <Fact name={t("memory.reinforced")} value={again() ? t("memory.readTimes", { count: number(again()) }) : undefined} />
+        <Fact name={t("memory.reinforced")} value={again() ? times(again()) : undefined} />
         <Fact name={t("memory.happens")} value={time(memory().event_time)} />
         <Fact name={t("memory.validFrom")} value={time(memory().valid_from)} />
         <Fact name={t("memory.validUntil")} value={time(memory().valid_until)} />
@@ -27,7 +27,7 @@ export function Facts(props: { memory: Memory }) {
         <Fact name={t("memory.by")} value={memory().created_by} />
         <Fact name={t("memory.stored")} value={<Moment at={memory().created_at} />} />
         <Fact name={t("memory.version")} value={number(memory().version)} />
-        <Fact name={t("memory.reads")} value={t("memory.readTimes", { count: number(memory().access_count ?? 0) })} />
+        <Fact name={t("memory.reads")} value={times(memory().access_count ?? 0)} />
         <Fact name={t("memory.id")} value={<code class="mono">{memory().memory_id}</code>} />
       </dl>
       <Show when={memory().tags?.length}>
@@ -41,6 +41,7 @@ export function Facts(props: { memory: Memory }) {
   );
 }
 
+const times = (count: number) => (count === 1 ? t("memory.once") : t("memory.readTimes", { count: number(count) }));
 const time = (at?: string | null) => at && <Moment at={at} />;
 
 function Fact(props: { name: string; value?: JSX.Element }) {
