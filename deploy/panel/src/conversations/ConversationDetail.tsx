@@ -7,7 +7,9 @@ import { answered, api, type Shape } from "../api/client";
 import { named, number, t } from "../i18n";
 import { Failed, Loading } from "../ui/states";
 import { Moment } from "../ui/Time";
+import { may } from "../app/session";
 import { TokenWindow } from "./TokenWindow";
+import { WindowActions } from "./WindowActions";
 
 type Message = Shape<"MessageView">;
 
@@ -33,6 +35,7 @@ export function ConversationDetail(props: { id: string; close: () => void }) {
             <Show when={asked.data!.model}>{(model) => <div><dt>{t("conversation.model")}</dt><dd>{model()}</dd></div>}</Show>
           </dl>
           <Show when={asked.data!.statistics}>{(statistics) => <TokenWindow statistics={statistics()} />}</Show>
+          <Show when={asked.data!.statistics && asked.data!.namespaces.every((each) => may("write", each))}><WindowActions id={props.id} /></Show>
           <Tabs class="tabs">
             <Tabs.List class="tab-list">
               <Tabs.Trigger class="tab" value="messages">{t("conversation.messages")}</Tabs.Trigger>
@@ -64,7 +67,7 @@ function Messages(props: { id: string }) {
       <Match when={asked.isError}><Failed error={asked.error} again={() => void asked.refetch()} /></Match>
       <Match when={asked.isSuccess}>
         <Show when={asked.hasNextPage}>
-          <button class="button small" onClick={() => void asked.fetchNextPage()}>{t("sources.earlier")}</button>
+          <button class="button small earlier" onClick={() => void asked.fetchNextPage()}>{t("sources.earlier")}</button>
         </Show>
         <ol class="messages"><For each={messages()}>{(message) => <Said message={message} />}</For></ol>
       </Match>

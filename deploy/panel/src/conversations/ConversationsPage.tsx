@@ -2,6 +2,7 @@
 import { A, useNavigate, useParams, useSearchParams } from "@solidjs/router";
 import { useQuery } from "@tanstack/solid-query";
 import MessagesSquare from "lucide-solid/icons/messages-square";
+import Search from "lucide-solid/icons/search";
 import { createSignal, For, Match, Show, Switch } from "solid-js";
 import { answered, api } from "../api/client";
 import { number, t } from "../i18n";
@@ -51,6 +52,7 @@ function Find(props: { open: (id: string) => void }) {
   const [typed, setTyped] = createSignal("");
   return (
     <form class="search" role="search" onSubmit={(event) => (event.preventDefault(), typed().trim() && props.open(typed().trim()))}>
+      <Search aria-hidden="true" />
       <input aria-label={t("conversation.id")} placeholder={t("conversation.find")} value={typed()} onInput={(event) => setTyped(event.currentTarget.value)} />
     </form>
   );
@@ -76,7 +78,7 @@ function List(props: { namespace: string; chosen?: string; to: (id: string) => s
                     <span class="kind-icon quote" aria-hidden="true"><MessagesSquare /></span>
                     <span class="row-body">
                       <span class="row-text">{each.id}</span>
-                      <span class="facts"><span>{t("conversation.sources", { count: number(each.memories) })}</span><Show when={each.at}><Ago at={each.at} /></Show></span>
+                      <span class="facts"><span>{each.memories === 1 ? t("conversation.source") : t("conversation.sources", { count: number(each.memories) })}</span><Show when={each.at}><Ago at={each.at} /></Show></span>
                     </span>
                   </A>
                 </li>

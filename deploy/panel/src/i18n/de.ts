@@ -59,7 +59,7 @@ export const de: Texts = {
     pending: "Angenommen: Es wird gleich ausgeführt", rejected: "Nicht ausgeführt: {{reason}}", failed: "Nicht ausgeführt: {{reason}}", notifications: "Mitteilungen", dismiss: "Schließen",
   },
   profile: {
-    title: "Profil", hint: "Was ein Systemprompt über diese Menschen erfährt, was immer gefragt wird.", empty: "Es gibt noch kein Profil", emptyHint: "Es entsteht aus Bedingungen, Wünschen, Namen, Arbeit und angehefteten Erinnerungen.",
+    title: "Im Systemprompt", hint: "Was ein Systemprompt über diese Menschen erfährt, was immer gefragt wird.", empty: "Es gibt noch kein Profil", emptyHint: "Es entsteht aus Bedingungen, Wünschen, Namen, Arbeit und angehefteten Erinnerungen.",
     tokens: "{{tokens}} von {{most}} Tokens", leftOut: "{{count}} Zeilen hatten keinen Platz.", from: "aus Erinnerung {{number}}", asRead: "Wie das Modell es liest",
   },
   part: { constraint: "Immer zu beachten", language: "Sprache", name: "Name", pinned: "Angeheftet", role: "Arbeit", wish: "Wunsch" },
@@ -70,14 +70,19 @@ export const de: Texts = {
   },
   live: {
     following: "Läuft mit", paused: "Angehalten: {{count}} kamen inzwischen", broken: "Der Strom ist abgebrochen; neuer Versuch", pause: "Anhalten", resume: "Weiter", fromBeginning: "Frühere Ereignisse zeigen", events: "Ereignisse",
-    empty: "Seit dem Öffnen dieser Ansicht ist nichts geschehen", emptyHint: "Änderungen an Erinnerungen erscheinen hier, sobald sie geschehen.", noText: "Der Inhalt wird nicht noch einmal gesagt.",
+    empty: "Seit dem Öffnen dieser Ansicht ist nichts geschehen", emptyHint: "Änderungen an Erinnerungen erscheinen hier, sobald sie geschehen.", noText: "Der Inhalt wird nicht noch einmal gesagt.", erased: "Erinnerungen dieses Namensraums wurden getilgt",
     calls: "Modellaufrufe, letzter Tag", tokens: "Tokens, letzter Tag", cost: "US-Dollar, letzter Tag", remains: "Rest von {{limit}}",
   },
   conversation: {
     window: "Tokenfenster", choose: "Wählen Sie ein Gespräch, um zu sehen, was in seinem Kontext ist.", id: "Kennung eines Gesprächs", find: "Gespräch nach Kennung öffnen", none: "Keine Erinnerung hier kommt aus einem Gespräch",
-    noneHint: "Öffnen Sie eines nach seiner Kennung.", sources: "{{count}} Quellnachrichten", phase: "Zustand", policy: "Richtlinie", feeds: "Speist", model: "Modell", messages: "Nachrichten", prunings: "Was den Kontext verließ", pruned: "Entfernt",
+    noneHint: "Öffnen Sie eines nach seiner Kennung.", source: "1 Quellnachricht", sources: "{{count}} Quellnachrichten", phase: "Zustand", policy: "Richtlinie", feeds: "Speist", model: "Modell", messages: "Nachrichten", prunings: "Was den Kontext verließ", pruned: "Entfernt",
     inContext: "Im Kontext", extracted: "Ausgewertet", waiting: "Wartet", neverPruned: "Keine Nachricht hat den Kontext verlassen.", left: "{{count}} Nachrichten gingen", tokensFell: "{{before}} → {{after}} Tokens",
     used: "{{percent}} % des Kontexts belegt: {{tokens}} von {{most}} Tokens", inWindow: "{{count}} von {{of}} Nachrichten im Kontext", prunedCount: "{{count}} entfernt", rule: "Wie entschieden wird, was geht",
+  },
+  window: {
+    flush: "Wartendes auswerten", prune: "Jetzt kürzen", clear: "Kontext leeren", clearTitle: "Den Kontext dieses Gesprächs leeren?",
+    clearHint: "Alles bisher Gesagte verlässt den Kontext für immer. Was davon gemerkt ist, bleibt, und die Nachrichten bleiben im Archiv.",
+    flushSent: "Wartendes wird ausgewertet", pruneSent: "Der Kontext wird gekürzt", clearSent: "Der Kontext wird geleert",
   },
   phase: { new: "Neu", open: "Offen", ended: "Beendet", forgotten: "Geschlossen" },
   level: { ok: "In Ordnung", warning: "Füllt sich", aggressive: "Fast voll" },

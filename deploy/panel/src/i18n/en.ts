@@ -57,7 +57,7 @@ export const en = {
     pending: "Accepted: it will be carried out shortly", rejected: "It was not done: {{reason}}", failed: "It was not done: {{reason}}", notifications: "Notifications", dismiss: "Dismiss",
   },
   profile: {
-    title: "Profile", hint: "What a system prompt is told about these people, whatever is asked.", empty: "There is no profile yet", emptyHint: "Constraints, standing wishes, names, work and pinned memories make one.",
+    title: "In the system prompt", hint: "What a system prompt is told about these people, whatever is asked.", empty: "There is no profile yet", emptyHint: "Constraints, standing wishes, names, work and pinned memories make one.",
     tokens: "{{tokens}} of {{most}} tokens", leftOut: "{{count}} lines had no room.", from: "from memory {{number}}", asRead: "As the model reads it",
   },
   part: { constraint: "Always to be heeded", language: "Language", name: "Name", pinned: "Pinned", role: "Work", wish: "Wish" },
@@ -68,14 +68,19 @@ export const en = {
   },
   live: {
     following: "Following", paused: "Paused: {{count}} came meanwhile", broken: "The stream broke off; trying again", pause: "Pause", resume: "Go on", fromBeginning: "Show earlier events", events: "Events",
-    empty: "Nothing has happened since you opened this view", emptyHint: "Changes of memories appear here as they happen.", noText: "Its content is not told again.",
+    empty: "Nothing has happened since you opened this view", emptyHint: "Changes of memories appear here as they happen.", noText: "Its content is not told again.", erased: "Memories of this namespace were erased",
     calls: "Model calls, last day", tokens: "Tokens, last day", cost: "US dollars, last day", remains: "Left of {{limit}}",
   },
   conversation: {
     window: "Token window", choose: "Choose a conversation to see what is in its context.", id: "Id of a conversation", find: "Open a conversation by its id", none: "No memory here comes from a conversation",
-    noneHint: "Open one by its id.", sources: "{{count}} source messages", phase: "State", policy: "Policy", feeds: "Feeds", model: "Model", messages: "Messages", prunings: "What left the context", pruned: "Pruned",
+    noneHint: "Open one by its id.", source: "1 source message", sources: "{{count}} source messages", phase: "State", policy: "Policy", feeds: "Feeds", model: "Model", messages: "Messages", prunings: "What left the context", pruned: "Pruned",
     inContext: "In context", extracted: "Extracted", waiting: "Waiting", neverPruned: "No message has left the context.", left: "{{count}} messages left", tokensFell: "{{before}} → {{after}} tokens",
     used: "{{percent}}% of the context used: {{tokens}} of {{most}} tokens", inWindow: "{{count}} of {{of}} messages in context", prunedCount: "{{count}} pruned", rule: "How it is decided what leaves",
+  },
+  window: {
+    flush: "Extract what waits", prune: "Prune now", clear: "Clear the context", clearTitle: "Clear the context of this conversation?",
+    clearHint: "Everything said so far leaves the context for good. What is remembered of it stays, and so do the messages in the archive.",
+    flushSent: "What waits will be extracted", pruneSent: "The context will be pruned", clearSent: "The context will be cleared",
   },
   phase: { new: "New", open: "Open", ended: "Ended", forgotten: "Closed" },
   level: { ok: "In order", warning: "Filling up", aggressive: "Nearly full" },

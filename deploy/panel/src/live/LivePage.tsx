@@ -11,7 +11,7 @@ import { KindIcon } from "../memories/kinds";
 import { MemoryLink } from "../ui/MemoryLink";
 import { Empty, reason } from "../ui/states";
 import { Moment } from "../ui/Time";
-import { follow, type MemoryEvent } from "./follow";
+import { follow, isOfMemory, type Happened, type MemoryEvent } from "./follow";
 
 const MOST = 200; // events that are kept in sight
 
@@ -27,15 +27,15 @@ export function LivePage() {
 }
 
 function Events(props: { namespace: string; fromBeginning: boolean }) {
-  const [shown, setShown] = createSignal<MemoryEvent[]>([]);
-  const [held, setHeld] = createSignal<MemoryEvent[]>([]); // that came while it was paused
+  const [shown, setShown] = createSignal<Happened[]>([]);
+  const [held, setHeld] = createSignal<Happened[]>([]); // that came while it was paused
   const [paused, setPaused] = createSignal(false);
   const [broken, setBroken] = createSignal<unknown>();
   const [, setSearch] = useSearchParams<{ from?: string }>();
   createEffect(() => {
     const ended = new AbortController();
     setShown([]);
-    const heard = (event: MemoryEvent) => (paused() ? setHeld : setShown)((before) => [event, ...before].slice(0, MOST));
+    const heard = (event: Happened) => (paused() ? setHeld : setShown)((before) => [event, ...before].slice(0, MOST));
     void follow(props.namespace, props.fromBeginning, { heard, state: (_, error) => setBroken(error) }, ended.signal);
     onCleanup(() => ended.abort());
   });
@@ -62,7 +62,7 @@ function Events(props: { namespace: string; fromBeginning: boolean }) {
       <Consumption namespace={props.namespace} />
       <Show when={shown().length} fallback={<Empty icon={<Activity />} title={t("live.empty")} hint={t("live.emptyHint")} />}>
         <ol class="events" aria-label={t("live.events")}>
-          <For each={shown()}>{(event) => <Told event={event} />}</For>
+          <For each={shown()}>{(event) => (isOfMemory(event) ? <Told event={event} /> : <li class="event"><span class="facts"><strong>{t("live.erased")}</strong><Moment at={event.time} /></span></li>)}</For>
         </ol>
       </Show>
     </>

@@ -4,9 +4,12 @@ import { BASE, problemOf, type Shape } from "../api/client";
 import { key } from "../app/session";
 
 export type MemoryEvent = Shape<"MemoryEvent">;
+/** A change of a memory; of what was erased, only that it was. */
+export type Happened = MemoryEvent | Shape<"ActivityEvent">;
+export const isOfMemory = (event: Happened): event is MemoryEvent => event.type.startsWith("memstream.memory.");
 const AGAIN_MS = 2_000;
 
-export type Follower = { heard: (event: MemoryEvent) => void; state: (state: "open" | "broken", error?: unknown) => void };
+export type Follower = { heard: (event: Happened) => void; state: (state: "open" | "broken", error?: unknown) => void };
 
 /** Follows until the signal ends it. */
 export async function follow(namespace: string, fromBeginning: boolean, follower: Follower, signal: AbortSignal): Promise<void> {
@@ -22,7 +25,7 @@ export async function follow(namespace: string, fromBeginning: boolean, follower
       const reader = events.getReader();
       for (let read = await reader.read(); !read.done; read = await reader.read()) {
         last = read.value.id ?? last;
-        if (read.value.event?.startsWith("memstream.memory.")) follower.heard(JSON.parse(read.value.data) as MemoryEvent);
+        if (read.value.data) follower.heard(JSON.parse(read.value.data) as Happened);
       }
     } catch (failed) {
       if (signal.aborted) return;

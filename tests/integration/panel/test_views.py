@@ -1,0 +1,88 @@
+"""Profiles, context blocks and conversations in a browser, over fakes."""
+
+from typing import Any
+
+from msgspec.structs import replace
+from playwright.async_api import expect
+
+from schemas.conversations.messages import Scope
+from schemas.extraction.requests import Source
+from schemas.retrieval.searches import SaidHit
+from tests.api import NOON, a_memory
+from tests.fakes.windows import a_pruning, a_state
+from tests.integration.panel.panel import Panel
+
+PEANUTS = a_memory(
+    "m1",
+    text="User is allergic to peanuts.",
+    sources=(Source(conversation_id="talk", message_id="talk-3", timestamp=NOON),),
+)
+
+
+async def test_a_profile_leads_to_the_memories_that_it_rests_on(panel: Panel):
+    panel.api.memories.put(PEANUTS)
+    tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
+    line = tab.page.locator(".lines li").filter(has_text="User is allergic to peanuts.")
+    await expect(line).to_contain_text("Always to be heeded")
+    assert await tab.serious_findings() == []
+    await line.get_by_role("link").click()
+    await expect(tab.page.get_by_role("heading", name="User is allergic to peanuts.")).to_be_visible()
+
+
+async def test_a_message_shows_the_block_that_a_prompt_would_get_and_what_had_no_room(panel: Panel):
+    many = [a_memory(f"m{n}", text=f"User likes the colour number {n}" + " very" * 200) for n in range(10)]
+    panel.api.searched.memories = many
+    said = panel.api.said.say("I painted it green.", at=NOON)
+    panel.api.searched.said = [SaidHit(score=0.8, passage=said, owners=("app/ada",))]
+    tab = await panel.signed_in("/profile?ns=app%2Fada", read="app/*")
+    await tab.page.get_by_label("A message of the user").fill("Which colours do I like?")
+    await tab.page.get_by_role("button", name="Show").click()
+    block = tab.page.locator("section").filter(has_text="Context block")
+    await expect(block.locator(".prompt")).to_contain_text("colour number 0")
+    await expect(block).to_contain_text("memories had no room")
+    await expect(block).to_contain_text("tokens")
+    assert panel.api.searched.asked[-1].text == "Which colours do I like?"
+    assert await tab.serious_findings() == []
+
+
+async def a_conversation(panel: Panel, **statistics: Any) -> None:
+    panel.api.memories.put(PEANUTS)
+    panel.api.archive.say("talk", *[("user", f"Turn {n}.") for n in range(1, 8)], app_id="app", user_id="ada")
+    state = a_state("talk", scope=Scope(conversation_id="talk", app_id="app", user_id="ada"), prunings=(a_pruning(),))
+    await panel.api.windows.project([replace(state, statistics=replace(state.statistics, **statistics))])
+
+
+async def test_a_conversation_shows_its_window_against_the_limits_and_what_left_it(panel: Panel):
+    await a_conversation(panel, percent_used=83.3, level="warning", context_tokens=1_080, total_tokens=900)
+    tab = await panel.signed_in("/conversations?ns=app%2Fada", read="app/*")
+    await tab.page.get_by_role("link", name="talk").click()
+    window = tab.page.locator(".window")
+    await expect(window).to_contain_text("83.3% of the context used: 900 of 1,080 tokens")
+    await expect(window).to_contain_text("Filling up")
+    await expect(window.locator(".line")).to_have_text(["80 %", "90 %"])
+    await expect(window.locator(".legend")).to_contain_text("Assistant 600")
+    await expect(tab.page.locator(".message").first).to_contain_text("In context")
+    assert await tab.serious_findings() == []
+    await tab.page.get_by_role("tab", name="What left the context").click()
+    await expect(tab.page.locator(".version")).to_contain_text("12 messages left")
+    await expect(tab.page.get_by_role("button", name="Clear the context")).to_have_count(0)
+
+
+async def test_a_context_is_cleared_by_who_may_write_and_says_yes(panel: Panel):
+    await a_conversation(panel)
+    tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", write="app/*")
+    await tab.page.get_by_role("button", name="Clear the context").click()
+    dialog = tab.page.get_by_role("alertdialog")
+    await dialog.get_by_role("button", name="Cancel").click()
+    assert panel.api.published.records == []
+    await tab.page.get_by_role("button", name="Clear the context").click()
+    assert await tab.serious_findings() == []
+    await dialog.get_by_role("button", name="Clear the context").click()
+    await expect(tab.page.get_by_text("The context will be cleared")).to_be_visible()
+
+
+async def test_a_conversation_that_the_key_may_not_read_is_no_different_from_none(panel: Panel):
+    await a_conversation(panel)
+    tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="other/*")
+    await expect(tab.page.get_by_text("There is nothing here of that name")).to_be_visible()
+    assert "Turn 1." not in await tab.page.content()
