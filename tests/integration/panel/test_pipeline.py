@@ -41,7 +41,7 @@ async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(deploy:
     (kept,) = await deployment.fetch("SELECT text, version FROM memories WHERE status = 'active'")
     assert (kept["text"], kept["version"]) == ("User is allergic to peanuts and almonds.", 2)
 
-    await tab.go(ns=namespace, q="nuts")
+    await tab.go(ns=namespace, q="allergic")
     await expect(tab.rows.filter(has_text="almonds")).to_contain_text("meaning")
     await tab.go("/profile", ns=namespace)
     await expect(tab.page.locator(".lines li").filter(has_text="almonds").first).to_be_visible()

@@ -40,7 +40,7 @@ export function WindowActions(props: { id: string }) {
               <AlertDialog.Title>{t("window.clearTitle")}</AlertDialog.Title>
               <AlertDialog.Description>{t("window.clearHint")}</AlertDialog.Description>
               <div class="actions end">
-                <AlertDialog.CloseButton class="button">{t("edit.cancel")}</AlertDialog.CloseButton>
+                <AlertDialog.CloseButton class="button" aria-label={t("edit.cancel")}>{t("edit.cancel")}</AlertDialog.CloseButton>
                 <button class="button danger" onClick={() => (setAsking(false), void act("clear"))}>{t("window.clear")}</button>
               </div>
             </AlertDialog.Content>

@@ -84,7 +84,7 @@ function Form(props: Props) {
       <Line label={t("edit.tags")} hint={t("edit.tagsHint")} value={draft.tags} change={(tags) => set("tags", tags)} />
       <Line label={t("edit.reason")} hint={t("edit.reasonHint")} value={draft.reason} change={(reason) => set("reason", reason)} />
       <div class="actions end">
-        <Dialog.CloseButton class="button">{t("edit.cancel")}</Dialog.CloseButton>
+        <Dialog.CloseButton class="button" aria-label={t("edit.cancel")}>{t("edit.cancel")}</Dialog.CloseButton>
         <button class="button primary" type="submit" disabled={busy()}>{t("edit.save")}</button>
       </div>
     </form>
