@@ -1,8 +1,10 @@
 """The records of an answer: one candidate batch a namespace, or a summary for the window."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
+from agents.extraction.corrections import corrected
 from agents.extraction.wishes import wishes_of
 from agents.models.answers.speakers import told_of
 from agents.models.port import Answer, Proposal, Summary
@@ -13,6 +15,7 @@ from schemas.kafka.records import Outgoing
 
 TEXT_CHARS: Final = 4_000  # what a candidate may carry, whose policy may allow as many before a name stands in it
 FULL_TEXT_CHARS: Final = 40_000
+MOST_ENDED: Final = 64
 
 
 def answer_records(request: ExtractionRequest, stored: bytes, at: datetime) -> list[Outgoing]:
@@ -66,7 +69,7 @@ def candidate_batches(request: ExtractionRequest, answer: Answer, at: datetime) 
 def candidate_batch(
     request: ExtractionRequest, answer: Answer, namespace: str, part: int, at: datetime
 ) -> CandidateBatch:
-    wishes = wishes_of(request)
+    wishes, corrections = wishes_of(request), corrected(request, answer.proposals)
     return CandidateBatch(
         request_id=request.request_id,
         conversation_id=request.conversation_id,
@@ -78,7 +81,7 @@ def candidate_batch(
         policy_version=request.policy_version,
         provider=answer.provider,
         candidates=tuple(
-            candidate(request, proposal, namespace, index)
+            candidate(request, proposal, namespace, index, corrections.get(index, ()))
             for index, proposal in enumerate(answer.proposals)
             if namespace in fed_by(request, proposal) and not wishes.repeated_by(proposal)
         ),
@@ -88,7 +91,11 @@ def candidate_batch(
     )
 
 
-def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, index: int) -> Candidate:
+def candidate(
+    request: ExtractionRequest, proposal: Proposal, namespace: str, index: int, corrects: Sequence[int] = ()
+) -> Candidate:
+    """`corrects` are the places of proposals that it takes back: it ends what is made of them."""
+    ends = (ids.memory_id(ids.candidate_id(request.request_id, namespace, each)) for each in corrects)
     said = {message.message_id: message for message in request.messages}
     text, full_text = texts(request, proposal, namespace)
     return Candidate(
@@ -107,7 +114,7 @@ def candidate(request: ExtractionRequest, proposal: Proposal, namespace: str, in
         repeats=proposal.repeats,
         refines=proposal.refines,
         contradicts=proposal.contradicts,
-        supersedes=proposal.supersedes,
+        supersedes=tuple(dict.fromkeys((*proposal.supersedes, *ends)))[:MOST_ENDED],
         valid_from=proposal.valid_from,
         valid_until=proposal.valid_until,
     )

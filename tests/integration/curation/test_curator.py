@@ -224,3 +224,14 @@ async def test_an_exact_match_is_seen_without_asking_the_vector_index(bench: "Be
     bench.vectors.points.clear()
     second = await bench.remember("user has a dog.")
     assert second.memory_id == first.memory_id
+
+
+async def test_a_candidate_ends_what_an_earlier_one_of_its_slice_says(bench: "Bench") -> None:
+    medium = bench.candidate("User takes the jacket in medium.")
+    large = bench.candidate("User takes the jacket in large.", supersedes=(ids.memory_id(medium.candidate_id),))
+
+    await bench.curator.curate(bench.batch(medium, large))
+
+    (memory,) = await bench.memories.in_namespace("n")
+    assert memory.text == large.text
+    assert memory.supersedes == ids.memory_id(medium.candidate_id)

@@ -92,6 +92,8 @@ ENGLISH = Phrases(
         rf"you|wrote|written|mentioned){END}",
         rf"(?:{DROP}|disregard|ignore) my (?:last|previous) (?:message|sentence|statement|remark){END}",
         rf"(?:scratch|strike|scrap) that{END}",
+        rf"(?:delete|erase|remove|drop) (?:what|everything|all)(?: that)? i(?:'ve| have)? (?:just )?(?:said|told you)(?: just)?"
+        rf"(?: now| before)?{END}",
         rf"never ?mind what i (?:just )?said{END}",
         rf"i take (?:that|it) back{END}",
         rf"i take back what i (?:just )?said{END}",
@@ -160,7 +162,7 @@ GERMAN = Phrases(
         rf"{FORGET_DE}{FILL} (?:das|dies|dieses){FILL}{END}",
         rf"(?:kannst|könntest|würdest|können|könnten|würden) (?:du|sie){FILL} (?:das|dies){FILL} vergessen{END}",
         rf"ich (?:möchte|will|hätte gern),? dass du das{FILL} vergisst{END}",
-        rf"{FORGET_DE}{FILL},? was ich (?:dir |ihnen )?(?:gerade |eben |zuletzt |vorhin |soeben )*(?:gesagt|erzählt"
+        rf"{DROP_DE}{FILL},? was ich (?:dir |ihnen )?(?:gerade |eben |zuletzt |vorhin |soeben )*(?:gesagt|erzählt"
         rf"|geschrieben) habe{END}",
         rf"das nehme ich zurück{END}",
         rf"ich nehme das zurück{END}",
@@ -218,8 +220,8 @@ FRENCH = Phrases(
     ),
     that=(
         rf"{FORGET_FR} (?:ça|ca|cela|ceci){END}",
-        rf"{FORGET_FR} ce que j'ai (?:dit|raconté|écrit){END}",
-        rf"{FORGET_FR} ce que je (?:viens de (?:te |vous )?(?:dire|raconter|écrire)|(?:t'ai|vous ai) (?:dit|raconté"
+        rf"{DROP_FR} ce que j'ai (?:dit|raconté|écrit){END}",
+        rf"{DROP_FR} ce que je (?:viens de (?:te |vous )?(?:dire|raconter|écrire)|(?:t'ai|vous ai) (?:dit|raconté"
         rf"|écrit)){END}",
         rf"{FORGET_FR} mon dernier message{END}",
         rf"je retire ce que j'ai dit{END}",
@@ -263,7 +265,7 @@ SPANISH = Phrases(
     ),
     that=(
         rf"{FORGET_ES} (?:eso|esto){END}",
-        rf"{FORGET_ES} lo que (?:te |le )?(?:acabo de (?:decir|contar|escribir)(?:te)?|he (?:dicho|contado|escrito)"
+        rf"{DROP_ES} lo que (?:te |le )?(?:acabo de (?:decir|contar|escribir)(?:te)?|he (?:dicho|contado|escrito)"
         rf"|dije|conté|escribí){END}",
         rf"{FORGET_ES} mi último mensaje{END}",
         rf"retiro lo (?:dicho|que dije){END}",

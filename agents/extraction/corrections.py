@@ -1,0 +1,82 @@
+"""Which proposals of a slice correct others of it: "in medium. Sorry, in large". A pure function of the request and the answer,
+for models and rules that do not say so."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from agents.curation.rules.statement import statement
+from agents.models.port import Proposal
+from schemas.extraction.requests import ExtractionRequest
+from streams.windows.detectors.detect import detect
+from streams.windows.detectors.traits import CORRECTION
+
+# How a sentence begins that takes back the one before it, in the languages with rules.
+TAKES_BACK: Final = re.compile(
+    r"(?:^|[.!?;:,–—\n] ?)(?:(?:oh|ah|hm+|um+|uh+|er+|ach|äh+|euh|eh|and|but|aber|mais|pero)[ ,.!]+)*"
+    r"(?:sorry|oops|whoops|wait|no|nope|i meant?|make that|or rather|correction|scratch that|actually|in fact"
+    r"|entschuldigung|nein|moment|ich mein(?:e|te)|besser gesagt"
+    r"|korrektur|eigentlich|pardon|non|attends?|je (?:veux|voulais) dire|ou plutôt|en fait|perdón|espera|qui(?:ero|se) decir"
+    r"|mejor dicho|en realidad)\b|\b(?:instead|sondern|stattdessen|plutôt que|en vez de)\b"
+    r"|,? (?:not|nicht|pas|no) (?:my |the |in |on |at |mein\w* |le |la |el )?\w+[.!]?$",
+    re.IGNORECASE,
+)
+BESIDES: Final = re.compile(r"\b(?:too|also|as well|both|another|auch|ebenfalls|aussi|también|además)\b", re.IGNORECASE)
+SHARED: Final = 0.5  # of the words of the shorter one that mean something
+MOST_CHANGED: Final = 2  # words of each that the other one has not: a value for a value
+
+
+def corrected(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapping[int, tuple[int, ...]]:
+    """By the place of a proposal the places of those that it takes back."""
+    words = users_words(request)
+    found: dict[int, tuple[int, ...]] = {}
+    for later, new in enumerate(proposals):
+        said = " ".join(words.get(message_id, "") for message_id in new.message_ids)
+        if not takes_back(said):
+            continue
+        taken = tuple(
+            earlier
+            for earlier, old in enumerate(proposals)
+            if earlier != later and is_another_value(old.text, new.text) and follows(request, old, new, earlier < later)
+        )
+        if taken:
+            found[later] = taken
+    return found
+
+
+def users_words(request: ExtractionRequest) -> dict[str, str]:
+    return {message.message_id: message.content for message in request.messages if message.role == "user"}
+
+
+def takes_back(text: str) -> bool:
+    """Whether a message corrects what its speaker said, there or just before; not what it says besides."""
+    if BESIDES.search(text):
+        return False
+    return TAKES_BACK.search(text) is not None or bool(detect("user", text).traits & CORRECTION)
+
+
+def follows(request: ExtractionRequest, old: Proposal, new: Proposal, is_earlier: bool) -> bool:
+    """Whether the new one is said in the message of the old one, behind it, or in the next message of the same person."""
+    if request.sayers(old.message_ids) != request.sayers(new.message_ids):
+        return False
+    speakers = request.sayers(new.message_ids)
+    own = [each.message_id for each in request.messages if each.role == "user" and request.speaker(each) in speakers]
+    if not {*old.message_ids, *new.message_ids} <= {*own}:
+        return False
+    last, first = max(map(own.index, old.message_ids)), min(map(own.index, new.message_ids))
+    return first == last + 1 or (first == last and is_earlier)
+
+
+def is_another_value(old: str, new: str) -> bool:
+    """Whether two statements differ in a value alone."""
+    before, after = meaningful(old), meaningful(new)
+    shared = before & after
+    changed = [before - after, after - before]
+    if not all(0 < len(each) <= MOST_CHANGED for each in changed):
+        return False
+    return len(shared) >= SHARED * min(len(before), len(after)) and bool(shared)
+
+
+def meaningful(text: str) -> set[str]:
+    said = statement(text)
+    return {*said.content, *said.quantities, *said.times}

@@ -1,0 +1,74 @@
+"""A proposal that corrects another one of its slice ends what is made of that one, where nothing else says so."""
+
+import pytest
+
+from agents.extraction.corrections import corrected
+from agents.extraction.records import candidate_batches
+from agents.models.port import Answer, Proposal
+from schemas import ids
+from schemas.policies.policies import Policy
+from tests.groups import says, slices_of
+from tests.slices import MONDAY, said, slice_of
+
+MEDIUM, LARGE = "User takes the jacket in medium.", "User takes the jacket in large."
+
+
+def proposed(text: str, *message_ids: str) -> Proposal:
+    return Proposal(kind="fact", text=text, message_ids=message_ids, confidence=0.9)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "Sorry, large.",
+        "No wait, in large.",
+        "I meant large.",
+        "Make that large.",
+        "Large, not medium.",
+        "Oh, actually large.",
+    ],
+)
+def test_what_is_corrected_in_the_next_message_is_taken_back(second: str) -> None:
+    request = slice_of(said("I take the jacket in medium.", 1), said("Noted.", 2, role="assistant"), said(second, 3))
+
+    assert corrected(request, (proposed(MEDIUM, "m1"), proposed(LARGE, "m3"))) == {1: (0,)}
+    assert corrected(request, (proposed(LARGE, "m3"), proposed(MEDIUM, "m1"))) == {0: (1,)}
+
+
+def test_what_is_corrected_in_the_same_message_is_taken_back() -> None:
+    request = slice_of("I take the jacket in medium, no wait, large.")
+
+    assert corrected(request, (proposed(MEDIUM, "m1"), proposed(LARGE, "m1"))) == {1: (0,)}
+
+
+@pytest.mark.parametrize(
+    ("second", "text"),
+    [
+        ("And one in large.", LARGE),
+        ("Sorry, one in large too.", LARGE),
+        ("Sorry, I live in Berlin.", "User lives in Berlin."),
+        ("Sorry, the jacket is for my brother and blue, and has to be there by Friday.", "User's brother likes blue."),
+    ],
+)
+def test_what_is_said_besides_takes_nothing_back(second: str, text: str) -> None:
+    request = slice_of("I take the jacket in medium.", second)
+
+    assert corrected(request, (proposed(MEDIUM, "m1"), proposed(text, "m2"))) == {}
+
+
+def test_nobody_takes_back_what_another_said() -> None:
+    policy = Policy(name="group", namespaces=("{app_id}",))
+    (request,) = slices_of([says(0, "ada", "I take medium."), says(1, "bob", "Sorry, large.")], policy)
+    first, second = (message.message_id for message in request.messages)
+
+    assert corrected(request, (proposed(MEDIUM, first), proposed(LARGE, second))) == {}
+
+
+def test_a_candidate_ends_the_memory_of_the_one_that_it_corrects() -> None:
+    request = slice_of("I take the jacket in medium.", "Sorry, large.")
+    answer = Answer(provider="claude", model="m", proposals=(proposed(MEDIUM, "m1"), proposed(LARGE, "m2")))
+
+    (batch,) = candidate_batches(request, answer, MONDAY)
+
+    medium, large = batch.candidates
+    assert (medium.supersedes, large.supersedes) == ((), (ids.memory_id(medium.candidate_id),))
