@@ -53,10 +53,22 @@ def cache_dir() -> Path:
     return Path(os.environ.get("MEMSTREAM_CACHE_DIR", Path.home() / ".cache" / "memstream"))
 
 
+QDRANT = "MEMSTREAM_TEST_QDRANT_URL"
+
+
+class BesideQdrant(EmbeddedStack):
+    """With a Qdrant that somebody runs, instead of the embedded vector server."""
+
+    @property
+    def qdrant_url(self) -> str:
+        return os.environ[QDRANT]
+
+
 @pytest.fixture(scope="session")
 def embedded_stack(tmp_path_factory: pytest.TempPathFactory, cache_dir: Path) -> Iterator[EmbeddedStack]:
     """Kafka, PostgreSQL and the vector server; tests share it, so each uses names of its own."""
-    with started(EmbeddedStack(tmp_path_factory.mktemp("stack"), cache_dir)) as stack:
+    kind = BesideQdrant if os.environ.get(QDRANT) else EmbeddedStack
+    with started(kind(tmp_path_factory.mktemp("stack"), cache_dir)) as stack:
         yield stack
 
 
