@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agents.curation.rules.statement import statement
+from agents.models.offline.statements import beginning
 from agents.models.port import Proposal
 from schemas.extraction.requests import ExtractionRequest
 from streams.windows.detectors.detect import detect
@@ -13,7 +14,7 @@ from streams.windows.detectors.traits import CORRECTION
 
 # How a sentence begins that takes back the one before it, in the languages with rules.
 TAKES_BACK: Final = re.compile(
-    r"(?:^|[.!?;:,–—\n] ?)(?:(?:oh|ah|hm+|um+|uh+|er+|ach|äh+|euh|eh|and|but|aber|mais|pero)[ ,.!]+)*"
+    r"(?:^|[.!?;:,–—\n] ?)(?:(?:oh|ah|hm+|um+|uh+|er+|ach|äh+|euh|eh|and|but|aber|mais|pero)[ ,.!]{1,3}){0,3}"
     r"(?:sorry|oops|whoops|wait|no|nope|i meant?|make that|or rather|correction|scratch that|actually|in fact"
     r"|entschuldigung|nein|moment|ich mein(?:e|te)|besser gesagt"
     r"|korrektur|eigentlich|pardon|non|attends?|je (?:veux|voulais) dire|ou plutôt|en fait|perdón|espera|qui(?:ero|se) decir"
@@ -45,7 +46,7 @@ def corrected(request: ExtractionRequest, proposals: Sequence[Proposal]) -> Mapp
 
 
 def users_words(request: ExtractionRequest) -> dict[str, str]:
-    return {message.message_id: message.content for message in request.messages if message.role == "user"}
+    return {each.message_id: beginning(each.content) for each in request.messages if each.role == "user"}
 
 
 def takes_back(text: str) -> bool:

@@ -4,15 +4,20 @@ import re
 from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
 
 from agents.models.dates.dates import local
+from agents.models.offline.rules.english_wishes import ENGLISH
 from agents.models.offline.rules.framing import SAYS, is_hearsay, is_unreal, own_part
+from agents.models.offline.rules.french_wishes import FRENCH
+from agents.models.offline.rules.german_wishes import GERMAN
 from agents.models.offline.rules.injection import instructs
 from agents.models.offline.rules.reading import read
-from agents.models.offline.rules.wish_phrases import ENGLISH, FRENCH, GERMAN, SPANISH, Kind, Phrases, spoken
+from agents.models.offline.rules.spanish_wishes import SPANISH
+from agents.models.offline.rules.wish_phrases import Kind, Phrases, spoken
 from agents.models.offline.statements import TONGUES, beginning, safe_sentences
 from schemas.extraction.requests import SliceMessage
 
@@ -45,6 +50,8 @@ REGRET: Final = re.compile(
     r"|quatsch|unsinn|hätte\w* nicht|erreur|trompée?|faux|pardon|n'aurais pas|error|equivoqu\w+|perdón|no debí)\b",
     re.IGNORECASE,
 )
+MOST_BREAKS: Final = 8  # of a sentence, behind which a wish is looked for
+MOST_SAID_CHARS: Final = 2_000  # of the words before a wish, the latest
 LEAST_WORDS: Final = 3  # of a statement
 # A memory that says that something is to be forgotten is none.
 FORGETTING: Final = re.compile(
@@ -112,7 +119,7 @@ def wish_in(sentence: str) -> Match | None:
         return None
     if sentence.rstrip(' "”»)').endswith("?") and not POLITE_ASKING.match(sentence):
         return None
-    for start in (0, *(found.end() for found in INNER_BREAK.finditer(sentence))):
+    for start in (0, *(found.end() for found in islice(INNER_BREAK.finditer(sentence), MOST_BREAKS))):
         for phrases in LANGUAGES:
             for kind, pattern in patterns(phrases):
                 match = pattern.match(sentence, start)
@@ -171,7 +178,7 @@ def said_before(before: list[str]) -> str | None:
     stated = [
         each for each in before if len(each.split()) >= LEAST_WORDS and OWN.search(each) and not REGRET.search(each)
     ]
-    return " ".join(stated) or None
+    return " ".join(stated)[-MOST_SAID_CHARS:] or None
 
 
 def tells_of_forgetting(text: str) -> bool:

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from agents.extraction.records import candidate_batches
 from agents.models.port import Answer, Proposal
+from schemas import codec
 from schemas.conversations.messages import Message
 from schemas.extraction.requests import CandidateBatch, ExtractionRequest
 from schemas.policies.policies import Policy
@@ -98,3 +99,13 @@ def test_what_is_said_in_a_part_that_is_played_is_no_wish() -> None:
     (batch,) = batches(request).values()
 
     assert batch.wishes == ()
+
+
+def test_a_wish_behind_a_long_message_fits_into_its_batch() -> None:
+    long = "I live in Berlin and I like it a lot. " * 400
+    (batch,) = batches(slice_of(f"{long} Forget that. I live in Lyon.")).values()
+
+    decoded = codec.decode_untrusted(codec.encode(batch), CandidateBatch)
+
+    assert decoded.wishes
+    assert decoded == batch

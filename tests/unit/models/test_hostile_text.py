@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from agents.extraction.corrections import takes_back
 from agents.models.answers.candidates import Draft, check
 from agents.models.answers.replies import read_reply
 from agents.models.answers.summaries import estimated_tokens, fitted
@@ -68,6 +69,10 @@ def wished(text: str) -> object:
     return wishes_in(said(f"{text} forget that I {text}"))
 
 
+def taken_back(text: str) -> object:
+    return takes_back(text)
+
+
 def drafted(text: str) -> object:
     draft = Draft(kind="fact", text=text, messages=[1], confidence=0.9, full_text=text, event_time=text, tags=[text])
     return check([draft], slice_of("I like tea."), knowing())
@@ -82,7 +87,20 @@ def told(text: str) -> object:
     return excerpt(structs.replace(request, summary=text), 40, estimated_tokens)
 
 
-FUNCTIONS = (scrub, is_injection, sentences, language_of, found_in, dated, wished, drafted, related, read_reply, told)
+FUNCTIONS = (
+    scrub,
+    is_injection,
+    sentences,
+    language_of,
+    found_in,
+    dated,
+    wished,
+    taken_back,
+    drafted,
+    related,
+    read_reply,
+    told,
+)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)

@@ -6,6 +6,7 @@ from agents.models.offline.provider import OfflineProvider
 from agents.models.offline.wishes import Asked, wishes_in
 from agents.models.port import Context
 from schemas.policies.policies import Policy
+from tests.hostile_text import assert_grows_linearly
 from tests.slices import said, slice_of
 
 THAT = (
@@ -182,3 +183,8 @@ async def test_the_rules_remember_nothing_of_a_wish() -> None:
 
 async def test_a_wish_to_erase_everything_does_not_hide_the_rest_of_its_message() -> None:
     assert await kept("Delete all your memories about me. I live in Lyon.") == ["User lives in Lyon."]
+
+
+@pytest.mark.parametrize("unit", ["oh, ", "please ", "no, wait, ", "forget ", "forget that I ", "so forget, "])
+def test_the_time_for_a_message_is_bounded(unit: str) -> None:
+    assert_grows_linearly(lambda text: wishes_in(said(f"forget {text}")), unit)
