@@ -26,7 +26,7 @@ async def test_what_a_user_tells_is_remembered_in_the_companions_kinds(companion
     assert found == {
         "User prefers green tea.": "interest",
         "User is flying to Lisbon on 2026-03-06 (said: next Friday).": "goal",
-        "User's sister is called Ana.": "fact",
+        "User's sister is called Ana.": "person",
     }
 
 

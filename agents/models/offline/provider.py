@@ -15,6 +15,7 @@ from agents.models.offline.excerpt import excerpt
 from agents.models.offline.experience import experiences, own_sentences
 from agents.models.offline.note import note
 from agents.models.offline.rules.condensing import condensed
+from agents.models.offline.rules.finer_kinds import finer_kind
 from agents.models.offline.rules.framing import own_part
 from agents.models.offline.rules.injection import is_injection
 from agents.models.offline.rules.keeping import decide, least
@@ -29,7 +30,7 @@ from agents.models.prompts import compaction, rating, shortening
 from schemas.errors import Rejected
 from schemas.extraction.requests import Candidate, ExtractionRequest, SliceMessage
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Policy
+from schemas.policies.policies import DEFAULT_POLICY, Policy
 from streams.windows.tokens.counting import TokenCount
 
 MODEL = "rules-1"
@@ -61,7 +62,7 @@ class OfflineProvider:
         )
         names = called(request.speakers, context.policy.privacy)
         drafts = [
-            draft(number, language, message, finding, own)
+            draft(number, language, message, finding, own, context.policy)
             for number, message in numbered
             for own in (own_memories(message, request, context.related, names),)
             for language, finding in findings(message, context.policy.feelings)
@@ -146,7 +147,7 @@ def matter(messages: Sequence[SliceMessage], related: Sequence[Memory]) -> Itera
         if message.role in ("assistant", "tool"):
             said_at = local(message.timestamp, message.time_zone)
             found = (each for sentence in own_sentences(message) for each in stated(sentence, said_at))
-            yield from (draft(number, language, message, finding, known) for language, finding in found)
+            yield from (draft(number, language, message, finding, known, DEFAULT_POLICY) for language, finding in found)
 
 
 def own_memories(
@@ -166,10 +167,12 @@ def own_memories(
     }
 
 
-def draft(number: int, language: str, message: SliceMessage, finding: Finding, own: Mapping[int, Memory]) -> Draft:
+def draft(
+    number: int, language: str, message: SliceMessage, finding: Finding, own: Mapping[int, Memory], policy: Policy
+) -> Draft:
     relation, numbers = relate(finding, tuple(own.values())), tuple(own)
     return Draft(
-        kind=finding.kind,
+        kind=finer_kind(finding.kind, finding.text, finding.tags, policy.kinds),
         text=finding.text,
         messages=[number],
         confidence=finding.confidence,
