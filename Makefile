@@ -93,7 +93,7 @@ bench-ingest: environment $(DEV) $(QUIX)/.installed ## the window stage beside s
 	@$(BIN)/python -m tests.benchmarks.ingest --messages $(MESSAGES) --rounds $(ROUNDS) --cpus $(CPUS)
 
 bench-windows: environment $(DEV) ## counting, detecting, pruning, building contexts; memory and changelog bytes; the last line is JSON
-	@$(BIN)/python -m tests.benchmarks.windows
+	@$(BIN)/python -m tests.benchmarks.windows $(if $(CHECK),--check)
 
 bench-coherence: environment $(DEV) ## what each strategy keeps of real conversations (MEMSTREAM_SHARED_DATA); the last line is JSON
 	@$(BIN)/python -m tests.benchmarks.coherence
@@ -123,7 +123,7 @@ bench-import: environment $(DEV) ## memories a second through /v1/import, beside
 	@$(BIN)/python -m tests.benchmarks.imports
 
 bench-serve: environment $(DEV) ## how long the API takes to answer, by how much is stored (STORED=10000,100000); the last line is JSON
-	@$(BIN)/python -m tests.benchmarks.serve --sizes $(STORED)
+	@$(BIN)/python -m tests.benchmarks.serve --sizes $(STORED) $(if $(CHECK),--check)
 
 lock: environment ## write the lock files anew, keeping what is pinned (UPGRADE=1: newest versions)
 	@deploy/lock.sh $(UV_VERSION) $(RUNTIME_LOCK) $(EXTRAS_LOCK) $(DEV_LOCK)
