@@ -1,8 +1,7 @@
-"""What a memory's score is made of: relevance first, then importance, recency and reinforcement. Pure."""
+"""How relevant a memory is to a question: its nearness in meaning and the words that they share. Pure."""
 
-import math
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from msgspec import Struct
 
@@ -10,8 +9,6 @@ from agents.retrieval.scales import Scale
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Fraction
 from schemas.retrieval.searches import Hit, Parts
-
-DAY = timedelta(days=1)
 
 
 class Candidate(Struct, frozen=True):
@@ -23,19 +20,12 @@ class Candidate(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True, kw_only=True):
-    """The weights of a score; every part is from 0 to 1, and so is the score.
-
-    Relevance is `dense` of what the cosine is worth and the rest of the words' share; of a memory without a cosine it is the
-    words' share. A score is what the weights of the other parts leave of it, and each of these parts by its weight. What has
-    less than `beside_best` of the best relevance is left out: a question with a good answer needs no weak ones beside it.
+    """A score is `dense` of what the cosine is worth and the rest of the words' share; of a memory without a cosine it is the
+    words' share. What has less than `beside_best` of the best score is left out: a question with a good answer needs no weak
+    ones beside it.
     """
 
     dense: Fraction = 0.70
-    importance: Fraction = 0.10
-    recency: Fraction = 0.05
-    reinforcement: Fraction = 0.05
-    half_life_days: float = 30.0
-    half_reinforced: float = 3.0
     beside_best: Fraction = 0.50
 
 
@@ -43,14 +33,24 @@ DEFAULT_RANKING = Ranking()
 
 
 def ranked(
-    candidates: Iterable[Candidate], ranking: Ranking, scale: Scale, now: datetime, *, floor: Fraction | None = None
+    candidates: Iterable[Candidate], ranking: Ranking, scale: Scale, *, floor: Fraction | None = None
 ) -> list[Hit]:
-    """Those at the floor or above, best first; equals by when they were last said, then by id, so that an answer repeats."""
+    """Those at the floor or above, best first; equals by their cosines, importance, when they were last said, then by id, so that
+    an answer repeats."""
     by_relevance = [(relevance(candidate, ranking, scale), candidate) for candidate in candidates]
     best = max((relevant for relevant, _ in by_relevance), default=0.0)
     least = max(least_relevance(scale, floor), ranking.beside_best * best)
-    hits = [hit(candidate, relevant, ranking, now) for relevant, candidate in by_relevance if relevant >= least]
-    return sorted(hits, key=lambda hit: (-hit.score, -said(hit.memory).timestamp(), hit.memory.memory_id))
+    return [
+        hit(candidate, relevant)
+        for relevant, candidate in sorted(by_relevance, key=lambda each: order(*each))
+        if relevant >= least
+    ]
+
+
+def order(relevant: Fraction, candidate: Candidate) -> tuple[float, float, float, float, str]:
+    memory = candidate.memory
+    cosine = -1.0 if candidate.cosine is None else candidate.cosine
+    return -relevant, -cosine, -memory.importance, -said(memory).timestamp(), memory.memory_id
 
 
 def least_relevance(scale: Scale, floor: Fraction | None) -> Fraction:
@@ -75,20 +75,9 @@ def fused(cosine: float | None, lexical: Fraction, ranking: Ranking, scale: Scal
     return ranking.dense * scale.near(cosine) + (1.0 - ranking.dense) * lexical
 
 
-def hit(candidate: Candidate, relevant: Fraction, ranking: Ranking, now: datetime) -> Hit:
-    memory = candidate.memory
-    share = 1.0 - ranking.importance - ranking.recency - ranking.reinforcement
-    parts = Parts(
-        cosine=candidate.cosine,
-        lexical=candidate.lexical,
-        relevance=relevant,
-        from_relevance=share * relevant,
-        from_importance=ranking.importance * memory.importance,
-        from_recency=ranking.recency * recency(said(memory), now, ranking.half_life_days),
-        from_reinforcement=ranking.reinforcement * reinforcement(memory.reinforcement_count, ranking.half_reinforced),
-    )
-    score = parts.from_relevance + parts.from_importance + parts.from_recency + parts.from_reinforcement
-    return Hit(score=score, memory=memory, parts=parts)
+def hit(candidate: Candidate, relevant: Fraction) -> Hit:
+    parts = Parts(cosine=candidate.cosine, lexical=candidate.lexical, relevance=relevant, from_relevance=relevant)
+    return Hit(score=relevant, memory=candidate.memory, parts=parts)
 
 
 def said(memory: Memory) -> datetime:
@@ -96,14 +85,3 @@ def said(memory: Memory) -> datetime:
     moments = [source.timestamp for source in memory.sources if source.timestamp is not None]
     reinforced = () if memory.last_reinforced_at is None else (memory.last_reinforced_at,)
     return max((*moments, *reinforced), default=memory.created_at)
-
-
-def recency(moment: datetime, now: datetime, half_life_days: float) -> Fraction:
-    """1 for what was said now, or is dated later; half of it after each half-life."""
-    age_days = max(0.0, (now - moment) / DAY)
-    return math.exp2(-age_days / half_life_days)
-
-
-def reinforcement(count: int, half: float) -> Fraction:
-    """0 for what was said once, a half after `half` more times, never quite 1."""
-    return count / (count + half)

@@ -80,7 +80,7 @@ class Retrieval:
             self._lexical.search(text, namespaces=asked.namespaces, filters=asked.filters, limit=limit),
         )
         candidates = await self._candidates(asked, near, matches)
-        hits = ranked(candidates, self._ranking, self._scale, self._clock(), floor=asked.floor)[: asked.limit]
+        hits = ranked(candidates, self._ranking, self._scale, floor=asked.floor)[: asked.limit]
         return Found(hits=tuple(hits if asked.explain else map(unexplained, hits)), degraded=near.degraded)
 
     async def _candidates(self, asked: Query, near: Near, matches: Sequence[WordMatch]) -> list[Candidate]:

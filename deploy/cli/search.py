@@ -20,7 +20,7 @@ from schemas.retrieval.searches import Filters, Found, Hit, Query, SaidHit
 
 cli = one_command()
 
-PARTS = ("cosine", "words", "relevance", "importance", "recency", "reinforced")
+PARTS = ("cosine", "words")
 
 
 class Tier(StrEnum):
@@ -139,7 +139,7 @@ def show_memories(title: str, hits: Sequence[Hit], explained: bool) -> None:
 
 
 def show_passages(title: str, hits: Sequence[SaidHit], explained: bool) -> None:
-    columns = ("score", *(PARTS[:2] if explained else ()), "on", "by", "text", "conversation")
+    columns = ("score", *(PARTS if explained else ()), "on", "by", "text", "conversation")
     rows = [
         (
             f"{hit.score:.2f}",
@@ -155,15 +155,11 @@ def show_passages(title: str, hits: Sequence[SaidHit], explained: bool) -> None:
 
 
 def parts(hit: Hit) -> tuple[str, ...]:
-    """What was found, then what each part adds to the score."""
+    """What the score is made of."""
     explained = hit.parts
     if explained is None:
         return ("",) * len(PARTS)
-    added = (
-        *(explained.from_relevance, explained.from_importance),
-        *(explained.from_recency, explained.from_reinforcement),
-    )
-    return cosine(explained.cosine), f"{explained.lexical or 0:.2f}", *(f"+{part:.2f}" for part in added)
+    return cosine(explained.cosine), f"{explained.lexical or 0:.2f}"
 
 
 def cosine(value: float | None) -> str:

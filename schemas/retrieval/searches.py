@@ -170,7 +170,8 @@ def contradiction(asked: Query) -> str | None:
 
 class Parts(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a score came about. `cosine` and `lexical` are as found, None where they were not looked at; `relevance` is both,
-    fused, from 0 to 1; the others are what each adds to the score, and with `from_relevance` they sum up to it."""
+    fused, from 0 to 1; the others are what each adds to the score, and with `from_relevance` they sum up to it. Importance,
+    recency and reinforcement add nothing: they order hits that are otherwise equal."""
 
     cosine: float | None = None
     lexical: float | None = None

@@ -33,10 +33,6 @@ PARTS: dict[str, Ranking] = {
     "as it is": DEFAULT_RANKING,
     "without words": replace(DEFAULT_RANKING, dense=1.0),
     "without meaning": replace(DEFAULT_RANKING, dense=0.0),
-    "without importance": replace(DEFAULT_RANKING, importance=0.0),
-    "without recency": replace(DEFAULT_RANKING, recency=0.0),
-    "without reinforcement": replace(DEFAULT_RANKING, reinforcement=0.0),
-    "relevance alone": replace(DEFAULT_RANKING, importance=0.0, recency=0.0, reinforcement=0.0),
     "weak ones beside the best": replace(DEFAULT_RANKING, beside_best=0.0),
 }
 NO_FLOOR = "without a floor"

@@ -11,8 +11,6 @@ from agents.retrieval.ranking import (
     Candidate,
     at_most,
     ranked,
-    recency,
-    reinforcement,
     relevance,
     said,
 )
@@ -42,36 +40,21 @@ candidates = st.builds(Candidate, memories, cosines, fractions)
 
 
 def score(candidate: Candidate) -> float:
-    (hit,) = ranked([candidate], DEFAULT_RANKING, SCALE, NOW, floor=0.0)
+    (hit,) = ranked([candidate], DEFAULT_RANKING, SCALE, floor=0.0)
     return hit.score
 
 
 @given(candidates)
-def test_a_score_and_all_that_it_is_made_of_lie_between_nothing_and_one(candidate: Candidate) -> None:
-    (hit,) = ranked([candidate], DEFAULT_RANKING, SCALE, NOW, floor=0.0)
+def test_a_score_lies_between_nothing_and_one_and_is_the_relevance(candidate: Candidate) -> None:
+    (hit,) = ranked([candidate], DEFAULT_RANKING, SCALE, floor=0.0)
     assert hit.parts is not None
-    added = (
-        hit.parts.from_relevance,
-        hit.parts.from_importance,
-        hit.parts.from_recency,
-        hit.parts.from_reinforcement,
-    )
-    assert all(0.0 <= part <= 1.0 for part in (*added, hit.parts.relevance))
-    assert hit.score == pytest.approx(sum(added))
+    assert hit.score == hit.parts.relevance == hit.parts.from_relevance
     assert 0.0 <= hit.score <= 1.0 + 1e-9
 
 
-@given(candidates, st.integers(1, 50), st.floats(0.0, 0.5), st.floats(0.0, 0.5))
-def test_more_of_anything_good_never_lowers_a_score(
-    candidate: Candidate, again: int, more: float, nearer: float
-) -> None:
-    memory = candidate.memory
-    better = [
-        replace(candidate, lexical=min(1.0, candidate.lexical + more)),
-        replace(candidate, memory=replace(memory, importance=min(1.0, memory.importance + more))),
-        replace(candidate, memory=replace(memory, reinforcement_count=memory.reinforcement_count + again)),
-        replace(candidate, memory=replace(memory, created_at=memory.created_at + timedelta(days=again))),
-    ]
+@given(candidates, st.floats(0.0, 0.5), st.floats(0.0, 0.5))
+def test_more_words_or_nearness_never_lower_a_score(candidate: Candidate, more: float, nearer: float) -> None:
+    better = [replace(candidate, lexical=min(1.0, candidate.lexical + more))]
     if candidate.cosine is not None:
         better.append(replace(candidate, cosine=candidate.cosine + nearer))
     for each in better:
@@ -80,30 +63,39 @@ def test_more_of_anything_good_never_lowers_a_score(
 
 @given(st.lists(candidates, max_size=8), fractions)
 def test_nothing_below_the_floor_is_found_and_an_answer_has_an_order(found: list[Candidate], floor: float) -> None:
-    hits = ranked(found, DEFAULT_RANKING, SCALE, NOW, floor=floor)
+    hits = ranked(found, DEFAULT_RANKING, SCALE, floor=floor)
     assert all(hit.parts is not None and hit.parts.relevance >= floor for hit in hits)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
-    assert ranked(list(reversed(found)), DEFAULT_RANKING, SCALE, NOW, floor=floor) == hits
+    assert ranked(list(reversed(found)), DEFAULT_RANKING, SCALE, floor=floor) == hits
 
 
-def test_importance_recency_and_reinforcement_never_lift_over_the_floor(memory: MakeMemory) -> None:
-    loud = memory(importance=1.0, created_at=NOW, reinforcement_count=1_000)
-    assert ranked([Candidate(loud, 0.25, 0.0)], DEFAULT_RANKING, SCALE, NOW) == []
+def test_importance_age_and_repetition_lift_nothing_over_what_is_more_relevant(memory: MakeMemory) -> None:
+    loud = memory("loud", importance=1.0, created_at=NOW, reinforcement_count=1_000)
+    plain = memory("plain", importance=0.0, created_at=NOW - timedelta(days=900))
+    found = ranked([Candidate(loud, 0.60, 0.0), Candidate(plain, 0.61, 0.0)], DEFAULT_RANKING, SCALE)
+    assert [hit.memory for hit in found] == [plain, loud]
+    assert ranked([Candidate(loud, 0.25, 0.0)], DEFAULT_RANKING, SCALE) == []
+
+
+def test_of_two_cosines_that_both_count_as_all_the_higher_goes_first(memory: MakeMemory) -> None:
+    high, higher = memory("high", importance=0.9), memory("higher", importance=0.1)
+    found = ranked([Candidate(high, 0.8, 0.5), Candidate(higher, 0.9, 0.5)], DEFAULT_RANKING, SCALE)
+    assert [hit.memory for hit in found] == [higher, high]
 
 
 def test_what_is_far_less_relevant_than_the_best_is_left_out(memory: MakeMemory) -> None:
     best, close, far = (Candidate(memory(str(cosine)), cosine, 0.0) for cosine in (0.7, 0.6, 0.42))
-    assert [hit.memory for hit in ranked([far, best, close], DEFAULT_RANKING, SCALE, NOW)] == [
+    assert [hit.memory for hit in ranked([far, best, close], DEFAULT_RANKING, SCALE)] == [
         best.memory,
         close.memory,
     ]
-    assert [hit.memory for hit in ranked([far], DEFAULT_RANKING, SCALE, NOW)] == [far.memory]
+    assert [hit.memory for hit in ranked([far], DEFAULT_RANKING, SCALE)] == [far.memory]
 
 
 def test_equally_relevant_memories_come_by_importance_then_by_when_they_were_said(memory: MakeMemory) -> None:
     low, high = memory("low", importance=0.2, created_at=NOW), memory("high", importance=0.9, created_at=NOW)
     old = memory("old", importance=0.2, created_at=NOW - timedelta(days=60))
-    found = ranked([Candidate(each, 0.5, 0.5) for each in (old, low, high)], DEFAULT_RANKING, SCALE, NOW)
+    found = ranked([Candidate(each, 0.5, 0.5) for each in (old, low, high)], DEFAULT_RANKING, SCALE)
     assert [hit.memory for hit in found] == [high, low, old]
 
 
@@ -120,17 +112,6 @@ def test_no_memory_is_more_relevant_than_was_held_possible_before_it_was_read(
     for text in ("User drinks tea.", "Пользователь пьёт чай."):
         read = Candidate(a_memory(text), cosine if scale.reads(text) else None, lexical)
         assert relevance(read, DEFAULT_RANKING, scale) <= at_most(cosine, lexical, DEFAULT_RANKING, scale)
-
-
-def test_recency_halves_with_each_half_life_and_takes_the_future_for_now() -> None:
-    for days, expected in ((0, 1.0), (30, 0.5), (60, 0.25), (-5, 1.0)):
-        assert recency(NOW - timedelta(days=days), NOW, 30.0) == pytest.approx(expected)
-
-
-def test_reinforcement_is_half_after_so_many_and_never_whole() -> None:
-    assert reinforcement(0, 3.0) == 0.0
-    assert reinforcement(3, 3.0) == 0.5
-    assert reinforcement(10**9, 3.0) < 1.0
 
 
 def test_a_memory_was_said_when_its_latest_source_says_so(memory: MakeMemory) -> None:

@@ -107,8 +107,7 @@ async def test_only_who_asks_for_it_is_told_how_a_score_came_about(memory: MakeM
     (hit,) = (await retrieval.search(Query(namespaces=("n",), text="green tea", explain=True))).hits
     parts = hit.parts
     assert parts is not None
-    added = (parts.from_relevance, parts.from_importance, parts.from_recency, parts.from_reinforcement)
-    assert hit.score == pytest.approx(sum(added))
+    assert hit.score == parts.relevance == parts.from_relevance
     assert parts.cosine is not None
     assert parts.lexical == 1.0
 
