@@ -105,7 +105,7 @@ class Recall:
             self._found(asked, target.namespaces, limits), self._tail(asked, conversation), self._profile(asked, target)
         )
         style = BlockStyle.of(target.policy.block, target.namespaces[0], target.scope, asked.cite)
-        style = replace(style, in_group=is_group(tail, target.scope.user_id))
+        style = replace(style, in_group=is_group(tail, target.scope.user_id), now=self._clock())
         earlier = [hit for hit in permitted(found, may_read).said if not in_prompt(hit, asked)]
         made = block(
             beside(profile, found.hits, asked), tail, style, limits, self._count_tokens, known_from(asked), earlier

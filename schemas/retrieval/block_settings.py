@@ -12,7 +12,20 @@ Order = Literal["best", "newest", "oldest"]
 HEADING_FIELDS: Final = ("namespace", "tenant_id", "app_id", "user_id", "agent_id", "conversation_id", "mode")
 LINE_FIELDS: Final = (
     *("number", "id", "namespace", "kind", "KIND", "kinds", "tags", "text", "full_text", "context"),
-    *("created", "updated", "event", "importance", "tenths", "points", "band", "confidence", "attributed"),
+    *(
+        "created",
+        "updated",
+        "said",
+        "event",
+        "valid_from",
+        "valid_until",
+        "importance",
+        "tenths",
+        "points",
+        "band",
+        "confidence",
+        "attributed",
+    ),
 )
 PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
@@ -23,8 +36,9 @@ Line = Annotated[str, Meta(min_length=1, max_length=500)]
 class BlockSettings(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
     """What a context block is like, unless a request asks otherwise.
 
-    `format` is `rated` (`- [FACT] ... (importance: 0.9)`) or `dated` (`1. [Created: 2026-03-02] ...`); `heading`, `line` and
-    `closing` take the place of the format's own, as templates with fields in braces: `{text}`, and `{{` for a brace itself. The
+    `format` is `rated` (`- [FACT] ... (importance: 0.9, said: 2026-03-02)`) or `dated` (`1. [Created: 2026-03-02] ...`, the day
+    on which it was said); `heading`, `line` and `closing` take the place of the format's own, as templates with fields in
+    braces: `{text}`, and `{{` for a brace itself. The
     best `max_memories` are told within `max_tokens`, counted as windows count, in the `order` best first, newest first, or
     oldest first, which keeps the beginning of a prompt as it was. Of what was said earlier the best `max_said` passages are told.
     While the others need the room, what was just said takes at most `tail_share` of it and what was said earlier `said_share`;

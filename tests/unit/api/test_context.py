@@ -14,7 +14,7 @@ async def test_memories_and_what_was_just_said_make_a_block(api: Api):
     answer = await api.client(read="app/*").post("/v1/context", json=asked)
     block = answer.json()
     assert answer.status_code == 200
-    assert "- [FACT] User likes tea. (importance: 0.5) [m-of-bef]" in block["text"]
+    assert "- [FACT] User likes tea. (importance: 0.5, said: 2026-03-02) [m-of-bef]" in block["text"]
     assert "user: I moved to Ghent.\nassistant: How nice!" in block["text"]
     assert "lives in Ghent" not in block["text"]
     assert [(each["memory_id"], each["reference"]) for each in block["memories"]] == [("m-of-before", "m-of-bef")]
