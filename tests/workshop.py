@@ -9,6 +9,7 @@ from msgspec import Struct
 from agents.api.tools.ports import Blocks, ToolPorts
 from agents.api.tools.tools import ToolAccess, Tools
 from agents.conversations.lookup import Conversations
+from agents.profile.reading import Profiles
 from agents.retrieval.recall import Recall
 from agents.retrieval.said_ranking import UNMEASURED
 from agents.retrieval.search import Retrieval
@@ -18,6 +19,8 @@ from schemas.policies.policies import Policies, Policy
 from sinks.embeddings.fake import FakeEmbedder
 from tests.fakes.archive import FakeArchive
 from tests.fakes.commands import FakeCommands
+from tests.fakes.live import FakeLive
+from tests.fakes.memories import FakeMemories
 from tests.fakes.remembered import FakeRemembered
 from tests.fakes.said import FakeSaid
 from tests.fakes.sinks import FakeVectors
@@ -62,8 +65,14 @@ class Workshop(Struct):
 
     def blocks(self) -> Blocks:
         """Words count as tokens."""
-        recall = Recall(self.tiers(), self.archive, POLICIES, lambda text: len(text.split()), lambda: NOON)
+        stored = FakeMemories(*self.remembered.known.values())
+        profiles = Profiles(FakeLive(stored), words, lambda: NOON)
+        recall = Recall(self.tiers(), self.archive, POLICIES, words, lambda: NOON, profiles)
         return Blocks(Conversations(FakeWindows(), self.archive, POLICIES), recall)
+
+
+def words(text: str) -> int:
+    return len(text.split())
 
 
 def spoken(workshop: Workshop) -> None:

@@ -20,7 +20,7 @@ from sinks.vectors.port import Vector
 # What of a memory a generation may say otherwise; sources and counts are how it came to be, not what it says.
 SAID: Final = (
     *("text", "kind", "kinds", "tags", "context", "full_text", "language"),
-    *("importance", "confidence", "event_time"),
+    *("importance", "confidence", "event_time", "valid_until"),
 )
 NOTICED: Final = 0.005  # a difference of numbers that is one
 ROWS: Final = 512  # of which cosines are in memory at a time

@@ -16,6 +16,7 @@ from agents.api.tools.ports import Blocks, ToolPorts
 from agents.api.tools.tools import Tools, access
 from agents.conversations.lookup import Conversations
 from agents.passages.reading import PassageReader
+from agents.profile.reading import Profiles
 from agents.retrieval.recall import Recall
 from deploy.cli.command import command, one_command
 from deploy.runtime.process import end_soon, log_to_stderr
@@ -27,6 +28,7 @@ from schemas.errors import MemstreamError
 from sinks.archive.messages import Archive
 from sinks.memories.access_counts import Accesses
 from sinks.memories.command_results import CommandResults
+from sinks.memories.live import LiveMemories
 from sinks.memories.reader import Memories
 from sinks.passages.store import Passages
 from sinks.windows.projection import Windows
@@ -93,9 +95,11 @@ async def wired(settings: Settings, asked: Asked, resources: AsyncExitStack, cho
     resources.push_async_callback(commands.close)
     tiers = search.retrieval(pool, index, policies)
     retrieval = await resources.enter_async_context(rerankers.reranked(settings, pool, policies, tiers))
+    count_tokens = models.token_counter(settings)
+    profiles = Profiles(LiveMemories(pool), count_tokens, now)
     blocks = Blocks(
         Conversations(Windows(pool), archive, policies),
-        Recall(retrieval, archive, policies, models.token_counter(settings), now),
+        Recall(retrieval, archive, policies, count_tokens, now, profiles),
     )
     accesses = AccessCounter(Accesses(pool), now)
     resources.push_async_callback(accesses.flush)

@@ -118,6 +118,17 @@ class Block:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Profile:
+    """What a system prompt always has to know; `version` names these bytes, `lines` say which memories each one rests on."""
+
+    text: str
+    version: str
+    tokens: int = 0
+    lines: tuple[Json, ...] = ()
+    more: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Settled:
     """What came of a change: `accepted`, `rejected` with its `reason`, or `pending`: `settled()` waits for it."""
 
@@ -265,6 +276,11 @@ class Memstream:
         wanted = asked | {"text": text, "namespaces": namespaces, "conversation_id": conversation_id}
         body = {name: value for name, value in wanted.items() if value not in (None, ())}
         return made(Block, await self._json("POST", "/v1/context", json=body))
+
+    async def profile(self, namespace: str) -> Profile:
+        """Hard constraints, standing wishes, name, languages, work and pinned memories: for the system prompt, whatever is asked.
+        With `context(..., profile=True)` a block does not repeat them."""
+        return made(Profile, await self._json("GET", "/v1/profile", params={"namespace": namespace}))
 
     async def get(self, memory_id: str) -> Memory:
         """Raises NotFound, also for a memory that the key may not read."""

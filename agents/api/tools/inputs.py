@@ -111,15 +111,16 @@ class SearchMemories(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 class GetContext(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Get a block of text with the memories that fit what the user just said, what was said earlier, word for word, and what was
-    said a moment ago and is not in a memory yet. Use it once at the beginning of an answer, instead of several searches."""
+    said a moment ago and is not in a memory yet; and the profile of whoever it is about: what always has to be heeded, such as
+    allergies and how they want to be answered. Use it once at the beginning of an answer, instead of several searches."""
 
     query: Annotated[Text, Meta(min_length=1, description="What the user just said or asked.")]
     conversation_id: Annotated[
         str, Meta(description="The id of this conversation, if you know it.", max_length=256)
     ] = ""
-    max_tokens: Annotated[int, Meta(ge=50, le=8_000, description="How long the block may be; 1000 if left out.")] = (
-        1_000
-    )
+    max_tokens: Annotated[
+        int, Meta(ge=50, le=8_000, description="How long the block may be, without the profile; 1000 if left out.")
+    ] = 1_000
     namespace: Namespace = ""
 
 

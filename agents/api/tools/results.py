@@ -77,7 +77,7 @@ class Deleted(Struct, frozen=True, kw_only=True):
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """A block for the prompt, empty when nothing fits, and the memories it tells of."""
+    """The profile and a block for the prompt, empty when there is nothing to tell, and the memories that they tell of."""
 
     context: str
     memory_ids: tuple[str, ...]

@@ -230,9 +230,15 @@ class Tools:
             conversation_id=given.conversation_id or None,
             text=given.query,
             max_tokens=given.max_tokens or None,
+            profile=True,
         )
         block = await blocks.recall.block(asked, conversation, self._within)
-        return Context(context=block.text, memory_ids=tuple(memory.memory_id for memory in block.memories))
+        profile = block.profile.text if block.profile else ""
+        told = [each for line in block.profile.lines for each in line.memory_ids] if block.profile else []
+        return Context(
+            context="\n\n".join(part for part in (profile, block.text) if part),
+            memory_ids=tuple(dict.fromkeys((*told, *(memory.memory_id for memory in block.memories)))),
+        )
 
     def _kinds(self, given: CreateMemory) -> tuple[str, ...]:
         named = tuple(dict.fromkeys((given.kind, *given.kinds) if given.kind else given.kinds))

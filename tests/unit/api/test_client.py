@@ -70,6 +70,14 @@ async def test_searches_contexts_and_tools_are_understood(api: Api, client: Mems
     assert "search_memories" in [tool["name"] for tool in await client.tools(ADA)]
 
 
+async def test_a_profile_is_read_and_a_context_beside_it_does_not_repeat_it(api: Api, client: Memstream) -> None:
+    await client.create(ADA, "User is allergic to peanuts.")
+    profile = await client.profile(ADA)
+    assert "- User is allergic to peanuts." in profile.text and profile.lines[0]["part"] == "constraint"
+    block = await client.context("peanuts", ADA, profile=True)
+    assert "allergic" not in block.text and block.more["profile"]["version"] == profile.version
+
+
 async def test_what_was_said_is_found_read_and_told(api: Api, client: Memstream) -> None:
     said = api.said.say("We keep bees behind the barn.", at=NOON, speaker="ada")
     source = Source(conversation_id="talk", message_id="talk-1")

@@ -127,9 +127,16 @@ async def test_another_namespaces_memory_is_answered_like_one_that_is_not_there(
 async def test_a_context_tells_what_fits_and_what_was_just_said(workshop: Workshop) -> None:
     told = await said(workshop.tools(), "get_context", query="allergic", conversation_id="of-ada")
     assert "allergic to peanuts" in told["context"] and "I keep bees." in told["context"]
-    assert told["memory_ids"] == ["id of User is allergic to peanuts."]
+    assert set(told["memory_ids"]) == {"id of User is allergic to peanuts.", "id of User prefers short recipes."}
     without = await said(workshop.tools(), "get_context", query="allergic")
     assert "bees" not in without["context"]
+
+
+async def test_a_context_begins_with_what_always_has_to_be_heeded(workshop: Workshop) -> None:
+    told = await said(workshop.tools(), "get_context", query="bees", conversation_id="of-ada")
+    heeded = told["context"].index("Always to be heeded:\n- User is allergic to peanuts.")
+    assert heeded < told["context"].index("user: I keep bees.") and told["context"].count("allergic") == 1
+    assert "id of User is allergic to peanuts." in told["memory_ids"]
 
 
 async def test_a_search_tells_what_was_said_with_who_said_it_and_when(workshop: Workshop) -> None:

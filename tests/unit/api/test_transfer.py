@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from agents.api.http.lines import LONGEST
 from agents.api.memories import imports
 from agents.api.memories.exports import exported
 from schemas import ids
+from schemas.extraction.requests import Source
 from tests.api import NOON, Api, a_memory
 from tests.fakes.exports import FakeExports
 from tests.fakes.memories import FakeMemories
@@ -108,6 +110,17 @@ async def test_what_is_exported_comes_in_as_it_was_under_its_id(api: Api):
     assert (now.event_time, now.reinforcement_count, now.version) == (NOON, 3, 1)
     told = await api.client(read="*").get(f"/v1/commands/import:{report['import_id']}:1", params=ADA)
     assert (told.json()["status"], told.json()["memory_id"]) == ("accepted", ONE)
+
+
+async def test_from_when_until_when_and_when_it_was_said_come_in_as_they_were(api: Api):
+    said = Source(conversation_id="c", message_id="m", timestamp=NOON - timedelta(days=3))
+    dates = {"valid_from": NOON - timedelta(days=2), "valid_until": NOON + timedelta(days=30)}
+    api.memories.put(a_memory(ONE, sources=(said,), **dates))
+    exported = (await api.client(read="*").get("/v1/export", params=ADA)).text
+    api.memories.rows.clear()
+    await api.client(write="app/ada").post("/v1/import", params=ADA, content=exported, headers=NDJSON)
+    now = api.memories.rows[ONE]
+    assert (now.valid_from, now.valid_until, now.said_at) == (*dates.values(), said.timestamp)
 
 
 async def test_importing_again_changes_nothing_whatever_its_id_and_whatever_it_is_called(api: Api):

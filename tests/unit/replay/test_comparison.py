@@ -1,6 +1,7 @@
 """What a generation would change: which memories are taken for one, which give way, and which are left alone."""
 
 import tracemalloc
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,13 @@ def test_the_same_text_is_the_same_memory_however_it_is_spelt():
     assert (difference.fate, difference.fields) == ("changed", ("text",))
     (difference,) = compare([live], [], [ReplayedMemory(memory=replace(live.memory, memory_id="x"))], THRESHOLDS)
     assert difference.fate == "same"
+
+
+def test_another_end_is_a_change():
+    live = LiveMemory(memory=memory("Lives in Porto.", "m1"))
+    again = ReplayedMemory(memory=replace(live.memory, memory_id="x", valid_until=datetime(2026, 4, 1, tzinfo=UTC)))
+    (difference,) = compare([live], [], [again], THRESHOLDS)
+    assert (difference.fate, difference.fields) == ("changed", ("valid_until",))
 
 
 def test_near_texts_of_one_message_are_one_memory_that_changed():

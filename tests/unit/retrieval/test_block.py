@@ -122,8 +122,9 @@ def test_the_notes_of_an_app_are_numbered_with_dates_the_newest_first(memory: Ma
 def test_a_line_shows_when_its_memory_was_said_and_not_when_it_was_stored(memory: MakeMemory):
     source = Source(conversation_id="c", message_id="m", timestamp=NOON - timedelta(days=9))
     late = memory("User likes tea.", sources=(source,))
+    dated = BlockStyle.of(BlockSettings(format="dated"), "kitchen/ada", SCOPE)
     assert "- [FACT] User likes tea. (importance: 0.5, said: 2026-02-20)" in told(hits(late)).text
-    assert "1. [Created: 2026-02-20] User likes tea." in told(hits(late), style=styled("app-notes")).text
+    assert "1. [Created: 2026-02-20] User likes tea." in told(hits(late), style=dated).text
 
 
 def test_a_line_says_from_when_and_until_when_its_memory_holds_if_that_lies_ahead(memory: MakeMemory):
