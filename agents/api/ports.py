@@ -39,7 +39,7 @@ from sinks.consolidation.runs import RunFilter
 from sinks.memories.listing import Listing
 from sinks.memories.namespaces import NamespaceDirectory
 from sinks.memories.reader import MemoryVersion
-from sinks.memories.statistics import Statistics
+from sinks.memories.statistics import MemoryCost, Statistics
 from sinks.vectors.port import Point, VectorIndex
 
 
@@ -133,6 +133,9 @@ class NamespaceStatistics(Protocol):
 
     async def of(self, namespace: str) -> Statistics:
         """Raises Retryable."""
+
+    async def cost_of(self, memory_id: str, namespace: str) -> MemoryCost:
+        """Of a memory of this namespace. Raises Retryable."""
 
 
 class ConsolidationRuns(Protocol):

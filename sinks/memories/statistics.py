@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from schemas.budgets.budgets import MICROS
 from schemas.conversations.messages import Moment
-from sinks.postgres.connection import Pool, translated
+from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
 
 MOST_TAGS: Final = 50
@@ -15,7 +17,8 @@ MOST_TAGS: Final = 50
 
 class Statistics(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Of a namespace. `live`, `kinds`, `tags`, `pinned` and `mean_importance` are of memories that are live; `tags` has those
-    that most memories carry. `versions` counts the changes that are on record, `sequence` all that there ever were."""
+    that most memories carry. `versions` counts the changes that are on record, `sequence` all that there ever were. `cost_usd` is
+    the namespace's share of all model calls whose price is known; of every memory on record `cost_per_memory_usd`."""
 
     namespace: str
     live: int
@@ -32,6 +35,19 @@ class Statistics(Struct, frozen=True, kw_only=True, omit_defaults=True):
     changed_at: Moment | None = None
     last_read_at: Moment | None = None
     purged_at: Moment | None = None
+    cost_usd: float = 0.0
+    cost_per_memory_usd: float | None = None
+
+
+class MemoryCost(Struct, frozen=True, kw_only=True):
+    """What the extractions cost that a memory comes from: an even part of each, among the memories that it changed. Ratings,
+    short texts and compactions are not among them: they are in the costs of the namespace."""
+
+    memory_id: str
+    requests: int
+    calls: int
+    tokens: int
+    cost_usd: float
 
 
 class NamespaceStatistics:
@@ -45,8 +61,23 @@ class NamespaceStatistics:
         with translated("counting what a namespace holds"):
             groups = await self._pool.fetch(query("statistics", "of_namespace"), namespace)
             tags = await self._pool.fetch(query("statistics", "tags"), namespace, MOST_TAGS)
-            counters = await self._pool.fetchrow(query("statistics", "counters"), namespace)
-        return statistics_from(namespace, groups, {row["tag"]: row["memories"] for row in tags}, counters)
+            counters: Any = await self._pool.fetchrow(query("statistics", "counters"), namespace)
+            micros: int = await self._pool.fetchval(query("statistics", "cost"), storable(namespace))
+        found = statistics_from(namespace, groups, {row["tag"]: row["memories"] for row in tags}, counters)
+        each = micros / counters["made"] / MICROS if counters["made"] and micros else None
+        return replace(found, cost_usd=micros / MICROS, cost_per_memory_usd=each)
+
+    async def cost_of(self, memory_id: str, namespace: str) -> MemoryCost:
+        """Zero of a memory that no model call is on record for. Raises Retryable."""
+        with translated("adding up what a memory cost"):
+            row: Any = await self._pool.fetchrow(query("statistics", "cost_of_memory"), memory_id, storable(namespace))
+        return MemoryCost(
+            memory_id=memory_id,
+            requests=row["requests"],
+            calls=row["calls"],
+            tokens=row["tokens"],
+            cost_usd=row["micros"] / MICROS,
+        )
 
 
 def statistics_from(namespace: str, groups: Sequence[Any], tags: dict[str, int], counters: Any) -> Statistics:

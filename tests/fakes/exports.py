@@ -8,7 +8,7 @@ from schemas.errors import Retryable
 from schemas.memories.memories import Memory, Status
 from sinks.memories.namespaces import NamespaceSummary
 from sinks.memories.reader import MemoryVersion
-from sinks.memories.statistics import Statistics
+from sinks.memories.statistics import MemoryCost, Statistics
 from tests.fakes.memories import FakeMemories
 
 
@@ -63,6 +63,9 @@ class FakeStatistics:
             sequence=0,
             reads=0,
         )
+
+    async def cost_of(self, memory_id: str, namespace: str) -> MemoryCost:
+        return MemoryCost(memory_id=memory_id, requests=1, calls=2, tokens=300, cost_usd=0.000135)
 
 
 class FakeNamespaces:

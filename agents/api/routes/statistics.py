@@ -3,15 +3,16 @@
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Depends, Query, Response
 from pydantic import AwareDatetime
 
 from agents.api.access.authentication import CallerOf
+from agents.api.access.memories import MemoryId, load_memory, refuse_escaped_slash
 from agents.api.budgets.consumption import Usage
 from agents.api.http.json_bodies import documented, json_response
 from agents.api.http.problems import invalid
 from agents.api.ports import PortsOf
-from sinks.memories.statistics import Statistics
+from sinks.memories.statistics import MemoryCost, Statistics
 
 router = APIRouter(prefix="/v1", tags=["statistics"])
 
@@ -20,9 +21,18 @@ NamespaceOf = Annotated[str, Query(min_length=1, max_length=256, description="Th
 
 @router.get("/statistics", openapi_extra=documented(Statistics))
 async def get_statistics(namespace: NamespaceOf, caller: CallerOf, ports: PortsOf) -> Response:
-    """How many memories a namespace holds, by status, kind and tag; how often they are read and were said again."""
+    """How many memories a namespace holds, by status, kind and tag; how often they are read and said again; what they cost."""
     caller.require("read", namespace)
     return json_response(await ports.statistics.of(namespace))
+
+
+@router.get(
+    "/memories/{memory_id}/cost", openapi_extra=documented(MemoryCost), dependencies=[Depends(refuse_escaped_slash)]
+)
+async def get_memory_cost(memory_id: MemoryId, caller: CallerOf, ports: PortsOf) -> Response:
+    """What a memory cost: its part of the extractions that it comes from."""
+    memory = await load_memory(ports, caller, "read", memory_id)
+    return json_response(await ports.statistics.cost_of(memory_id, memory.namespace))
 
 
 @router.get("/usage", openapi_extra=documented(Usage))

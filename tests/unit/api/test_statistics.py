@@ -54,3 +54,11 @@ async def test_a_time_may_be_chosen_and_must_run_forward(api: Api):
     swapped = {"since": times["until"], "until": times["since"]}
     assert (await client.get("/v1/usage", params=swapped)).status_code == 422
     assert (await client.get("/v1/usage", params={"since": "2026-03-01"})).status_code == 422
+
+
+async def test_the_cost_of_a_memory_is_told_to_who_may_read_it(api: Api) -> None:
+    api.memories.put(a_memory("m1"))
+    told = await api.client(read="app/*").get("/v1/memories/m1/cost")
+    assert told.json() == {"memory_id": "m1", "requests": 1, "calls": 2, "tokens": 300, "cost_usd": 0.000135}
+    assert (await api.client(read="other/*").get("/v1/memories/m1/cost")).status_code == 404
+    assert (await api.client(read="app/*").get("/v1/memories/none/cost")).status_code == 404

@@ -1,0 +1,35 @@
+"""What memories cost, added up from the records of model calls."""
+
+import pytest
+
+from schemas.kafka import topics
+from sinks.memories.statistics import NamespaceStatistics
+from tests.integration.curation_bench import NOON, Bench
+
+INSERT = (
+    "INSERT INTO model_usage (usage_id, at, operation, lane, outcome, provider, model, calls, input_tokens, output_tokens,"
+    " cache_read_tokens, cache_write_tokens, cost_micros, batched, namespaces, request_id)"
+    " VALUES ($1, $2, 'extract', 'live', 'answered', 'claude', 'm', 1, $3, 0, 0, 0, $4, false, $5, $6)"
+)
+
+
+async def test_a_memory_costs_its_part_of_the_extractions_that_it_comes_from(bench: Bench) -> None:
+    batch = bench.batch(bench.candidate("User has a dog"), bench.candidate("User likes green tea", kind="preference"))
+    outcome = await bench.curator.curate(batch)
+    alone = await bench.remember("User plays chess on Mondays")
+    made = [str(ruling.memory_id) for ruling in outcome.rulings]
+    shared = ["n", "other"]
+    await bench.pool.execute(INSERT, "u1", NOON, 600, 400, shared, batch.request_id)
+    await bench.pool.execute(INSERT, "u2", NOON, 600, None, shared, "a request of something else")
+    statistics = NamespaceStatistics(bench.pool)
+    for memory_id in made:
+        cost = await statistics.cost_of(memory_id, "n")
+        assert (cost.requests, cost.calls, cost.tokens) == (1, 1, 150)
+        assert cost.cost_usd == pytest.approx(0.0001)
+    free = await statistics.cost_of(alone.memory_id, "n")
+    assert (free.requests, free.calls, free.tokens, free.cost_usd) == (0, 0, 0, 0.0)
+    told = await statistics.of("n")
+    assert told.cost_usd == pytest.approx(0.0002)
+    assert told.cost_per_memory_usd == pytest.approx(0.0002 / 3)
+    assert (await statistics.of("nobody")).cost_per_memory_usd is None
+    assert len(bench.publisher.on(topics.EVENTS)) == 3
