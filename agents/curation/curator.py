@@ -35,7 +35,7 @@ from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.lengths import fitted, too_long
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.outcome import Outcome
-from agents.curation.rules.scrubbing import scrub_command
+from agents.curation.rules.scrubbing import scrub_command, scrub_wishes
 from agents.curation.wishes import BeginErasures, apply_wishes, kept_wishes, texts_of
 from agents.models.answers.summaries import estimated_tokens
 from schemas.codec import convert
@@ -105,6 +105,7 @@ class Curator:
         """Decides about a part: each candidate reinforces, merges, supersedes, creates or is dropped, in order; then what users
         ask to have forgotten goes."""
         part, policy = Part.of(batch), self._policies.by_name(batch.policy)
+        batch = scrub_wishes(batch, policy.privacy)
         begun = await self._erasures.begin(batch, policy) if self._erasures and batch.wishes else {}
         cause = Cause(actor=batch.provider, request_id=batch.request_id)
 

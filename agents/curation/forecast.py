@@ -12,6 +12,7 @@ from agents.curation.parts import settle_candidates
 from agents.curation.rules.decision_inputs import DecisionInputs, NeedsImportances, NeedsVector
 from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.outcome import Ruling
+from agents.curation.rules.scrubbing import scrub_wishes
 from agents.curation.wishes import apply_wishes, texts_of
 from schemas.errors import Retryable
 from schemas.extraction.requests import CandidateBatch
@@ -53,6 +54,7 @@ class Forecast:
     async def decide(self, batch: CandidateBatch, policy: Policy) -> ForecastResult:
         """What would become of a batch, its wishes included. Importances that it came without are asked for, which costs what it
         costs the curator. Raises Retryable."""
+        batch = scrub_wishes(batch, policy.privacy)
         texts = texts_of(batch)
         if not (texts or batch.wishes):
             return ForecastResult((), ())

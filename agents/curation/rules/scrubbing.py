@@ -1,9 +1,9 @@
-"""Removes secrets and personal data from commands, also from a user's own corrections."""
+"""Removes secrets and personal data from commands and wishes, also from a user's own words."""
 
 from msgspec.structs import replace
 
 from agents.privacy.scrub import storable
-from schemas.extraction.requests import Command
+from schemas.extraction.requests import CandidateBatch, Command
 from schemas.policies.policies import Privacy
 
 
@@ -21,3 +21,16 @@ def scrub_command(command: Command, privacy: Privacy) -> Command:
         reason=cleaned(command.reason),
         tags=command.tags and tuple(tag for tag in command.tags if cleaned(tag) == tag),
     )
+
+
+def scrub_wishes(batch: CandidateBatch, privacy: Privacy) -> CandidateBatch:
+    """The batch with such placeholders in what its wishes name, as memories have them."""
+
+    def cleaned(text: str | None) -> str | None:
+        return text and storable(text, privacy)
+
+    wishes = (
+        replace(wish, statement=cleaned(wish.statement), topic=cleaned(wish.topic), said=cleaned(wish.said))
+        for wish in batch.wishes
+    )
+    return replace(batch, wishes=tuple(wishes)) if batch.wishes else batch

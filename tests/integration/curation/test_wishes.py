@@ -15,7 +15,7 @@ from schemas.extraction.requests import CandidateBatch, Command, ExtractionReque
 from schemas.kafka import topics
 from schemas.memories.events import ActivityEvent
 from schemas.memories.memories import Memory
-from schemas.policies.policies import Policies, Policy
+from schemas.policies.policies import Policies, Policy, Privacy
 from sinks.erasure.erasures import Erasures
 from tests.groups import says, slices_of
 from tests.integration.curation_bench import NOON
@@ -146,6 +146,17 @@ async def test_what_is_said_again_after_a_wish_is_remembered(bench: "Bench") -> 
             await curator.curate(batch)
 
     assert await live(bench) == ["User lives in Berlin."]
+
+
+async def test_of_a_wish_nothing_is_kept_that_the_policy_scrubs(bench: "Bench") -> None:
+    policy = replace(GROUP, privacy=Privacy(scrub=("email",)))
+    (batch,) = await batches(request("Forget what I told you about ada@example.org."), policy)
+
+    await bench.curator_under(Policies((policy,))).curate(batch)
+
+    (kept,) = await bench.pool.fetch("SELECT wish::text AS wish FROM forgotten")
+    assert "example.org" not in kept["wish"]
+    assert "EMAIL" in kept["wish"]
 
 
 async def test_of_a_wish_nothing_is_left_where_its_namespace_is_erased(bench: "Bench") -> None:

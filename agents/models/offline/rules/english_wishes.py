@@ -1,6 +1,6 @@
 """English: how users ask to have something forgotten."""
 
-from agents.models.offline.rules.wish_phrases import END, GAP, REST, Phrases
+from agents.models.offline.rules.wish_phrases import ANY, END, GAP, REST, Phrases
 
 DROP = r"(?:forget|delete|erase|remove|wipe|clear|drop|purge)"
 KNOW = (
@@ -73,7 +73,7 @@ ENGLISH = Phrases(
         rf"{DROP} (?:(?:your|the|any|all|every) )*{HELD}(?: (?:that )?you have)? (?:of|about|on|regarding) "
         rf"(?P<topic>{REST})",
         rf"{DROP} (?:the|your|any) memory that (?P<clause>(?:i|we|my|our)\b{REST})",
-        rf"{DROP} (?P<topic>(?:my|our)\b[^.!?;:–—]{{1,200}}?) from (?:your |the )?{MEMORY}{END}",
+        rf"{DROP} (?P<topic>(?:my|our)\b{ANY}{{1,200}}?) from (?:your |the )?{MEMORY}{END}",
         rf"forget (?P<topic>(?:where|how|who|when|which|what) (?:(?:old|tall|much) )?(?:i|we|my|our)\b{REST})",
         rf"forget (?:about )?(?P<topic>(?:my|our)\b{REST})",
         rf"(?:stop (?:remembering|storing)|i (?:do not|don't) want you to (?:remember|know|keep|store)|please (?:do "

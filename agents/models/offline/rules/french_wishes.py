@@ -1,6 +1,6 @@
 """French: how users ask to have something forgotten."""
 
-from agents.models.offline.rules.wish_phrases import END, GAP, REST, Phrases
+from agents.models.offline.rules.wish_phrases import ANY, END, GAP, REST, Phrases
 
 OF_FR = r"(?:sur|de|d'|à propos de|au sujet de|concernant)"
 KNOW_FR = r"(?:tu sais|vous savez|tu as (?:retenu|enregistré|appris)|vous avez (?:retenu|enregistré))"
@@ -42,7 +42,7 @@ FRENCH = Phrases(
         rf"{FORGET_FR} (?:l'histoire|cette histoire|le truc|l'affaire) (?:de|du|avec|sur) ?(?P<topic>{REST})",
         rf"{DROP_FR} (?:tout )?ce que (?:{KNOW_FR}|je (?:t'ai|vous ai) dit) {OF_FR} ?(?P<topic>{REST})",
         rf"{DROP_FR} tout (?:sur|à propos de) (?P<topic>{REST})",
-        rf"{DROP_FR} (?P<topic>{MINE_FR} [^.!?;:–—]{{1,200}}?) {MEMORY_FR}{END}",
+        rf"{DROP_FR} (?P<topic>{MINE_FR} {ANY}{{1,200}}?) {MEMORY_FR}{END}",
         rf"{FORGET_FR} (?P<topic>(?:où|comment|qui|quand) (?:j'|je\b){REST})",
         rf"{FORGET_FR} (?P<topic>{MINE_FR} {REST})",
     ),

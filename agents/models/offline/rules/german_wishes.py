@@ -1,6 +1,6 @@
 """German: how users ask to have something forgotten."""
 
-from agents.models.offline.rules.wish_phrases import END, GAP, REST, Phrases
+from agents.models.offline.rules.wish_phrases import ANY, END, GAP, REST, Phrases
 
 FILL = r"(?: (?:bitte|mal|doch|einfach|jetzt|sofort|wieder|auch|schnell|gleich|lieber|alles|ganz))*"
 OF_DE = r"(?:über|von|zu)"
@@ -46,15 +46,15 @@ GERMAN = Phrases(
         rf"|unser\w*)\b{REST})",
         rf"(?:{DROP_DE}|(?:kannst|könntest|würdest) du{FILL} (?:vergessen|löschen)){FILL}(?: alles| das)?,? was (?:du"
         rf"|sie) {OF_DE} "
-        rf"(?P<topic>[^.!?;:–—]{{1,200}}?) {KNOW_DE}{END}",
-        rf"{FORGET_DE}{FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>[^.!?;:–—]{{1,200}}?) (?:gesagt|erzählt"
+        rf"(?P<topic>{ANY}{{1,200}}?) {KNOW_DE}{END}",
+        rf"{FORGET_DE}{FILL},? was ich (?:dir |ihnen )?{OF_DE} (?P<topic>{ANY}{{1,200}}?) (?:gesagt|erzählt"
         rf"|geschrieben) habe{END}",
         rf"{DROP_DE}{FILL} alles {OF_DE} (?P<topic>{REST})",
         rf"{DROP_DE}{FILL} (?:deine |ihre |die |alle )*{HELD_DE} (?:an|{OF_DE}) (?P<topic>{REST})",
-        rf"{DROP_DE}{FILL} (?P<topic>(?:mein|unser)\w* [^.!?;:–—]{{1,200}}?) {MEMORY_DE}{END}",
+        rf"{DROP_DE}{FILL} (?P<topic>(?:mein|unser)\w* {ANY}{{1,200}}?) {MEMORY_DE}{END}",
         rf"{FORGET_DE}{FILL},? (?P<topic>(?:wo|wie|wer|was|wann) (?:alt )?(?:ich|wir|mein\w*|unser\w*)\b{REST})",
         rf"{FORGET_DE}{FILL} (?P<topic>(?:mein|unser)\w* {REST})",
-        rf"(?:kannst|könntest|würdest) du{FILL} (?P<topic>(?:mein|unser)\w* [^.!?;:–—]{{1,200}}?) vergessen{END}",
+        rf"(?:kannst|könntest|würdest) du{FILL} (?P<topic>(?:mein|unser)\w* {ANY}{{1,200}}?) vergessen{END}",
     ),
     denied=(
         r"^(?:bitte )?(?:vergiss|vergesst|vergessen sie)(?: \w+){0,3}? (?:nicht|nie|niemals)\b"

@@ -1,6 +1,6 @@
 """Spanish: how users ask to have something forgotten."""
 
-from agents.models.offline.rules.wish_phrases import END, GAP, REST, Phrases
+from agents.models.offline.rules.wish_phrases import ANY, END, GAP, REST, Phrases
 
 OF_ES = r"(?:de|sobre|acerca de|del)"
 KNOW_ES = r"(?:sabes|sabe|recuerdas|has (?:guardado|aprendido)|tienes)"
@@ -38,7 +38,7 @@ SPANISH = Phrases(
         rf"{FORGET_ES} que (?P<clause>{REST})",
         rf"{DROP_ES} (?:todo )?lo que (?:{KNOW_ES}|te (?:dije|he dicho|conté)) {OF_ES} (?P<topic>{REST})",
         rf"{DROP_ES} todo (?:sobre|acerca de) (?P<topic>{REST})",
-        rf"{DROP_ES} (?P<topic>{MINE_ES} [^.!?;:–—]{{1,200}}?) {MEMORY_ES}{END}",
+        rf"{DROP_ES} (?P<topic>{MINE_ES} {ANY}{{1,200}}?) {MEMORY_ES}{END}",
         rf"{FORGET_ES}(?:te)?(?: de)? (?P<topic>(?:dónde|cómo|cuándo) (?:vivo|trabajo|me llamo)\b{REST}?)",
         rf"{FORGET_ES}(?:te)?(?: de)? (?P<topic>{MINE_ES} {REST})",
     ),

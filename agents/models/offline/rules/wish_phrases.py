@@ -16,7 +16,8 @@ Kind: TypeAlias = Literal["everything", "that", "stated", "named"]
 GAP = r"[\s,.!:;–—-]{1,4}"
 END = r"(?=\s*(?:$|[.!?,;:)–—]))"
 THANKS = r"(?:please|thanks|thank you|bitte|danke|merci|s'il te pla[iî]t|gracias|por favor)"
-REST = rf"[^.!?;:–—]{{1,200}}?(?=\s*(?:$|[.!?;:–—]|,? {THANKS}\b))"
+ANY = r"(?:[^.!?;:–—]|[.:](?=\w))"  # of one clause: a mark within a number or an address ends none
+REST = rf"{ANY}{{1,200}}?(?=\s*(?:$|[!?;–—]|[.:](?!\w)|,? {THANKS}\b))"
 
 
 class Phrases(Struct, frozen=True):

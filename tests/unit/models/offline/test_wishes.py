@@ -48,6 +48,8 @@ TOPICS = {
     "Delete everything you know about my wife's job.": "my wife's job",
     "remove my birthday from your memory": "my birthday",
     "Forget where I live": "where I live",
+    "Forget what I said about node.js.": "node.js",
+    "Forget my train at 14:05. Thanks!": "my train at 14:05",
     "My boss said yes, so forget what I said about quitting.": "quitting",
     "forget the thing about Porto": "Porto",
     "Vergiss die Sache mit Porto": "Porto",
