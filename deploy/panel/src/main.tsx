@@ -19,6 +19,7 @@ const MOST_TRIES = 2;
 // The first view is there at once; the others are fetched when they are opened.
 const ProfilePage = lazy(() => import("./profile/ProfilePage").then((view) => ({ default: view.ProfilePage })));
 const LivePage = lazy(() => import("./live/LivePage").then((view) => ({ default: view.LivePage })));
+const OperationsPage = lazy(() => import("./operations/OperationsPage").then((view) => ({ default: view.OperationsPage })));
 const ConversationsPage = lazy(() => import("./conversations/ConversationsPage").then((view) => ({ default: view.ConversationsPage })));
 
 const queries = new QueryClient({
@@ -38,6 +39,7 @@ render(
       <HashRouter root={Shell}>
         <Route path="/memories/:id?" component={MemoriesPage} />
         <Route path="/profile" component={ProfilePage} />
+        <Route path="/operations" component={OperationsPage} />
         <Route path="/live" component={LivePage} />
         <Route path="/conversations/:id?" component={ConversationsPage} />
         <Route path="*" component={() => <Navigate href="/memories" />} />

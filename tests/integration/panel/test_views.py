@@ -5,6 +5,8 @@ from typing import Any
 from msgspec.structs import replace
 from playwright.async_api import expect
 
+from agents.consolidation.requests import manual_run
+from schemas.consolidation.runs import RunRequest
 from schemas.conversations.messages import Scope
 from schemas.extraction.requests import Source
 from schemas.retrieval.searches import SaidHit
@@ -86,3 +88,19 @@ async def test_a_conversation_that_the_key_may_not_read_is_no_different_from_non
     tab = await panel.signed_in("/conversations/talk?ns=app%2Fada", read="other/*")
     await expect(tab.page.get_by_text("There is nothing here of that name")).to_be_visible()
     assert "Turn 1." not in await tab.page.content()
+
+
+async def test_runs_and_policies_are_shown_to_keys_that_may_read_everywhere_and_to_no_other(panel: Panel):
+    run = manual_run(RunRequest(namespace="app/ada"), ("app/ada",), "the operator", NOON)
+    panel.api.runs.put(replace(run, status="failed", error="<b>the model is away</b>"))
+    tab = await panel.signed_in("/operations?ns=app%2Fada", read="*")
+    runs = tab.page.get_by_role("table").first
+    for said in ("the operator", "Failed", "<b>the model is away</b>"):
+        await expect(runs).to_contain_text(said)
+    assert await tab.serious_findings() == []
+    other = await panel.signed_in("/memories?ns=app%2Fada", read="app/*")
+    await expect(other.page.get_by_role("link", name="Live")).to_be_visible()
+    await expect(other.page.get_by_role("link", name="Operations")).to_have_count(0)
+    await other.go("/operations", ns="app%2Fada")
+    await expect(other.page.get_by_text("This key may not see that.").first).to_be_visible()
+    assert "the operator" not in await other.page.content()

@@ -2,6 +2,7 @@
 import { A, useSearchParams } from "@solidjs/router";
 import Activity from "lucide-solid/icons/activity";
 import MessagesSquare from "lucide-solid/icons/messages-square";
+import Workflow from "lucide-solid/icons/workflow";
 import UserRound from "lucide-solid/icons/user-round";
 import NotebookText from "lucide-solid/icons/notebook-text";
 import LogOut from "lucide-solid/icons/log-out";
@@ -12,14 +13,15 @@ import { t } from "../i18n";
 import { Logo } from "../ui/Logo";
 import { DisplayMenu } from "./DisplayMenu";
 import { NamespacePicker } from "./NamespacePicker";
-import { signOut } from "./session";
+import { mayEverywhere, signOut } from "./session";
 
-type View = { path: string; text: () => string; icon: LucideIcon };
+type View = { path: string; text: () => string; icon: LucideIcon; ofAll?: boolean };
 const VIEWS: View[] = [
   { path: "/memories", text: () => t("nav.memories"), icon: NotebookText },
   { path: "/profile", text: () => t("nav.profile"), icon: UserRound },
   { path: "/conversations", text: () => t("nav.conversations"), icon: MessagesSquare },
   { path: "/live", text: () => t("nav.live"), icon: Activity },
+  { path: "/operations", text: () => t("nav.operations"), icon: Workflow, ofAll: true },
 ];
 
 export function Navigation(props: { keyed: boolean; name: string }) {
@@ -30,7 +32,7 @@ export function Navigation(props: { keyed: boolean; name: string }) {
       <Logo />
       <NamespacePicker />
       <nav aria-label={t("nav.label")}>
-        <For each={VIEWS}>
+        <For each={VIEWS.filter((view) => !view.ofAll || mayEverywhere("read"))}>
           {(view) => (
             <A href={view.path + suffix()} class="view" activeClass="current">
               <Dynamic component={view.icon} aria-hidden="true" />

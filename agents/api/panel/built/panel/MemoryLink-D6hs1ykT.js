@@ -1,1 +1,0 @@
-import{B as e,O as t,wt as n}from"./Time-CvLej2K0.js";function r(r){let[i]=e();return n(t,{class:`memory-link`,get href(){return`/memories/${encodeURIComponent(r.id)}?ns=${encodeURIComponent(i.ns??``)}`},get children(){return r.children}})}export{r as t};
