@@ -40,6 +40,12 @@ class ApiMeters:
             registry=self.registry,
         )
 
+        self.reads = Counter(
+            "memstream_memory_reads",
+            "Memories and pages of them that were asked for, by whether this process had them at hand.",
+            ("kept",),
+            registry=self.registry,
+        )
         self.context_used = Histogram(
             "memstream_context_used_ratio",
             "Contexts of conversations that were asked for, by the part of their limit that they use.",
@@ -57,6 +63,10 @@ class ApiMeters:
             "Passages in blocks that are older than all of their conversation's context: they left it, and were needed.",
             registry=self.registry,
         )
+
+    def read(self, kept: bool) -> None:
+        """A memory, or a page of them, was asked for."""
+        self.reads.labels(str(kept).lower()).inc()
 
     def counted(self, kept: bool) -> None:
         """The tokens of a text were asked for."""

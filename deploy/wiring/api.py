@@ -88,7 +88,7 @@ async def wired(
     index = await search.searchable(settings, policies, resources)
     vectors = index.memories
     stored, notifier = Memories(pool), ChangeNotifier()
-    memories = following(settings, stored, notifier, chores)
+    memories = following(settings, stored, notifier, chores, meters)
     commands = Commands(publisher, CommandResults(pool), wait_s=settings.api_wait_s, changed=memories.forget)
     resources.push_async_callback(commands.close)
     archive, count_tokens = Archive(pool), models.token_counter(settings)
@@ -144,7 +144,9 @@ def replays(pool: Pool, publisher: Publisher, embedder: Embedder, vectors: Vecto
     return ReplayGenerations(pool, Cutover(pool, Projector(pool, vectors, publisher), embedder, model, now), model)
 
 
-def following(settings: Settings, stored: Memories, notifier: ChangeNotifier, chores: PeriodicTasks) -> CachedMemories:
+def following(
+    settings: Settings, stored: Memories, notifier: ChangeNotifier, chores: PeriodicTasks, meters: ApiMeters
+) -> CachedMemories:
     """Memories kept in the process, and the notifier rung, by memory events as they come."""
 
     def heard(records: Sequence[Any]) -> None:
@@ -157,7 +159,7 @@ def following(settings: Settings, stored: Memories, notifier: ChangeNotifier, ch
         notifier.notify_all()
 
     tail = Tail(settings.cluster().client(), settings.topics().physical(topics.EVENTS), heard, lapsed)
-    memories = CachedMemories(stored, time.time, lambda: tail.heard_to)
+    memories = CachedMemories(stored, time.time, lambda: tail.heard_to, told=meters.read)
     chores.watch(asyncio.create_task(tail.run(), name="memory events"))
     return memories
 

@@ -45,7 +45,8 @@ class Entry(Struct, frozen=True):
 
 
 class CachedMemories:
-    """Implements agents.api.ports.MemoryReader. `clock` is in seconds; events up to `heard_to` have arrived."""
+    """Implements agents.api.ports.MemoryReader. `clock` is in seconds; events up to `heard_to` have arrived. `told` hears
+    of each read whether it was answered from the cache."""
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class CachedMemories:
         fresh_s: float = FRESH_S,
         lives_s: float = LIVES_S,
         most_bytes: int = MOST_BYTES,
+        told: Callable[[bool], None] = lambda kept: None,
     ) -> None:
         self._source = source
         self._clock = clock
@@ -63,6 +65,7 @@ class CachedMemories:
         self._fresh_s = fresh_s
         self._lives_s = lives_s
         self._most_bytes = most_bytes
+        self._told = told
         self._entries: OrderedDict[Key, Entry] = OrderedDict()
         self._by_namespace: dict[str, set[Key]] = {}
         self._loads: set[PendingRead] = set()
@@ -121,9 +124,11 @@ class CachedMemories:
             entry = None
         if entry is None or now - self._heard_to() >= self._fresh_s:
             self.misses += 1
+            self._told(False)
             return None
         self._entries.move_to_end(key)
         self.hits += 1
+        self._told(True)
         return entry
 
     def _keep(self, load: "PendingRead", key: Key, memories: tuple[Memory, ...], namespace: str) -> None:

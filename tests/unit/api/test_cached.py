@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from agents.api.memories.cache import CachedMemories, size
+from deploy.metrics.api_meters import ApiMeters
 from schemas.errors import Retryable
 from schemas.extraction.requests import Source
 from schemas.memories.links import Link
@@ -194,3 +195,16 @@ async def test_replaced_entries_do_not_add_up():
     bench.heard_to = bench.now
     assert (await bench.cached.get("m1") or a_memory()).version == 19
     assert bench.cached.hits == 1
+
+
+async def test_it_is_told_of_each_read_whether_it_was_at_hand():
+    meters, bench = ApiMeters(), Bench()
+    bench.cached = CachedMemories(bench.source, lambda: bench.now, lambda: bench.heard_to, told=meters.read)
+    await bench.cached.by_ids(["m1", "m2"])
+    await bench.cached.by_ids(["m1", "gone"])
+    await bench.cached.list_page(LISTED)
+    await bench.cached.list_page(LISTED)
+    kept, read = [
+        meters.registry.get_sample_value("memstream_memory_reads_total", {"kept": each}) for each in ("true", "false")
+    ]
+    assert (kept, read) == (2, 4)
