@@ -35,22 +35,20 @@ DEFAULT_RANKING = Ranking()
 def ranked(
     candidates: Iterable[Candidate], ranking: Ranking, scale: Scale, *, floor: Fraction | None = None
 ) -> list[Hit]:
-    """Those at the floor or above, best first; equals by their cosines, importance, when they were last said, then by id, so that
-    an answer repeats."""
+    """Those at the floor or above, best first; equals by importance, by when they were last said, then by id, so that an answer
+    repeats."""
     by_relevance = [(relevance(candidate, ranking, scale), candidate) for candidate in candidates]
     best = max((relevant for relevant, _ in by_relevance), default=0.0)
     least = max(least_relevance(scale, floor), ranking.beside_best * best)
     return [
         hit(candidate, relevant)
-        for relevant, candidate in sorted(by_relevance, key=lambda each: order(*each))
+        for relevant, candidate in sorted(by_relevance, key=lambda each: order(each[0], each[1].memory))
         if relevant >= least
     ]
 
 
-def order(relevant: Fraction, candidate: Candidate) -> tuple[float, float, float, float, str]:
-    memory = candidate.memory
-    cosine = -1.0 if candidate.cosine is None else candidate.cosine
-    return -relevant, -cosine, -memory.importance, -said(memory).timestamp(), memory.memory_id
+def order(relevant: Fraction, memory: Memory) -> tuple[float, float, float, str]:
+    return -relevant, -memory.importance, -said(memory).timestamp(), memory.memory_id
 
 
 def least_relevance(scale: Scale, floor: Fraction | None) -> Fraction:

@@ -77,10 +77,10 @@ def test_importance_age_and_repetition_lift_nothing_over_what_is_more_relevant(m
     assert ranked([Candidate(loud, 0.25, 0.0)], DEFAULT_RANKING, SCALE) == []
 
 
-def test_of_two_cosines_that_both_count_as_all_the_higher_goes_first(memory: MakeMemory) -> None:
-    high, higher = memory("high", importance=0.9), memory("higher", importance=0.1)
-    found = ranked([Candidate(high, 0.8, 0.5), Candidate(higher, 0.9, 0.5)], DEFAULT_RANKING, SCALE)
-    assert [hit.memory for hit in found] == [higher, high]
+def test_of_two_cosines_that_both_count_as_all_the_more_important_memory_goes_first(memory: MakeMemory) -> None:
+    plain, important = memory("plain", importance=0.1), memory("important", importance=0.9)
+    found = ranked([Candidate(plain, 0.9, 0.5), Candidate(important, 0.8, 0.5)], DEFAULT_RANKING, SCALE)
+    assert [hit.memory for hit in found] == [important, plain]
 
 
 def test_what_is_far_less_relevant_than_the_best_is_left_out(memory: MakeMemory) -> None:
