@@ -1,4 +1,5 @@
-"""Public conversations that nobody here wrote, with the facts that their authors state of the speakers."""
+"""Public conversations that nobody here wrote, with the facts that their authors state of the speakers. `offline_sets.json` has
+the checksums of the files that were measured."""
 
 import csv
 import hashlib
@@ -6,7 +7,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -23,6 +25,7 @@ REALTALK = "realtalk"
 INSTRUCTIONS = ("fastchat", "mt_bench_question.jsonl")
 DIALOGUES_DE = ("xdailydialog", "de_test_human.txt")
 MEMORYBANK = ("memorybank", "memory_bank_en.json")
+CHECKSUMS: Final[dict[str, str]] = json.loads(Path(__file__).with_suffix(".json").read_bytes())
 SPACED = re.compile(r" (?=[.,!?;])")
 UNSPACED = re.compile(r"(?<=[.!?])(?=[A-ZÄÖÜ])")
 SESSION = re.compile(r"session_(\d+)")
@@ -56,6 +59,14 @@ def present() -> list[Set]:
     return [each for each in found if each.talks]
 
 
+def file_of(*parts: str) -> Path | None:
+    """None where the file is not there. Raises ValueError for another one than was measured: its figures would say nothing."""
+    path = public_data.found(*parts)
+    if path is not None and hashlib.sha256(path.read_bytes()).hexdigest() != CHECKSUMS["/".join(parts)]:
+        raise ValueError(f"{path} is not the file that was measured: fetch it again")
+    return path
+
+
 def held_out(name: str) -> bool:
     """Whether a conversation is in the half that no rule is tuned on: by its name alone."""
     return hashlib.sha256(name.encode()).digest()[0] % 2 == 1
@@ -63,7 +74,7 @@ def held_out(name: str) -> bool:
 
 def xpersona(name: str, *file: str) -> Iterator[Talk]:
     """XPersona: people who were given a persona talk; the persona is that of the second speaker."""
-    path = public_data.found(*file)
+    path = file_of(*file)
     for number, each in enumerate(json.loads(path.read_text()) if path else ()):
         lines = [SPACED.sub("", second) for _, second in each["dialogue"]]
         yield Talk(name=f"{name}/{number}", messages=numbered(lines), gold=tuple(each["persona"]))
@@ -71,7 +82,7 @@ def xpersona(name: str, *file: str) -> Iterator[Talk]:
 
 def synthetic() -> Iterator[Talk]:
     """Synthetic-Persona-Chat: a model's conversations about people's personas, as well-formed as text gets."""
-    path = public_data.found(*SYNTHETIC)
+    path = file_of(*SYNTHETIC)
     rows = csv.DictReader(path.read_text().splitlines(keepends=True) if path else ())
     for number, row in enumerate(rows):
         lines = row["Best Generated Conversation"].splitlines()
@@ -83,8 +94,8 @@ def synthetic() -> Iterator[Talk]:
 
 def realtalk() -> Iterator[Talk]:
     """REALTALK: ten pairs who chat for three weeks; what happened to each is listed by session, behind a name."""
-    folder = public_data.found(REALTALK)
-    for file in sorted(folder.glob("*.json")) if folder else ():
+    listed = [name for name in CHECKSUMS if name.startswith(f"{REALTALK}/")]
+    for file in filter(None, (file_of(*name.split("/")) for name in sorted(listed))):
         chat = json.loads(file.read_text())
         speakers = {"agent_a": chat["name"]["speaker_1"], "agent_b": chat["name"]["speaker_2"]}
         for key in filter(SESSION.fullmatch, chat):
@@ -102,7 +113,7 @@ def chatted(said: Sequence[dict[str, Any]]) -> Iterator[SliceMessage]:
 
 def companion() -> Iterator[Talk]:
     """MemoryBank: what people tell an assistant on ten days. Nobody states what should be known of them."""
-    path = public_data.found(*MEMORYBANK)
+    path = file_of(*MEMORYBANK)
     for each in memorybank(path) if path else ():
         said = [message for message in each.messages if message.role == "user"]
         messages = (user_message(one.message_id, one.content, one.timestamp, at) for at, one in enumerate(said))
@@ -111,7 +122,7 @@ def companion() -> Iterator[Talk]:
 
 def instructions() -> Iterator[Talk]:
     """MT-Bench: tasks for a model, many of them about texts and roles. Hardly anything is said of the one who asks."""
-    path = public_data.found(*INSTRUCTIONS)
+    path = file_of(*INSTRUCTIONS)
     for line in path.read_text().splitlines() if path else ():
         asked = json.loads(line)
         yield Talk(name=f"instructions/{asked['question_id']}", messages=numbered(asked["turns"]))
@@ -119,7 +130,7 @@ def instructions() -> Iterator[Talk]:
 
 def dialogues() -> Iterator[Talk]:
     """XDailyDialog: everyday dialogues, translated into German by people. Nobody states what should be known of the speakers."""
-    path = public_data.found(*DIALOGUES_DE)
+    path = file_of(*DIALOGUES_DE)
     for number, line in enumerate(path.read_text().splitlines() if path else ()):
         said = UNSPACED.sub(" ", line.split("\t")[0]).split("__eou__")
         for speaker in (0, 1):

@@ -1,0 +1,39 @@
+"""The public files that bench-offline reads."""
+
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from tests import public_data
+from tests.benchmarks import offline_sets
+from tests.benchmarks.offline_sets import CHECKSUMS, INSTRUCTIONS, file_of, instructions
+
+TASK = '{"question_id": 81, "turns": ["Compose a travel post.", "Rewrite it."]}\n'
+
+
+@pytest.fixture
+def task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path.joinpath(*INSTRUCTIONS)
+    path.parent.mkdir()
+    path.write_text(TASK)
+    monkeypatch.setenv(public_data.VARIABLE, str(tmp_path))
+    return path
+
+
+def test_a_file_that_is_not_the_one_that_was_measured_is_refused(task: Path) -> None:
+    with pytest.raises(ValueError, match=r"mt_bench_question\.jsonl is not the file that was measured"):
+        list(instructions())
+
+
+def test_the_file_that_was_measured_is_read(task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    digest = sha256(task.read_bytes()).hexdigest()
+    monkeypatch.setitem(CHECKSUMS, "/".join(INSTRUCTIONS), digest)
+    (talk,) = instructions()
+    assert [said.content for said in talk.messages] == ["Compose a travel post.", "Rewrite it."]
+
+
+def test_a_set_whose_file_is_not_there_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(public_data.VARIABLE, str(tmp_path))
+    assert file_of(*INSTRUCTIONS) is None
+    assert offline_sets.present() == []
