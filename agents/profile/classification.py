@@ -38,7 +38,7 @@ def stated(memory: Memory, labels: set[str]) -> Part | None:
 
 
 def is_constraint(memory: Memory) -> bool:
-    if lexicon.PROHIBITION.search(memory.text):
+    if lexicon.PROHIBITION.search(memory.text) or lexicon.KEPT_TO.search(memory.text):
         return memory.kind not in ("plan", "insight")
     return lexicon.STATE.search(memory.text) is not None and lexicon.OVER.search(memory.text) is None
 

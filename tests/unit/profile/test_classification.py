@@ -81,6 +81,45 @@ def test_a_hard_constraint_is_known_by_its_wording_whatever_its_importance(text:
     assert part_of(a_memory(text=text, importance=0.3)) == "constraint"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "User drinks at most two coffees a day.",
+        "User has a salt intake limited to five grams.",
+        "User needs step-free access.",
+        "User uses a screen reader.",
+        "User takes a blood pressure medication every morning.",
+        "User observes the Sabbath.",
+        "User fasts during Ramadan.",
+        "User's household is nut-free.",
+        "User refuses to fly.",
+        "User no longer drives at night.",
+        "Der Nutzer trinkt höchstens eine Tasse am Tag.",
+        "Die Nutzerin braucht im Hotel einen Aufzug.",
+        "Der Nutzer nimmt jeden Morgen Tabletten.",
+        "L'utilisateur ne conduit plus la nuit.",
+        "L'utilisatrice a besoin de sous-titres.",
+        "El usuario necesita un ascensor.",
+        "La usuaria no conduce.",
+    ],
+)
+def test_limits_aids_medicines_observances_and_refusals_are_hard_constraints(text: str):
+    assert part_of(a_memory(text=text, importance=0.3)) == "constraint"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "User has under-floor heating.",
+        "User uses a ruler.",
+        "User takes the bus every day.",
+        "Der Nutzer nimmt den Bus.",
+    ],
+)
+def test_what_only_resembles_a_limit_or_an_aid_is_none(text: str):
+    assert part_of(a_memory(text=text)) != "constraint"
+
+
 @pytest.mark.parametrize("text", NOTHING)
 def test_what_matters_now_and_then_is_in_no_profile(text: str):
     assert part_of(a_memory(text=text)) is None
