@@ -18,6 +18,7 @@ UNREAD = (
     "deploy/helm/",
     "deploy/panel/",
     "deploy/runbook/",
+    "deploy/samples/typescript/",
     "schemas/published/",
 )  # by what runs
 UNREAD_TYPES = (".md", ".sh", "Dockerfile", ".dockerignore")
