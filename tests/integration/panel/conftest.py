@@ -6,13 +6,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, async_playwright
+from playwright.async_api import Browser, async_playwright, expect
 
 from tests.api import Api
 from tests.integration.panel.panel import Opened, Panel
 from tests.served import served
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+expect.set_options(timeout=20_000)  # machines that are busy with something else must not fail a test
 NO_CHROMIUM = "there is no Chromium on this machine: `apt-get install chromium` has the panel tested"
 
 

@@ -10,7 +10,7 @@ from tests.chat_events import end, message
 ARRIVES_MS = 60_000
 
 
-async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(deploy: Any, open_panel: Any):
+async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(open_panel: Any, deploy: Any):
     user = f"ada-{uuid4().hex[:6]}"
     namespace = f"kitchen%2F{user}"
     deployment = await deploy("panel")
