@@ -1,7 +1,5 @@
 """A real browser on the panel. Its tests are skipped where there is no Chromium, and say so."""
 
-import os
-import shutil
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -9,12 +7,10 @@ import pytest
 from playwright.async_api import Browser, async_playwright, expect
 
 from tests.api import Api
-from tests.integration.panel.panel import Opened, Panel
+from tests.integration.panel.panel import CHROMIUM, NO_CHROMIUM, Opened, Panel
 from tests.served import served
 
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 expect.set_options(timeout=20_000)  # machines that are busy with something else must not fail a test
-NO_CHROMIUM = "there is no Chromium on this machine: `apt-get install chromium` has the panel tested"
 
 
 @pytest.fixture

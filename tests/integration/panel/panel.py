@@ -1,5 +1,7 @@
 """A tab with the panel, and the API over fakes that it looks at."""
 
+import os
+import shutil
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,6 +12,8 @@ from playwright.async_api import ConsoleMessage, Locator, Page, Response
 from tests.api import Api
 from tests.deployment import eventually
 
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
+NO_CHROMIUM = "there is no Chromium on this machine: `apt-get install chromium` has the panel tested"
 SERIOUS = ("serious", "critical")
 
 

@@ -3,13 +3,16 @@
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from playwright.async_api import expect
 
 from tests.chat_events import end, message
+from tests.integration.panel.panel import CHROMIUM, NO_CHROMIUM
 
 ARRIVES_MS = 60_000
 
 
+@pytest.mark.skipif(CHROMIUM is None, reason=NO_CHROMIUM)  # before any server is started
 async def test_what_is_said_is_seen_live_found_corrected_and_traced_back(open_panel: Any, deploy: Any):
     user = f"ada-{uuid4().hex[:6]}"
     namespace = f"kitchen%2F{user}"
