@@ -17,11 +17,11 @@ from agents.curation import notices
 from agents.curation.compactor import Compactor
 from agents.curation.editor import Editor
 from agents.curation.eraser import Ends, Eraser
+from agents.curation.expiry import Expiry
 from agents.curation.imports import Importer, Vectors
 from agents.curation.ledgers import LiveLimit, close_ledger, open_ledger, same_texts
 from agents.curation.parts import fences_of, settle_candidates
 from agents.curation.resolver import Resolver
-from agents.curation.rules import change
 from agents.curation.rules.apply_command import UndoneChange, apply_command, needs_completion, rejected
 from agents.curation.rules.decision_inputs import (
     DecisionInputs,
@@ -31,7 +31,6 @@ from agents.curation.rules.decision_inputs import (
     NeedsVerdicts,
 )
 from agents.curation.rules.incoming import command_memory_ids, erases
-from agents.curation.rules.ledger import Ledger
 from agents.curation.rules.lengths import fitted, too_long
 from agents.curation.rules.limits import NeedsInput, NeedsPlan
 from agents.curation.rules.outcome import Outcome
@@ -57,7 +56,6 @@ from sinks.postgres.connection import Connection, Pool, translated
 from sinks.vectors.port import Vector, VectorIndex
 from streams.windows.tokens.counting import TokenCount
 
-EXPIRED_AT_ONCE: Final = 500  # namespaces, and memories of each
 MOST_BEGINNINGS: Final = 8  # of one decision: for a model, a plan, a text; and for changes by others meanwhile
 
 
@@ -99,6 +97,7 @@ class Curator:
         self._count_tokens = count_tokens
         self._deciders = asyncio.Semaphore(concurrency)
         self._eraser = Eraser(self._deciding_transaction, policies, clock, ends)
+        self._expiry = Expiry(pool, self._deciding_transaction, clock, vectors.embedding_model)
         self._importer = Importer(pool, embedder, policies, clock, self._deciding_transaction, self.apply_command)
 
     async def curate(self, batch: CandidateBatch) -> Outcome:
@@ -203,33 +202,8 @@ class Curator:
         return outcome
 
     async def expire(self) -> int:
-        """Ends memories whose time is over, some of them at a call; returns how many. Another worker may do the same.
-
-        Raises Retryable once every namespace had its turn.
-        """
-        now, count = self._clock(), 0
-        failures: list[Retryable] = []
-        for namespace in await Memories(self._pool).expiring(now, EXPIRED_AT_ONCE):
-            try:
-                count += await self._expire(namespace, now)
-            except Retryable as exc:  # every namespace has its turn
-                failures.append(exc)
-        if failures:
-            raise failures[0]
-        return count
-
-    async def _expire(self, namespace: str, now: datetime) -> int:
-        async with self._deciding_transaction(namespace) as connection:
-            memories = Memories(connection)
-            over = await memories.expired(namespace, now, EXPIRED_AT_ONCE)
-            successors = await memories.by_ids([each.superseded_by for each in over if each.superseded_by])
-            ledger = Ledger(namespace, await writer.sequence(connection, namespace), over)
-            for memory in over:
-                kind, after = change.at_its_end(memory, successors.get(memory.superseded_by or ""), now)
-                reason = "what would have followed was taken back" if kind == "updated" else "its time is over"
-                ledger.enter(kind, after, Cause(actor="memstream", reason=reason), now)
-            await writer.record(connection, namespace, ledger.entries, self._vectors.embedding_model)
-            return len(over)
+        """Ends memories whose time is over, some of them at a call; returns how many. Raises Retryable."""
+        return await self._expiry.expire()
 
     async def _decide(
         self,

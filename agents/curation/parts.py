@@ -25,7 +25,7 @@ from schemas.erasure.erasures import ConversationFence
 from schemas.extraction.requests import Candidate, CandidateBatch
 from schemas.memories.memories import Memory
 from schemas.policies.policies import Policy
-from sinks.erasure.erasures import fences
+from sinks.erasure.fences import fences
 from sinks.memories.forgotten import ForgottenWishes
 from sinks.memories.reader import Memories
 from sinks.postgres.connection import Connection

@@ -1,5 +1,6 @@
 """A curator over a real database and stand-ins for Qdrant and Kafka."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -37,7 +38,12 @@ class Bench:
         self.curator = self.curator_under(Policies())
         self._said = 0
 
-    def curator_under(self, policies: Policies, erasures: BeginErasures | None = None) -> Curator:
+    def curator_under(
+        self,
+        policies: Policies,
+        erasures: BeginErasures | None = None,
+        clock: Callable[[], datetime] = lambda: NOON,
+    ) -> Curator:
         embedder = FakeEmbedder()
         compactor = Compactor(self.provider, embedder)
         return Curator(
@@ -46,7 +52,7 @@ class Bench:
             embedder,
             self.projector,
             policies,
-            self.now,
+            clock,
             compactor,
             Editor(self.provider),
             erasures=erasures,

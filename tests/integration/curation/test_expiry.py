@@ -21,9 +21,7 @@ BRIEF = Policy(name="brief", expire_after_s=DAY.total_seconds())
 
 def at(bench: "Bench", moment: timedelta, *policies: Policy) -> Curator:
     """A curator whose clock shows so long after noon."""
-    curator = bench.curator_under(Policies(policies))
-    curator._clock = lambda: NOON + moment
-    return curator
+    return bench.curator_under(Policies(policies), clock=lambda: NOON + moment)
 
 
 def elsewhere(message_id: str) -> Source:

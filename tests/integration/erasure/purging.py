@@ -17,9 +17,7 @@ LATER = timedelta(hours=1)  # than anything that the bench says
 
 
 def after(bench: "Bench", moment: timedelta) -> Curator:
-    curator = bench.curator_under(Policies())
-    curator._clock = curator._eraser._clock = lambda: NOON + moment
-    return curator
+    return bench.curator_under(Policies(), clock=lambda: NOON + moment)
 
 
 def purge(namespace: str = OWNER, kind: Any = "purge", **fields: Any) -> Command:

@@ -1,0 +1,52 @@
+"""Ends memories whose time is over, each in the deciding transaction of its namespace."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from agents.curation.eraser import Deciding
+from agents.curation.rules import change
+from agents.curation.rules.ledger import Ledger
+from schemas.errors import Retryable
+from schemas.memories.events import Cause
+from sinks.memories import writer
+from sinks.memories.reader import Memories
+from sinks.postgres.connection import Pool
+
+AT_ONCE: Final = 500  # namespaces, and memories of each
+
+
+class Expiry:
+    """Several workers may do this side by side: each memory ends once."""
+
+    def __init__(self, pool: Pool, deciding: Deciding, clock: Callable[[], datetime], embedding_model: str) -> None:
+        self._pool = pool
+        self._deciding = deciding
+        self._clock = clock
+        self._embedding_model = embedding_model
+
+    async def expire(self) -> int:
+        """Ends some memories; returns how many. Raises Retryable once every namespace had its turn."""
+        now, count = self._clock(), 0
+        failures: list[Retryable] = []
+        for namespace in await Memories(self._pool).expiring(now, AT_ONCE):
+            try:
+                count += await self._expire(namespace, now)
+            except Retryable as exc:
+                failures.append(exc)
+        if failures:
+            raise failures[0]
+        return count
+
+    async def _expire(self, namespace: str, now: datetime) -> int:
+        async with self._deciding(namespace) as connection:
+            memories = Memories(connection)
+            over = await memories.expired(namespace, now, AT_ONCE)
+            successors = await memories.by_ids([each.superseded_by for each in over if each.superseded_by])
+            ledger = Ledger(namespace, await writer.sequence(connection, namespace), over)
+            for memory in over:
+                kind, after = change.at_its_end(memory, successors.get(memory.superseded_by or ""), now)
+                reason = "what would have followed was taken back" if kind == "updated" else "its time is over"
+                ledger.enter(kind, after, Cause(actor="memstream", reason=reason), now)
+            await writer.record(connection, namespace, ledger.entries, self._embedding_model)
+            return len(over)
