@@ -56,63 +56,57 @@ def request_attributes(request: ExtractionRequest) -> dict[str, str | int]:
 
 def _warned(told: ContextWarning, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.warned`: pruning follows unless what is protected fills the context alone."""
-    level, conversation_id = told.statistics.level, told.scope.conversation_id
-    return ActivityEvent(
-        id=ids.activity_id("window.warned", conversation_id, partition, told.position, level),
-        type="memstream.window.warned",
-        time=at,
-        subject=conversation_id,
-        data=_scope(told) | {"level": level, "statistics": to_builtins(told.statistics)},
-    )
+    level = told.statistics.level
+    return _event(told, partition, at, "warned", level, level=level, statistics=to_builtins(told.statistics))
 
 
 def _pruned(told: ContextPruned, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.pruned` or `.cleared`, with the reason of each message that left, by its id."""
-    pruning, conversation_id = told.pruning, told.scope.conversation_id
-    runs = pruning.removed
-    kind = "cleared" if pruning.cause == "cleared" else "pruned"
-    return ActivityEvent(
-        id=ids.activity_id(f"window.{kind}", conversation_id, partition, told.position, pruning.number),
-        type=f"memstream.window.{kind}",
-        time=at,
-        subject=conversation_id,
-        data=_scope(told)
-        | {
-            "cause": pruning.cause,
-            "level": pruning.level,
-            "removed": pruning.count,
-            "tokens_before": pruning.tokens_before,
-            "tokens_after": pruning.tokens_after,
-            "runs": [{"reason": run.reason, "first": run.first, "last": run.last, "count": run.count} for run in runs],
-            "reasons": told.reasons,
-            "statistics": to_builtins(told.statistics),
-        },
+    pruning = told.pruning
+    return _event(
+        told,
+        partition,
+        at,
+        "cleared" if pruning.cause == "cleared" else "pruned",
+        pruning.number,
+        cause=pruning.cause,
+        level=pruning.level,
+        removed=pruning.count,
+        tokens_before=pruning.tokens_before,
+        tokens_after=pruning.tokens_after,
+        runs=[
+            {"reason": run.reason, "first": run.first, "last": run.last, "count": run.count} for run in pruning.removed
+        ],
+        reasons=told.reasons,
+        statistics=to_builtins(told.statistics),
     )
 
 
 def _restored(told: ContextRestored, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.restored`: a clear was undone."""
-    conversation_id = told.scope.conversation_id
-    return ActivityEvent(
-        id=ids.activity_id("window.restored", conversation_id, partition, told.position, told.restored),
-        type="memstream.window.restored",
-        time=at,
-        subject=conversation_id,
-        data=_scope(told) | {"restored": told.restored, "statistics": to_builtins(told.statistics)},
-    )
+    statistics = to_builtins(told.statistics)
+    return _event(told, partition, at, "restored", told.restored, restored=told.restored, statistics=statistics)
 
 
 def _failed(told: PruningFailed, partition: int, at: datetime) -> ActivityEvent:
     """`memstream.window.pruning_failed`: the context stays as it was."""
+    return _event(told, partition, at, "pruning_failed", told.cause, cause=told.cause, error=told.error)
+
+
+def _event(
+    told: ContextWarning | ContextPruned | ContextRestored | PruningFailed,
+    partition: int,
+    at: datetime,
+    kind: str,
+    distinct: Any,
+    **data: Any,
+) -> ActivityEvent:
+    """`distinct` tells events of one kind about one message apart."""
     conversation_id = told.scope.conversation_id
     return ActivityEvent(
-        id=ids.activity_id("window.pruning_failed", conversation_id, partition, told.position, told.cause),
-        type="memstream.window.pruning_failed",
+        id=ids.activity_id(f"window.{kind}", conversation_id, partition, told.position, distinct),
+        type=f"memstream.window.{kind}",
         time=at,
         subject=conversation_id,
-        data=_scope(told) | {"cause": told.cause, "error": told.error},
+        data=to_builtins(told.scope) | data,
     )
-
-
-def _scope(told: ContextWarning | ContextPruned | ContextRestored | PruningFailed) -> dict[str, Any]:
-    return dict(to_builtins(told.scope))
