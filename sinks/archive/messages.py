@@ -11,7 +11,7 @@ from schemas.codec import convert
 from schemas.conversations.messages import Message, Scope
 from schemas.conversations.windows import Gap
 from schemas.erasure.erasures import Fences
-from sinks.erasure.erasures import fences
+from sinks.erasure.fences import fences
 from sinks.erasure.purges import Purges
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query

@@ -1,4 +1,4 @@
-"""Erasures in PostgreSQL: what is to be erased, how far that is, and the fences that keep older input out.
+"""Erasures in PostgreSQL: what is to be erased, and how far that is. Their fences are in sinks/erasure/fences.py.
 
 Whatever table holds what somebody said, or what comes of it, is reached here or in sinks/erasure/purges.py, or it holds no words:
 `tests/integration/erasure/test_every_table_is_erased.py` has them all.
@@ -8,14 +8,13 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal
 
-import asyncpg
 from msgspec import Struct
 
 from schemas.codec import convert
 from schemas.conversations.messages import Moment, Scope
-from schemas.erasure.erasures import ConversationFence, Erasure, Fence, Fences, UserFence
-from schemas.replay.shadows import live_namespace_of
+from schemas.erasure.erasures import Erasure, Fence, Fences
 from sinks.access.audit import Audit, Audited
+from sinks.erasure.fences import fence, fences, positions
 from sinks.postgres.connection import Connection, Pool, storable, translated
 from sinks.postgres.queries import query
 
@@ -253,51 +252,6 @@ async def begin(connection: Connection, erasure: Erasure) -> None:
     )
 
 
-async def fences_for(connection: Connection, scope: Scope, namespaces: Collection[str]) -> tuple[Fence, ...]:
-    """Those that hold for what was said in a scope and feeds these namespaces: of its conversation, of its user, and the earliest
-    of its namespaces' if each of them was erased. Raises Retryable."""
-    users = () if scope.user_id is None else (scope.user_id,)
-    known = await fences(connection, namespaces, (scope.conversation_id,), users)
-    whole = len(known.namespaces) == len(set(namespaces)) > 0
-    earliest = (min(known.namespaces.values(), key=lambda fence: fence.at),) if whole else ()
-    return (*earliest, *known.of_person(scope))
-
-
-async def fences(
-    connection: Connection, namespaces: Collection[str], conversations: Collection[str], users: Collection[str]
-) -> Fences:
-    """Of those of these that were ever erased; a shadow has the fence of the namespace that it stands for. Raises Retryable."""
-    stored = {name: storable(live_namespace_of(name)) for name in namespaces}
-    asked = [list({*stored.values()}), list(map(storable, conversations)), list(map(storable, users))]
-    rows = await connection.fetch(query("erasures", "fences"), *asked)
-    by_conversation: dict[str, tuple[ConversationFence, ...]] = {}
-    for row in rows:
-        if row["kind"] == "conversation":
-            user = None if row["user_id"] is None else user_fence(row)
-            by_conversation[row["name"]] = (*by_conversation.get(row["name"], ()), ConversationFence(fence(row), user))
-    by_namespace = {row["name"]: fence(row) for row in rows if row["kind"] == "namespace"}
-    return Fences(
-        namespaces={name: by_namespace[kept] for name, kept in stored.items() if kept in by_namespace},
-        conversations={
-            name: by_conversation[storable(name)] for name in conversations if storable(name) in by_conversation
-        },
-        users=tuple(user_fence(row) for row in rows if row["kind"] == "user"),
-    )
-
-
-def user_fence(row: asyncpg.Record) -> UserFence:
-    return UserFence(row["user_id"], row["tenant_id"], row["app_id"], fence(row))
-
-
-def fence(row: asyncpg.Record) -> Fence:
-    return Fence(row["at"], positions(row))
-
-
 def erasure_of(row: Any) -> Erasure:
     """Of a row, or what was taken from one."""
     return convert(dict(row) | {"positions": positions(row)}, Erasure)
-
-
-def positions(row: Any) -> dict[int, int]:
-    """JSON has no other keys than text."""
-    return {int(partition): end for partition, end in row["positions"].items()}

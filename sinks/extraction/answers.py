@@ -10,7 +10,7 @@ from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.errors import Rejected
 from schemas.extraction.requests import ExtractionRequest
-from sinks.erasure.erasures import fences_for
+from sinks.erasure.fences import fences_for
 from sinks.postgres.connection import Pool, storable_json, translated
 from sinks.postgres.queries import query
 

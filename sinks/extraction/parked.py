@@ -14,7 +14,7 @@ from schemas.conversations.messages import Scope
 from schemas.erasure.erasures import Fence
 from schemas.errors import Deferred, Rejected
 from schemas.extraction.requests import ExtractionRequest, Lane
-from sinks.erasure.erasures import fences_for
+from sinks.erasure.fences import fences_for
 from sinks.postgres.connection import Pool, storable, translated
 from sinks.postgres.queries import query
 

@@ -12,7 +12,7 @@ from schemas.errors import Deferred, Rejected
 from schemas.extraction.requests import ExtractionRequest
 from schemas.kafka import topics
 from sinks.archive.messages import Archive, ArchivedMessage
-from sinks.erasure.erasures import fences
+from sinks.erasure.fences import fences
 from sinks.erasure.purges import Purges
 from sinks.extraction.answers import Answered, Extractions
 from sinks.extraction.parked import Parking
